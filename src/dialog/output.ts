@@ -1,0 +1,47 @@
+// What a transport must deliver: the last form of a reply before it becomes bytes of a wire. Nothing here knows a
+// wire; sizes and headers are the transport's business.
+import type { JsonObject } from '../base/json.ts';
+import type { Listen, TerminatorKey } from './reply.ts';
+
+/**
+ * Prompt audio that is ready to be sent. The object is made once per prompt and shared by all calls that play it, so
+ * a transport may remember the encoded bytes by its identity.
+ */
+export interface PromptAudio {
+  /** G.711 µ-law, 8 kHz, mono, no header. Never changed after creation. */
+  readonly mulaw: Uint8Array;
+  readonly durationMs: number;
+}
+
+/** A prompt with its sound, or with text alone where no sound could be made. */
+export interface SpokenPrompt {
+  readonly audio: PromptAudio | undefined;
+  /** What is said, when it is known; sent beside audio never (G-46), alone only when there is no audio. */
+  readonly text: string | undefined;
+  readonly bargeIn: boolean;
+}
+
+/** How the prompts of a call travel; chosen when the call starts and never changed (G-40). */
+export type DeliveryMode = 'wav' | 'chunk';
+
+/** A listen with every default filled in. */
+export type ListenSettings = Required<Omit<Listen, 'kind'>> & { readonly terminator: TerminatorKey };
+
+/** What the platform is told at the end of a turn. */
+export type FinalNext =
+  | ({ readonly kind: 'listen' } & ListenSettings)
+  | { readonly kind: 'transfer'; readonly summary: string | undefined; readonly metadata: JsonObject }
+  | { readonly kind: 'end'; readonly metadata: JsonObject }
+  /** The caller is gone; nothing more is wanted (G-75). */
+  | { readonly kind: 'gone' };
+
+/** One thing a transport must deliver. */
+export type Output =
+  /** The caller began to speak (G-36). */
+  | { readonly kind: 'input_started' }
+  /** The caller stopped speaking (G-38). */
+  | { readonly kind: 'input_ended'; readonly mode: DeliveryMode }
+  /** One prompt, ahead of the final; only in chunk mode. */
+  | { readonly kind: 'prompt'; readonly prompt: SpokenPrompt & { readonly audio: PromptAudio } }
+  /** The last message of a turn. In chunk mode its prompts carry no audio (G-43). */
+  | { readonly kind: 'final'; readonly mode: DeliveryMode; readonly prompts: readonly SpokenPrompt[]; readonly next: FinalNext };

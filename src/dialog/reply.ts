@@ -1,0 +1,66 @@
+// What a bot decided: prompts to be heard and exactly one thing that happens next. Plain data; how it sounds and how
+// it travels is decided elsewhere.
+import type { JsonObject } from '../base/json.ts';
+
+/** Something the caller is to hear. */
+export type Prompt =
+  /** Text for the synthesizer. */
+  | { readonly kind: 'text'; readonly text: string; readonly bargeIn: boolean }
+  /** A recorded WAV file of the prompts folder. */
+  | { readonly kind: 'file'; readonly file: string; readonly bargeIn: boolean }
+  /** Ready audio: G.711 µ-law, 8 kHz, mono, no header. */
+  | { readonly kind: 'audio'; readonly mulaw: Uint8Array; readonly bargeIn: boolean };
+
+/** Keys a digit collector can end on. */
+export type TerminatorKey = '#' | '*' | 'none';
+
+/** Wait for the caller. Times are ms; what is left out is filled from the operator's settings. */
+export interface Listen {
+  readonly kind: 'listen';
+  /** What the caller may use next; default both. */
+  readonly accept?: 'speech' | 'keys' | 'both';
+  /** How many keys to collect before they are handed over. */
+  readonly digits?: number;
+  /** Longest pause between two keys, ms. */
+  readonly interDigitMs?: number;
+  /** Key that ends the collection early; it is not part of the digits. */
+  readonly terminator?: TerminatorKey;
+  /** Silence after which the platform reports no input, ms; 0 never (G-82). */
+  readonly noInputMs?: number;
+  /** The next input is a card number, a PIN or the like: kept out of logs, records and recordings (G-83). */
+  readonly sensitive?: boolean;
+}
+
+/** Hand the caller to a human. */
+export interface Transfer {
+  readonly kind: 'transfer';
+  /** Why, in a few words; for reports. */
+  readonly reason: string;
+  /** Text shown to the human agent (G-79). */
+  readonly summary?: string;
+  /** 1 to 64 ASCII characters: a letter, then letters, digits, `_` or `-` (G-79). */
+  readonly routingHint?: string;
+  /** What the bot has collected, handed over with the call. */
+  readonly fields?: JsonObject;
+}
+
+/** Say goodbye and end the call. */
+export interface End {
+  readonly kind: 'end';
+  /** How the call went, in a word or two; for reports. */
+  readonly outcome: string;
+}
+
+/** What happens after the prompts. */
+export type Next = Listen | Transfer | End;
+
+/** A complete answer to one input. */
+export interface Reply {
+  readonly prompts: readonly Prompt[];
+  readonly next: Next;
+}
+
+/** True for replies after which the bot is not asked again. */
+export function isTerminal(next: Next): next is Transfer | End {
+  return next.kind !== 'listen';
+}

@@ -1,0 +1,25 @@
+// The part of a session that may travel between machines: plain JSON, read once when a turn begins and committed once
+// when it ends.
+import type { JsonValue } from '../base/json.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { DeliveryMode } from '../dialog/output.ts';
+import type { Listen } from '../dialog/reply.ts';
+
+/** What is kept of a session between two turns. */
+export interface SessionRecord {
+  /** Counts commits; a commit names the version it started from. */
+  readonly version: number;
+  readonly call: CallFacts;
+  readonly bot: { readonly id: string; readonly version: number };
+  /** The bot's own state; null after the end. */
+  readonly state: JsonValue;
+  readonly mode: DeliveryMode;
+  /** What the caller was last asked for. */
+  readonly listen: Listen;
+  /** Bot failures in a row; the second one transfers the caller. */
+  readonly failures: number;
+  /** Turns that were answered so far. */
+  readonly turns: number;
+  /** Set when a terminal event was sent or received; further turns get no prompts (G-7C). */
+  readonly ended: boolean;
+}
