@@ -1,6 +1,7 @@
 // What the engine asks of the rooms beside it. Roles only; who plays them is decided in app.
 import type { AppError } from '../base/errors.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
+import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Output, PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
@@ -53,12 +54,6 @@ export interface Recognizer {
    */
   recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined>;
 }
-
-/** Why a turn ended, for observers and bots. */
-export type TurnEnd = 'replied' | 'nothing_said' | 'interrupted' | 'hang_up' | 'superseded' | 'deadline' | 'shutdown' | 'failed';
-
-/** Who ended a session and how. */
-export type SessionEnd = 'caller' | 'bot_end' | 'bot_transfer' | 'idle' | 'shutdown' | 'failed';
 
 /**
  * Watches the engine. All members are optional; whatever an observer throws is logged and forgotten, so that none can

@@ -1,0 +1,92 @@
+// A bot module is foreign code, perhaps plain JavaScript: what it returns is parsed here before the engine trusts it.
+import { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+import { throughJson, type JsonValue } from '../base/json.ts';
+import type { Prompt, Reply } from '../dialog/reply.ts';
+import type { Answer } from './bot.ts';
+
+/** Most prompts in one reply. */
+export const MAX_PROMPTS = 32;
+/** Longest text of one prompt, characters. About two minutes of speech. */
+export const MAX_TEXT_CHARS = 2000;
+/** Longest ready audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
+export const MAX_AUDIO_BYTES = 2_400_000;
+
+// Lone surrogates cannot be encoded as UTF-8; they become U+FFFD here instead of breaking the reply later.
+const text = z.string().max(MAX_TEXT_CHARS).transform((value) => Buffer.from(value, 'utf8').toString('utf8'));
+const prompt = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('text'), text: text.refine((value) => value.trim() !== '', 'an empty text says nothing'), bargeIn: z.boolean() }),
+  z.object({ kind: z.literal('file'), file: z.string().min(1).max(255), bargeIn: z.boolean() }),
+  z.object({ kind: z.literal('audio'), mulaw: z.instanceof(Uint8Array).refine((audio) => audio.length <= MAX_AUDIO_BYTES, 'more than five minutes of audio'), bargeIn: z.boolean() }),
+]);
+const prompts = z.array(prompt).max(MAX_PROMPTS);
+const fields = z.unknown().transform((value, context) => {
+  try {
+    const json = throughJson(value);
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Readonly<Record<string, JsonValue>>;
+  } catch {
+    // Falls through to the issue: whatever has no JSON form is refused in one way.
+  }
+  context.addIssue({ code: 'custom', message: 'must be a plain JSON object' });
+  return z.NEVER;
+});
+const timeMs = z.int().min(0).max(3_600_000);
+const next = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('listen'),
+    accept: z.enum(['speech', 'keys', 'both']).exactOptional(),
+    digits: z.int().min(1).max(64).exactOptional(),
+    interDigitMs: timeMs.exactOptional(),
+    terminator: z.enum(['#', '*', 'none']).exactOptional(),
+    noInputMs: timeMs.exactOptional(),
+    sensitive: z.boolean().exactOptional(),
+  }),
+  z.strictObject({
+    kind: z.literal('transfer'),
+    reason: text,
+    summary: text.exactOptional(),
+    routingHint: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'G-79: a letter, then letters, digits, _ or -, at most 64').exactOptional(),
+    fields: fields.exactOptional(),
+  }),
+  z.strictObject({ kind: z.literal('end'), outcome: text }),
+]);
+const answer = z.object({ state: z.unknown(), reply: z.object({ prompts, next }) });
+const saying = z.object({ prompts });
+
+/**
+ * What a replying handler returned, checked, its state sent through JSON.
+ *
+ * @throws AppError `bot_failed` that names what is wrong, never the values.
+ */
+export function checkAnswer(returned: unknown): Answer<JsonValue> {
+  const parsed = answer.safeParse(returned);
+  if (!parsed.success) throw new AppError('bot_failed', `the bot returned no usable reply: ${problemsOf(parsed.error)}`);
+  const { state, reply } = parsed.data;
+  let json: JsonValue;
+  try {
+    json = throughJson(state);
+  } catch (cause) {
+    throw new AppError('bot_failed', 'the bot returned a state that has no JSON form', { cause });
+  }
+  const checked: Reply = reply;
+  return { state: json, reply: checked };
+}
+
+/**
+ * What a generator yielded: prompts to be spoken at once.
+ *
+ * @throws AppError `bot_failed`.
+ */
+export function checkSaying(yielded: unknown): readonly Prompt[] {
+  const parsed = saying.safeParse(yielded);
+  if (!parsed.success) throw new AppError('bot_failed', `the bot yielded something that cannot be said: ${problemsOf(parsed.error)}`);
+  return parsed.data.prompts;
+}
+
+// Only paths and rules: a value in a message could be a digit or a name.
+function problemsOf(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 3)
+    .map((issue) => `${issue.path.length === 0 ? 'result' : issue.path.map(String).join('.')} ${issue.code === 'custom' ? issue.message : issue.code.replaceAll('_', ' ')}`)
+    .join('; ');
+}

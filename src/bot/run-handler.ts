@@ -1,0 +1,65 @@
+// Runs one handler of a bot to its answer: plain results, promises and generators alike. No timers and no server, so
+// that tests of bots run exactly this code. Deadlines and storage are the engine's business.
+import { AppError, toAppError } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { Prompt } from '../dialog/reply.ts';
+import type { Answer, Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './bot.ts';
+import { checkAnswer, checkSaying } from './reply-check.ts';
+
+/** Most sayings one generator may yield in one turn. */
+export const MAX_YIELDS = 100;
+
+/** Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves. */
+export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<void> | void;
+
+/**
+ * Asks the bot for its reply.
+ *
+ * @param state - the state of the record; ignored for `session_start`.
+ * @throws AppError `bot_failed` when the handler throws or its result is no reply.
+ */
+export async function runHandler(bot: Bot, state: JsonValue, event: ReplyingEvent, context: BotContext, speakEarly: SpeakEarly): Promise<Answer<JsonValue>> {
+  try {
+    const handled = event.type === 'session_start' ? bot.start(event, context) : bot.reply(state, event, context);
+    const returned: unknown = isGenerator(handled) ? await drain(handled, context.signal, speakEarly) : await handled;
+    return checkAnswer(returned);
+  } catch (thrown) {
+    throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
+  }
+}
+
+/**
+ * Tells the bot something it cannot reply to.
+ *
+ * @returns the new state, or `state` itself when the bot keeps it.
+ * @throws AppError `bot_failed`.
+ */
+export async function runNote(bot: Bot, state: JsonValue, event: NotifyingEvent, context: BotContext): Promise<JsonValue> {
+  try {
+    const noted = await bot.note(state, event, context);
+    if (noted === undefined) return state;
+    return checkAnswer({ state: noted, reply: { prompts: [], next: { kind: 'listen' } } }).state;
+  } catch (thrown) {
+    throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
+  }
+}
+
+type Talk = Generator<unknown, unknown> | AsyncGenerator<unknown, unknown>;
+
+async function drain(talk: Talk, signal: AbortSignal, speakEarly: SpeakEarly): Promise<unknown> {
+  for (let yields = 0; ; yields += 1) {
+    const step = await talk.next();
+    if (step.done === true) return step.value;
+    if (signal.aborted || yields >= MAX_YIELDS) {
+      // Lets the generator's finally blocks run; what it would still say is not wanted any more.
+      await talk.return(undefined);
+      if (signal.aborted) throw new AppError('bot_failed', 'the reply was no longer wanted while the bot was still speaking');
+      throw new AppError('bot_failed', `the handler yielded more than ${String(MAX_YIELDS)} times in one turn`);
+    }
+    await speakEarly(checkSaying(step.value));
+  }
+}
+
+function isGenerator(handled: Handled<JsonValue>): handled is Extract<Handled<JsonValue>, Talk> {
+  return typeof handled === 'object' && 'next' in handled && typeof handled.next === 'function' && Symbol.toStringTag in handled;
+}

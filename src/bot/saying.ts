@@ -1,0 +1,74 @@
+// How a bot author builds a reply: prompts first, then exactly one thing that happens next. A Saying alone is no
+// reply, so forgetting the next step does not compile.
+import type { End, Listen, Prompt, Reply, Transfer } from '../dialog/reply.ts';
+import type { Utterance } from '../dialog/utterance.ts';
+import type { Answer } from './bot.ts';
+
+/** How one prompt behaves. */
+export interface PromptOptions {
+  /** May the caller cut it by speaking or pressing a key; default true. Terminal prompts never can (G-55). */
+  readonly bargeIn?: boolean;
+}
+
+export type ListenOptions = Omit<Listen, 'kind'>;
+export type TransferOptions = Omit<Transfer, 'kind'>;
+
+/** Prompts that still wait for their next step. Never changed: each call makes a new one. */
+export class Saying {
+  readonly prompts: readonly Prompt[];
+
+  constructor(prompts: readonly Prompt[]) {
+    this.prompts = prompts;
+  }
+
+  /** Adds a text to be spoken. */
+  say(text: string, options: PromptOptions = {}): Saying {
+    return this.#with({ kind: 'text', text, bargeIn: options.bargeIn ?? true });
+  }
+
+  /** Adds a recording: a WAV file of the prompts folder, or audio the caller spoke. */
+  play(source: string | Utterance, options: PromptOptions = {}): Saying {
+    const bargeIn = options.bargeIn ?? true;
+    return this.#with(typeof source === 'string' ? { kind: 'file', file: source, bargeIn } : { kind: 'audio', mulaw: source.mulaw, bargeIn });
+  }
+
+  /** Then wait for the caller. */
+  listen(options: ListenOptions = {}): Reply {
+    return { prompts: this.prompts, next: { kind: 'listen', ...options } };
+  }
+
+  /** Then hand the caller to a human. */
+  transfer(options: TransferOptions): Reply {
+    return { prompts: this.#uncut(), next: { kind: 'transfer', ...options } };
+  }
+
+  /** Then end the call. */
+  end(outcome: End['outcome'] = 'completed'): Reply {
+    return { prompts: this.#uncut(), next: { kind: 'end', outcome } };
+  }
+
+  #with(prompt: Prompt): Saying {
+    return new Saying([...this.prompts, prompt]);
+  }
+
+  // G-55: no barge-in on prompts attached to a terminal event.
+  #uncut(): readonly Prompt[] {
+    return this.prompts.map((prompt) => ({ ...prompt, bargeIn: false }));
+  }
+}
+
+const nothing = new Saying([]);
+
+/** Says a text. */
+export const say = (text: string, options?: PromptOptions): Saying => nothing.say(text, options);
+/** Plays a recording. */
+export const play = (source: string | Utterance, options?: PromptOptions): Saying => nothing.play(source, options);
+/** Waits for the caller without a word. */
+export const listen = (options?: ListenOptions): Reply => nothing.listen(options);
+/** Hands the caller over without a word. */
+export const transfer = (options: TransferOptions): Reply => nothing.transfer(options);
+/** Ends the call without a word. */
+export const end = (outcome?: End['outcome']): Reply => nothing.end(outcome);
+
+/** A handler's result: the next state and the reply. */
+export const go = <S>(state: S, reply: Reply): Answer<S> => ({ state, reply });

@@ -1,0 +1,20 @@
+// How turns and sessions end: two closed lists that engine, bots and observers share.
+
+/** How one turn ended. */
+export type TurnEnd =
+  /** The bot's reply was handed over whole. */
+  | 'replied'
+  /** The caller said nothing on this turn, or only started to press keys (G-61). */
+  | 'nothing_said'
+  /** The caller spoke or pressed a key over the reply. */
+  | 'interrupted'
+  | 'hang_up'
+  /** The turn was late: the session had already ended. */
+  | 'superseded'
+  | 'deadline'
+  | 'shutdown'
+  /** Bot or engine failed; the caller heard the apology or was transferred. */
+  | 'failed';
+
+/** Who ended a session and how. */
+export type SessionEnd = 'caller' | 'bot_end' | 'bot_transfer' | 'idle' | 'shutdown' | 'failed';
