@@ -1,0 +1,21 @@
+// The effective configuration as rows for people: key, value, where it came from. Secrets are masked already.
+import type { LoadedSettings } from './load-settings.ts';
+import { isSettingKey, RULES } from './schema.ts';
+import { originText } from './sources.ts';
+
+/** One setting as `parley config` prints it. */
+export interface SettingRow {
+  readonly key: string;
+  readonly value: string;
+  /** `config/default.yaml:12`, `PARLEY_GRPC_PORT` or `--grpc.port`. */
+  readonly origin: string;
+  readonly isDefault: boolean;
+}
+
+/** One row per key, in the order of the schema. */
+export function describeSettings(loaded: LoadedSettings): readonly SettingRow[] {
+  return [...RULES.keys()].filter(isSettingKey).map((key) => {
+    const origin = loaded.origin(key);
+    return { key, value: loaded.shown(key), origin: originText(origin, loaded.cwd), isDefault: origin.kind === 'default' };
+  });
+}

@@ -1,0 +1,189 @@
+// Loads the configuration: collects what the sources give, lets convict merge and validate it, checks the rules between
+// settings, and reports everything that is wrong at once. The only reader of process.env.
+import convict from 'convict';
+import { join } from 'node:path';
+import { AppError } from '../../base/errors.ts';
+import { readConfigFile } from './config-file.ts';
+import { toCamel, variableOf } from './naming.ts';
+import { packageRoot } from './package-root.ts';
+import { configInvalid, type Problem } from './problems.ts';
+import { RELATIONS, type CompiledSettings } from './relations.ts';
+import { REFUSED, showValue, type Fault, type Rule } from './rules.ts';
+import { isRule, RULES, SCHEMA, type Compiled, type Section, type SettingKey } from './schema.ts';
+import type { Settings, TlsSettings } from './settings.ts';
+import { configFileOf, originText, readEnvironment, readFlags, type Given, type Origin, type Source } from './sources.ts';
+
+/** Where settings are looked for; what is left out comes from the process. */
+export interface LoadOptions {
+  /** Flags after the command's name; default none. */
+  readonly argv?: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Absolute folder that relative paths in variables and flags start from. */
+  readonly cwd?: string;
+}
+
+/** The effective configuration and its sources. Holds secrets: never log it. */
+export interface LoadedSettings {
+  readonly settings: Settings;
+  /** Where the effective value came from. */
+  origin(key: SettingKey): Origin;
+  /** The effective value on one line, secrets masked. */
+  shown(key: SettingKey): string;
+  /** The folder that paths in messages are relative to. */
+  readonly cwd: string;
+}
+
+/**
+ * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags.
+ *
+ * @throws AppError `config_invalid` whose message lists every problem.
+ */
+export function loadSettings(options: LoadOptions = {}): LoadedSettings {
+  const { argv = [], env = process.env, cwd = process.cwd() } = options;
+  const root = packageRoot();
+  const defaults = readConfigFile(join(root, 'config', 'default.yaml'), {
+    kind: 'default',
+    baseFolder: root,
+    cwd,
+    namedBy: 'installation',
+  });
+  const flags = readFlags(argv, cwd);
+  const sources = [defaults, ...operatorFile(configFileOf(flags, env, cwd), cwd), readEnvironment(env, cwd), flags];
+
+  const problems: Problem[] = sources.flatMap((source) => source.problems);
+  const effective = new Map(sources.flatMap((source) => source.given.map((given) => [given.key, given] as const)));
+  const byDefault = new Map(defaults.given.map((given) => [given.key, given] as const));
+  const readings = new Map<string, unknown>();
+  const faulty = validate(effective, readings, (given, fault) => problems.push(problemOf(given, fault, cwd)));
+  // A wrong value gives way to its default here, so that the rules between the other settings are checked all the same.
+  for (const key of faulty) readings.set(key, readDefault(key, byDefault.get(key)));
+
+  const compiled = compile(SCHEMA, '', readings);
+  problems.push(...brokenRelations(compiled, faulty, effective, cwd));
+  if (problems.length > 0) throw configInvalid(problems);
+  return {
+    settings: Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) }),
+    origin: (key) => givenOf(effective, key).origin,
+    shown: (key) => shownOf(effective, key),
+    cwd,
+  };
+}
+
+function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): readonly Source[] {
+  return named === undefined
+    ? []
+    : [readConfigFile(named.file, { kind: 'file', baseFolder: join(named.file, '..'), cwd, namedBy: named.from })];
+}
+
+/**
+ * Lets convict put the values together and judge them.
+ *
+ * convict joins its findings to one string and reads text leniently ("80abc" is 80). So the schema it gets holds our
+ * rules as formats and no defaults, which switches its reading of text off, and every fault is kept where it arises.
+ *
+ * @returns the keys whose value was refused.
+ */
+function validate(
+  effective: ReadonlyMap<string, Given>,
+  readings: Map<string, unknown>,
+  report: (given: Given, fault: Fault) => void,
+): ReadonlySet<string> {
+  const faulty = new Set<string>();
+  const config = convict<unknown>(
+    convictSchema(SCHEMA, '', (key, rule) => {
+      const given = givenOf(effective, key);
+      const refuse = (fault: Fault): void => {
+        report(given, fault);
+      };
+      const reading = rule.read(given.raw, { baseFolder: given.baseFolder, path: [], refuse });
+      if (reading === REFUSED) {
+        faulty.add(key);
+        throw new Error('refused');
+      }
+      readings.set(key, reading);
+    }),
+    { env: {}, args: [] },
+  );
+  for (const given of effective.values()) config.set(given.key, given.raw);
+  try {
+    config.validate({ allowed: 'strict' });
+  } catch (cause) {
+    if (faulty.size === 0) throw new AppError('internal', 'the settings could not be validated', { cause });
+  }
+  return faulty;
+}
+
+/** Our schema in convict's terms. */
+function convictSchema(section: Section, prefix: string, check: (key: string, rule: Rule<unknown>) => void): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(section).map(([name, node]) => {
+      const key = `${prefix}${name}`;
+      if (!isRule(node)) return [name, convictSchema(node, `${key}.`, check)];
+      const format = (): void => {
+        check(key, node);
+      };
+      return [name, { default: null, format, doc: node.wants, env: variableOf(key), sensitive: node.holdsSecrets }];
+    }),
+  );
+}
+
+/** The tree of final values, frozen. */
+function compile<S extends Section>(section: S, prefix: string, readings: ReadonlyMap<string, unknown>): Compiled<S> {
+  const members = Object.entries(section).map(([name, node]) => {
+    const key = `${prefix}${name}`;
+    return [toCamel(name), isRule(node) ? readings.get(key) : compile(node, `${key}.`, readings)] as const;
+  });
+  // Each member was read by the rule that stands at its place in S, or compiled from the section there.
+  return Object.freeze(Object.fromEntries(members)) as Compiled<S>;
+}
+
+function brokenRelations(
+  settings: CompiledSettings,
+  faulty: ReadonlySet<string>,
+  effective: ReadonlyMap<string, Given>,
+  cwd: string,
+): readonly Problem[] {
+  const broken = RELATIONS.filter((relation) => !relation.keys.some((key) => faulty.has(key)) && !relation.holds(settings));
+  return broken.map((relation) => ({
+    subject: relation.keys[0],
+    shown: shownOf(effective, relation.keys[0]),
+    from: originText(givenOf(effective, relation.keys[0]).origin, cwd),
+    rule: relation.rule,
+    mend: relation.mend,
+  }));
+}
+
+function problemOf(given: Given, fault: Fault, cwd: string): Problem {
+  const subject = fault.path.reduce<string>(
+    (way, step) => (typeof step === 'number' ? `${way}[${String(step)}]` : `${way}.${step}`),
+    given.key,
+  );
+  const from = originText(given.origin, cwd, given.lineAt?.(fault.path));
+  return { subject, shown: fault.shown, from, rule: `must be ${fault.wants}`, mend: fault.mend };
+}
+
+function readDefault(key: string, given: Given | undefined): unknown {
+  const rule = RULES.get(key);
+  const reading =
+    given === undefined ? REFUSED : rule?.read(given.raw, { baseFolder: given.baseFolder, path: [], refuse: () => undefined });
+  if (reading === REFUSED) throw new AppError('internal', `config/default.yaml has no valid ${key}`);
+  return reading;
+}
+
+function givenOf(effective: ReadonlyMap<string, Given>, key: string): Given {
+  const given = effective.get(key);
+  if (given === undefined) throw new AppError('internal', `config/default.yaml has no ${key}`);
+  return given;
+}
+
+function shownOf(effective: ReadonlyMap<string, Given>, key: string): string {
+  const rule = RULES.get(key);
+  return rule === undefined ? '' : showValue(rule, givenOf(effective, key).raw);
+}
+
+function tlsOf(tls: CompiledSettings['tls']): TlsSettings {
+  if (tls.mode === 'off') return Object.freeze({ mode: 'off' });
+  // A relation has refused this already. Plaintext must never come about by a gap in the rules, so say it again.
+  if (tls.certificateFile === undefined || tls.keyFile === undefined) throw new AppError('internal', 'tls.mode files without files');
+  return Object.freeze({ mode: 'files', certificateFile: tls.certificateFile, keyFile: tls.keyFile });
+}

@@ -1,0 +1,43 @@
+// The names of one setting: `key_set` in files, `keySet` in code, and how near a mistyped name comes to a known one.
+
+/** `key_set` → `keySet`, as a type. */
+export type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
+
+/** `key_set` → `keySet`. */
+export function toCamel(name: string): string {
+  return name.replace(/_(.)/gu, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The environment variable of a key: `grpc.port` → `PARLEY_GRPC_PORT`. */
+export function variableOf(key: string): string {
+  return `PARLEY_${key.toUpperCase().replaceAll('.', '_')}`;
+}
+
+/** The known name that was most likely meant, or undefined when none is near: more than a third would have to change. */
+export function closest(given: string, known: readonly string[]): string | undefined {
+  // Longer names are no typing mistakes; the bound also keeps the comparison cheap.
+  if (given.length > 100) return undefined;
+  const byTail = known.filter((name) => name.endsWith(`.${given}`));
+  if (byTail[0] !== undefined && byTail.length === 1) return byTail[0];
+  let best: string | undefined;
+  let bestDistance = Math.floor(given.length / 3) + 1;
+  for (const name of known) {
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best;
+}
+
+/** How many letters must be put in, taken out or replaced to turn one word into the other (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (row[j] ?? 0) + (letter === to[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,71 @@
+// Rules for list members that are mappings themselves, such as data sources. Nothing here knows a key of Parley.
+import type { Camel } from './naming.ts';
+import { closest, toCamel } from './naming.ts';
+import { isMapping, parseJson, REFUSED, type Place, type Rule } from './rules.ts';
+
+type Fields = Readonly<Record<string, Rule<unknown>>>;
+
+/** What a record becomes: the same members under their camelCase names. */
+export type RecordOf<F extends Fields> = {
+  readonly [K in keyof F as Camel<K & string>]: F[K] extends Rule<infer T> ? T : never;
+};
+
+/** A member that may be left out; it is undefined then. */
+export function optional<T>(rule: Rule<T>): Rule<T | undefined> {
+  return { ...rule, read: (value, place) => (value === undefined ? undefined : rule.read(value, place)) };
+}
+
+/** A mapping with exactly these members. */
+export function record<F extends Fields>(fields: F): Rule<RecordOf<F>> {
+  const names = Object.keys(fields);
+  const wants = `with the keys ${names.join(', ')}`;
+  const holdsSecrets = Object.values(fields).some((rule) => rule.holdsSecrets);
+  const mask = (value: unknown): unknown => {
+    if (!isMapping(value)) return holdsSecrets ? '****' : value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, ruleOf(fields, name)?.mask(member) ?? '****']));
+  };
+  return {
+    wants,
+    holdsSecrets,
+    fromText: (text) => parseJson(text) ?? text,
+    mask,
+    read(value, place) {
+      const shown = '****';
+      if (!isMapping(value)) {
+        place.refuse({ path: place.path, shown, wants: `a mapping ${wants}`, mend: 'write key: value lines' });
+        return REFUSED;
+      }
+      let isWhole = true;
+      for (const name of Object.keys(value).filter((given) => ruleOf(fields, given) === undefined)) {
+        const meant = closest(name, names);
+        // The value of an unknown member is never shown: it may be a secret under a mistyped name.
+        const mend = meant === undefined ? 'take the key out' : `write ${meant}`;
+        place.refuse({ path: [...place.path, name], shown, wants: `one of the keys ${names.join(', ')}`, mend });
+        isWhole = false;
+      }
+      const members: Record<string, unknown> = {};
+      for (const name of names) {
+        const read = readMember(fields, name, Object.hasOwn(value, name) ? value[name] : undefined, place);
+        if (read === REFUSED) isWhole = false;
+        else members[toCamel(name)] = read;
+      }
+      // Every field of F was read by its own rule and stands under its camelCase name, as RecordOf<F> says.
+      return isWhole ? (Object.freeze(members) as RecordOf<F>) : REFUSED;
+    },
+  };
+}
+
+function ruleOf(fields: Fields, name: string): Rule<unknown> | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+function readMember(fields: Fields, name: string, value: unknown, place: Place): unknown {
+  const rule = ruleOf(fields, name);
+  if (rule === undefined) return REFUSED;
+  const path = [...place.path, name];
+  if (value !== undefined) return rule.read(value, { ...place, path });
+  // A member that may be missing reads nothing without complaint; for the others "missing" is the clearer word.
+  const read = rule.read(undefined, { ...place, path, refuse: () => undefined });
+  if (read === REFUSED) place.refuse({ path, shown: 'missing', wants: rule.wants, mend: 'add the key' });
+  return read;
+}

@@ -1,0 +1,62 @@
+// Rules between two or more settings. Each one names the keys it looks at, so that it stays silent when one of them is
+// wrong in itself.
+import { isLoopback } from './loopback.ts';
+import type { Compiled, SCHEMA, SettingKey } from './schema.ts';
+
+/** The settings before the last step: every value is right in itself. */
+export type CompiledSettings = Compiled<typeof SCHEMA>;
+
+/** One rule between settings. */
+export interface Relation {
+  /** What it looks at; the first one is blamed. */
+  readonly keys: readonly [SettingKey, ...SettingKey[]];
+  readonly holds: (settings: CompiledSettings) => boolean;
+  readonly rule: string;
+  readonly mend: string;
+}
+
+/** All of them; each has a test. */
+export const RELATIONS: readonly Relation[] = [
+  {
+    keys: ['auth.enabled', 'grpc.host', 'auth.allow_unauthenticated_network'],
+    holds: ({ auth, grpc }) => auth.enabled || auth.allowUnauthenticatedNetwork || isLoopback(grpc.host),
+    rule: 'without the token check the server listens on a loopback address only, because anybody could place calls (P-11)',
+    mend: 'set auth.enabled to true, grpc.host to 127.0.0.1, or, where a network of your own guards it, auth.allow_unauthenticated_network to true',
+  },
+  {
+    keys: ['auth.data_sources', 'auth.enabled'],
+    holds: ({ auth }) => !auth.enabled || auth.dataSources.length > 0,
+    rule: 'the token check needs at least one data source, otherwise it refuses every call',
+    mend: 'add the values your data source was registered with (docs/config.md), or set auth.enabled to false on a loopback address',
+  },
+  {
+    keys: ['auth.data_sources'],
+    holds: ({ auth }) => new Set(auth.dataSources.map((source) => source.id)).size === auth.dataSources.length,
+    rule: 'the id of a data source appears once',
+    mend: 'take the repeated data source out',
+  },
+  {
+    keys: ['auth.data_sources'],
+    holds: ({ auth }) => auth.dataSources.every((source) => source.nonce !== source.previousNonce),
+    rule: 'previous_nonce differs from nonce',
+    mend: 'take previous_nonce out, or set it to the nonce before the last renewal',
+  },
+  ...(['certificate', 'key'] as const).map((part): Relation => ({
+    keys: [`tls.${part}_file`, 'tls.mode'],
+    holds: ({ tls }) => tls.mode === 'off' || tls[`${part}File`] !== undefined,
+    rule: `tls.mode files needs tls.${part}_file`,
+    mend: 'name the PEM file, or set tls.mode to off behind a TLS terminator',
+  })),
+  {
+    keys: ['sessions.idle_timeout_ms', 'sessions.max_duration_ms'],
+    holds: ({ sessions }) => sessions.idleTimeoutMs <= sessions.maxDurationMs,
+    rule: 'a call may not be idle for longer than it may last',
+    mend: 'lower sessions.idle_timeout_ms or raise sessions.max_duration_ms',
+  },
+  {
+    keys: ['ops.port', 'grpc.port'],
+    holds: ({ ops, grpc }) => ops.port === 0 || ops.port !== grpc.port,
+    rule: 'health checks and media have ports of their own',
+    mend: 'choose another ops.port',
+  },
+];

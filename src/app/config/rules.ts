@@ -1,0 +1,236 @@
+// The vocabulary of the schema: what a value must be, how the text of a variable or flag becomes one, and how it may be
+// shown. A rule never guesses: `"8086"` is no number and `yes` is no boolean. Nothing here knows a key of Parley.
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+
+/** What `read` returns instead of a value that breaks the rule; the reasons went to {@link Place.refuse}. */
+export const REFUSED = Symbol('refused');
+export type Refused = typeof REFUSED;
+
+/** Way into a list or record: `[0, 'url']`. Empty for the setting itself. */
+export type Path = readonly (string | number)[];
+
+/** One reason why a value was refused. */
+export interface Fault {
+  readonly path: Path;
+  /** The value as it may be printed: secrets are masked already. */
+  readonly shown: string;
+  readonly wants: string;
+  readonly mend: string;
+}
+
+/** Where a value stands while it is read. */
+export interface Place {
+  /** Absolute folder that relative paths start from. */
+  readonly baseFolder: string;
+  readonly path: Path;
+  refuse(fault: Fault): void;
+}
+
+/** What one setting must be. */
+export interface Rule<T> {
+  /** Completes "must be …"; names the bounds. */
+  readonly wants: string;
+  /** True when the value or a part of it must never be printed. */
+  readonly holdsSecrets: boolean;
+  /** The value that a variable or flag with this text stands for. Text that makes no sense comes back as it is. */
+  fromText(text: string): unknown;
+  /** A copy of a value, right or wrong, that may be printed. */
+  mask(value: unknown): unknown;
+  /** The value in its final form. */
+  read(value: unknown, place: Place): T | Refused;
+}
+
+const MASK = '****';
+const MAX_SHOWN_CHARACTERS = 200;
+const MAX_SECRET_BYTES = 4096;
+
+/** A masked value as one short line. */
+export function showValue(rule: Pick<Rule<unknown>, 'mask'>, value: unknown): string {
+  const masked = rule.mask(value);
+  const text = typeof masked === 'string' ? masked : ((JSON.stringify(masked) as string | undefined) ?? String(masked));
+  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
+}
+
+/** Refuses a value and says why. */
+function refuse(rule: Pick<Rule<unknown>, 'mask' | 'wants'>, value: unknown, place: Place, mend: string, wants = rule.wants): Refused {
+  place.refuse({ path: place.path, shown: showValue(rule, value), wants, mend });
+  return REFUSED;
+}
+
+/** A rule for a plain value: `accepts` decides alone. */
+function plain<T>(wants: string, mend: string, accepts: (value: unknown) => value is T, fromText: (text: string) => unknown): Rule<T> {
+  return {
+    wants,
+    holdsSecrets: false,
+    fromText,
+    mask: (value) => value,
+    read(value, place) {
+      return accepts(value) ? value : refuse(this, value, place, mend);
+    },
+  };
+}
+
+const asIs = (text: string): string => text;
+
+/** A whole number between two bounds, both included. */
+export function integer(min: number, max: number): Rule<number> {
+  return plain(
+    `a whole number from ${String(min)} to ${String(max)}`,
+    'write a number within the bounds, digits only and without quotes',
+    (value): value is number => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max,
+    (text) => (/^-?\d{1,15}$/u.test(text) ? Number(text) : text),
+  );
+}
+
+/** A switch. */
+export function flag(): Rule<boolean> {
+  return plain(
+    'true or false',
+    'write true or false, without quotes',
+    (value) => typeof value === 'boolean',
+    (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  );
+}
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Rule<T> {
+  const known: readonly string[] = words;
+  return plain(
+    `one of ${words.join(', ')}`,
+    'choose one of the listed words',
+    (value): value is T => typeof value === 'string' && known.includes(value),
+    asIs,
+  );
+}
+
+/** Text of 1 to `max` characters that matches `pattern`, when there is one. */
+export function text(max: number, wants = `text of 1 to ${String(max)} characters`, pattern = /^[^\p{Cc}]+$/u): Rule<string> {
+  const accepts = (value: unknown): value is string => typeof value === 'string' && value.length <= max && pattern.test(value);
+  return plain(wants, 'write such text; put quotes around it when it looks like a number or holds #, * or :', accepts, asIs);
+}
+
+/** A name or id without blanks. */
+export function word(max: number): Rule<string> {
+  return text(max, `a word of 1 to ${String(max)} characters without blanks`, /^[^\s\p{Cc}]+$/u);
+}
+
+/** An address to listen on: IPv4, IPv6 without brackets, or a host name. */
+export function host(): Rule<string> {
+  const accepts = (value: unknown): value is string =>
+    typeof value === 'string' && (isIP(value) !== 0 || (value.length <= 253 && /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/iu.test(value)));
+  return plain('an IP address without brackets or a host name', 'write for example 127.0.0.1, ::1 or localhost', accepts, asIs);
+}
+
+/** An absolute web address, kept character for character. */
+export function webUrl(wants: string, allowed: (url: URL) => boolean): Rule<string> {
+  const accepts = (value: unknown): value is string =>
+    typeof value === 'string' && value.length <= 2000 && !/\s/u.test(value) && URL.canParse(value) && allowed(new URL(value));
+  return plain(wants, 'write the whole address including https://', accepts, asIs);
+}
+
+/** A setting that empty text switches off. */
+export function orNone<T>(rule: Rule<T>): Rule<T | undefined> {
+  return {
+    ...rule,
+    wants: `${rule.wants}, or '' for none`,
+    read: (value, place) => (value === '' ? undefined : rule.read(value, place)),
+  };
+}
+
+/** A path; relative ones start from the folder of the file they stand in. Whether it exists is not checked here. */
+export function path(): Rule<string> {
+  const written = text(4096, 'a path');
+  return {
+    ...written,
+    read(value, place) {
+      const given = written.read(value, place);
+      return given === REFUSED ? REFUSED : resolve(place.baseFolder, given);
+    },
+  };
+}
+
+/** The name of something shipped, or a path when it holds a slash or ends like a YAML file. */
+export function nameOrPath(): Rule<string> {
+  const written = text(4096, 'a name, or a path that holds a slash or ends in .yaml');
+  return {
+    ...written,
+    read(value, place) {
+      const given = written.read(value, place);
+      return given !== REFUSED && /[/\\]|\.ya?ml$/u.test(given) ? resolve(place.baseFolder, given) : given;
+    },
+  };
+}
+
+/** Text that is never printed, written in place or as `{ file: PATH }` and then read from that file. */
+export function secret(max: number): Rule<string> {
+  const wants = `a secret of 1 to ${String(max)} characters without blanks, or { file: PATH }`;
+  const inPlace = (value: unknown): value is string => typeof value === 'string' && value.length <= max && /^[^\s\p{Cc}]+$/u.test(value);
+  return {
+    wants,
+    holdsSecrets: true,
+    fromText: asIs,
+    mask: (value) => (isFileReference(value) ? value : MASK),
+    read(value, place) {
+      if (!isFileReference(value))
+        return inPlace(value) ? value : refuse(this, value, place, 'write the secret or name a file that holds it');
+      try {
+        const content = readFileSync(resolve(place.baseFolder, value.file));
+        const found = content.length > MAX_SECRET_BYTES ? '' : content.toString('utf8').trim();
+        return inPlace(found) ? found : refuse(this, value, place, 'put nothing but the secret into the file');
+      } catch (cause) {
+        return refuse(this, value, place, `make the file readable (${errorCode(cause)})`);
+      }
+    },
+  };
+}
+
+/** At most `max` values of one kind. A variable or flag takes a JSON list, or words separated by commas. */
+export function list<T>(item: Rule<T>, max: number): Rule<readonly T[]> {
+  const wants = `a list of at most ${String(max)}, each ${item.wants}`;
+  return {
+    wants,
+    holdsSecrets: item.holdsSecrets,
+    fromText(given) {
+      if (given.trim() === '') return [];
+      const parsed = parseJson(given);
+      return parsed === undefined && !item.holdsSecrets ? given.split(',').map((part) => item.fromText(part.trim())) : (parsed ?? given);
+    },
+    mask: (value) => (Array.isArray(value) ? value.map((member: unknown) => item.mask(member)) : item.holdsSecrets ? MASK : value),
+    read(value, place) {
+      if (!Array.isArray(value) || value.length > max) return refuse(this, value, place, 'write a list: [first, second]');
+      const members: T[] = [];
+      let isWhole = true;
+      for (const [index, member] of value.entries()) {
+        const read = item.read(member, { ...place, path: [...place.path, index] });
+        if (read === REFUSED) isWhole = false;
+        else members.push(read);
+      }
+      return isWhole ? Object.freeze(members) : REFUSED;
+    },
+  };
+}
+
+/** True for a mapping that is neither a list nor null. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Parsed JSON, or undefined when the text is none. */
+export function parseJson(given: string): unknown {
+  try {
+    return JSON.parse(given) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The system's word for what went wrong (`ENOENT`), which holds no content of files. */
+export function errorCode(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown error';
+}
+
+function isFileReference(value: unknown): value is { readonly file: string } {
+  return isMapping(value) && Object.keys(value).length === 1 && typeof value['file'] === 'string';
+}

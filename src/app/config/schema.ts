@@ -1,0 +1,135 @@
+// Every key an operator can set and the rule of its value. Defaults and meanings stand in config/default.yaml; a test
+// compares both, in both directions.
+import { LOG_LEVELS } from '../../base/log.ts';
+import { isLoopback } from './loopback.ts';
+import { variableOf, type Camel } from './naming.ts';
+import { optional, record } from './record.ts';
+import { flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
+
+/** A branch of the schema: rules and further branches. */
+export interface Section {
+  readonly [name: string]: Rule<unknown> | Section;
+}
+
+/** What a section becomes once it is read: the same tree with camelCase names and final values. */
+export type Compiled<S> = S extends Rule<infer T> ? T : { readonly [K in keyof S as K extends string ? Camel<K> : never]: Compiled<S[K]> };
+
+const HOUR_MS = 3_600_000;
+const MIB = 1_048_576;
+
+const issuer = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
+const registeredUrl = webUrl('an absolute http(s):// address', (url) => url.protocol === 'https:' || url.protocol === 'http:');
+
+const dataSource = record({
+  id: word(200),
+  organization_id: word(200),
+  url: registeredUrl,
+  schema_id: optional(word(200)),
+  audience: text(500),
+  subject: text(500),
+  nonce: secret(500),
+  previous_nonce: optional(secret(500)),
+  transport: oneOf('grpc'),
+});
+
+/** The schema as a tree. */
+export const SCHEMA = {
+  platform: { profile: nameOrPath(), extra_issuers: list(issuer, 100) },
+  grpc: {
+    host: host(),
+    port: integer(0, 65_535),
+    max_message_bytes: integer(1024, 16 * MIB),
+    max_streams_per_connection: integer(1, 100_000),
+    max_connections: integer(1, 100_000),
+    handshake_timeout_ms: integer(100, 120_000),
+    keepalive_ms: integer(1000, 2 * HOUR_MS),
+    keepalive_timeout_ms: integer(100, 120_000),
+    reflection: flag(),
+    first_message_timeout_ms: integer(100, 600_000),
+  },
+  tls: { mode: oneOf('files', 'off'), certificate_file: orNone(path()), key_file: orNone(path()) },
+  auth: {
+    enabled: flag(),
+    allow_unauthenticated_network: flag(),
+    clock_skew_ms: integer(0, 30_000),
+    key_set: {
+      timeout_ms: integer(100, 30_000),
+      max_bytes: integer(1024, MIB),
+      cooldown_ms: integer(1000, HOUR_MS),
+      stale_ms: integer(0, 168 * HOUR_MS),
+    },
+    remembered_tokens: integer(0, 1_000_000),
+    data_sources: list(dataSource, 10_000),
+  },
+  sessions: {
+    max: integer(1, 100_000),
+    idle_timeout_ms: integer(1000, 24 * HOUR_MS),
+    max_duration_ms: integer(1000, 24 * HOUR_MS),
+    sweep_ms: integer(100, 600_000),
+    max_record_bytes: integer(1024, 16 * MIB),
+  },
+  turns: { deadline_ms: integer(100, 600_000), max_open: integer(1, 200_000), slow_reader_ms: integer(100, 600_000) },
+  media: { mode: oneOf('chunk', 'wav'), welcome_barge_in: flag(), reveal_prompt_text: flag() },
+  listen: {
+    accept: oneOf('speech', 'keys', 'both'),
+    digits: integer(1, 100),
+    inter_digit_ms: integer(100, 60_000),
+    terminator: oneOf('#', '*', 'none'),
+    no_input_ms: integer(0, 600_000),
+  },
+  speech: {
+    start_ms: integer(20, 1000),
+    end_silence_ms: integer(100, 10_000),
+    max_utterance_ms: integer(1000, 120_000),
+    pre_roll_ms: integer(0, 2000),
+  },
+  prompts: { apology: text(1000), handover: text(1000) },
+  bots: { folder: orNone(path()), default: orNone(word(200)), prompts_folder: orNone(path()) },
+  synthesizer: {
+    engine: oneOf('flite', 'none'),
+    voice: word(100),
+    cache_folder: orNone(path()),
+    cache_max_bytes: integer(MIB, 4096 * MIB),
+  },
+  recognizer: { command: list(text(4096), 100), timeout_ms: integer(100, 120_000) },
+  ops: {
+    host: host(),
+    port: integer(0, 65_535),
+    service_name: text(63, 'a word of 1 to 63 letters, digits and hyphens', /^[a-z\d-]+$/iu),
+  },
+  log: { level: oneOf(...LOG_LEVELS) },
+  shutdown: { grace_ms: integer(0, 600_000) },
+} as const satisfies Section;
+
+type Keys<S, Prefix extends string = ''> = {
+  [K in keyof S & string]: S[K] extends Rule<unknown> ? `${Prefix}${K}` : Keys<S[K], `${Prefix}${K}.`>;
+}[keyof S & string];
+
+/** A dotted key as operators write it: `auth.key_set.timeout_ms`. */
+export type SettingKey = Keys<typeof SCHEMA>;
+
+/** True for the leaves of a section. */
+export function isRule(node: Rule<unknown> | Section): node is Rule<unknown> {
+  return typeof node['read'] === 'function';
+}
+
+/** Every key with its rule, in the order of the schema. */
+export const RULES: ReadonlyMap<string, Rule<unknown>> = new Map(leaves(SCHEMA, ''));
+
+/** Every key by the name of its environment variable. */
+export const KEYS_BY_VARIABLE: ReadonlyMap<string, string> = new Map([...RULES.keys()].map((key) => [variableOf(key), key]));
+
+/** True when the key exists. */
+export function isSettingKey(key: string): key is SettingKey {
+  return RULES.has(key);
+}
+
+function leaves(section: Section, prefix: string): [string, Rule<unknown>][] {
+  return Object.entries(section).flatMap(([name, node]) =>
+    isRule(node) ? [[`${prefix}${name}`, node] satisfies [string, Rule<unknown>]] : leaves(node, `${prefix}${name}.`),
+  );
+}
+
+function isLoopbackHttp(url: URL): boolean {
+  return url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/gu, ''));
+}

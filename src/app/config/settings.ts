@@ -1,0 +1,166 @@
+// The operator's settings as the program sees them: typed, camelCase, frozen in depth, every default filled in. What a
+// key means, its default and its bounds are written once, in config/default.yaml; here stands only its type.
+import type { LogLevel } from '../../base/log.ts';
+
+/** Which platform this server stands behind. */
+export interface PlatformSettings {
+  /** Name of a shipped profile, or the absolute path of a profile file. */
+  readonly profile: string;
+  /** Token issuers accepted beside those of the profile (U-16). */
+  readonly extraIssuers: readonly string[];
+}
+
+/** The media server's socket and its limits (P-18). */
+export interface GrpcSettings {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly maxMessageBytes: number;
+  readonly maxStreamsPerConnection: number;
+  readonly maxConnections: number;
+  readonly handshakeTimeoutMs: number;
+  readonly keepaliveMs: number;
+  readonly keepaliveTimeoutMs: number;
+  readonly reflection: boolean;
+  readonly firstMessageTimeoutMs: number;
+}
+
+/** How the media server is secured. Files are absolute paths of PEM files. */
+export type TlsSettings = { readonly mode: 'off' } | { readonly mode: 'files'; readonly certificateFile: string; readonly keyFile: string };
+
+/** Limits for fetching and keeping an issuer's keys (J-13, J-14). */
+export interface KeySetSettings {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly cooldownMs: number;
+  readonly staleMs: number;
+}
+
+/** One data source as registered with the platform. A token is compared with these values character for character. */
+export interface DataSourceSettings {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly url: string;
+  /** Undefined: the profile's schema id for the transport. */
+  readonly schemaId: string | undefined;
+  readonly audience: string;
+  readonly subject: string;
+  /** Secret: never logged, never printed. */
+  readonly nonce: string;
+  /** The nonce before the last renewal, still accepted until its tokens expire (J-05). Secret. */
+  readonly previousNonce: string | undefined;
+  readonly transport: 'grpc';
+}
+
+/** The token check. */
+export interface AuthSettings {
+  readonly enabled: boolean;
+  readonly allowUnauthenticatedNetwork: boolean;
+  readonly clockSkewMs: number;
+  readonly keySet: KeySetSettings;
+  /** How many verified tokens are remembered, each until it expires; 0 checks every signature. */
+  readonly rememberedTokens: number;
+  readonly dataSources: readonly DataSourceSettings[];
+}
+
+/** How many calls are kept and for how long. */
+export interface SessionSettings {
+  readonly max: number;
+  readonly idleTimeoutMs: number;
+  readonly maxDurationMs: number;
+  readonly sweepMs: number;
+  readonly maxRecordBytes: number;
+}
+
+/** Limits of one turn. */
+export interface TurnSettings {
+  readonly deadlineMs: number;
+  readonly maxOpen: number;
+  readonly slowReaderMs: number;
+}
+
+/** How prompts travel. */
+export interface MediaSettings {
+  readonly mode: 'chunk' | 'wav';
+  readonly welcomeBargeIn: boolean;
+  /** For tests only: names the text of prompts in response trailers. */
+  readonly revealPromptText: boolean;
+}
+
+/** What a `listen` of a bot is filled up with. */
+export interface ListenDefaults {
+  readonly accept: 'speech' | 'keys' | 'both';
+  readonly digits: number;
+  readonly interDigitMs: number;
+  readonly terminator: '#' | '*' | 'none';
+  /** 0: never report silence (G-82). */
+  readonly noInputMs: number;
+}
+
+/** How the start and the end of speech are found. */
+export interface SpeechSettings {
+  readonly startMs: number;
+  readonly endSilenceMs: number;
+  readonly maxUtteranceMs: number;
+  readonly preRollMs: number;
+}
+
+/** What the engine itself says when a bot cannot. */
+export interface PromptSettings {
+  readonly apology: string;
+  readonly handover: string;
+}
+
+/** Where bots and their recordings lie; absolute folders. */
+export interface BotSettings {
+  /** Undefined: the bundled bots. */
+  readonly folder: string | undefined;
+  /** The bot for calls that name none; undefined: such calls are refused unless there is exactly one bot. */
+  readonly default: string | undefined;
+  /** Undefined: the recordings of the bundled bots. */
+  readonly promptsFolder: string | undefined;
+}
+
+/** How text becomes speech. */
+export interface SynthesizerSettings {
+  readonly engine: 'flite' | 'none';
+  readonly voice: string;
+  /** Undefined: nothing is kept on disk. */
+  readonly cacheFolder: string | undefined;
+  readonly cacheMaxBytes: number;
+}
+
+/** How speech becomes text. */
+export interface RecognizerSettings {
+  /** Program and arguments; empty: there is no recognizer. */
+  readonly command: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** The operations HTTP server. */
+export interface OpsSettings {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly serviceName: string;
+}
+
+/** Everything an operator can set. */
+export interface Settings {
+  readonly platform: PlatformSettings;
+  readonly grpc: GrpcSettings;
+  readonly tls: TlsSettings;
+  readonly auth: AuthSettings;
+  readonly sessions: SessionSettings;
+  readonly turns: TurnSettings;
+  readonly media: MediaSettings;
+  readonly listen: ListenDefaults;
+  readonly speech: SpeechSettings;
+  readonly prompts: PromptSettings;
+  readonly bots: BotSettings;
+  readonly synthesizer: SynthesizerSettings;
+  readonly recognizer: RecognizerSettings;
+  readonly ops: OpsSettings;
+  readonly log: { readonly level: LogLevel };
+  readonly shutdown: { readonly graceMs: number };
+}

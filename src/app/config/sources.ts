@@ -1,0 +1,130 @@
+// The places a setting can come from, in their order: the default file, an operator's file, variables, flags. Each is
+// read into the same shape with the place of every value; what a value must be is the schema's business.
+import { relative, resolve } from 'node:path';
+import { closest, variableOf } from './naming.ts';
+import type { Problem } from './problems.ts';
+import { KEYS_BY_VARIABLE, RULES } from './schema.ts';
+import type { Path } from './rules.ts';
+
+/** Where a value came from. Files are absolute; lines count from 1. */
+export type Origin =
+  | { readonly kind: 'default' | 'file'; readonly file: string; readonly line: number }
+  | { readonly kind: 'environment'; readonly variable: string }
+  | { readonly kind: 'flag'; readonly flag: string };
+
+/** One value as it was given. */
+export interface Given {
+  readonly key: string;
+  readonly raw: unknown;
+  readonly origin: Origin;
+  /** Absolute folder that relative paths in the value start from. */
+  readonly baseFolder: string;
+  /** Line of a member inside the value, where the source has lines. */
+  readonly lineAt?: (path: Path) => number;
+}
+
+/** What one source gave, good or bad. */
+export interface Source {
+  readonly given: readonly Given[];
+  readonly problems: readonly Problem[];
+}
+
+/** What the command line said. */
+export interface CommandLine extends Source {
+  /** The operator's file of `--config`, as written; undefined when the flag was not given. */
+  readonly configFile: string | undefined;
+}
+
+/** Variables with our prefix that are no settings: the operator's file, and the switch of the test suite. */
+const OTHER_VARIABLES: readonly string[] = ['PARLEY_CONFIG', 'PARLEY_DEMAND_ALL'];
+
+/** Kubernetes puts the addresses of a service named `parley…` into every container under such names. */
+const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/u;
+
+/** An origin as one short text; files relative to `cwd` when they lie below it. */
+export function originText(origin: Origin, cwd: string, line?: number): string {
+  if (origin.kind === 'environment') return origin.variable;
+  if (origin.kind === 'flag') return origin.flag;
+  return `${fileText(origin.file, cwd)}:${String(line ?? origin.line)}`;
+}
+
+/** A file's path as an operator in `cwd` would write it. */
+export function fileText(file: string, cwd: string): string {
+  const near = relative(cwd, file);
+  return near.startsWith('..') ? file : near;
+}
+
+/** The problem of a name that nobody knows. Its value is not shown: it may be a secret under a mistyped name. */
+export function unknownName(subject: string, from: string, meant: string | undefined): Problem {
+  const mend = meant === undefined ? 'take it out; docs/config.md lists every key' : `did you mean ${meant}?`;
+  return { subject, shown: undefined, from, rule: 'the key is not known', mend };
+}
+
+/** Reads every variable that starts with PARLEY_. */
+export function readEnvironment(env: Readonly<Record<string, string | undefined>>, cwd: string): Source {
+  const given: Given[] = [];
+  const problems: Problem[] = [];
+  for (const variable of Object.keys(env).sort()) {
+    const raw = env[variable];
+    if (!variable.startsWith('PARLEY_') || raw === undefined || OTHER_VARIABLES.includes(variable)) continue;
+    const key = KEYS_BY_VARIABLE.get(variable);
+    if (key !== undefined) {
+      given.push({ key, raw: RULES.get(key)?.fromText(raw), origin: { kind: 'environment', variable }, baseFolder: cwd });
+    } else if (!SERVICE_LINK.test(variable) && !raw.startsWith('tcp://')) {
+      problems.push(unknownName(variable, 'environment', closest(variable, [...KEYS_BY_VARIABLE.keys(), ...OTHER_VARIABLES])));
+    }
+  }
+  return { given, problems };
+}
+
+/**
+ * Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. The last one of a repeated
+ * flag wins.
+ */
+export function readFlags(argv: readonly string[], cwd: string): CommandLine {
+  const given = new Map<string, Given>();
+  const problems: Problem[] = [];
+  let configFile: string | undefined;
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index] ?? '';
+    const [, name, attached] = /^--([^=]+)(?:=(.*))?$/su.exec(argument) ?? [];
+    if (name === undefined) {
+      const rule = 'only flags are understood here: --section.key=value';
+      problems.push({ subject: 'an argument', shown: undefined, from: `argument ${String(index + 1)}`, rule, mend: 'take it out' });
+      continue;
+    }
+    const flag = `--${name}`;
+    const rule = RULES.get(name);
+    const following = argv[index + 1];
+    const isAlone = attached === undefined && (following === undefined || following.startsWith('--'));
+    if (attached === undefined && !isAlone) index++;
+    const text = attached ?? (isAlone ? undefined : following);
+    if (rule === undefined && name !== 'config') {
+      const meant = closest(name, [...RULES.keys(), 'config']);
+      problems.push(unknownName(flag, 'command line', meant === undefined ? undefined : `--${meant}`));
+    } else if (text === undefined && rule?.wants !== 'true or false') {
+      problems.push({ subject: flag, shown: undefined, from: 'command line', rule: 'the flag needs a value', mend: `write ${flag}=VALUE` });
+    } else if (rule === undefined) {
+      configFile = text;
+    } else {
+      given.set(name, { key: name, raw: rule.fromText(text ?? 'true'), origin: { kind: 'flag', flag }, baseFolder: cwd });
+    }
+  }
+  return { given: [...given.values()], problems, configFile };
+}
+
+/** The operator's file, absolute, or undefined when none is named. A flag wins over the variable. */
+export function configFileOf(
+  flags: CommandLine,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): { readonly file: string; readonly from: string } | undefined {
+  if (flags.configFile !== undefined) return { file: resolve(cwd, flags.configFile), from: '--config' };
+  const named = env['PARLEY_CONFIG'];
+  return named === undefined || named === '' ? undefined : { file: resolve(cwd, named), from: 'PARLEY_CONFIG' };
+}
+
+/** The names one key goes by, for docs and tests. */
+export function namesOf(key: string): { readonly variable: string; readonly flag: string } {
+  return { variable: variableOf(key), flag: `--${key}` };
+}
