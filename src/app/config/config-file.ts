@@ -36,7 +36,7 @@ export function readConfigFile(
     return unreadable(`the file must be readable (${errorCode(cause)})`, 'check the path; it starts from the current folder');
   }
   const lines = new LineCounter();
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
     const problems = document.errors.map((error) => ({
       subject,

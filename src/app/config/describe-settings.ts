@@ -1,12 +1,16 @@
 // The effective configuration as rows for people: key, value, where it came from. Secrets are masked already.
 import type { LoadedSettings } from './load-settings.ts';
 import { isSettingKey, RULES } from './schema.ts';
+import { shortText } from './rules.ts';
 import { originText } from './sources.ts';
 
 /** One setting as `parley config` prints it. */
 export interface SettingRow {
   readonly key: string;
-  readonly value: string;
+  /** The value as it was written, secrets masked. */
+  readonly value: unknown;
+  /** The same on one line. */
+  readonly text: string;
   /** `config/default.yaml:12`, `PARLEY_GRPC_PORT` or `--grpc.port`. */
   readonly origin: string;
   readonly isDefault: boolean;
@@ -16,6 +20,7 @@ export interface SettingRow {
 export function describeSettings(loaded: LoadedSettings): readonly SettingRow[] {
   return [...RULES.keys()].filter(isSettingKey).map((key) => {
     const origin = loaded.origin(key);
-    return { key, value: loaded.shown(key), origin: originText(origin, loaded.cwd), isDefault: origin.kind === 'default' };
+    const value = loaded.masked(key);
+    return { key, value, text: shortText(value), origin: originText(origin, loaded.cwd), isDefault: origin.kind === 'default' };
   });
 }

@@ -27,8 +27,8 @@ export interface LoadedSettings {
   readonly settings: Settings;
   /** Where the effective value came from. */
   origin(key: SettingKey): Origin;
-  /** The effective value on one line, secrets masked. */
-  shown(key: SettingKey): string;
+  /** The effective value as it was written, secrets masked. */
+  masked(key: SettingKey): unknown;
   /** The folder that paths in messages are relative to. */
   readonly cwd: string;
 }
@@ -64,7 +64,7 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
   return {
     settings: Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) }),
     origin: (key) => givenOf(effective, key).origin,
-    shown: (key) => shownOf(effective, key),
+    masked: (key) => RULES.get(key)?.mask(givenOf(effective, key).raw),
     cwd,
   };
 }
@@ -110,6 +110,9 @@ function validate(
   } catch (cause) {
     if (faulty.size === 0) throw new AppError('internal', 'the settings could not be validated', { cause });
   }
+  // convict takes a section that holds a key named `default` for a value; no key may slip through like that.
+  const unread = [...RULES.keys()].filter((key) => !readings.has(key) && !faulty.has(key));
+  if (unread.length > 0) throw new AppError('internal', `the schema does not reach ${unread.join(', ')}`);
   return faulty;
 }
 

@@ -13,14 +13,14 @@ export function variableOf(key: string): string {
   return `PARLEY_${key.toUpperCase().replaceAll('.', '_')}`;
 }
 
-/** The known name that was most likely meant, or undefined when none is near: more than a third would have to change. */
+/** The known name that was most likely meant, or undefined when none is near: a quarter or more would have to change. */
 export function closest(given: string, known: readonly string[]): string | undefined {
   // Longer names are no typing mistakes; the bound also keeps the comparison cheap.
   if (given.length > 100) return undefined;
   const byTail = known.filter((name) => name.endsWith(`.${given}`));
   if (byTail[0] !== undefined && byTail.length === 1) return byTail[0];
   let best: string | undefined;
-  let bestDistance = Math.floor(given.length / 3) + 1;
+  let bestDistance = Math.floor(given.length / 4) + 1;
   for (const name of known) {
     const distance = editDistance(given.toLowerCase(), name.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [name, distance];

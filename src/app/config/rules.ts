@@ -48,7 +48,12 @@ const MAX_SECRET_BYTES = 4096;
 
 /** A masked value as one short line. */
 export function showValue(rule: Pick<Rule<unknown>, 'mask'>, value: unknown): string {
-  const masked = rule.mask(value);
+  return shortText(rule.mask(value));
+}
+
+/** A value that may be printed, as one short line; empty text as ''. */
+export function shortText(masked: unknown): string {
+  if (masked === '') return "''";
   const text = typeof masked === 'string' ? masked : ((JSON.stringify(masked) as string | undefined) ?? String(masked));
   return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

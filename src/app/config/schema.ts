@@ -84,7 +84,7 @@ export const SCHEMA = {
     pre_roll_ms: integer(0, 2000),
   },
   prompts: { apology: text(1000), handover: text(1000) },
-  bots: { folder: orNone(path()), default: orNone(word(200)), prompts_folder: orNone(path()) },
+  bots: { folder: orNone(path()), default_bot: orNone(word(200)), prompts_folder: orNone(path()) },
   synthesizer: {
     engine: oneOf('flite', 'none'),
     voice: word(100),

@@ -115,9 +115,9 @@ export interface PromptSettings {
 export interface BotSettings {
   /** Undefined: the bundled bots. */
   readonly folder: string | undefined;
-  /** The bot for calls that name none; undefined: such calls are refused unless there is exactly one bot. */
-  readonly default: string | undefined;
-  /** Undefined: the recordings of the bundled bots. */
+  /** The bot for calls that name none (G-07); undefined: the first one by id. */
+  readonly defaultBot: string | undefined;
+  /** Undefined: the folder `prompts` beside the bots. */
   readonly promptsFolder: string | undefined;
 }
 

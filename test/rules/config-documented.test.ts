@@ -1,0 +1,96 @@
+// config/default.yaml, the schema and docs/config.md say the same about every key. On a difference the failure shows the
+// line that belongs into docs/config.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMap, isScalar, parseDocument } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/app/config/load-settings.ts';
+import { variableOf } from '../../src/app/config/naming.ts';
+import { RULES } from '../../src/app/config/schema.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+interface DefaultKey {
+  readonly key: string;
+  readonly value: unknown;
+  readonly comment: string;
+}
+
+function keysOf(node: unknown, prefix: string, inherited: string): readonly DefaultKey[] {
+  if (!isMap(node)) throw new Error(`${prefix} is no section`);
+  return node.items.flatMap((pair, index) => {
+    if (!isScalar(pair.key)) throw new Error('a key is no text');
+    const key = `${prefix}${String(pair.key.value)}`;
+    // The parser hangs the comment above the first key of a mapping on the mapping.
+    const comment = index === 0 ? inherited : (pair.key.commentBefore ?? '');
+    if (isMap(pair.value)) return keysOf(pair.value, `${key}.`, pair.value.commentBefore ?? '');
+    return [{ key, value: isScalar(pair.value) ? pair.value.value : [], comment: comment.replace(/\s+/gu, ' ').trim() }];
+  });
+}
+
+const defaults = keysOf(parseDocument(readFileSync(join(ROOT, 'config/default.yaml'), 'utf8')).contents, '', '');
+
+function expectedRow({ key, value, comment }: DefaultKey): string {
+  const written = typeof value === 'string' ? (value === '' ? "`''`" : `\`${value}\``) : `\`${JSON.stringify(value)}\``;
+  return [`\`${key}\``, written, `\`${variableOf(key)}\``, comment].join(' | ');
+}
+
+describe('config/default.yaml', () => {
+  it('has exactly the keys of the schema, in the same order', () => {
+    expect(defaults.map(({ key }) => key)).toEqual([...RULES.keys()]);
+    expect(defaults.length).toBeGreaterThan(40);
+  });
+
+  it.each(defaults)('explains $key in a comment that ends with its rule', ({ key, comment }) => {
+    const wants = RULES.get(key)?.wants ?? '';
+    const said = key === 'auth.data_sources' ? 'nonce, previous_nonce (optional), transport (grpc)' : wants;
+    expect(comment.toLowerCase()).toContain(said.toLowerCase());
+    expect(comment.length).toBeGreaterThan(said.length + 20);
+    expect(comment.endsWith('.')).toBe(true);
+  });
+
+  it.each(defaults)('gives $key a default that keeps its rule', ({ key, value }) => {
+    const faults: unknown[] = [];
+    RULES.get(key)?.read(value, { baseFolder: '/', path: [], refuse: (fault) => faults.push(fault) });
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('docs/config.md', () => {
+  const rows = readFileSync(join(ROOT, 'docs/config.md'), 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `[a-z_]+\.[a-z_.]+` +\|/u.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim())
+        .join(' | '),
+    );
+
+  it('has one row per key with default, variable and meaning, and no other row', () => {
+    expect(rows).toEqual(defaults.map(expectedRow));
+  });
+});
+
+describe('config/example.production.yaml', () => {
+  const file = join(ROOT, 'config/example.production.yaml');
+  const dummySecrets = JSON.stringify([
+    {
+      ...{ id: 'ds', organization_id: 'org', url: 'https://voice.example.com:443' },
+      ...{ audience: 'a', subject: 's', nonce: 'dummy', transport: 'grpc' },
+    },
+  ]);
+
+  it('is valid once its secrets are there', () => {
+    const loaded = loadSettings({ argv: ['--config', file], env: { PARLEY_AUTH_DATA_SOURCES: dummySecrets }, cwd: ROOT });
+    expect(loaded.origin('tls.certificate_file')).toMatchObject({ kind: 'file' });
+    expect(loaded.settings.auth.enabled).toBe(true);
+    expect(loaded.settings.tls.mode).toBe('files');
+  });
+
+  it('holds no secret itself: what it lacks are the mounted secret files, and nothing else', () => {
+    const problems = (): unknown => loadSettings({ argv: ['--config', file], env: {}, cwd: ROOT });
+    expect(problems).toThrow(/^2 settings are wrong:[^]*\.nonce = \{"file":[^]*\.previous_nonce = \{"file":/u);
+  });
+});
