@@ -1,0 +1,98 @@
+// Writes the TypeScript types of proto/ to src/contract/gen, or to the folder given as the first argument. The folder is
+// deleted first, and nothing in it depends on time or machine: the same protos always give the same files.
+// Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+
+// What the generated types must agree with: LOADER_OPTIONS in src/contract/grpc.ts.
+const LOADER_FLAGS = ['--keepCase', '--longs=Number'];
+
+// Neutral name in gen/wire.ts → message whose decoded form it is. Well-known types of the protobuf project included.
+const MESSAGES = {
+  DecodedAgent: 'VirtualAgentInfo',
+  DecodedHealthRequest: 'HealthCheckRequest',
+  DecodedHealthResponse: 'HealthCheckResponse',
+  DecodedInputHandling: 'InputHandlingConfig',
+  DecodedListAgentsRequest: 'ListVARequest',
+  DecodedListAgentsResponse: 'ListVAResponse',
+  DecodedPrompt: 'Prompt',
+  DecodedRequest: 'VoiceVARequest',
+  DecodedResponse: 'VoiceVAResponse',
+  DecodedStruct: 'Struct',
+  DecodedValue: 'Value',
+};
+
+// Neutral name in gen/wire.ts → enum, with the message that holds it where there is one.
+const ENUMS = {
+  DTMF_DIGITS: 'DTMFDigits',
+  EVENT_INPUT: 'EventInput_EventType',
+  EVENT_OUTPUT: 'OutputEvent_EventType',
+  INPUT_MODE: 'VoiceVAInputMode',
+  RESPONSE_TYPE: 'VoiceVAResponse_ResponseType',
+  SERVING_STATUS: 'HealthCheckResponse_ServingStatus',
+  VOICE_ENCODING: 'VoiceInput_VoiceEncoding',
+};
+
+/** @param {string} outDir - absolute path of the folder to replace */
+function generate(outDir) {
+  const tool = createRequire(import.meta.url).resolve('@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
+  rmSync(outDir, { recursive: true, force: true });
+  execFileSync(
+    process.execPath,
+    [
+      tool,
+      ...LOADER_FLAGS,
+      '--includeComments',
+      '--grpcLib=@grpc/grpc-js',
+      '--importFileExtension=.ts',
+      `--outDir=${outDir}`,
+      '--includeDirs=proto',
+      '--',
+    ]
+      // Relative names and a fixed working folder: the tool writes the path of the proto into each file.
+      .concat('voicevirtualagent.proto', 'health.proto'),
+    { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  writeFileSync(path.join(outDir, 'wire.ts'), neutralNames(outDir));
+}
+
+/**
+ * The one generated file the rest of the code imports: the platform's names stay behind it.
+ * @param {string} outDir
+ */
+function neutralNames(outDir) {
+  const files = readdirSync(outDir, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => file.split(path.sep).join('/'))
+    .sort();
+  const lines = ['// Neutral names for the generated types and enums. Written by scripts/generate.mjs.'];
+  for (const [neutral, message] of Object.entries(MESSAGES)) {
+    lines.push(`export type { ${message}__Output as ${neutral} } from './${only(files, message)}';`);
+  }
+  for (const [neutral, name] of Object.entries(ENUMS)) {
+    const [holder = name] = name.split('_');
+    const file = only(files, holder);
+    // An enum inside a message carries the whole package in its generated name.
+    const declared = new RegExp(`^export const (\\w*\\b${name}|\\w+_${name}) = `, 'm').exec(readFileSync(path.join(outDir, file), 'utf8'));
+    if (declared === null) throw new Error(`${file} declares no enum ${name}`);
+    lines.push(`export { ${String(declared[1])} as ${neutral} } from './${file}';`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/**
+ * @param {readonly string[]} files
+ * @param {string} message
+ */
+function only(files, message) {
+  const [file, ...more] = files.filter((candidate) => path.posix.basename(candidate) === `${message}.ts`);
+  if (file === undefined || more.length > 0) throw new Error(`expected one generated file for ${message}`);
+  return file;
+}
+
+generate(path.resolve(process.argv[2] ?? path.join(ROOT, 'src/contract/gen')));

@@ -1,0 +1,74 @@
+// Free data between JSON and protobuf's Struct. Knows nothing of what the data means.
+import { AppError } from '../base/errors.ts';
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import { MAX_STRUCT_DEPTH } from './limits.ts';
+import type { Struct, StructValue } from './messages.ts';
+import { wellFormed } from './well-formed.ts';
+
+/**
+ * JSON data as a Struct. Text that is no Unicode is mended, because the other side would refuse the whole message.
+ *
+ * @throws AppError `bad_message` when it nests deeper than {@link MAX_STRUCT_DEPTH}.
+ */
+export function structFromJson(json: JsonObject): Struct {
+  return toStruct(json, 1);
+}
+
+/**
+ * A decoded Struct as JSON data; an absent one is empty. What JSON cannot say becomes null: a value of no kind, infinity and not-a-number.
+ *
+ * @throws AppError `bad_message` when it nests deeper than {@link MAX_STRUCT_DEPTH}.
+ */
+export function jsonFromStruct(struct: Struct | undefined): JsonObject {
+  return struct === undefined ? {} : fromStruct(struct, 1);
+}
+
+// Object.fromEntries defines its members, so that a key named __proto__ stays a key.
+function toStruct(json: JsonObject, depth: number): Struct {
+  checkDepth(depth);
+  return { fields: Object.fromEntries(Object.entries(json).map(([key, member]) => [wellFormed(key), toValue(member, depth)])) };
+}
+
+function toValue(json: JsonValue, depth: number): StructValue {
+  if (json === null) return { nullValue: 0 };
+  switch (typeof json) {
+    case 'string':
+      return { stringValue: wellFormed(json) };
+    case 'number':
+      return { numberValue: json };
+    case 'boolean':
+      return { boolValue: json };
+    case 'object':
+      break;
+  }
+  if (!isList(json)) return { structValue: toStruct(json, depth + 1) };
+  checkDepth(depth + 1);
+  return { listValue: { values: json.map((item) => toValue(item, depth + 1)) } };
+}
+
+function fromStruct(struct: Struct, depth: number): JsonObject {
+  checkDepth(depth);
+  return Object.fromEntries(Object.entries(struct.fields ?? {}).map(([key, member]) => [key, fromValue(member, depth)]));
+}
+
+function fromValue(value: StructValue, depth: number): JsonValue {
+  if (value.stringValue !== undefined) return value.stringValue;
+  if (value.numberValue !== undefined) return Number.isFinite(value.numberValue) ? value.numberValue : null;
+  if (value.boolValue !== undefined) return value.boolValue;
+  if (value.structValue !== undefined) return fromStruct(value.structValue, depth + 1);
+  if (value.listValue === undefined) return null;
+  checkDepth(depth + 1);
+  return (value.listValue.values ?? []).map((item) => fromValue(item, depth + 1));
+}
+
+function checkDepth(depth: number): void {
+  if (depth <= MAX_STRUCT_DEPTH) return;
+  throw new AppError('bad_message', `free data nests deeper than ${String(MAX_STRUCT_DEPTH)} levels`, {
+    details: { limit: MAX_STRUCT_DEPTH },
+  });
+}
+
+// Array.isArray does not narrow readonly arrays.
+function isList(json: JsonObject | readonly JsonValue[]): json is readonly JsonValue[] {
+  return Array.isArray(json);
+}
