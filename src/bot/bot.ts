@@ -12,6 +12,8 @@ import type { Saying } from './saying.ts';
 /** The call begins; its answer is the welcome. */
 export interface SessionStart {
   readonly type: 'session_start';
+  /** What the platform's flow calls the data it sends along; empty when it sends none (G-24). */
+  readonly name: string;
   /** Data set in the platform's flow (G-24). */
   readonly parameters: JsonObject;
 }
@@ -159,11 +161,15 @@ export interface Bot {
   readonly prompts: readonly string[];
   start(event: SessionStart, context: BotContext): Handled<JsonValue>;
   reply(state: JsonValue, event: CallerEvent, context: BotContext): Handled<JsonValue>;
-  /** Undefined when the bot has no handler for this event. */
+  /** The notifying events this bot has handlers for; others need not be brought to it. */
+  readonly notes: ReadonlySet<NotifyingEvent['type']>;
+  /** Undefined when the bot keeps its state. */
   note(state: JsonValue, event: NotifyingEvent, context: BotContext): Noted<JsonValue>;
   /** Present only when the bot listens to audio, so that other bots cost nothing per frame. */
   readonly audioInput: ((pcm: Int16Array, call: CallFacts) => void) | undefined;
 }
+
+const NOTIFYING = ['turn_started', 'barge_in', 'turn_ended', 'session_end'] as const satisfies readonly NotifyingEvent['type'][];
 
 /** Ids the platform can store and people can type. */
 const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
@@ -191,6 +197,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     name,
     version,
     prompts: definition.prompts ?? [],
+    notes: new Set(NOTIFYING.filter((type) => definition[type] !== undefined)),
     start: (event, context) => handled(definition.session_start(event, context)),
     reply: (state, event, context) => handled(replyOf(definition, own(state), event, context)),
     note: (state, event, context) => noted(noteOf(definition, own(state), event, context)),

@@ -36,7 +36,7 @@ export class TestCall {
 
   /** The call begins; the bot says its welcome. */
   start(): Promise<this> {
-    return this.#turn({ type: 'session_start', parameters: this.#facts.parameters });
+    return this.#turn({ type: 'session_start', name: '', parameters: this.#facts.parameters });
   }
 
   /** The caller presses keys. */

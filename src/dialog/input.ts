@@ -15,7 +15,7 @@ export interface AudioInput {
 
 /** One thing the caller or the platform did. */
 export type Input =
-  | { readonly kind: 'session_start'; readonly parameters: JsonObject }
+  | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
   | AudioInput
   /** The first key was pressed; the digits follow on their own turn (G-60). */
   | { readonly kind: 'dtmf_start' }

@@ -14,6 +14,8 @@ export interface SessionRecord {
   /** The bot's own state; null after the end. */
   readonly state: JsonValue;
   readonly mode: DeliveryMode;
+  /** False until the bot has answered the session's start. */
+  readonly started: boolean;
   /** What the caller was last asked for. */
   readonly listen: Listen;
   /** Bot failures in a row; the second one transfers the caller. */
@@ -22,4 +24,24 @@ export interface SessionRecord {
   readonly turns: number;
   /** Set when a terminal event was sent or received; further turns get no prompts (G-7C). */
   readonly ended: boolean;
+}
+
+/** The record of a session that has just begun; version 0 means that no store has it yet. */
+export function firstRecord(session: {
+  readonly call: CallFacts;
+  readonly bot: { readonly id: string; readonly version: number };
+  readonly mode: DeliveryMode;
+}): SessionRecord {
+  return {
+    version: 0,
+    call: session.call,
+    bot: { id: session.bot.id, version: session.bot.version },
+    state: null,
+    mode: session.mode,
+    started: false,
+    listen: { kind: 'listen' },
+    failures: 0,
+    turns: 0,
+    ended: false,
+  };
 }

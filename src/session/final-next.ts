@@ -1,0 +1,27 @@
+// What the platform is told at the end of a reply: the bot's next step with every default filled in and the transfer
+// data under the platform's names.
+import type { JsonObject } from '../base/json.ts';
+import type { FinalNext, ListenSettings } from '../dialog/output.ts';
+import type { Next, Transfer } from '../dialog/reply.ts';
+
+/** Completes a bot's next step. @param defaults - fills in what a listen leaves out. */
+export function finalNext(next: Next, defaults: ListenSettings): FinalNext {
+  switch (next.kind) {
+    case 'listen':
+      return { ...defaults, ...next };
+    case 'transfer':
+      return { kind: 'transfer', summary: next.summary, metadata: transferMetadata(next) };
+    case 'end':
+      return { kind: 'end', metadata: { outcome: next.outcome } };
+  }
+}
+
+// G-79 names summary and routing_hint; reason and fields are ours, beside them.
+function transferMetadata(next: Transfer): JsonObject {
+  return {
+    reason: next.reason,
+    ...(next.summary === undefined ? {} : { summary: next.summary }),
+    ...(next.routingHint === undefined ? {} : { routing_hint: next.routingHint }),
+    ...(next.fields === undefined ? {} : { fields: next.fields }),
+  };
+}

@@ -1,0 +1,188 @@
+// All calls of this process: finds or makes the session of a call, bounds their number, ends the idle ones and drains
+// them when the process stops.
+import { linkAbort, waitAtMost } from '../base/abort.ts';
+import { every, type CancelTimer } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
+import type { Bot } from '../bot/bot.ts';
+import type { Catalog } from '../bot/catalog.ts';
+import { say } from '../bot/saying.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
+import { BotRunner } from './bot-runner.ts';
+import { finalNext } from './final-next.ts';
+import type { TurnSink } from './ports.ts';
+import { Session, type SessionParts } from './session.ts';
+
+/** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
+const ENDED_RETENTION_MS = 60_000;
+/** Pause between two looks at the open turns while draining, ms. */
+const DRAIN_LOOK_MS = 50;
+
+/** What is known of a call when one of its turns opens. */
+export interface CallOpening extends CallKey {
+  /** Empty when the platform names no agent. */
+  readonly agentId: string;
+  readonly vendorConfig: string;
+  /** Parameters of the session start; empty on later turns. */
+  readonly parameters: JsonObject;
+}
+
+/** The engine's front door for transports. */
+export class Sessions {
+  readonly #parts: SessionParts;
+  readonly #catalog: Catalog;
+  readonly #live = new Map<string, Session>();
+  readonly #loading = new Map<string, Promise<Session>>();
+  readonly #process = linkAbort();
+  readonly #cancelSweep: CancelTimer;
+  #isDraining = false;
+  #size = 0;
+
+  /** Starts sweeping at once; `close` ends it. */
+  constructor(parts: Omit<SessionParts, 'runner' | 'onEnded'>, catalog: Catalog) {
+    const onEnded = (): void => {
+      this.#size -= 1;
+    };
+    this.#parts = { ...parts, runner: new BotRunner(parts), onEnded };
+    this.#catalog = catalog;
+    this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {
+      this.#sweep();
+    });
+  }
+
+  /** Sessions that are not over. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Turns that are not done, of all sessions. */
+  get openTurns(): number {
+    let open = 0;
+    for (const session of this.#live.values()) open += session.openTurns;
+    return open;
+  }
+
+  /**
+   * The session of a call; a call that is not known gets a new one (G-12, G-15).
+   *
+   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), `overloaded` or `shutting_down`.
+   */
+  async acquire(opening: CallOpening): Promise<Session> {
+    const id = callId(opening);
+    const live = this.#live.get(id) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
+    if (opening.agentId !== '' && opening.agentId !== live.call.agentId) {
+      throw new AppError('agent_conflict', 'the conversation already talks to another agent');
+    }
+    return live;
+  }
+
+  /**
+   * Answers a call that gets no session: a spoken line and a transfer instead of an error the caller would hear as
+   * silence (U-06).
+   */
+  turnAway(sink: TurnSink): void {
+    const { settings, voice } = this.#parts;
+    const { prompts, next } = say(settings.handover).transfer({ reason: 'overloaded' });
+    const spoken = prompts.map((prompt) => {
+      const audio = voice.render(prompt, this.#process.signal);
+      // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.
+      return { audio: audio instanceof Promise ? undefined : audio, text: settings.handover, bargeIn: false };
+    });
+    sink.write({ kind: 'final', mode: 'wav', prompts: spoken, next: finalNext(next, settings.listen) });
+    sink.complete();
+  }
+
+  /** Refuses new calls from now on; running ones go on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Waits until no turn is open or `limitMs` has passed, then ends every session. Returns the number of turns cut. */
+  async close(limitMs: number): Promise<number> {
+    this.drain();
+    const { clock } = this.#parts;
+    const deadlineMs = clock.monotonicMs() + limitMs;
+    while (this.openTurns > 0 && clock.monotonicMs() < deadlineMs) {
+      await new Promise<void>((resolve) => {
+        clock.after(DRAIN_LOOK_MS, resolve);
+      });
+    }
+    const cut = this.openTurns;
+    this.#cancelSweep();
+    const stops = [...this.#live.values()].map((session) => session.stop('shutdown', 'shutdown'));
+    await waitAtMost(Promise.all(stops), this.#parts.settings.turnDeadlineMs, clock);
+    this.#process.abort('shutdown');
+    this.#live.clear();
+    return cut;
+  }
+
+  #open(id: string, opening: CallOpening): Promise<Session> {
+    const loading = this.#load(opening)
+      .then((session) => {
+        this.#live.set(id, session);
+        this.#size += 1;
+        return session;
+      })
+      .finally(() => {
+        this.#loading.delete(id);
+      });
+    this.#loading.set(id, loading);
+    return loading;
+  }
+
+  async #load(opening: CallOpening): Promise<Session> {
+    const { settings, store, voice, clock } = this.#parts;
+    const record = await store.load(opening);
+    if (record !== undefined) {
+      const bot = this.#bot(record.bot.id);
+      if (bot.version === record.bot.version) return new Session(record.call, bot, record.mode, this.#parts, this.#process.signal);
+      // The state's shape has changed with the bot: it cannot be trusted, so the call starts over.
+      await store.drop(opening);
+    }
+    if (this.#isDraining) throw new AppError('shutting_down', 'the server is stopping and takes no new calls');
+    // Counts the calls that are being loaded, too: a burst must not pass the limit together.
+    if (this.#size + this.#loading.size >= settings.maxSessions) {
+      throw new AppError('overloaded', 'the server has as many sessions as it may', { details: { limit: settings.maxSessions } });
+    }
+    if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
+    const bot = this.#bot(opening.agentId);
+    const { organizationId, conversationId, vendorConfig, parameters } = opening;
+    const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
+    return new Session(call, bot, voice.canSpeak ? settings.mode : 'wav', this.#parts, this.#process.signal);
+  }
+
+  #bot(agentId: string): Bot {
+    const bot = this.#catalog.find(agentId);
+    if (bot === undefined) throw new AppError('agent_unknown', 'no bot has the agent id that the platform asks for');
+    return bot;
+  }
+
+  // Remembering ended calls is a courtesy to late streams; it must not take the place of new calls.
+  #forgetOldestEnded(): void {
+    for (const [id, session] of this.#live) {
+      if (!session.isEnded) continue;
+      this.#discard(id, session);
+      return;
+    }
+  }
+
+  #sweep(): void {
+    const { clock, settings } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    for (const [id, session] of this.#live) {
+      const endedForMs = session.endedForMs(nowMs);
+      const isLate = session.idleMs(nowMs) > settings.idleTimeoutMs || clock.nowMs() - session.call.startedAtMs > settings.maxDurationMs;
+      if (endedForMs === undefined ? !isLate : endedForMs < ENDED_RETENTION_MS) continue;
+      this.#discard(id, session);
+    }
+  }
+  #discard(id: string, session: Session): void {
+    this.#live.delete(id);
+    session
+      .stop('idle', 'deadline')
+      .then(() => this.#parts.store.drop(session.call))
+      .catch((error: unknown) => {
+        this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending an idle session failed');
+      });
+  }
+}

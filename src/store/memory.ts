@@ -1,0 +1,40 @@
+// Sessions of one process, kept in memory. Records go through JSON in both directions, so that a shared object or a Map
+// in a bot's state fails on a laptop exactly as it would with a store on another machine.
+import { deepFreeze, type JsonValue } from '../base/json.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
+import type { SessionStore } from '../session/ports.ts';
+import type { SessionRecord } from '../session/record.ts';
+
+interface Stored {
+  readonly version: number;
+  readonly json: string;
+}
+
+/** Bounded by the engine, which limits sessions and drops what it ends. */
+export class MemoryStore implements SessionStore {
+  readonly #records = new Map<string, Stored>();
+
+  /** Records kept now. */
+  get size(): number {
+    return this.#records.size;
+  }
+
+  load(key: CallKey): Promise<SessionRecord | undefined> {
+    const stored = this.#records.get(callId(key));
+    if (stored === undefined) return Promise.resolve(undefined);
+    // Only `commit` writes here, and it writes records: their JSON form parses back to a record.
+    return Promise.resolve(deepFreeze(JSON.parse(stored.json) as JsonValue) as unknown as SessionRecord);
+  }
+
+  commit(record: SessionRecord, expectedVersion: number): Promise<boolean> {
+    const id = callId(record.call);
+    if ((this.#records.get(id)?.version ?? 0) !== expectedVersion) return Promise.resolve(false);
+    this.#records.set(id, { version: record.version, json: JSON.stringify(record) });
+    return Promise.resolve(true);
+  }
+
+  drop(key: CallKey): Promise<void> {
+    this.#records.delete(callId(key));
+    return Promise.resolve();
+  }
+}
