@@ -1,7 +1,8 @@
 // Asks for a four-digit code, reads it back and has it confirmed. Shows state with two shapes and a sensitive input.
 import { bot, go, say } from '#bot';
 
-type State = { readonly step: 'ask'; readonly misses: number } | { readonly step: 'confirm'; readonly misses: number; readonly code: string };
+type State =
+  { readonly step: 'ask'; readonly misses: number } | { readonly step: 'confirm'; readonly misses: number; readonly code: string };
 
 const WELCOME = 'Welcome. Enter your four digit code.';
 const AGAIN = 'Sorry, four digits please.';
@@ -10,7 +11,7 @@ const THANKS = 'Thank you, goodbye.';
 
 const ask = (text: string) => say(text).listen({ digits: 4, sensitive: true });
 const confirm = (code: string) =>
-  say(`You entered ${[...code].join(' ')}. Press 1 if right, 2 to try again.`).listen({ digits: 1, sensitive: true });
+  say(`You entered ${Array.from(code).join(' ')}. Press 1 if right, 2 to try again.`).listen({ digits: 1, sensitive: true });
 const help = (reason: string) => say(HELP).transfer({ reason });
 
 export default bot<State>({

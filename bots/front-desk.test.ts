@@ -26,7 +26,9 @@ describe('front desk', () => {
 
   it('connects a person for 0, with a summary of what was asked', async () => {
     const call = await (await started()).press('1');
-    (await call.press('0')).hears('connect you').transferred({ reason: 'asked', summary: 'The caller has heard: hours.', routingHint: 'front_desk' });
+    (await call.press('0'))
+      .hears('connect you')
+      .transferred({ reason: 'asked', summary: 'The caller has heard: hours.', routingHint: 'front_desk' });
   });
 
   it('connects a person who asks for one by voice', async () => {

@@ -60,9 +60,8 @@ export class AppError extends Error {
  *
  * @param code - what the failure means at the place that caught it; `internal` when nobody expected it.
  */
-export function toAppError(thrown: unknown, code: ErrorCode = 'internal', message?: string): AppError {
+export function toAppError(thrown: unknown, code: ErrorCode = 'internal', message = 'an unexpected error'): AppError {
   if (thrown instanceof AppError) return thrown;
-  return new AppError(code, message ?? (thrown instanceof Error ? thrown.message : 'something that is no error was thrown'), {
-    cause: thrown,
-  });
+  // The foreign message stays in the cause: nobody has promised that it may be logged.
+  return new AppError(code, message, { cause: thrown });
 }

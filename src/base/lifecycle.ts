@@ -40,7 +40,8 @@ export class Lifecycle {
     for (let step = this.#opened.pop(); step !== undefined; step = this.#opened.pop()) {
       try {
         const waited = await waitAtMost(Promise.resolve(step.close()), this.#limitMs, this.#clock);
-        if (waited.kind !== 'value') this.#log.warn({ step: step.name, limitMs: this.#limitMs }, 'closing took too long; going on without it');
+        if (waited.kind !== 'value')
+          this.#log.warn({ step: step.name, limitMs: this.#limitMs }, 'closing took too long; going on without it');
       } catch (error) {
         this.#log.error({ step: step.name, err: error }, 'closing failed; going on with the rest');
       }

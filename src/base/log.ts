@@ -1,6 +1,7 @@
 // Structured logging. What is logged is decided here once: JSON lines, a fixed set of levels, and a redaction list as a
 // second net under the rule that callers' data never reaches a log call.
 import { pino, type DestinationStream } from 'pino';
+import { AppError } from './errors.ts';
 
 /** Log levels, the quietest last. `silent` writes nothing. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -22,6 +23,32 @@ export interface Logger {
 // The second net. Each name is one that a careless caller might use for data that must not be logged.
 const REDACTED = ['token', 'authorization', 'nonce', 'digits', 'text', 'transcript', 'audio', 'secret', 'password'];
 
+// A line of a stack that names a place in a file; lines of a message that look like one lack line and column.
+const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
+const MAX_FRAMES = 8;
+const MAX_CAUSES = 3;
+
+/**
+ * What a log line says of an error. Our own errors may speak, their messages are written for operators; of foreign
+ * errors only class, system code and place are kept, because a bot may have put what the caller said into the message.
+ */
+export function errorFields(error: unknown, depth = 0): LogFields {
+  if (!(error instanceof Error)) return { thrown: typeof error };
+  const own = error instanceof AppError;
+  const code = own ? error.code : 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  return {
+    thrown: error.constructor.name,
+    ...(code === undefined ? {} : { code }),
+    ...(own ? { message: error.message, ...error.details } : {}),
+    at: (error.stack ?? '')
+      .split('\n')
+      .filter((line) => FRAME.test(line))
+      .slice(0, MAX_FRAMES)
+      .map((line) => line.trim()),
+    ...(error.cause === undefined || depth >= MAX_CAUSES ? {} : { cause: errorFields(error.cause, depth + 1) }),
+  };
+}
+
 /**
  * Creates the process logger.
  *
@@ -34,6 +61,7 @@ export function createLogger(options: { level: LogLevel; destination?: Destinati
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => errorFields(error) },
       redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
     options.destination ?? pino.destination({ dest: 2, sync: true }),

@@ -142,13 +142,22 @@ type Travelling<S> = S extends null | undefined | boolean | number | string
       ? { [K in keyof S]: Travelling<S[K]> }
       : never;
 
-type Unfit = ((...args: never[]) => unknown) | Date | RegExp | Promise<unknown> | ArrayBufferView | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
+type Unfit =
+  | ((...args: never[]) => unknown)
+  | Date
+  | RegExp
+  | Promise<unknown>
+  | ArrayBufferView
+  | ReadonlyMap<unknown, unknown>
+  | ReadonlySet<unknown>;
 
 /**
  * A state that cannot travel between machines does not compile: functions, symbols, BigInt, Map, Set, Date, typed arrays
  * and objects with methods ask for a member nobody can give, whose name is the explanation.
  */
-export type MustTravel<S> = [S] extends [Travelling<S>] ? unknown : { readonly 'a bot state must survive JSON: no functions, Map, Set, Date or typed arrays': never };
+export type MustTravel<S> = [S] extends [Travelling<S>]
+  ? unknown
+  : { readonly 'a bot state must survive JSON: no functions, Map, Set, Date or typed arrays': never };
 
 const MARK: unique symbol = Symbol.for('parley.bot');
 
@@ -181,7 +190,8 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
  */
 export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
-  if (!BOT_ID.test(id)) throw new TypeError(`bot id "${id}" must be 1 to 64 lower-case letters, digits and dashes, not starting with a dash`);
+  if (!BOT_ID.test(id))
+    throw new TypeError(`bot id "${id}" must be 1 to 64 lower-case letters, digits and dashes, not starting with a dash`);
   if (name.trim() === '') throw new TypeError(`bot "${id}" needs a name that administrators can read`);
   if (!Number.isInteger(version) || version < 1) throw new TypeError(`bot "${id}" needs a whole version number from 1`);
 

@@ -13,11 +13,22 @@ export const MAX_TEXT_CHARS = 2000;
 export const MAX_AUDIO_BYTES = 2_400_000;
 
 // Lone surrogates cannot be encoded as UTF-8; they become U+FFFD here instead of breaking the reply later.
-const text = z.string().max(MAX_TEXT_CHARS).transform((value) => Buffer.from(value, 'utf8').toString('utf8'));
+const text = z
+  .string()
+  .max(MAX_TEXT_CHARS)
+  .transform((value) => Buffer.from(value, 'utf8').toString('utf8'));
 const prompt = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('text'), text: text.refine((value) => value.trim() !== '', 'an empty text says nothing'), bargeIn: z.boolean() }),
+  z.object({
+    kind: z.literal('text'),
+    text: text.refine((value) => value.trim() !== '', 'an empty text says nothing'),
+    bargeIn: z.boolean(),
+  }),
   z.object({ kind: z.literal('file'), file: z.string().min(1).max(255), bargeIn: z.boolean() }),
-  z.object({ kind: z.literal('audio'), mulaw: z.instanceof(Uint8Array).refine((audio) => audio.length <= MAX_AUDIO_BYTES, 'more than five minutes of audio'), bargeIn: z.boolean() }),
+  z.object({
+    kind: z.literal('audio'),
+    mulaw: z.instanceof(Uint8Array).refine((audio) => audio.length <= MAX_AUDIO_BYTES, 'more than five minutes of audio'),
+    bargeIn: z.boolean(),
+  }),
 ]);
 const prompts = z.array(prompt).max(MAX_PROMPTS);
 const fields = z.unknown().transform((value, context) => {
@@ -45,7 +56,10 @@ const next = z.discriminatedUnion('kind', [
     kind: z.literal('transfer'),
     reason: text,
     summary: text.exactOptional(),
-    routingHint: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'G-79: a letter, then letters, digits, _ or -, at most 64').exactOptional(),
+    routingHint: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'G-79: a letter, then letters, digits, _ or -, at most 64')
+      .exactOptional(),
     fields: fields.exactOptional(),
   }),
   z.strictObject({ kind: z.literal('end'), outcome: text }),
@@ -87,6 +101,9 @@ export function checkSaying(yielded: unknown): readonly Prompt[] {
 function problemsOf(error: z.ZodError): string {
   return error.issues
     .slice(0, 3)
-    .map((issue) => `${issue.path.length === 0 ? 'result' : issue.path.map(String).join('.')} ${issue.code === 'custom' ? issue.message : issue.code.replaceAll('_', ' ')}`)
+    .map(
+      (issue) =>
+        `${issue.path.length === 0 ? 'result' : issue.path.map(String).join('.')} ${issue.code === 'custom' ? issue.message : issue.code.replaceAll('_', ' ')}`,
+    )
     .join('; ');
 }

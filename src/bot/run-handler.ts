@@ -18,7 +18,13 @@ export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<void> | void;
  * @param state - the state of the record; ignored for `session_start`.
  * @throws AppError `bot_failed` when the handler throws or its result is no reply.
  */
-export async function runHandler(bot: Bot, state: JsonValue, event: ReplyingEvent, context: BotContext, speakEarly: SpeakEarly): Promise<Answer<JsonValue>> {
+export async function runHandler(
+  bot: Bot,
+  state: JsonValue,
+  event: ReplyingEvent,
+  context: BotContext,
+  speakEarly: SpeakEarly,
+): Promise<Answer<JsonValue>> {
   try {
     const handled = event.type === 'session_start' ? bot.start(event, context) : bot.reply(state, event, context);
     const returned: unknown = isGenerator(handled) ? await drain(handled, context.signal, speakEarly) : await handled;

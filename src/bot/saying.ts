@@ -29,7 +29,9 @@ export class Saying {
   /** Adds a recording: a WAV file of the prompts folder, or audio the caller spoke. */
   play(source: string | Utterance, options: PromptOptions = {}): Saying {
     const bargeIn = options.bargeIn ?? true;
-    return this.#with(typeof source === 'string' ? { kind: 'file', file: source, bargeIn } : { kind: 'audio', mulaw: source.mulaw, bargeIn });
+    return this.#with(
+      typeof source === 'string' ? { kind: 'file', file: source, bargeIn } : { kind: 'audio', mulaw: source.mulaw, bargeIn },
+    );
   }
 
   /** Then wait for the caller. */

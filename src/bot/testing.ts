@@ -93,7 +93,9 @@ export class TestCall {
 
   /** Everything said in the last turn, one text after the other; recordings stand as `[file]`, audio as `[audio]`. */
   get heard(): string {
-    return this.#prompts.map((prompt) => (prompt.kind === 'text' ? prompt.text : prompt.kind === 'file' ? `[${prompt.file}]` : '[audio]')).join(' ');
+    return this.#prompts
+      .map((prompt) => (prompt.kind === 'text' ? prompt.text : prompt.kind === 'file' ? `[${prompt.file}]` : '[audio]'))
+      .join(' ');
   }
 
   /** The prompts of the last turn. */
@@ -132,7 +134,8 @@ export class TestCall {
   #ending(kind: 'transfer' | 'end', expected: object): this {
     const { next } = this.reply;
     const actual: Readonly<Record<string, unknown>> = { ...next };
-    if (next.kind !== kind) throw failure(`the call should ${kind === 'end' ? 'end' : 'be transferred'} but the bot wants to ${next.kind}`, next, kind);
+    if (next.kind !== kind)
+      throw failure(`the call should ${kind === 'end' ? 'end' : 'be transferred'} but the bot wants to ${next.kind}`, next, kind);
     for (const [name, value] of Object.entries(expected)) {
       if (JSON.stringify(actual[name]) !== JSON.stringify(value)) throw failure(`the ${kind} carries another ${name}`, next, expected);
     }

@@ -93,7 +93,7 @@ export class BotRunner {
     const limit = linkAbort();
     try {
       const record = await store.load(session.call);
-      if (record === undefined || !record.started) return;
+      if (record?.started !== true) return;
       const work = runNote(session.bot, record.state, event, this.#context(session, turnId, limit.signal));
       const waited = await waitAtMost(work, settings.turnDeadlineMs, clock);
       if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
@@ -119,7 +119,10 @@ export class BotRunner {
       return;
     }
     if (record.started && input.kind === 'session_start') {
-      this.#parts.log.warn({ turnId: turn.id, conversationId: session.call.conversationId }, 'the session started twice; repeating the welcome once');
+      this.#parts.log.warn(
+        { turnId: turn.id, conversationId: session.call.conversationId },
+        'the session started twice; repeating the welcome once',
+      );
       await writer.finish(session.takeWelcome(), finalNext(record.listen, this.#parts.settings.listen), false);
       turn.finish('replied');
       return;
@@ -205,7 +208,10 @@ export class BotRunner {
       case 'session_start':
         return startOf(input);
       case 'dtmf':
-        return { type: 'dtmf_input', digits: withoutTerminator(input.digits, record.listen.terminator ?? this.#parts.settings.listen.terminator) };
+        return {
+          type: 'dtmf_input',
+          digits: withoutTerminator(input.digits, record.listen.terminator ?? this.#parts.settings.listen.terminator),
+        };
       case 'no_input':
         return { type: 'no_input' };
       case 'custom_event':
@@ -252,7 +258,9 @@ export class BotRunner {
     const next: SessionRecord = { ...record, ...change, version: record.version + 1 };
     const bytes = Buffer.byteLength(JSON.stringify(next));
     if (bytes > settings.maxRecordBytes) {
-      throw new AppError('bot_failed', 'the bot keeps more state than a record may hold', { details: { bytes, limitBytes: settings.maxRecordBytes } });
+      throw new AppError('bot_failed', 'the bot keeps more state than a record may hold', {
+        details: { bytes, limitBytes: settings.maxRecordBytes },
+      });
     }
     if (!(await store.commit(next, record.version))) {
       throw new AppError('record_conflict', 'another turn changed the session in the meantime', { details: { version: record.version } });
@@ -261,7 +269,13 @@ export class BotRunner {
 
   #context(session: RunningSession, turnId: string, signal: AbortSignal): BotContext {
     const { clock, log } = this.#parts;
-    return { call: session.call, turnId, signal, clock, log: log.child({ bot: session.bot.id, conversationId: session.call.conversationId, turnId }) };
+    return {
+      call: session.call,
+      turnId,
+      signal,
+      clock,
+      log: log.child({ bot: session.bot.id, conversationId: session.call.conversationId, turnId }),
+    };
   }
 }
 

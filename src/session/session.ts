@@ -12,7 +12,7 @@ import type { Utterance } from '../dialog/utterance.ts';
 import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../speech/audio-format.ts';
 import type { SpeechEvent } from '../speech/endpointer.ts';
 import type { Listener } from '../speech/listener.ts';
-import { BotRunner, type EngineParts, type RunningSession } from './bot-runner.ts';
+import type { BotRunner, EngineParts, RunningSession } from './bot-runner.ts';
 import { Playback } from './heard.ts';
 import type { TurnSink } from './ports.ts';
 import { Turn, type CompleteInput, type TurnHost } from './turn.ts';
@@ -259,7 +259,8 @@ export class Session implements TurnHost, RunningSession {
         audioInput(pcm, this.call);
       } catch (error) {
         // A bot that fails on every frame would log 50 lines a second; once is enough to be found.
-        if (!this.#hasFrameFailed) this.#parts.log.error({ conversationId: this.call.conversationId, err: error }, 'audio_input of the bot threw');
+        if (!this.#hasFrameFailed)
+          this.#parts.log.error({ conversationId: this.call.conversationId, err: error }, 'audio_input of the bot threw');
         this.#hasFrameFailed = true;
       }
     };

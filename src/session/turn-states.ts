@@ -44,7 +44,14 @@ const SILENT_ACTIONS = { speech_started: 'ignore', speech_ended: 'ignore' } as c
 
 /** The whole grammar of a turn. */
 export const TURN_TABLE = {
-  waiting: { ...SILENT_ACTIONS, audio: 'listen', key_started: 'expect_keys', complete_input: 'answer', hang_up: 'hang_up', half_close: 'complete' },
+  waiting: {
+    ...SILENT_ACTIONS,
+    audio: 'listen',
+    key_started: 'expect_keys',
+    complete_input: 'answer',
+    hang_up: 'hang_up',
+    half_close: 'complete',
+  },
   listening: {
     audio: 'listen',
     speech_started: 'report_start',
@@ -65,7 +72,14 @@ export const TURN_TABLE = {
   },
   keys: { ...SILENT_ACTIONS, audio: 'ignore', key_started: 'ignore', complete_input: 'answer', hang_up: 'hang_up', half_close: 'complete' },
   // Audio still under way when the reply begins is dropped (G-38); a second input on one turn is no part of the grammar.
-  answering: { ...SILENT_ACTIONS, audio: 'ignore', key_started: 'ignore', complete_input: 'refuse', hang_up: 'hang_up', half_close: 'ignore' },
+  answering: {
+    ...SILENT_ACTIONS,
+    audio: 'ignore',
+    key_started: 'ignore',
+    complete_input: 'refuse',
+    hang_up: 'hang_up',
+    half_close: 'ignore',
+  },
   done: { ...SILENT_ACTIONS, audio: 'ignore', key_started: 'ignore', complete_input: 'ignore', hang_up: 'ignore', half_close: 'ignore' },
 } as const satisfies Record<TurnState, Record<TurnEvent, TurnAction>>;
 
