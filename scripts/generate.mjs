@@ -6,8 +6,10 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { fileDescriptors } from './descriptors.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+const PROTOS = ['voicevirtualagent.proto', 'health.proto'];
 
 // What the generated types must agree with: LOADER_OPTIONS in src/contract/grpc.ts.
 const LOADER_FLAGS = ['--keepCase', '--longs=Number'];
@@ -53,12 +55,25 @@ function generate(outDir) {
       `--outDir=${outDir}`,
       '--includeDirs=proto',
       '--',
-    ]
       // Relative names and a fixed working folder: the tool writes the path of the proto into each file.
-      .concat('voicevirtualagent.proto', 'health.proto'),
+      ...PROTOS,
+    ],
     { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   writeFileSync(path.join(outDir, 'wire.ts'), neutralNames(outDir));
+  writeFileSync(path.join(outDir, 'descriptors.ts'), descriptorList());
+}
+
+/** The descriptors as a module, because a binary file would have to be found at run time and copied by the build. */
+function descriptorList() {
+  const lines = fileDescriptors(PROTOS.map((proto) => path.join(ROOT, 'proto', proto))).map((base64) => `  '${base64}',`);
+  return [
+    '// File descriptors for server reflection, what is imported first, in base64. Written by scripts/generate.mjs.',
+    'export const FILE_DESCRIPTORS: readonly string[] = [',
+    ...lines,
+    '];',
+    '',
+  ].join('\n');
 }
 
 /**

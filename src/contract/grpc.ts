@@ -11,6 +11,7 @@ import {
   type Serialize,
 } from '@grpc/proto-loader';
 import { AppError } from '../base/errors.ts';
+import { FILE_DESCRIPTORS } from './gen/descriptors.ts';
 import type {
   HealthRequest,
   HealthResponse,
@@ -73,16 +74,16 @@ interface Rpc<Request, Response, ReadResponse = Response> {
 
 // Type aliases and not interfaces: grpc-js wants an index signature, which only aliases get.
 /** The media service. Its responses are written as messages or as ready bytes, and read as messages. */
-export type MediaDefinition = {
-  readonly ProcessCallerInput: Rpc<MediaRequest, MediaResponse | EncodedResponse, MediaResponse>;
-  readonly ListVirtualAgents: Rpc<ListAgentsRequest, ListAgentsResponse>;
-};
+export type MediaDefinition = Readonly<{
+  ProcessCallerInput: Rpc<MediaRequest, MediaResponse | EncodedResponse, MediaResponse>;
+  ListVirtualAgents: Rpc<ListAgentsRequest, ListAgentsResponse>;
+}>;
 
 /** The platform's own health service (U-01). */
-export type HealthDefinition = {
-  readonly Check: Rpc<HealthRequest, HealthResponse>;
-  readonly Watch: Rpc<HealthRequest, HealthResponse>;
-};
+export type HealthDefinition = Readonly<{
+  Check: Rpc<HealthRequest, HealthResponse>;
+  Watch: Rpc<HealthRequest, HealthResponse>;
+}>;
 
 /** What the wire looks like to the code that speaks it. */
 export interface Contract {
@@ -96,7 +97,7 @@ export interface Contract {
     readonly listVirtualAgentsPath: string;
   };
   readonly health: { readonly definition: HealthDefinition; readonly serviceName: string };
-  /** Everything the protos define, for server reflection. */
+  /** Everything the protos define, with file descriptors that server reflection can publish. */
   readonly packageDefinition: PackageDefinition;
   /**
    * The bytes that one prompt adds to a response: tag, length and body of one entry of `prompts`. They can be kept and
@@ -149,7 +150,7 @@ export function loadContract(profile: PlatformProfile): Contract {
       },
       serviceName: healthName,
     },
-    packageDefinition,
+    packageDefinition: reflectable(packageDefinition),
     encodePrompt: (prompt) => encode({ prompts: [prompt] }),
     encodeResponse: encode,
     assembleResponse: (promptFields, rest) => branded(Buffer.concat([...promptFields, encode(rest)])),
@@ -163,6 +164,17 @@ function loadProtos(): PackageDefinition {
   const folder = path.join(packageRoot(), 'proto');
   protos ??= loadSync([path.join(folder, 'voicevirtualagent.proto'), path.join(folder, 'health.proto')], LOADER_OPTIONS);
   return protos;
+}
+
+/** The same definitions with descriptors that strict clients accept; scripts/descriptors.mjs says what is wrong with the loader's. */
+function reflectable(definitions: PackageDefinition): PackageDefinition {
+  const fileDescriptorProtos = FILE_DESCRIPTORS.map((base64) => Buffer.from(base64, 'base64'));
+  return Object.fromEntries(
+    Object.entries(definitions).map(([name, definition]) => [
+      name,
+      isMessageOrEnum(definition) ? { ...definition, fileDescriptorProtos } : definition,
+    ]),
+  );
 }
 
 function serviceOf(definitions: PackageDefinition, name: string): (method: string) => MethodDefinition<object, object> {
@@ -186,7 +198,7 @@ function serviceOf(definitions: PackageDefinition, name: string): (method: strin
 function isMessageOrEnum(
   definition: AnyDefinition,
 ): definition is Exclude<AnyDefinition, Record<string, MethodDefinition<object, object>>> {
-  return typeof definition['format'] === 'string';
+  return typeof definition.format === 'string';
 }
 
 /**

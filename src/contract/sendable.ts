@@ -20,7 +20,7 @@ function mendedText(content: TextContent): TextContent {
   return mended(mended(content, 'text'), 'ssml');
 }
 
-function mended<Key extends string, Message extends { readonly [key in Key]?: string }>(message: Message, key: Key): Message {
+function mended<Key extends string, Message extends Readonly<Partial<Record<Key, string>>>>(message: Message, key: Key): Message {
   const text = message[key];
   return text === undefined ? message : { ...message, [key]: wellFormed(text) };
 }

@@ -31,16 +31,9 @@ function toStruct(json: JsonObject, depth: number): Struct {
 
 function toValue(json: JsonValue, depth: number): StructValue {
   if (json === null) return { nullValue: 0 };
-  switch (typeof json) {
-    case 'string':
-      return { stringValue: wellFormed(json) };
-    case 'number':
-      return { numberValue: json };
-    case 'boolean':
-      return { boolValue: json };
-    case 'object':
-      break;
-  }
+  if (typeof json === 'string') return { stringValue: wellFormed(json) };
+  if (typeof json === 'number') return { numberValue: json };
+  if (typeof json === 'boolean') return { boolValue: json };
   if (!isList(json)) return { structValue: toStruct(json, depth + 1) };
   checkDepth(depth + 1);
   return { listValue: { values: json.map((item) => toValue(item, depth + 1)) } };
