@@ -31,10 +31,10 @@ export function closest(given: string, known: readonly string[]): string | undef
 /** How many letters must be put in, taken out or replaced to turn one word into the other (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...from].entries()) {
+  for (let i = 0; i < from.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < to.length; j++) {
-      const replaced = (row[j] ?? 0) + (letter === to[j] ? 0 : 1);
+      const replaced = (row[j] ?? 0) + (from[i] === to[j] ? 0 : 1);
       next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
     row = next;

@@ -110,7 +110,7 @@ export type SettingKey = Keys<typeof SCHEMA>;
 
 /** True for the leaves of a section. */
 export function isRule(node: Rule<unknown> | Section): node is Rule<unknown> {
-  return typeof node['read'] === 'function';
+  return typeof node.read === 'function';
 }
 
 /** Every key with its rule, in the order of the schema. */

@@ -256,7 +256,7 @@ describe('loadSettings with mistakes', () => {
     { name: 'an alias that points nowhere', content: 'grpc:\n  port: *no\n', rule: /./u },
     { name: 'a file of more than 1 MiB', content: `# ${'x'.repeat(1_048_576)}`, rule: /at most 1048576 bytes/u },
   ])('refuses $name', ({ content, file, rule }) => {
-    const named = file ?? write('my.yaml', content ?? '');
+    const named = file ?? write('my.yaml', content);
     expect(refusal({ argv: [...VALID, '--config', named] })).toMatch(rule);
   });
 

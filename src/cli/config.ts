@@ -1,0 +1,47 @@
+// `parley config`: what the configuration comes to and where each value was set. It starts nothing.
+import { Command } from 'commander';
+import pc from 'picocolors';
+import { describeSettings, type SettingRow } from '../app/config/describe-settings.ts';
+import { loadSettings } from '../app/config/load-settings.ts';
+import { AppError } from '../base/errors.ts';
+import { acceptSettings, settingsArguments } from './settings-arguments.ts';
+
+const INVALID = 2;
+
+/** The command. It sets the exit code 2 when the configuration is invalid; every other failure is thrown. */
+export function configCommand(): Command {
+  const command = acceptSettings(new Command('config'))
+    .description('print the effective configuration and where each value comes from; secrets are masked')
+    .option('--json', 'print JSON: one object per setting')
+    .addHelpText('after', '\nExample:\n  $ PARLEY_LOG_LEVEL=debug parley config --config my.yaml --grpc.port=8443');
+  return command.action((options: { json?: true }) => {
+    const output = command.configureOutput();
+    try {
+      const rows = describeSettings(loadSettings({ argv: settingsArguments(command) }));
+      const colors = pc.createColors(output.getOutHasColors?.() ?? false);
+      output.writeOut?.(options.json === true ? asJson(rows) : asTable(rows, colors));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'config_invalid') throw error;
+      output.writeErr?.(`${error.message}\n`);
+      process.exitCode = INVALID;
+    }
+  });
+}
+
+function asJson(rows: readonly SettingRow[]): string {
+  const members = rows.map(({ key, value, origin }) => ({ key, value, origin }));
+  return `${JSON.stringify(members, null, 2)}\n`;
+}
+
+/** Three aligned columns; what is not the default stands out. */
+function asTable(rows: readonly SettingRow[], colors: ReturnType<typeof pc.createColors>): string {
+  const keyWidth = Math.max(...rows.map((row) => row.key.length));
+  // A long value would push every origin off the screen; it is printed whole and its origin follows it.
+  const valueWidth = Math.min(40, Math.max(...rows.map((row) => row.text.length)));
+  return rows
+    .map((row) => {
+      const value = row.text.padEnd(valueWidth);
+      return `${row.key.padEnd(keyWidth)}  ${row.isDefault ? value : colors.bold(value)}  ${colors.dim(row.origin)}\n`;
+    })
+    .join('');
+}

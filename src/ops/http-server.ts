@@ -1,0 +1,122 @@
+// The operations HTTP server: health checks, metrics and the platform's ping (O-01). It asks for no token, so it listens
+// on loopback unless told otherwise, takes no bodies and shows no caller data. It knows no bots and no calls.
+import fastify, { type FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Readiness } from './readiness.ts';
+
+/** Where the text of GET /metrics comes from. */
+export interface MetricsSource {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** What the server needs. */
+export interface OpsOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The NAME in /NAME/v1/ping. */
+  readonly serviceName: string;
+  readonly readiness: Readiness;
+  readonly metrics: MetricsSource;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A listening server. */
+export interface OpsServer {
+  /** The port it really listens on. */
+  readonly port: number;
+  /** Stops listening and cuts open connections: probes are short, nobody waits for them. */
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1024;
+const MAX_HEADER_BYTES = 8192;
+const MAX_CONNECTIONS = 100;
+const REQUEST_TIMEOUT_MS = 5000;
+const IDLE_CONNECTION_MS = 10_000;
+
+/**
+ * Starts the server.
+ *
+ * @throws AppError `listen_failed` when the address is taken or not allowed.
+ */
+export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
+  const server = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    forceCloseConnections: true,
+    http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
+    // The framework's own text would repeat the address that it could not read.
+    frameworkErrors: (_error, _request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(fixedText(400)));
+    },
+  });
+  server.server.maxConnections = MAX_CONNECTIONS;
+  answerStrangers(server, options.log);
+  addRoutes(server, options);
+  try {
+    await server.listen({ host: options.host, port: options.port });
+  } catch (cause) {
+    await server.close();
+    throw new AppError(
+      'listen_failed',
+      `the operations server cannot listen on ops.host ${options.host}, ops.port ${String(options.port)}`,
+      {
+        details: { host: options.host, port: options.port },
+        cause,
+      },
+    );
+  }
+  // A server that listens on a port has an address object; only pipes have a string.
+  const { port } = server.server.address() as AddressInfo;
+  return { port, close: () => server.close() };
+}
+
+function addRoutes(server: FastifyInstance, options: OpsOptions): void {
+  const { readiness, metrics, clock, serviceName } = options;
+  server.addHook('onSend', async (_request, reply) => {
+    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    return Promise.resolve();
+  });
+  server.get('/health/live', () => ({ live: true }));
+  server.get('/health/ready', (_request, reply) => {
+    const state = readiness.current;
+    return reply.code(state.ready ? 200 : 503).send(state);
+  });
+  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  server.get(`/${serviceName}/v1/ping`, (_request, reply) => {
+    const { ready } = readiness.current;
+    return reply.code(ready ? 200 : 503).send({
+      serviceName,
+      serviceType: 'REQUIRED',
+      serviceState: ready ? 'online' : 'offline',
+      message: `${serviceName} is ${ready ? 'ONLINE' : 'OFFLINE'}`,
+      lastUpdated: new Date(clock.nowMs()).toISOString(),
+    });
+  });
+}
+
+/** Requests that fit no route get the same few words, whatever they asked for. */
+function answerStrangers(server: FastifyInstance, log: Logger): void {
+  server.setNotFoundHandler((_request, reply) => reply.code(404).send(fixedText(404)));
+  server.setErrorHandler((error, request, reply) => {
+    const given = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+    const status = typeof given === 'number' && given >= 400 && given < 500 ? given : 500;
+    // The route's pattern, not the address: addresses come from strangers.
+    if (status === 500) log.error({ err: error, route: request.routeOptions.url }, 'an operations request failed');
+    return reply.code(status).send(fixedText(status));
+  });
+}
+
+function fixedText(status: number): { readonly error: string } {
+  if (status === 404) return { error: 'not found' };
+  return { error: status < 500 ? 'bad request' : 'internal error' };
+}

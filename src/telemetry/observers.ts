@@ -1,0 +1,57 @@
+// Joins observers into one that nothing can break: what an observer throws, at once or later, stops here.
+import type { Logger } from '../base/log.ts';
+import type { SessionObserver } from '../session/ports.ts';
+
+type Member = keyof SessionObserver;
+
+/**
+ * One observer that passes everything on, in the given order. An observer that fails is logged once per event, because
+ * what fails once fails on every call.
+ */
+export function combineObservers(observers: readonly SessionObserver[], log: Logger): Required<SessionObserver> {
+  const reported = new Set<string>();
+  const report = (index: number, member: Member, error: unknown): void => {
+    const key = `${String(index)} ${member}`;
+    if (reported.has(key)) return;
+    reported.add(key);
+    log.error({ observer: index, event: member, err: error }, 'an observer failed; its further failures at this event are not logged');
+  };
+  const tell = (member: Member, call: (observer: SessionObserver) => unknown): void => {
+    for (const [index, observer] of observers.entries()) {
+      try {
+        const result = call(observer);
+        // The type says void, and an async function fits it all the same; its rejection would end the process.
+        if (result instanceof Promise) {
+          result.catch((error: unknown) => {
+            report(index, member, error);
+          });
+        }
+      } catch (error) {
+        report(index, member, error);
+      }
+    }
+  };
+  return {
+    sessionStarted(call) {
+      tell('sessionStarted', (observer) => observer.sessionStarted?.(call));
+    },
+    sessionEnded(call, end) {
+      tell('sessionEnded', (observer) => observer.sessionEnded?.(call, end));
+    },
+    turnStarted(call, turnId) {
+      tell('turnStarted', (observer) => observer.turnStarted?.(call, turnId));
+    },
+    replyStarted(call, turnId, latencyMs) {
+      tell('replyStarted', (observer) => observer.replyStarted?.(call, turnId, latencyMs));
+    },
+    turnEnded(call, turnId, end) {
+      tell('turnEnded', (observer) => observer.turnEnded?.(call, turnId, end));
+    },
+    bargeIn(call, turnId) {
+      tell('bargeIn', (observer) => observer.bargeIn?.(call, turnId));
+    },
+    botFailed(call, turnId, error) {
+      tell('botFailed', (observer) => observer.botFailed?.(call, turnId, error));
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// docs/metrics.md names exactly the metrics that the server serves: name, type, labels and meaning. On a difference the
+// failure shows the row that belongs into the document.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../src/base/errors.ts';
+import type { CallFacts } from '../../src/dialog/call.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
+  .split('\n')
+  .filter((line) => /^\| `[a-z_\d]+` +\|/u.test(line))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim())
+      .join(' | '),
+  );
+
+/** The text format after every event happened once, as documentation rows: a label shows only once it has been used. */
+async function servedRows(): Promise<string[]> {
+  const clock = new FakeClock();
+  const metrics = createMetrics({ knownBots: ['echo'], clock });
+  const call: CallFacts = {
+    ...{ organizationId: 'org', conversationId: 'conv', agentId: 'echo' },
+    ...{ startedAtMs: clock.nowMs(), vendorConfig: '', parameters: {} },
+  };
+  metrics.sessions.sessionStarted(call);
+  metrics.sessions.turnStarted(call, 't');
+  metrics.sessions.replyStarted(call, 't', 1);
+  metrics.sessions.bargeIn(call, 't');
+  metrics.sessions.botFailed(call, 't', new AppError('bot_failed', ''));
+  metrics.sessions.turnEnded(call, 't', 'failed');
+  metrics.sessions.sessionEnded(call, 'failed');
+  metrics.tokens.tokenAccepted(true);
+
+  const labels = new Map<string, Set<string>>();
+  const served: { name: string; type: string; help: string }[] = [];
+  const helps = new Map<string, string>();
+  for (const line of (await metrics.text()).split('\n')) {
+    const [, helpName, help] = /^# HELP (\S+) (.*)$/u.exec(line) ?? [];
+    if (helpName !== undefined && help !== undefined) helps.set(helpName, help);
+    const [, name, type] = /^# TYPE (\S+) (\S+)$/u.exec(line) ?? [];
+    if (name !== undefined && type !== undefined) served.push({ name, type, help: helps.get(name) ?? '' });
+    const [, sample, inside] = /^([a-z_\d]+)\{([^}]*)\}/u.exec(line) ?? [];
+    const owner = served.findLast((metric) => sample?.startsWith(metric.name));
+    if (owner === undefined || inside === undefined) continue;
+    const known = labels.get(owner.name) ?? new Set();
+    for (const [, label] of inside.matchAll(/([a-z_]+)="/gu)) if (label !== undefined && label !== 'le') known.add(label);
+    labels.set(owner.name, known);
+  }
+  return served.map(({ name, type, help }) => {
+    const used = [...(labels.get(name) ?? [])].sort().map((label) => `\`${label}\``);
+    return `\`${name}\` | ${type} | ${used.join(', ')} | ${help}`;
+  });
+}
+
+describe('docs/metrics.md', () => {
+  it('lists Parley’s own metrics, all of them and no others, with type, labels and meaning', async () => {
+    const own = (row: string): boolean => row.startsWith('`parley_');
+    const served = (await servedRows()).filter(own);
+    expect(rows.filter(own)).toEqual(served);
+    expect(served.length).toBeGreaterThan(8);
+  });
+
+  it('names the metrics of the process, all of them and no others', async () => {
+    // Their labels depend on what the process does at the moment, so they are not compared.
+    const nameAndType = (row: string): string => row.split(' | ').slice(0, 2).join(' | ');
+    const ofProcess = (row: string): boolean => !row.startsWith('`parley_');
+    const served = (await servedRows()).filter(ofProcess).map(nameAndType);
+    const documented = rows.filter(ofProcess).map(nameAndType);
+    expect(documented).toEqual(expect.arrayContaining(served));
+    // Other systems than Linux measure less.
+    if (process.platform === 'linux') expect(documented.sort()).toEqual(served.sort());
+  });
+});

@@ -1,0 +1,142 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Logger } from '../../../src/base/log.ts';
+import { startOpsServer, type OpsServer } from '../../../src/ops/http-server.ts';
+import { Readiness } from '../../../src/ops/readiness.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const logged: string[] = [];
+const note = (fields: object, message: string): void => {
+  logged.push(`${message} ${JSON.stringify(fields)}`);
+};
+const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
+
+let readiness: Readiness;
+let metricsText: () => Promise<string>;
+let server: OpsServer;
+
+beforeEach(async () => {
+  logged.length = 0;
+  readiness = new Readiness();
+  metricsText = () => Promise.resolve('parley_up 1\n');
+  server = await startOpsServer({
+    host: '127.0.0.1',
+    port: 0,
+    serviceName: 'voice-1',
+    readiness,
+    metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
+    clock: new FakeClock(Date.UTC(2027, 0, 2, 3, 4, 5, 678)),
+    log,
+  });
+});
+
+afterEach(async () => {
+  await server.close();
+});
+
+async function get(path: string, init?: RequestInit): Promise<{ status: number; type: string | null; body: string }> {
+  const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, init);
+  return { status: response.status, type: response.headers.get('content-type'), body: await response.text() };
+}
+
+/** Sends raw bytes and collects what comes back until the server closes. */
+async function raw(request: string): Promise<string> {
+  const socket = connect(server.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+  socket.end(request);
+  await once(socket, 'close');
+  return answer;
+}
+
+async function openSocket(text: string): Promise<Socket> {
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+describe('the operations server', () => {
+  it('P-10 is alive from the first moment, and ready only between start and drain', async () => {
+    expect(await get('/health/live')).toMatchObject({ status: 200, body: '{"live":true}' });
+    expect(await get('/health/ready')).toMatchObject({ status: 503, body: '{"ready":false,"reasons":["starting"]}' });
+    readiness.started();
+    expect(await get('/health/ready')).toMatchObject({ status: 200, body: '{"ready":true,"reasons":[]}' });
+    readiness.drain();
+    expect(await get('/health/ready')).toMatchObject({ status: 503, body: '{"ready":false,"reasons":["draining"]}' });
+    expect(await get('/health/live')).toMatchObject({ status: 200 });
+  });
+
+  it('O-01 answers the platform’s ping in its shape, offline before the start', async () => {
+    const offline = await get('/voice-1/v1/ping');
+    expect(offline.status).toBe(503);
+    expect(JSON.parse(offline.body)).toMatchObject({ serviceState: 'offline', message: 'voice-1 is OFFLINE' });
+    readiness.started();
+    const online = await get('/voice-1/v1/ping');
+    expect(online.status).toBe(200);
+    expect(JSON.parse(online.body)).toEqual({
+      serviceName: 'voice-1',
+      serviceType: 'REQUIRED',
+      serviceState: 'online',
+      message: 'voice-1 is ONLINE',
+      lastUpdated: '2027-01-02T03:04:05.678Z',
+    });
+    expect((await get('/other/v1/ping')).status).toBe(404);
+  });
+
+  it('serves the metrics with their own content type', async () => {
+    expect(await get('/metrics')).toEqual({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: 'parley_up 1\n' });
+  });
+
+  it('forbids caches', async () => {
+    const response = await fetch(`http://127.0.0.1:${String(server.port)}/health/live`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it.each([
+    ['/', undefined],
+    ['/health', undefined],
+    ['/CANARY?x=CANARY', undefined],
+    ['/metrics/../../etc/passwd', undefined],
+    ['/metrics', { method: 'POST', body: 'CANARY' }],
+    ['/health/live', { method: 'DELETE' }],
+  ])('answers %s with the same words for everything it does not know', async (path, init) => {
+    expect(await get(path, init)).toMatchObject({ status: 404, type: 'application/json; charset=utf-8', body: '{"error":"not found"}' });
+  });
+
+  it.each([
+    'GET /%zzCANARY HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
+    'CANARY\r\n\r\n',
+    `GET / HTTP/1.1\r\nHost: h\r\nX: ${'y'.repeat(9000)}\r\n\r\n`,
+  ])('repeats nothing of a request it cannot read', async (request) => {
+    const answer = await raw(request);
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /u);
+    expect(answer).not.toMatch(/CANARY|yyy/u);
+  });
+
+  it('hides why metrics failed from strangers and tells the log', async () => {
+    metricsText = () => Promise.reject(new Error('CANARY'));
+    expect(await get('/metrics')).toMatchObject({ status: 500, body: '{"error":"internal error"}' });
+    expect(logged).toEqual([expect.stringContaining('"route":"/metrics"')]);
+  });
+
+  it('closes although clients keep connections open, idle or in the middle of a request', async () => {
+    const sockets = [await openSocket(''), await openSocket('GET /health/live HTTP/1.1\r\nHost: h\r\n\r\n'), await openSocket('GET /met')];
+    await get('/health/live');
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    for (const socket of sockets) socket.resume();
+    await server.close();
+    await Promise.all(closed);
+    await expect(get('/health/live')).rejects.toThrow(/fetch failed/u);
+  });
+
+  it('says listen_failed with the address when the port is taken, and leaves nothing open', async () => {
+    const second = startOpsServer({
+      ...{ host: '127.0.0.1', port: server.port, serviceName: 'x', readiness, clock: new FakeClock(), log },
+      metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
+    });
+    await expect(second).rejects.toMatchObject({ code: 'listen_failed', details: { host: '127.0.0.1', port: server.port } });
+  });
+});
