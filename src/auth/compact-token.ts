@@ -1,0 +1,90 @@
+// The outer form of a token: from the header value to its decoded, still untrusted parts (J-10, J-11). Everything here
+// runs before any key lookup and before any network request.
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import type { RawClaims } from './claims.ts';
+import type { TokenTransport } from './principal.ts';
+import { refuse } from './refusal.ts';
+
+/** A token whose form is right and whose content nobody has vouched for yet. */
+export interface UnverifiedToken {
+  /** The compact form, three base64url parts. */
+  readonly compact: string;
+  /** Key id; undefined when the header names none. */
+  readonly keyId: string | undefined;
+  readonly issuer: string | undefined;
+  readonly claims: RawClaims;
+}
+
+const SCHEME = /^bearer(?: +|$)/iu;
+const PART = /^[\w-]+$/u;
+
+const HEADER = z.looseObject({ alg: z.unknown(), kid: z.string().min(1).max(256).optional().catch(undefined), typ: z.unknown() });
+const CLAIMS = z.record(z.string(), z.unknown());
+
+/**
+ * Takes the token out of the header value. On gRPC the scheme may be absent (G-03, U-02); on WebSocket it must be there
+ * (W-06). The scheme is compared without regard to case.
+ *
+ * @throws AppError of `refuse`: `token_missing`, `token_too_large` or `scheme_refused`.
+ */
+export function readHeaderValue(value: string | undefined, transport: TokenTransport, maxBytes: number): string {
+  if (value === undefined || value === '') throw refuse('token_missing');
+  // Before anything else looks at it; the scheme and its space are given some room.
+  if (value.length > maxBytes + 16) throw refuse('token_too_large');
+  const scheme = SCHEME.exec(value);
+  if (scheme === null && (transport === 'websocket' || value.includes(' '))) throw refuse('scheme_refused');
+  const token = value.slice(scheme?.[0].length ?? 0);
+  if (token === '') throw refuse('token_missing');
+  if (token.length > maxBytes) throw refuse('token_too_large');
+  return token;
+}
+
+/**
+ * Splits and decodes a token.
+ *
+ * @throws AppError of `refuse`: `token_malformed`, `algorithm_refused`, `critical_header` or `access_token`.
+ */
+export function parseToken(compact: string): UnverifiedToken {
+  // One more than allowed is enough to see that there are too many.
+  const [headerPart, claimsPart, signaturePart, ...rest] = compact.split('.', 4);
+  if (headerPart === undefined || claimsPart === undefined || signaturePart === undefined || rest.length > 0)
+    throw refuse('token_malformed');
+  const header = HEADER.safeParse(decodeJson(headerPart));
+  if (!header.success) throw refuse('token_malformed');
+  // J-22: an allowlist of one, exact; an absent algorithm is refused as well.
+  if (header.data.alg !== 'RS256') throw refuse('algorithm_refused');
+  if (Object.hasOwn(header.data, 'crit')) throw refuse('critical_header');
+  const claims = CLAIMS.safeParse(decodeJson(claimsPart));
+  if (!claims.success) throw refuse('token_malformed');
+  decode(signaturePart);
+  if (isAccessToken(header.data.typ, claims.data['token_type'])) throw refuse('access_token');
+  const issuer = claims.data['iss'];
+  return { compact, keyId: header.data.kid, issuer: typeof issuer === 'string' ? issuer : undefined, claims: claims.data };
+}
+
+/** J-2F, and the media type that newer access tokens carry in their header. */
+function isAccessToken(type: unknown, tokenType: unknown): boolean {
+  if (typeof tokenType === 'string' && tokenType.toLowerCase() === 'bearer') return true;
+  return typeof type === 'string' && /^(?:application\/)?at\+jwt$/iu.test(type);
+}
+
+function decodeJson(part: string): unknown {
+  const bytes = decode(part);
+  if (!isUtf8(bytes)) throw refuse('token_malformed');
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    // The parser's message quotes the token, so it is not passed on.
+    throw refuse('token_malformed');
+  }
+}
+
+/** Strict base64url: no padding, no foreign characters, and no second spelling of the same bytes. */
+function decode(part: string): Buffer {
+  if (!PART.test(part)) throw refuse('token_malformed');
+  const bytes = Buffer.from(part, 'base64url');
+  // The last character may carry spare bits; a decoder ignores them, so two tokens would mean the same.
+  if (bytes.toString('base64url') !== part) throw refuse('token_malformed');
+  return bytes;
+}

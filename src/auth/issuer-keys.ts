@@ -1,0 +1,162 @@
+// The keys of one issuer over time: when they are fetched, how long they count as fresh, and how long they serve while
+// the issuer cannot be reached. One request is in flight at most, and a pause follows each.
+import { linkAbort, waitAtMost } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError, toAppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { CryptoKey } from 'jose';
+import { requestKeySet, type Fetch } from './key-set-request.ts';
+import { KeySet } from './key-set.ts';
+import { refuse } from './refusal.ts';
+
+/** Bounds and times of key sets. */
+export interface KeySetLimits {
+  /** Longest wait for an answer, in ms. */
+  readonly timeoutMs: number;
+  /** Largest answer, in bytes. */
+  readonly maxBytes: number;
+  /** Most keys in a set. */
+  readonly maxKeys: number;
+  /** Pause after a request, in ms. */
+  readonly cooldownMs: number;
+  /** How long keys serve beyond their fresh time while the issuer cannot be reached, in ms. */
+  readonly staleMs: number;
+}
+
+/** What `IssuerKeys` works with. */
+export interface IssuerKeysOptions {
+  readonly issuer: string;
+  readonly url: string;
+  readonly limits: KeySetLimits;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends a request in flight and forbids further ones. */
+  readonly closed: AbortSignal;
+}
+
+const MINUTE_MS = 60_000;
+/** Fresh time without a word from the issuer, and the bounds of what it may say (contract: 60 minutes). */
+const FRESH_MS = 60 * MINUTE_MS;
+const MIN_FRESH_MS = MINUTE_MS;
+const MAX_FRESH_MS = 24 * 60 * MINUTE_MS;
+/** First pause after a failure while there are no keys at all; doubled with each further failure up to the cool-down. */
+const FIRST_RETRY_MS = 1000;
+const TOO_MANY_REQUESTS = 429;
+
+interface HeldSet {
+  readonly keys: KeySet;
+  readonly freshUntilMs: number;
+  readonly usableUntilMs: number;
+}
+
+/** The keys of one issuer. Times are monotonic, so that a corrected wall clock neither ages nor renews them. */
+export class IssuerKeys {
+  readonly #options: IssuerKeysOptions;
+  #held: HeldSet | undefined;
+  #inFlight: Promise<void> | undefined;
+  #nextRequestAtMs = 0;
+  #failures = 0;
+
+  constructor(options: IssuerKeysOptions) {
+    this.#options = options;
+    this.#nextRequestAtMs = options.clock.monotonicMs();
+  }
+
+  /**
+   * Finds the key with this id. Asks the issuer when the keys are no longer fresh or lack the id, at most once for each
+   * call and never within the pause after a request (J-14, J-25).
+   *
+   * @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
+   */
+  async find(keyId: string): Promise<CryptoKey> {
+    if (!this.#isFresh() || this.#held?.keys.has(keyId) !== true) await this.#refresh();
+    const held = this.#usable();
+    if (held === undefined) throw refuse('keys_unavailable');
+    const key = await held.keys.find(keyId);
+    if (key !== undefined) return key;
+    // After a failed request nobody can tell whether the key exists.
+    throw refuse(this.#failures > 0 ? 'keys_unavailable' : 'key_not_found');
+  }
+
+  /** True when the issuer's last answer no longer has the key: it was withdrawn. */
+  hasWithdrawn(keyId: string): boolean {
+    return this.#held !== undefined && !this.#held.keys.has(keyId);
+  }
+
+  #isFresh(): boolean {
+    return this.#held !== undefined && this.#options.clock.monotonicMs() < this.#held.freshUntilMs;
+  }
+
+  #usable(): HeldSet | undefined {
+    return this.#held !== undefined && this.#options.clock.monotonicMs() < this.#held.usableUntilMs ? this.#held : undefined;
+  }
+
+  /** Never rejects: what a failure means depends on the keys that are there. */
+  async #refresh(): Promise<void> {
+    if (this.#inFlight === undefined) {
+      const { clock, closed } = this.#options;
+      if (closed.aborted || clock.monotonicMs() < this.#nextRequestAtMs) return;
+      this.#inFlight = this.#request().finally(() => {
+        this.#inFlight = undefined;
+      });
+    }
+    await this.#inFlight;
+  }
+
+  async #request(): Promise<void> {
+    const { clock, limits, log, issuer } = this.#options;
+    try {
+      const { keys, maxAgeMs } = await this.#ask();
+      const nowMs = clock.monotonicMs();
+      const freshUntilMs = nowMs + Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, maxAgeMs ?? FRESH_MS));
+      this.#held = { keys, freshUntilMs, usableUntilMs: freshUntilMs + limits.staleMs };
+      this.#failures = 0;
+      this.#nextRequestAtMs = nowMs + limits.cooldownMs;
+      log.info({ issuer, keys: keys.size, ignored: keys.ignored, freshMs: freshUntilMs - nowMs }, 'key set fetched');
+    } catch (thrown) {
+      const error = toAppError(thrown, 'keys_unavailable', 'the key set could not be read');
+      this.#failures += 1;
+      this.#nextRequestAtMs = clock.monotonicMs() + this.#pauseMs(error);
+      const stale = this.#usable() !== undefined;
+      const failure = { ...error.details, failure: error.message, cause: causeOf(error) };
+      log.warn({ issuer, ...failure, failures: this.#failures, stale }, 'key set could not be fetched');
+    }
+  }
+
+  async #ask(): Promise<{ keys: KeySet; maxAgeMs: number | undefined }> {
+    const { url, fetch, clock, limits, closed } = this.#options;
+    const abort = linkAbort(closed);
+    try {
+      const request = requestKeySet(url, { fetch, maxBytes: limits.maxBytes, signal: abort.signal });
+      // The wait has its own end, in case the request does not heed its signal.
+      const waited = await waitAtMost(request, limits.timeoutMs, clock, closed);
+      if (waited.kind === 'aborted') throw new AppError('keys_unavailable', 'the key source was closed');
+      if (waited.kind === 'timeout') {
+        throw new AppError('keys_unavailable', 'the issuer took too long', { details: { limitMs: limits.timeoutMs } });
+      }
+      return { keys: new KeySet(waited.value.body, limits.maxKeys), maxAgeMs: waited.value.maxAgeMs };
+    } finally {
+      // Ends what a failure has left running; a finished request does not notice.
+      abort.abort('deadline');
+      abort.dispose();
+    }
+  }
+
+  /** Without any keys every call is refused, so the first retries come sooner, unless the issuer asks for a rest. */
+  #pauseMs(error: AppError): number {
+    const { cooldownMs } = this.#options.limits;
+    if (this.#usable() !== undefined || error.details['status'] === TOO_MANY_REQUESTS) return cooldownMs;
+    return Math.min(cooldownMs, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+  }
+}
+
+/** The system's word for a failure, such as ECONNREFUSED, from the chain of causes. */
+function causeOf(error: AppError): string | undefined {
+  let cause = error.cause;
+  for (let depth = 0; depth < 4 && cause instanceof Error; depth++) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+    cause = cause.cause;
+  }
+  return undefined;
+}

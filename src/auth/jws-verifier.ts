@@ -1,0 +1,193 @@
+// Decides whether a token is good and for whom it speaks. Every check must pass; whatever goes wrong on the way, a
+// defect of our own included, ends in a refusal. It knows neither a transport's messages nor the platform's names.
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../base/clock.ts';
+import type { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { checkTimes, readBinding, readTimes, type ClaimNames, type TokenBinding, type TokenTimes } from './claims.ts';
+import { readHeaderValue } from './compact-token.ts';
+import type { TrustedDataSource, TrustedDataSources } from './data-sources.ts';
+import type { KeySource } from './key-source.ts';
+import type { NonceBook } from './nonces.ts';
+import type { Principal, TokenTransport } from './principal.ts';
+import { RefusalLog } from './refusal-log.ts';
+import { refusalReason, refuse, type RefusalReason } from './refusal.ts';
+import { SignatureCheck, type SignedToken } from './signature-check.ts';
+
+/** Checks tokens. */
+export interface TokenVerifier {
+  /**
+   * Verifies the value of an authorization header or metadata entry. Answers without a promise when the token is
+   * remembered; a refusal that needs no key is thrown without a promise, too.
+   *
+   * @throws AppError `unauthenticated` (also through the promise), for every failure whatever; see `refusalReason`.
+   */
+  verify(headerValue: string | undefined, transport: TokenTransport): Principal | Promise<Principal>;
+}
+
+/** Watches the token check, for metrics. What it throws is ignored. */
+export interface TokenObserver {
+  tokenRefused(reason: RefusalReason): void;
+  /** @param remembered - true when the signature had been checked before. */
+  tokenAccepted(remembered: boolean): void;
+}
+
+/** What a verifier needs. */
+export interface TokenVerifierOptions {
+  readonly keys: KeySource;
+  readonly dataSources: TrustedDataSources;
+  readonly nonces: NonceBook;
+  readonly claimNames: ClaimNames;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer?: TokenObserver;
+  /** Largest difference between our clock and the issuer's, in ms; default and most 30 000 (J-16). */
+  readonly clockSkewMs?: number;
+  /** How many accepted tokens are remembered; 0 checks every signature. Default 10 000. */
+  readonly rememberedTokens?: number;
+  /** Longest token, in bytes; default 8192. */
+  readonly maxTokenBytes?: number;
+  /** How many different tokens may wait for their keys at once; default 1000. */
+  readonly maxPending?: number;
+  /** Longest time a token may still have to live, in ms; default 24 h (J-01). */
+  readonly maxLifetimeMs?: number;
+  /** Whether a list of audiences is accepted that holds the registered one; default false (J-28). */
+  readonly audienceLists?: boolean;
+}
+
+interface RememberedToken {
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly times: TokenTimes;
+  readonly binding: TokenBinding;
+  readonly source: TrustedDataSource;
+  readonly principal: Principal;
+}
+
+const MAX_SKEW_MS = 30_000;
+const DAY_MS = 86_400_000;
+
+/** Creates the token check. It owns nothing that must be closed; the key source does. */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  return new JwsVerifier(options);
+}
+
+class JwsVerifier implements TokenVerifier {
+  readonly #options: TokenVerifierOptions;
+  readonly #limits: { readonly skewMs: number; readonly maxLifetimeMs: number };
+  readonly #maxTokenBytes: number;
+  readonly #refusals: RefusalLog;
+  /** By the digest of the token, never the token. Undefined when nothing is remembered. */
+  readonly #remembered: LRUCache<string, RememberedToken> | undefined;
+  readonly #signatures: SignatureCheck;
+
+  constructor(options: TokenVerifierOptions) {
+    this.#options = options;
+    this.#limits = {
+      skewMs: Math.min(MAX_SKEW_MS, options.clockSkewMs ?? MAX_SKEW_MS),
+      maxLifetimeMs: options.maxLifetimeMs ?? DAY_MS,
+    };
+    this.#maxTokenBytes = options.maxTokenBytes ?? 8192;
+    this.#signatures = new SignatureCheck(options.keys, options.maxPending ?? 1000);
+    this.#refusals = new RefusalLog(options.log, options.clock);
+    const max = options.rememberedTokens ?? 10_000;
+    this.#remembered = max === 0 ? undefined : new LRUCache({ max });
+  }
+
+  verify(headerValue: string | undefined, transport: TokenTransport): Principal | Promise<Principal> {
+    try {
+      const compact = readHeaderValue(headerValue, transport, this.#maxTokenBytes);
+      const digest = hash('sha256', compact, 'base64url');
+      const remembered = this.#remembered?.get(digest);
+      // A withdrawn key ends its tokens; the full check finds out whether it has come back.
+      if (remembered !== undefined && !this.#options.keys.hasWithdrawn(remembered.issuer, remembered.keyId)) {
+        const principal = this.#admitAgain(digest, remembered, transport);
+        this.#tellAccepted(true);
+        return principal;
+      }
+      return this.#verifyNew(this.#signatures.check(digest, compact), digest, transport);
+    } catch (thrown) {
+      throw this.#refusal(thrown);
+    }
+  }
+
+  async #verifyNew(signed: Promise<SignedToken>, digest: string, transport: TokenTransport): Promise<Principal> {
+    try {
+      const principal = this.#admit(await signed, digest, transport);
+      this.#tellAccepted(false);
+      return principal;
+    } catch (thrown) {
+      throw this.#refusal(thrown);
+    }
+  }
+
+  /** Checks what is not settled by the signature, and remembers the token when all of it is good. */
+  #admit(signed: SignedToken, digest: string, transport: TokenTransport): Principal {
+    const { clock, claimNames, dataSources, nonces, audienceLists = false } = this.#options;
+    const times = readTimes(signed.claims);
+    checkTimes(times, clock.nowMs(), this.#limits);
+    const binding = readBinding(signed.claims, claimNames, { audienceLists });
+    const source = dataSources.match(binding, transport, nonces);
+    const principal = principalOf(source);
+    // Only tokens that passed every check: other customers of the same issuer cannot push ours out.
+    this.#remembered?.set(digest, { issuer: signed.issuer, keyId: signed.keyId, times, binding, source, principal });
+    return principal;
+  }
+
+  /** Repeats every check but the signature: times, data sources and nonces may have changed since. */
+  #admitAgain(digest: string, remembered: RememberedToken, transport: TokenTransport): Principal {
+    const { clock, dataSources, nonces } = this.#options;
+    const { times, binding, source, principal } = remembered;
+    const nowMs = clock.nowMs();
+    // It will never be good again, unless the clock is set back; then its signature is simply checked anew.
+    if (nowMs >= times.expiresAtMs + this.#limits.skewMs) this.#remembered?.delete(digest);
+    checkTimes(times, nowMs, this.#limits);
+    const isUnchanged = source.transport === transport && dataSources.holds(source) && nonces.accepts(source.id, binding.nonceDigest);
+    if (isUnchanged) return principal;
+    const next = dataSources.match(binding, transport, nonces);
+    const nextPrincipal = principalOf(next);
+    this.#remembered?.set(digest, { ...remembered, source: next, principal: nextPrincipal });
+    return nextPrincipal;
+  }
+
+  /** Whatever was thrown becomes a refusal (G-92, J-2C), told to the log and the observer. */
+  #refusal(thrown: unknown): AppError {
+    const known = refusalReason(thrown);
+    const reason = known ?? 'verifier_failed';
+    quietly(() => {
+      this.#refusals.note(reason, known === undefined ? placeOf(thrown) : undefined);
+    });
+    quietly(() => {
+      this.#options.observer?.tokenRefused(reason);
+    });
+    // A new error for each caller: the thrown one may be shared, and its message may quote the token.
+    return refuse(reason);
+  }
+
+  #tellAccepted(remembered: boolean): void {
+    quietly(() => {
+      this.#options.observer?.tokenAccepted(remembered);
+    });
+  }
+}
+
+function principalOf(source: TrustedDataSource): Principal {
+  return Object.freeze({ organizationId: source.organizationId, dataSourceId: source.id, transport: source.transport });
+}
+
+/** Name and first frame of an unexpected error. Not its message, which may quote what was parsed. */
+function placeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const frame = thrown.stack?.split('\n').find((line) => line.startsWith('    at '));
+  return `${thrown.name}${frame === undefined ? '' : ` ${frame.trim()}`}`;
+}
+
+/** Observers cannot break the check. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // Nobody is left to tell.
+  }
+}

@@ -1,0 +1,102 @@
+// One published key set: which of its keys may verify a token, and how one is picked. It knows no network and no time.
+import { createPublicKey } from 'node:crypto';
+import { createLocalJWKSet, errors, type CryptoKey } from 'jose';
+import { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+
+// A longer modulus makes every check slow; the platform's has 2048 bits.
+const MIN_MODULUS_BITS = 2048;
+const MAX_MODULUS_BITS = 8192;
+
+const SET = z.object({ keys: z.array(z.unknown()) });
+
+const RSA_KEY = z.looseObject({
+  kty: z.literal('RSA'),
+  kid: z.string().min(1).max(256),
+  n: z.string(),
+  e: z.string(),
+  use: z.literal('sig').optional(),
+  alg: z.literal('RS256').optional(),
+  key_ops: z.array(z.string()).optional(),
+});
+
+interface UsableKey {
+  readonly kty: 'RSA';
+  readonly kid: string;
+  readonly n: string;
+  readonly e: string;
+  readonly alg: 'RS256';
+  readonly use: 'sig';
+}
+
+/** The usable keys of an issuer at one moment. */
+export class KeySet {
+  /** How many published keys are usable. */
+  readonly size: number;
+  /** How many published keys were passed over: another type or use, a weak modulus, a key id that occurs twice. */
+  readonly ignored: number;
+  readonly #ids: ReadonlySet<string>;
+  readonly #pick: ReturnType<typeof createLocalJWKSet>;
+
+  /**
+   * @param body - the parsed answer of the issuer.
+   * @param maxKeys - a larger set is refused as a whole.
+   * @throws AppError `keys_unavailable` when the body is no key set or has too many keys.
+   */
+  constructor(body: unknown, maxKeys: number) {
+    const parsed = SET.safeParse(body);
+    if (!parsed.success) throw new AppError('keys_unavailable', 'the answer of the issuer is no key set');
+    const { keys } = parsed.data;
+    if (keys.length > maxKeys) {
+      throw new AppError('keys_unavailable', 'the key set of the issuer has too many keys', {
+        details: { keys: keys.length, limit: maxKeys },
+      });
+    }
+    const usable = unambiguous(keys.map(toUsableKey).filter((key) => key !== undefined));
+    this.size = usable.length;
+    this.ignored = keys.length - usable.length;
+    this.#ids = new Set(usable.map((key) => key.kid));
+    this.#pick = createLocalJWKSet({ keys: usable });
+  }
+
+  /** True when a usable key has this id. */
+  has(keyId: string): boolean {
+    return this.#ids.has(keyId);
+  }
+
+  /** The key with exactly this id (J-14), or undefined. */
+  async find(keyId: string): Promise<CryptoKey | undefined> {
+    try {
+      return await this.#pick({ alg: 'RS256', kid: keyId });
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return undefined;
+      throw error;
+    }
+  }
+}
+
+function toUsableKey(published: unknown): UsableKey | undefined {
+  const parsed = RSA_KEY.safeParse(published);
+  if (!parsed.success) return undefined;
+  const { kty, kid, n, e, key_ops: operations } = parsed.data;
+  // A published private part means that everybody can sign with the key.
+  if ('d' in parsed.data) return undefined;
+  if (operations !== undefined && !operations.includes('verify')) return undefined;
+  return isStrong(n, e) ? { kty, kid, n, e, alg: 'RS256', use: 'sig' } : undefined;
+}
+
+function isStrong(n: string, e: string): boolean {
+  try {
+    const { modulusLength, publicExponent } = createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }).asymmetricKeyDetails ?? {};
+    if (modulusLength === undefined || publicExponent === undefined) return false;
+    // With an exponent of 1 a signature is its own message.
+    return modulusLength >= MIN_MODULUS_BITS && modulusLength <= MAX_MODULUS_BITS && publicExponent > 2n;
+  } catch {
+    return false;
+  }
+}
+
+/** Drops every key whose id occurs twice: such an id does not say which key is meant. */
+function unambiguous(keys: readonly UsableKey[]): UsableKey[] {
+  return keys.filter((key) => keys.filter((other) => other.kid === key.kid).length === 1);
+}

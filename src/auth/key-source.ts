@@ -1,0 +1,95 @@
+// Where the keys of token issuers come from: a fixed list of issuers, each with its own key set. An issuer that is not
+// in the list never causes a request (J-12, J-23). Which issuers there are is a parameter.
+import type { CryptoKey } from 'jose';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { IssuerKeys, type KeySetLimits } from './issuer-keys.ts';
+import type { Fetch } from './key-set-request.ts';
+import { refuse } from './refusal.ts';
+
+/** What a `KeySource` needs. */
+export interface KeySourceOptions extends Partial<KeySetLimits> {
+  /** The issuers whose tokens are accepted, compared character for character (J-12, J-24). */
+  readonly issuers: readonly string[];
+  /** What is appended to an issuer to get the address of its key set. */
+  readonly keySetSuffix: string;
+  /** Lets an issuer on this machine be asked over plain http; default false. */
+  readonly allowLoopbackHttp?: boolean;
+  /** Default: the fetch of the runtime. */
+  readonly fetch?: Fetch;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Default bounds: 3 s, 64 KiB, 100 keys, 30 s between requests, 24 h of stale keys. */
+export const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
+  timeoutMs: 3000,
+  maxBytes: 65_536,
+  maxKeys: 100,
+  cooldownMs: 30_000,
+  staleMs: 86_400_000,
+};
+
+/** Finds keys by issuer and key id. */
+export class KeySource {
+  readonly #issuers = new Map<string, IssuerKeys>();
+  readonly #closed = new AbortController();
+
+  /** @throws AppError `config_invalid` when an issuer's key set would not be fetched over https. */
+  constructor(options: KeySourceOptions) {
+    const { issuers, keySetSuffix, clock, log, fetch = globalThis.fetch } = options;
+    const limits: KeySetLimits = {
+      timeoutMs: options.timeoutMs ?? DEFAULT_KEY_SET_LIMITS.timeoutMs,
+      maxBytes: options.maxBytes ?? DEFAULT_KEY_SET_LIMITS.maxBytes,
+      maxKeys: options.maxKeys ?? DEFAULT_KEY_SET_LIMITS.maxKeys,
+      cooldownMs: options.cooldownMs ?? DEFAULT_KEY_SET_LIMITS.cooldownMs,
+      staleMs: options.staleMs ?? DEFAULT_KEY_SET_LIMITS.staleMs,
+    };
+    for (const issuer of issuers) {
+      const url = `${issuer}${keySetSuffix}`;
+      demandSafe(url, issuer, options.allowLoopbackHttp ?? false);
+      this.#issuers.set(issuer, new IssuerKeys({ issuer, url, limits, fetch, clock, log, closed: this.#closed.signal }));
+    }
+  }
+
+  /** True when the issuer is in the list. */
+  knows(issuer: string): boolean {
+    return this.#issuers.has(issuer);
+  }
+
+  /**
+   * Finds the key of an issuer with exactly this id. May ask the issuer; waits `timeoutMs` at most.
+   *
+   * @throws AppError of `refuse`: `issuer_mismatch`, `key_not_found` or `keys_unavailable`.
+   */
+  async find(issuer: string, keyId: string): Promise<CryptoKey> {
+    const keys = this.#issuers.get(issuer);
+    if (keys === undefined) throw refuse('issuer_mismatch');
+    return keys.find(keyId);
+  }
+
+  /** True when the issuer's last answer no longer has a key it once had. Makes no request. */
+  hasWithdrawn(issuer: string, keyId: string): boolean {
+    return this.#issuers.get(issuer)?.hasWithdrawn(keyId) ?? true;
+  }
+
+  /** Ends requests in flight and makes no further ones; keys that are known stay usable for their time. */
+  close(): void {
+    this.#closed.abort('shutdown');
+  }
+}
+
+function demandSafe(url: string, issuer: string, allowLoopbackHttp: boolean): void {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && allowLoopbackHttp && isLoopback(parsed.hostname));
+  // A key set inside a query or fragment would not be below the issuer; a password would end up in logs.
+  if (!isSafe || parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
+    throw new AppError('config_invalid', `the issuer ${issuer} must be a plain https address`, { details: { issuer } });
+  }
+}
+
+/** The URL parser has already brought addresses into their one form. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/u.test(hostname);
+}

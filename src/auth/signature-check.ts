@@ -1,0 +1,59 @@
+// From a compact token to one whose signature is good: form, algorithm, issuer, key, signature, in this order, so that
+// nothing unknown causes a network request. Times and binding are not its business.
+import { compactVerify, errors } from 'jose';
+import type { RawClaims } from './claims.ts';
+import { parseToken, type UnverifiedToken } from './compact-token.ts';
+import type { KeySource } from './key-source.ts';
+import { refuse } from './refusal.ts';
+
+/** A token whose signature is good. Neither its times nor its binding are settled by that. */
+export interface SignedToken {
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly claims: RawClaims;
+}
+
+/** Checks signatures. The same token is checked once at a time, however many ask for it. */
+export class SignatureCheck {
+  readonly #keys: KeySource;
+  readonly #maxPending: number;
+  readonly #pending = new Map<string, Promise<SignedToken>>();
+
+  /** @param maxPending - how many different tokens may be under way at once. */
+  constructor(keys: KeySource, maxPending: number) {
+    this.#keys = keys;
+    this.#maxPending = maxPending;
+  }
+
+  /**
+   * Checks a token, its form at once and its signature later.
+   *
+   * @param digest - names the token, so that callers with the same one share the work.
+   * @throws AppError of `refuse` at once or through the promise; other errors are defects.
+   */
+  check(digest: string, compact: string): Promise<SignedToken> {
+    const pending = this.#pending.get(digest);
+    if (pending !== undefined) return pending;
+    const token = parseToken(compact);
+    // Before any network request (J-12, J-23).
+    if (token.issuer === undefined || !this.#keys.knows(token.issuer)) throw refuse('issuer_mismatch');
+    if (token.keyId === undefined) throw refuse('key_not_found');
+    if (this.#pending.size >= this.#maxPending) throw refuse('verifier_busy');
+    const work = this.#checkSignature(token, token.issuer, token.keyId).finally(() => {
+      this.#pending.delete(digest);
+    });
+    this.#pending.set(digest, work);
+    return work;
+  }
+
+  async #checkSignature(token: UnverifiedToken, issuer: string, keyId: string): Promise<SignedToken> {
+    const key = await this.#keys.find(issuer, keyId);
+    try {
+      await compactVerify(token.compact, key, { algorithms: ['RS256'] });
+    } catch (error) {
+      if (error instanceof errors.JWSSignatureVerificationFailed) throw refuse('signature_invalid');
+      throw error;
+    }
+    return { issuer, keyId, claims: token.claims };
+  }
+}
