@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { readConfigFile } from './config-file.ts';
 import { toCamel, variableOf } from './naming.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../../base/package-root.ts';
 import { configInvalid, type Problem } from './problems.ts';
 import { RELATIONS, type CompiledSettings } from './relations.ts';
 import { REFUSED, showValue, type Fault, type Rule } from './rules.ts';

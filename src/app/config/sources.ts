@@ -1,7 +1,7 @@
 // The places a setting can come from, in their order: the default file, an operator's file, variables, flags. Each is
 // read into the same shape with the place of every value; what a value must be is the schema's business.
 import { relative, resolve } from 'node:path';
-import { closest, variableOf } from './naming.ts';
+import { closest } from './naming.ts';
 import type { Problem } from './problems.ts';
 import { KEYS_BY_VARIABLE, RULES } from './schema.ts';
 import type { Path } from './rules.ts';
@@ -122,9 +122,4 @@ export function configFileOf(
   if (flags.configFile !== undefined) return { file: resolve(cwd, flags.configFile), from: '--config' };
   const named = env['PARLEY_CONFIG'];
   return named === undefined || named === '' ? undefined : { file: resolve(cwd, named), from: 'PARLEY_CONFIG' };
-}
-
-/** The names one key goes by, for docs and tests. */
-export function namesOf(key: string): { readonly variable: string; readonly flag: string } {
-  return { variable: variableOf(key), flag: `--${key}` };
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -342,6 +343,40 @@ describe('loadSettings and secrets', () => {
     const message = refusal({ argv: [...VALID, '--auth.nonce=CANARY', 'CANARY'], env: { PARLEY_AUTH_NONCE: 'CANARY' } });
     expect(message).toMatch(/^3 settings/u);
     expect(message).not.toMatch(/CANARY/u);
+  });
+
+  it('never quotes a secret and never fails in another way, whatever stands in a file', () => {
+    const { tree } = fc.letrec<{ tree: unknown; leaf: unknown }>((tie) => ({
+      leaf: fc.oneof(fc.constant('CANARY'), fc.constant('CANARY two'), fc.integer(), fc.boolean(), fc.constant(null)),
+      tree: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        tie('leaf'),
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(
+          fc.constantFrom('nonce', 'previous_nonce', 'nonse', 'auth', 'data_sources', 'key_set', 'grpc', '__proto__'),
+          tie('tree'),
+          {
+            maxKeys: 4,
+          },
+        ),
+      ),
+    }));
+    fc.assert(
+      fc.property(tree, fc.constantFrom('top', 'auth', 'list'), (content, where) => {
+        const whole = where === 'top' ? content : { auth: where === 'auth' ? content : { data_sources: content } };
+        write('my.json', JSON.stringify(whole));
+        let message = '';
+        try {
+          load({ argv: [...VALID, '--config', 'my.json'] });
+        } catch (error) {
+          if (!(error instanceof AppError) || error.code !== 'config_invalid') throw error;
+          message = error.message;
+        }
+        // The sections offered here hold no plain text, so no text at all may be printed.
+        expect(message).not.toContain('CANARY');
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('names the line of a wrong member of a list', () => {

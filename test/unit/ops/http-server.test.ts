@@ -132,6 +132,24 @@ describe('the operations server', () => {
     await expect(get('/health/live')).rejects.toThrow(/fetch failed/u);
   });
 
+  it('P-18 closes connections beyond its limit at once and serves again when others leave', async () => {
+    const sockets: Socket[] = [];
+    for (let index = 0; index < 100; index++) sockets.push(await openSocket('G'));
+    const refused = connect(server.port, '127.0.0.1').resume();
+    refused.on('error', () => undefined);
+    await once(refused, 'close');
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(sockets.map((socket) => (socket.closed ? Promise.resolve() : once(socket, 'close'))));
+    // The server learns of the departures a moment later; each try is answered or refused, never left hanging.
+    let status = 0;
+    for (let tries = 0; status !== 200 && tries < 50; tries++)
+      status = await get('/health/live').then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    expect(status).toBe(200);
+  });
+
   it('says listen_failed with the address when the port is taken, and leaves nothing open', async () => {
     const second = startOpsServer({
       ...{ host: '127.0.0.1', port: server.port, serviceName: 'x', readiness, clock: new FakeClock(), log },
