@@ -8,7 +8,7 @@ import type { Logger } from '../base/log.ts';
 import type { Readiness } from './readiness.ts';
 
 /** Where the text of GET /metrics comes from. */
-export interface MetricsSource {
+interface MetricsSource {
   readonly contentType: string;
   text(): Promise<string>;
 }

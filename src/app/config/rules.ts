@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 
 /** What `read` returns instead of a value that breaks the rule; the reasons went to {@link Place.refuse}. */
 export const REFUSED = Symbol('refused');
-export type Refused = typeof REFUSED;
+type Refused = typeof REFUSED;
 
 /** Way into a list or record: `[0, 'url']`. Empty for the setting itself. */
 export type Path = readonly (string | number)[];

@@ -3,7 +3,7 @@
 import type { LogLevel } from '../../base/log.ts';
 
 /** Which platform this server stands behind. */
-export interface PlatformSettings {
+interface PlatformSettings {
   /** Name of a shipped profile, or the absolute path of a profile file. */
   readonly profile: string;
   /** Token issuers accepted beside those of the profile (U-16). */
@@ -11,7 +11,7 @@ export interface PlatformSettings {
 }
 
 /** The media server's socket and its limits (P-18). */
-export interface GrpcSettings {
+interface GrpcSettings {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -29,7 +29,7 @@ export interface GrpcSettings {
 export type TlsSettings = { readonly mode: 'off' } | { readonly mode: 'files'; readonly certificateFile: string; readonly keyFile: string };
 
 /** Limits for fetching and keeping an issuer's keys (J-13, J-14). */
-export interface KeySetSettings {
+interface KeySetSettings {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly cooldownMs: number;
@@ -37,7 +37,7 @@ export interface KeySetSettings {
 }
 
 /** One data source as registered with the platform. A token is compared with these values character for character. */
-export interface DataSourceSettings {
+interface DataSourceSettings {
   readonly id: string;
   readonly organizationId: string;
   readonly url: string;
@@ -53,7 +53,7 @@ export interface DataSourceSettings {
 }
 
 /** The token check. */
-export interface AuthSettings {
+interface AuthSettings {
   readonly enabled: boolean;
   readonly allowUnauthenticatedNetwork: boolean;
   readonly clockSkewMs: number;
@@ -64,7 +64,7 @@ export interface AuthSettings {
 }
 
 /** How many calls are kept and for how long. */
-export interface SessionSettings {
+interface SessionSettings {
   readonly max: number;
   readonly idleTimeoutMs: number;
   readonly maxDurationMs: number;
@@ -73,14 +73,14 @@ export interface SessionSettings {
 }
 
 /** Limits of one turn. */
-export interface TurnSettings {
+interface TurnSettings {
   readonly deadlineMs: number;
   readonly maxOpen: number;
   readonly slowReaderMs: number;
 }
 
 /** How prompts travel. */
-export interface MediaSettings {
+interface MediaSettings {
   readonly mode: 'chunk' | 'wav';
   readonly welcomeBargeIn: boolean;
   /** For tests only: names the text of prompts in response trailers. */
@@ -88,7 +88,7 @@ export interface MediaSettings {
 }
 
 /** What a `listen` of a bot is filled up with. */
-export interface ListenDefaults {
+interface ListenDefaults {
   readonly accept: 'speech' | 'keys' | 'both';
   readonly digits: number;
   readonly interDigitMs: number;
@@ -98,7 +98,7 @@ export interface ListenDefaults {
 }
 
 /** How the start and the end of speech are found. */
-export interface SpeechSettings {
+interface SpeechSettings {
   readonly startMs: number;
   readonly endSilenceMs: number;
   readonly maxUtteranceMs: number;
@@ -106,13 +106,13 @@ export interface SpeechSettings {
 }
 
 /** What the engine itself says when a bot cannot. */
-export interface PromptSettings {
+interface PromptSettings {
   readonly apology: string;
   readonly handover: string;
 }
 
 /** Where bots and their recordings lie; absolute folders. */
-export interface BotSettings {
+interface BotSettings {
   /** Undefined: the bundled bots. */
   readonly folder: string | undefined;
   /** The bot for calls that name none (G-07); undefined: the first one by id. */
@@ -122,7 +122,7 @@ export interface BotSettings {
 }
 
 /** How text becomes speech. */
-export interface SynthesizerSettings {
+interface SynthesizerSettings {
   readonly engine: 'flite' | 'none';
   readonly voice: string;
   /** Undefined: nothing is kept on disk. */
@@ -131,14 +131,14 @@ export interface SynthesizerSettings {
 }
 
 /** How speech becomes text. */
-export interface RecognizerSettings {
+interface RecognizerSettings {
   /** Program and arguments; empty: there is no recognizer. */
   readonly command: readonly string[];
   readonly timeoutMs: number;
 }
 
 /** The operations HTTP server. */
-export interface OpsSettings {
+interface OpsSettings {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
