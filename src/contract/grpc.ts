@@ -21,7 +21,7 @@ import type {
   MediaResponse,
   WirePrompt,
 } from './messages.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../base/package-root.ts';
 import type { PlatformProfile } from './profile.ts';
 import { sendable } from './sendable.ts';
 
@@ -103,16 +103,16 @@ export interface Contract {
    * The bytes that one prompt adds to a response: tag, length and body of one entry of `prompts`. They can be kept and
    * used in any number of responses.
    */
-  encodePrompt(prompt: WirePrompt): Buffer;
+  readonly encodePrompt: (prompt: WirePrompt) => Buffer;
   /** The bytes of a response. */
-  encodeResponse(response: MediaResponse): EncodedResponse;
+  readonly encodeResponse: (response: MediaResponse) => EncodedResponse;
   /**
    * The bytes of a response whose prompts are already encoded: the same bytes that encoding it whole would give,
    * because protobuf joins the entries of a repeated field that stand one after the other.
    *
    * @param promptFields - from {@link Contract.encodePrompt}, in the order they are to be played.
    */
-  assembleResponse(promptFields: readonly Buffer[], rest: Omit<MediaResponse, 'prompts'>): EncodedResponse;
+  readonly assembleResponse: (promptFields: readonly Buffer[], rest: Omit<MediaResponse, 'prompts'>) => EncodedResponse;
 }
 
 /**

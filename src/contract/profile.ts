@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { AppError } from '../base/errors.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../base/package-root.ts';
 import { profileSchema } from './profile-schema.ts';
 
 export { isUsableIssuer } from './profile-schema.ts';

@@ -7,7 +7,8 @@ import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import { say } from '../bot/saying.ts';
-import { callId, type CallKey } from '../dialog/call.ts';
+import { callId, type CallFacts, type CallKey } from '../dialog/call.ts';
+import type { DeliveryMode } from '../dialog/output.ts';
 import { BotRunner } from './bot-runner.ts';
 import { finalNext } from './final-next.ts';
 import type { TurnSink } from './ports.ts';
@@ -120,7 +121,6 @@ export class Sessions {
     const loading = this.#load(opening)
       .then((session) => {
         this.#live.set(id, session);
-        this.#size += 1;
         return session;
       })
       .finally(() => {
@@ -135,20 +135,25 @@ export class Sessions {
     const record = await store.load(opening);
     if (record !== undefined) {
       const bot = this.#bot(record.bot.id);
-      if (bot.version === record.bot.version) return new Session(record.call, bot, record.mode, this.#parts, this.#process.signal);
+      if (bot.version === record.bot.version) return this.#create(record.call, bot, record.mode);
       // The state's shape has changed with the bot: it cannot be trusted, so the call starts over.
       await store.drop(opening);
     }
     if (this.#isDraining) throw new AppError('shutting_down', 'the server is stopping and takes no new calls');
-    // Counts the calls that are being loaded, too: a burst must not pass the limit together.
-    if (this.#size + this.#loading.size >= settings.maxSessions) {
+    if (this.#size >= settings.maxSessions) {
       throw new AppError('overloaded', 'the server has as many sessions as it may', { details: { limit: settings.maxSessions } });
     }
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
     const bot = this.#bot(opening.agentId);
     const { organizationId, conversationId, vendorConfig, parameters } = opening;
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
-    return new Session(call, bot, voice.canSpeak ? settings.mode : 'wav', this.#parts, this.#process.signal);
+    return this.#create(call, bot, voice.canSpeak ? settings.mode : 'wav');
+  }
+
+  // Counted at once, so that a burst of calls cannot pass the limit together.
+  #create(call: CallFacts, bot: Bot, mode: DeliveryMode): Session {
+    this.#size += 1;
+    return new Session(call, bot, mode, this.#parts, this.#process.signal);
   }
 
   #bot(agentId: string): Bot {

@@ -45,6 +45,7 @@ export class Turn {
   readonly #abort: LinkedAbort;
   #state: TurnState = 'waiting';
   #abortReason: AbortReason | undefined;
+  #isUnheardWelcome = false;
 
   /** @param parent - aborts when the session or the process stops. */
   constructor(id: string, host: TurnHost, sink: TurnSink, parent: AbortSignal) {
@@ -133,9 +134,12 @@ export class Turn {
     this.#close(reason === 'barge_in' ? 'interrupted' : reason);
   }
 
-  /** The caller acted over this turn's reply: thinking and speaking stop, the turn still completes cleanly (G-53). */
+  /**
+   * The caller acted over this turn's reply: thinking and speaking stop, the turn still completes cleanly (G-53). A
+   * welcome that has not begun is not dropped: without it the caller would not know what to answer.
+   */
   interrupt(): void {
-    if (this.#state !== 'answering') return;
+    if (this.#state !== 'answering' || this.#isUnheardWelcome) return;
     this.#abortReason ??= 'barge_in';
     this.#abort.abort('barge_in');
   }
@@ -143,6 +147,7 @@ export class Turn {
   /** Hands one output to the wire unless the turn is over. False: wait for `onceDrained`. */
   write(output: Output): boolean {
     if (this.#state === 'done') return true;
+    if (output.kind === 'prompt') this.#isUnheardWelcome = false;
     return this.#sink.write(output);
   }
 
@@ -171,6 +176,7 @@ export class Turn {
     switch (turnAction(this.#state, 'complete_input')) {
       case 'answer':
         this.#state = 'answering';
+        this.#isUnheardWelcome = input.kind === 'session_start';
         this.#host.inputComplete(this, input);
         return;
       case 'refuse':

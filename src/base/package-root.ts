@@ -3,13 +3,14 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { AppError } from './errors.ts';
 
 /** Absolute path of the nearest folder above this file that holds a package.json. */
 export function packageRoot(): string {
   let folder = path.dirname(fileURLToPath(import.meta.url));
   while (!existsSync(path.join(folder, 'package.json'))) {
     const parent = path.dirname(folder);
-    if (parent === folder) throw new Error('no package.json above the code; the package is not installed whole');
+    if (parent === folder) throw new AppError('internal', 'no package.json above the code: the installation is incomplete');
     folder = parent;
   }
   return folder;

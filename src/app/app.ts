@@ -1,0 +1,237 @@
+// The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
+// is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
+import path from 'node:path';
+import { createTokenVerifier, type TokenVerifier } from '../auth/jws-verifier.ts';
+import { KeySource } from '../auth/key-source.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { Lifecycle } from '../base/lifecycle.ts';
+import { createLogger, type Logger } from '../base/log.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { Catalog } from '../bot/catalog.ts';
+import { loadBots } from '../bot/loader.ts';
+import { loadContract } from '../contract/grpc.ts';
+import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
+import type { OpsServer } from '../ops/http-server.ts';
+import { Readiness } from '../ops/readiness.ts';
+import { Sessions } from '../session/sessions.ts';
+import { Listener } from '../speech/listener.ts';
+import { MemoryStore } from '../store/memory.ts';
+import { createCallLog } from '../telemetry/call-log.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { combineObservers } from '../telemetry/observers.ts';
+import { Gate } from '../transport/gate.ts';
+import { startMediaServer } from '../transport/grpc/server.ts';
+import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
+import { CommandRecognizer } from '../voice/recognizers/command.ts';
+import type { Settings } from './config/settings.ts';
+import { engineSettings, mediaServerSettings } from './room-settings.ts';
+import { loadSignalEngines } from './signal-engines.ts';
+import { trustedDataSources, trustedNonces } from './trust.ts';
+
+/** What an operator is told when the server is ready. */
+export interface ReadySummary {
+  readonly address: string;
+  readonly port: number;
+  readonly security: 'TLS' | 'plaintext';
+  readonly bots: readonly string[];
+  readonly dataSources: number;
+  readonly hasTokenCheck: boolean;
+  readonly opsPort: number;
+}
+
+/** A running server. */
+export interface App {
+  readonly ready: ReadySummary;
+  /** Sessions that are not over. */
+  readonly openSessions: () => number;
+  readonly openTurns: () => number;
+  /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
+  readonly warmed: Promise<void>;
+  /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
+  close(): Promise<void>;
+}
+
+/** What may be replaced from outside. */
+export interface AppOptions {
+  readonly settings: Settings;
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+/** How long one step of closing may take beyond the grace time for turns, ms. */
+const CLOSE_STEP_MS = 5000;
+
+/**
+ * Starts the server.
+ *
+ * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid` or `listen_failed`; what
+ *   had been opened by then is closed again.
+ */
+export async function createApp({
+  settings,
+  clock = systemClock,
+  log = createLogger({ level: settings.log.level }),
+}: AppOptions): Promise<App> {
+  const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
+  try {
+    return await open(settings, clock, log, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Lifecycle): Promise<App> {
+  const profile = loadProfile(settings.platform.profile);
+  const contract = loadContract(profile);
+  const botsFolder = settings.bots.folder ?? bundledBots();
+  const [bots, engines] = await Promise.all([loadBots(botsFolder), loadSignalEngines()]);
+  const catalog = new Catalog(bots, settings.bots.default);
+  const metrics = createMetrics({ knownBots: catalog.bots.map(({ id }) => id), clock });
+  const readiness = new Readiness();
+  // Stands first so that it closes last: health checks answer until the end.
+  let ops: OpsServer | undefined;
+  lifecycle.opened('operations server', () => ops?.close());
+
+  const voice = openPromptVoice(
+    { synthesizer: settings.synthesizer, promptsFolder: settings.bots.promptsFolder ?? defaultPrompts(settings.bots.folder) },
+    { clock, log, createResampler: engines.createResampler },
+  );
+  lifecycle.opened('voice', () => voice.close());
+  const recognizer = openRecognizer(settings, clock);
+  if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
+
+  const sessions = new Sessions(
+    {
+      settings: engineSettings(settings),
+      store: new MemoryStore(),
+      voice,
+      recognizer,
+      observer: combineObservers([metrics.sessions, createCallLog({ log, clock })], log),
+      clock,
+      log,
+      createListener: ({ onEvent, onFrame }) =>
+        new Listener({
+          engines,
+          endpointing: {
+            startMs: settings.speech.startMs,
+            endSilenceMs: settings.speech.endSilenceMs,
+            maxUtteranceMs: settings.speech.maxUtteranceMs,
+          },
+          preRollMs: settings.speech.preRollMs,
+          onEvent,
+          ...(onFrame === undefined ? {} : { onFrame }),
+        }),
+    },
+    catalog,
+  );
+  const verifier = settings.auth.enabled ? openVerifier(settings, profile, metrics, clock, log, lifecycle) : undefined;
+  const server = await startMediaServer({
+    settings: mediaServerSettings(settings),
+    contract,
+    gate: new Gate(verifier, 'grpc'),
+    sessions,
+    catalog,
+    clock,
+    log,
+    metadataKeys: profile.metadata,
+  });
+  lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
+  lifecycle.opened('sessions', async () => {
+    const cut = await sessions.close(settings.shutdown.graceMs);
+    if (cut > 0) log.warn({ cutTurns: cut }, 'the grace time was over before every turn was finished');
+  });
+
+  // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
+  const { startOpsServer } = await import('../ops/http-server.ts');
+  ops = await startOpsServer({ ...settings.ops, readiness, metrics, clock, log });
+  lifecycle.opened('readiness', () => {
+    readiness.drain();
+    server.setServing(false);
+    sessions.drain();
+  });
+  readiness.started();
+  server.setServing(true);
+
+  const warming = new AbortController();
+  lifecycle.opened('prompt warm-up', () => {
+    warming.abort('shutdown');
+  });
+  return {
+    ready: {
+      address: server.address,
+      port: server.port,
+      security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
+      bots: catalog.bots.map(({ id }) => id),
+      dataSources: settings.auth.dataSources.length,
+      hasTokenCheck: verifier !== undefined,
+      opsPort: ops.port,
+    },
+    openSessions: () => sessions.size,
+    openTurns: () => sessions.openTurns,
+    warmed: warm(
+      voice,
+      [settings.prompts.apology, settings.prompts.handover, ...catalog.bots.flatMap((bot) => bot.prompts)],
+      warming.signal,
+      log,
+    ),
+    close: () => lifecycle.close(),
+  };
+}
+
+function openVerifier(
+  settings: Settings,
+  profile: PlatformProfile,
+  metrics: Metrics,
+  clock: Clock,
+  log: Logger,
+  lifecycle: Lifecycle,
+): TokenVerifier {
+  const keys = new KeySource({
+    issuers: [...profile.jws.issuers, ...settings.platform.extraIssuers],
+    keySetSuffix: profile.jws.keySetSuffix,
+    allowLoopbackHttp: profile.jws.allowLoopbackHttpIssuers,
+    timeoutMs: settings.auth.keySet.timeoutMs,
+    maxBytes: settings.auth.keySet.maxBytes,
+    cooldownMs: settings.auth.keySet.cooldownMs,
+    staleMs: settings.auth.keySet.staleMs,
+    clock,
+    log,
+  });
+  lifecycle.opened('key source', () => {
+    keys.close();
+  });
+  return createTokenVerifier({
+    keys,
+    dataSources: trustedDataSources(settings, profile),
+    nonces: trustedNonces(settings, clock),
+    claimNames: profile.jws.claims,
+    clock,
+    log,
+    observer: metrics.tokens,
+    clockSkewMs: settings.auth.clockSkewMs,
+    rememberedTokens: settings.auth.rememberedTokens,
+  });
+}
+
+function openRecognizer({ recognizer }: Settings, clock: Clock): CommandRecognizer | undefined {
+  return recognizer.command.length === 0
+    ? undefined
+    : new CommandRecognizer({ command: recognizer.command, limitMs: recognizer.timeoutMs, clock });
+}
+
+async function warm(voice: CachingPromptVoice, texts: readonly string[], signal: AbortSignal, log: Logger): Promise<void> {
+  const { spoken, silent } = await voice.warm(texts, signal);
+  if (silent.length === 0 || signal.aborted) log.info({ spoken }, 'the static prompts are spoken');
+  else log.warn({ spoken, silent }, 'these prompts have no sound and travel as text: install the synthesizer or set synthesizer.engine');
+}
+
+// The compiled bots stand beside the compiled source, the written ones beside the written source.
+function bundledBots(): string {
+  return path.join(import.meta.dirname, '..', '..', 'bots');
+}
+
+// Recordings are not compiled: those of the bundled bots stay where they were written.
+function defaultPrompts(botsFolder: string | undefined): string {
+  return path.join(botsFolder ?? path.join(packageRoot(), 'bots'), 'prompts');
+}

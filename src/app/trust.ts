@@ -1,0 +1,34 @@
+// Whom the token check trusts: the static list of data sources from the settings, with their nonces.
+import { NonceBook } from '../auth/nonces.ts';
+import { TrustedDataSources } from '../auth/data-sources.ts';
+import type { Clock } from '../base/clock.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import type { Settings } from './config/settings.ts';
+
+/** Longest life of a token, ms (J-01): after this no token carries a replaced nonce. */
+const TOKEN_LIFE_MS = 24 * 3_600_000;
+
+/** The data sources of the settings; a schema that is not given is the profile's (J-1A). */
+export function trustedDataSources({ auth }: Settings, { schemas }: PlatformProfile): TrustedDataSources {
+  return new TrustedDataSources(
+    auth.dataSources.map(({ id, organizationId, url, schemaId, audience, subject, transport }) => ({
+      id,
+      organizationId,
+      url,
+      audience,
+      subject,
+      transport,
+      schemaId: schemaId ?? schemas[transport],
+    })),
+  );
+}
+
+/** Their current and previous nonces (J-05, J-18). */
+export function trustedNonces({ auth }: Settings, clock: Clock): NonceBook {
+  const nonces = new NonceBook({ clock });
+  for (const { id, nonce, previousNonce } of auth.dataSources) {
+    if (previousNonce !== undefined) nonces.rotate(id, previousNonce);
+    nonces.rotate(id, nonce, { previousValidUntilMs: clock.nowMs() + TOKEN_LIFE_MS });
+  }
+  return nonces;
+}

@@ -1,0 +1,34 @@
+// `parley health`: asks a running server whether it takes calls. For container health checks, which have no other tool.
+import { Command } from 'commander';
+import { loadSettings } from '../app/config/load-settings.ts';
+import { EXIT } from './failure.ts';
+import { acceptSettings, settingsArguments } from './settings-arguments.ts';
+
+/** Longest wait for the answer, ms. */
+const LIMIT_MS = 3000;
+
+/** The command: exit code 0 when the server is ready, 1 when not. */
+export function healthCommand(): Command {
+  const command = acceptSettings(new Command('health'))
+    .description('ask the server on this machine whether it is ready; the settings say where its operations port is')
+    .addHelpText('after', '\nExample:\n  $ parley health --ops.port=8087');
+  return command.action(async () => {
+    const { ops } = loadSettings({ argv: settingsArguments(command) }).settings;
+    const url = `http://${reachable(ops.host)}:${String(ops.port)}/health/ready`;
+    try {
+      const answer = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS), redirect: 'error' });
+      console.log(`${answer.ok ? 'ready' : 'not ready'}  ${await answer.text()}`);
+      process.exitCode = answer.ok ? EXIT.ok : EXIT.failed;
+    } catch {
+      console.log(`not ready  nothing answers at ${url}`);
+      process.exitCode = EXIT.failed;
+    }
+  });
+}
+
+/** A server that listens on every address answers on loopback. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

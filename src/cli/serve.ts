@@ -1,0 +1,41 @@
+// `parley serve`: runs the server until it is told to stop.
+import { Command } from 'commander';
+import { createApp, type ReadySummary } from '../app/app.ts';
+import { loadSettings } from '../app/config/load-settings.ts';
+import { createLogger } from '../base/log.ts';
+import { EXIT } from './failure.ts';
+import { acceptSettings, settingsArguments } from './settings-arguments.ts';
+
+/** The command. */
+export function serveCommand(): Command {
+  const command = acceptSettings(new Command('serve'))
+    .description('run the server until SIGTERM or SIGINT; open turns are finished first')
+    .option('--json', 'print the ready line as JSON')
+    .addHelpText(
+      'after',
+      '\nExample: a server for a laptop, without TLS and token check\n  $ parley serve --grpc.host=127.0.0.1 --tls.mode=off --auth.enabled=false',
+    );
+  return command.action(async (options: { json?: true }) => {
+    const { settings } = loadSettings({ argv: settingsArguments(command) });
+    const log = createLogger({ level: settings.log.level });
+    const app = await createApp({ settings, log });
+    console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
+
+    const stop = (signal: NodeJS.Signals): void => {
+      log.info({ signal, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
+      void app.close().then(() => {
+        log.info({}, 'stopped');
+        process.exitCode = EXIT.ok;
+      });
+    };
+    // A second signal finds no handler and ends the process at once.
+    process.once('SIGTERM', stop);
+    process.once('SIGINT', stop);
+  });
+}
+
+/** The one line that says the server is ready. */
+export function readyLine({ address, security, bots, dataSources, hasTokenCheck, opsPort }: ReadySummary): string {
+  const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
+  return `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}  ${check}  operations port ${String(opsPort)}`;
+}

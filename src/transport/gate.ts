@@ -1,0 +1,49 @@
+// The door of every transport: token in, principal out, and the organization of each message bound to it. The caller
+// of a refused request learns only that it was refused; the reason is in the log and the metrics.
+import { AppError } from '../base/errors.ts';
+import type { TokenVerifier } from '../auth/jws-verifier.ts';
+import { speaksFor, type Principal } from '../auth/principal.ts';
+
+/** Who may come in: a checked principal, or anybody where the operator has switched the check off. */
+export type Admission = { readonly kind: 'checked'; readonly principal: Principal } | { readonly kind: 'unchecked' };
+
+const UNCHECKED: Admission = { kind: 'unchecked' };
+
+/** Checks tokens and binds organizations. */
+export class Gate {
+  readonly #verifier: TokenVerifier | undefined;
+  readonly #transport: Principal['transport'];
+
+  /** @param verifier - undefined switches the token check off (P-11). */
+  constructor(verifier: TokenVerifier | undefined, transport: Principal['transport']) {
+    this.#verifier = verifier;
+    this.#transport = transport;
+  }
+
+  /**
+   * Checks the authorization value of a request. Returns at once, without a promise, for a token it remembers.
+   *
+   * @throws AppError `unauthenticated` (G-02), also through the promise.
+   */
+  admit(authorization: string | undefined): Admission | Promise<Admission> {
+    if (this.#verifier === undefined) return UNCHECKED;
+    const principal = this.#verifier.verify(authorization, this.#transport);
+    return principal instanceof Promise ? principal.then(checked) : checked(principal);
+  }
+
+  /**
+   * Demands that a message names the organization its token speaks for (G-08).
+   *
+   * @throws AppError `bad_message` for an empty organization, `foreign_organization` for another one.
+   */
+  bind(admission: Admission, organizationId: string): void {
+    if (organizationId === '') throw new AppError('bad_message', 'customer_org_id is empty');
+    if (admission.kind === 'checked' && !speaksFor(admission.principal, organizationId)) {
+      throw new AppError('foreign_organization', 'the message names an organization that its token does not speak for');
+    }
+  }
+}
+
+function checked(principal: Principal): Admission {
+  return { kind: 'checked', principal };
+}

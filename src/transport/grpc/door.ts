@@ -1,0 +1,124 @@
+// The listening socket of the media server: TLS, the number of connections and the time for a handshake are decided
+// here, before a byte reaches HTTP/2. grpc-js offers neither limit, so it gets connections that are already open.
+import { readFile } from 'node:fs/promises';
+import net from 'node:net';
+import tls from 'node:tls';
+import type { Duplex } from 'node:stream';
+import { AppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+
+/** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. */
+export type DoorSecurity =
+  { readonly mode: 'off' } | { readonly mode: 'files'; readonly certificateFile: string; readonly keyFile: string };
+
+/** Address, security and limits. */
+export interface DoorOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly security: DoorSecurity;
+  /** Most connections at once; further ones are closed at once. */
+  readonly maxConnections: number;
+  /** Longest time for a TLS handshake, ms. */
+  readonly handshakeTimeoutMs: number;
+  readonly log: Logger;
+  /** Takes each connection that is ready for HTTP/2. */
+  readonly onConnection: (connection: Duplex) => void;
+}
+
+/** An open door. */
+export interface Door {
+  /** `host:port` as bound. */
+  readonly address: string;
+  readonly port: number;
+  /** Takes no more connections; open ones go on. */
+  stopListening(): void;
+  /** Ends every connection and frees the port. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the door.
+ *
+ * @throws AppError `certificate_invalid` for unreadable or mismatched PEM files, `listen_failed` for the address.
+ */
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const { security, log, onConnection } = options;
+  const server = security.mode === 'off' ? net.createServer(onConnection) : await secureServer(security, options);
+  server.maxConnections = options.maxConnections;
+  server.on('drop', () => {
+    log.warn({ limit: options.maxConnections }, 'a connection was closed at once: as many as allowed are open');
+  });
+  const connections = new Set<net.Socket>();
+  server.on('connection', (socket: net.Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    // Broken connections are the turns' business; here they only must not end the process.
+    socket.on('error', () => undefined);
+  });
+  await listen(server, options.host, options.port);
+  server.on('error', (error) => {
+    log.error({ err: error }, 'the media socket failed');
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new AppError('listen_failed', 'the media socket has no address');
+  const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return {
+    address: `${host}:${String(bound.port)}`,
+    port: bound.port,
+    stopListening: () => {
+      server.close();
+    },
+    close: async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      });
+      for (const socket of connections) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+async function secureServer(security: DoorSecurity & { mode: 'files' }, options: DoorOptions): Promise<tls.Server> {
+  const [cert, key] = await Promise.all([readPem(security.certificateFile, 'certificate'), readPem(security.keyFile, 'key')]);
+  try {
+    const server = tls.createServer(
+      { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: ['h2'], handshakeTimeout: options.handshakeTimeoutMs },
+      options.onConnection,
+    );
+    server.on('tlsClientError', (error) => {
+      options.log.debug({ err: error }, 'a TLS handshake failed');
+    });
+    return server;
+  } catch (cause) {
+    throw new AppError('certificate_invalid', 'the certificate and the key cannot be used together', {
+      details: { certificateFile: security.certificateFile, keyFile: security.keyFile },
+      cause,
+    });
+  }
+}
+
+async function readPem(file: string, what: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    throw new AppError('certificate_invalid', `the ${what} file ${file} cannot be read`, { details: { file }, cause });
+  }
+}
+
+function listen(server: net.Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (cause: Error): void => {
+      reject(
+        new AppError('listen_failed', `cannot listen on ${host}:${String(port)}: ${cause.message}`, { details: { host, port }, cause }),
+      );
+    };
+    server.once('error', failed);
+    server.listen({ host, port }, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}

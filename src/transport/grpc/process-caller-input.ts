@@ -1,0 +1,222 @@
+// ProcessCallerInput: one RPC is one turn. Checks the token before the first read, binds every message to the token's
+// organization and to the first message's call, and lets the engine do the rest.
+import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { EncodedResponse, MediaRequest } from '../../contract/grpc.ts';
+import type { Input } from '../../dialog/input.ts';
+import type { Output } from '../../dialog/output.ts';
+import type { TurnSink } from '../../session/ports.ts';
+import type { Sessions } from '../../session/sessions.ts';
+import type { Turn } from '../../session/turn.ts';
+import type { Admission, Gate } from '../gate.ts';
+import type { CallMetadata } from './call-metadata.ts';
+import { callFromWire, inputFromWire, type WireCall } from './from-wire.ts';
+import { grpcStatus } from './status.ts';
+import type { ToWire } from './to-wire.ts';
+
+/** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
+export const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
+
+/** What a message that could not be decoded arrives as; it never reaches the engine. */
+export const UNDECODABLE = Symbol('undecodable message');
+
+/** The RPC as grpc-js hands it over. */
+export type CallerCall = ServerDuplexStream<MediaRequest | typeof UNDECODABLE, EncodedResponse>;
+
+/** What the RPC is made of. */
+export interface CallerInputParts {
+  readonly gate: Gate;
+  readonly sessions: Sessions;
+  readonly toWire: ToWire;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metadata: CallMetadata;
+  /** Longest wait for the first message, ms. */
+  readonly firstMessageTimeoutMs: number;
+  /** Most RPCs that may be open at once. */
+  readonly maxOpenTurns: number;
+  /** Name prompt texts in the trailers; for tests only. */
+  readonly isRevealingText: boolean;
+}
+
+/** The handler of the RPC. */
+export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall) => void {
+  let open = 0;
+  return (call) => {
+    open += 1;
+    const stream = new CallerStream(call, parts, () => {
+      open -= 1;
+    });
+    if (open > parts.maxOpenTurns) stream.refuse(new AppError('overloaded', 'the server has as many open streams as it may'));
+    else stream.start();
+  };
+}
+
+/** One RPC from its first header to its status. */
+class CallerStream implements TurnSink {
+  readonly #call: CallerCall;
+  readonly #parts: CallerInputParts;
+  readonly #onClosed: () => void;
+  readonly #texts: string[] = [];
+  #admission: Admission = { kind: 'unchecked' };
+  #first: WireCall | undefined;
+  #turn: Turn | undefined;
+  #cancelTimer: CancelTimer | undefined;
+  #isOver = false;
+
+  constructor(call: CallerCall, parts: CallerInputParts, onClosed: () => void) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#onClosed = onClosed;
+    call.on('cancelled', () => {
+      this.#gone();
+    });
+    // A broken connection also surfaces as an error; without a listener it would end the process.
+    call.on('error', () => {
+      this.#gone();
+    });
+  }
+
+  /** Admits the RPC and starts reading; nothing is read before the token is good (G-02). */
+  start(): void {
+    try {
+      const admission = this.#parts.gate.admit(this.#parts.metadata.authorization(this.#call.metadata));
+      if (!(admission instanceof Promise)) this.#admitted(admission);
+      else admission.then(this.#admitted, this.refuse);
+    } catch (thrown) {
+      this.refuse(thrown);
+    }
+  }
+
+  /** Ends the RPC with the status of an error. */
+  readonly refuse = (thrown: unknown): void => {
+    const error = toAppError(thrown);
+    const trackingId = this.#parts.metadata.trackingId(this.#call.metadata);
+    if (error.code === 'internal') this.#parts.log.error({ code: error.code, trackingId, err: error }, 'a stream failed');
+    else this.#parts.log.warn({ code: error.code, ...error.details, trackingId }, `a stream was refused: ${error.message}`);
+    if (this.#turn === undefined) this.fail(error);
+    else this.#turn.fail(error);
+  };
+
+  // The engine's side (TurnSink).
+
+  write(output: Output): boolean {
+    if (this.#isOver) return true;
+    let isFlowing = true;
+    for (const response of this.#parts.toWire.responses(output)) isFlowing = this.#call.write(response);
+    if (this.#parts.isRevealingText) this.#remember(output);
+    return isFlowing;
+  }
+
+  onceDrained(listener: () => void): void {
+    this.#call.once('drain', listener);
+  }
+
+  complete(): void {
+    if (!this.#close()) return;
+    if (this.#texts.length === 0) {
+      this.#call.end();
+      return;
+    }
+    const trailers = new Metadata();
+    trailers.set(PROMPT_TEXT_TRAILER, Buffer.from(JSON.stringify(this.#texts)));
+    this.#call.end(trailers);
+  }
+
+  fail(error: AppError): void {
+    if (this.#close()) this.#call.emit('error', grpcStatus(error));
+  }
+
+  readonly #admitted = (admission: Admission): void => {
+    if (this.#isOver) return;
+    this.#admission = admission;
+    this.#cancelTimer = this.#parts.clock.after(this.#parts.firstMessageTimeoutMs, () => {
+      this.refuse(new AppError('turn_timeout', 'the stream was opened and no message came'));
+    });
+    this.#call.on('data', this.#received);
+    this.#call.on('end', this.#halfClosed);
+  };
+
+  readonly #received = (message: MediaRequest | typeof UNDECODABLE): void => {
+    if (this.#isOver) return;
+    try {
+      if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
+      const call = callFromWire(message);
+      this.#parts.gate.bind(this.#admission, call.organizationId);
+      const input = inputFromWire(message);
+      if (this.#first === undefined) {
+        this.#first = call;
+        this.#open(call, input);
+        return;
+      }
+      demandSameCall(this.#first, call);
+      if (input !== undefined) this.#turn?.push(input);
+    } catch (thrown) {
+      this.refuse(thrown);
+    }
+  };
+
+  // Reading stops until the session is there, so that `#turn` is set for every later message.
+  #open(call: WireCall, input: Input | undefined): void {
+    this.#cancelTimer?.();
+    this.#call.pause();
+    const parameters = input?.kind === 'session_start' ? input.parameters : {};
+    this.#parts.sessions
+      .acquire({ ...call, parameters })
+      .then((session) => {
+        if (this.#isOver) return;
+        this.#turn = session.beginTurn(this);
+        if (input !== undefined) this.#turn.push(input);
+        this.#call.resume();
+      })
+      .catch((thrown: unknown) => {
+        const error = toAppError(thrown);
+        const isTurnedAway = input?.kind === 'session_start' && (error.code === 'overloaded' || error.code === 'shutting_down');
+        if (!isTurnedAway) {
+          this.refuse(error);
+          return;
+        }
+        this.#parts.log.warn({ code: error.code }, 'a new call was turned away with a spoken line');
+        this.#parts.sessions.turnAway(this);
+      });
+  }
+
+  readonly #halfClosed = (): void => {
+    if (this.#first === undefined) this.complete();
+    else this.#turn?.halfClose();
+  };
+
+  // The platform cancelled the RPC or the connection broke: nothing can be written any more (G-16).
+  #gone(): void {
+    if (!this.#close()) return;
+    this.#turn?.abort('hang_up');
+  }
+
+  #close(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#cancelTimer?.();
+    this.#call.off('data', this.#received);
+    this.#call.off('end', this.#halfClosed);
+    // What the platform still sends is read and dropped, or the stream would keep its place.
+    this.#call.resume();
+    this.#onClosed();
+    return true;
+  }
+
+  #remember(output: Output): void {
+    const prompts = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
+    for (const { audio, text } of prompts) if (audio !== undefined && text !== undefined) this.#texts.push(text);
+  }
+}
+
+function demandSameCall(opened: WireCall, message: WireCall): void {
+  if (message.conversationId !== opened.conversationId || message.organizationId !== opened.organizationId) {
+    throw new AppError('bad_message', 'conversation_id and customer_org_id must stay the same on one stream');
+  }
+  if (message.agentId !== '' && message.agentId !== opened.agentId) {
+    throw new AppError('agent_conflict', 'virtual_agent_id must stay the same on one stream');
+  }
+}

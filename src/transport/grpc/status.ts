@@ -1,0 +1,44 @@
+// Our error codes as gRPC status: the only place where an error becomes something the platform sees.
+import { status, type ServerErrorResponse, type StatusObject } from '@grpc/grpc-js';
+import type { AppError, ErrorCode } from '../../base/errors.ts';
+
+/** Status and text of one code. Without a text, the error's own message is sent: it is written for the other side. */
+interface WireStatus {
+  readonly code: status;
+  readonly text?: string;
+}
+
+const INTERNAL: WireStatus = { code: status.INTERNAL, text: 'internal error' };
+
+/** Every code has its status; a new code does not compile until it stands here (section 1.10 of the contract). */
+export const GRPC_STATUS = {
+  agent_conflict: { code: status.INVALID_ARGUMENT },
+  agent_unknown: { code: status.NOT_FOUND },
+  bad_message: { code: status.INVALID_ARGUMENT },
+  bot_failed: INTERNAL,
+  bot_invalid: INTERNAL,
+  bot_timeout: INTERNAL,
+  certificate_invalid: INTERNAL,
+  config_invalid: INTERNAL,
+  foreign_organization: { code: status.PERMISSION_DENIED },
+  internal: INTERNAL,
+  keys_unavailable: { code: status.UNAUTHENTICATED, text: 'token refused' },
+  listen_failed: INTERNAL,
+  overloaded: { code: status.RESOURCE_EXHAUSTED },
+  profile_invalid: INTERNAL,
+  prompt_unusable: INTERNAL,
+  recognition_failed: INTERNAL,
+  record_conflict: INTERNAL,
+  shutting_down: { code: status.UNAVAILABLE },
+  slow_reader: { code: status.RESOURCE_EXHAUSTED },
+  synthesis_failed: INTERNAL,
+  turn_timeout: { code: status.DEADLINE_EXCEEDED },
+  unauthenticated: { code: status.UNAUTHENTICATED, text: 'token refused' },
+  unsupported_audio: { code: status.INVALID_ARGUMENT },
+} as const satisfies Record<ErrorCode, WireStatus>;
+
+/** The status an error leaves with; its cause and details stay behind. */
+export function grpcStatus(error: AppError): ServerErrorResponse & Pick<StatusObject, 'code' | 'details'> {
+  const { code, text }: WireStatus = GRPC_STATUS[error.code];
+  return { name: error.code, message: text ?? error.message, code, details: text ?? error.message };
+}

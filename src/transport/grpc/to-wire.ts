@@ -1,0 +1,149 @@
+// Our outputs as the platform's messages. A prompt is encoded once per sound and barge-in flag; every further call that
+// plays it sends the same bytes.
+import {
+  DTMF_KEY,
+  EVENT_OUTPUT,
+  INPUT_MODE,
+  RESPONSE_TYPE,
+  type Contract,
+  type EncodedResponse,
+  type MediaResponse,
+  type WireInputHandling,
+} from '../../contract/grpc.ts';
+import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../contract/limits.ts';
+import { structFromJson } from '../../contract/struct.ts';
+import type { FinalNext, ListenSettings, Output, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
+import { MULAW_SILENCE } from '../../speech/g711.ts';
+import { mulawWav } from '../../speech/wav.ts';
+
+/** What one sound looks like on the wire, in the forms that were needed so far. */
+interface Encoded {
+  chunks?: readonly EncodedResponse[];
+  wav?: Buffer;
+}
+
+const NO_AUDIO = new Uint8Array(0);
+const ACCEPT_MODE = { speech: INPUT_MODE.INPUT_VOICE, keys: INPUT_MODE.INPUT_EVENT_DTMF, both: INPUT_MODE.INPUT_VOICE_DTMF } as const;
+
+/** Maps outputs to encoded responses and remembers the encoded sound. */
+export class ToWire {
+  readonly #contract: Contract;
+  readonly #inputStarted: EncodedResponse;
+  readonly #inputEnded: Readonly<Record<'wav' | 'chunk', EncodedResponse>>;
+  // Keyed by the sound itself: when the prompt cache lets a sound go, its encoded bytes go with it.
+  readonly #cuttable = new WeakMap<PromptAudio, Encoded>();
+  readonly #protected = new WeakMap<PromptAudio, Encoded>();
+
+  constructor(contract: Contract) {
+    this.#contract = contract;
+    // G-36, G-39: stand-alone and FINAL; marked CHUNK it would stop the caller's audio.
+    this.#inputStarted = contract.encodeResponse(eventOnly(EVENT_OUTPUT.START_OF_INPUT, RESPONSE_TYPE.FINAL));
+    this.#inputEnded = {
+      wav: contract.encodeResponse(eventOnly(EVENT_OUTPUT.END_OF_INPUT, RESPONSE_TYPE.FINAL)),
+      chunk: contract.encodeResponse(eventOnly(EVENT_OUTPUT.END_OF_INPUT, RESPONSE_TYPE.CHUNK)),
+    };
+  }
+
+  /** The responses that deliver one output, in order. */
+  responses(output: Output): readonly EncodedResponse[] {
+    switch (output.kind) {
+      case 'input_started':
+        return [this.#inputStarted];
+      case 'input_ended':
+        return [this.#inputEnded[output.mode]];
+      case 'prompt':
+        return this.#chunks(output.prompt.audio, output.prompt.bargeIn);
+      case 'final':
+        return [this.#final(output)];
+    }
+  }
+
+  #chunks(audio: PromptAudio, bargeIn: boolean): readonly EncodedResponse[] {
+    const encoded = this.#encoded(audio, bargeIn);
+    encoded.chunks ??= chunksOf(audio.mulaw).map((audio_content) =>
+      this.#contract.encodeResponse({ prompts: [{ audio_content, is_barge_in_enabled: bargeIn }], response_type: RESPONSE_TYPE.CHUNK }),
+    );
+    return encoded.chunks;
+  }
+
+  #final(output: Output & { kind: 'final' }): EncodedResponse {
+    const prompts = output.prompts.map((prompt) => this.#promptOfFinal(prompt));
+    // G-43: the FINAL that closes a streamed reply carries one prompt without audio.
+    if (output.mode === 'chunk' && prompts.length === 0 && output.next.kind !== 'gone') {
+      prompts.push(this.#contract.encodePrompt({ audio_content: NO_AUDIO, is_barge_in_enabled: false }));
+    }
+    return this.#contract.assembleResponse(prompts, { response_type: RESPONSE_TYPE.FINAL, ...nextToWire(output.next) });
+  }
+
+  #promptOfFinal({ audio, text, bargeIn }: SpokenPrompt): Buffer {
+    // G-46: text travels alone or not at all, or the platform may speak it beside the audio.
+    if (audio === undefined) return this.#contract.encodePrompt({ text: text ?? '', is_barge_in_enabled: bargeIn });
+    const encoded = this.#encoded(audio, bargeIn);
+    encoded.wav ??= this.#contract.encodePrompt({ audio_content: mulawWav(audio.mulaw), is_barge_in_enabled: bargeIn });
+    return encoded.wav;
+  }
+
+  #encoded(audio: PromptAudio, bargeIn: boolean): Encoded {
+    const known = bargeIn ? this.#cuttable : this.#protected;
+    let encoded = known.get(audio);
+    if (encoded === undefined) {
+      encoded = {};
+      known.set(audio, encoded);
+    }
+    return encoded;
+  }
+}
+
+/**
+ * Cuts headerless audio into legal chunks (G-42): as large as allowed, and none under the minimum. A remainder that
+ * would be too short takes what it lacks from the chunk before it; a prompt that is too short is filled up with
+ * silence (G-49).
+ */
+export function chunksOf(mulaw: Uint8Array): readonly Uint8Array[] {
+  if (mulaw.length === 0) return [];
+  if (mulaw.length < MIN_CHUNK_BYTES) {
+    const filled = new Uint8Array(MIN_CHUNK_BYTES).fill(MULAW_SILENCE);
+    filled.set(mulaw);
+    return [filled];
+  }
+  const chunks: Uint8Array[] = [];
+  for (let from = 0; from < mulaw.length;) {
+    const left = mulaw.length - from;
+    const rest = left - MAX_CHUNK_BYTES;
+    const size = rest > 0 && rest < MIN_CHUNK_BYTES ? MAX_CHUNK_BYTES - MIN_CHUNK_BYTES : Math.min(left, MAX_CHUNK_BYTES);
+    chunks.push(mulaw.subarray(from, from + size));
+    from += size;
+  }
+  return chunks;
+}
+
+function eventOnly(event_type: number, response_type: number): MediaResponse {
+  return { output_events: [{ event_type }], response_type };
+}
+
+// G-44, G-78, G-80: input settings stand on every FINAL that goes on and on none that ends the session.
+function nextToWire(next: FinalNext): MediaResponse {
+  switch (next.kind) {
+    case 'listen':
+      return { input_mode: ACCEPT_MODE[next.accept], input_sensitive: next.sensitive, input_handling_config: inputHandling(next) };
+    case 'transfer': {
+      const event = { event_type: EVENT_OUTPUT.TRANSFER_TO_AGENT, name: 'transfer_requested', metadata: structFromJson(next.metadata) };
+      return { output_events: [event], ...(next.summary === undefined ? {} : { session_summary: { text: next.summary } }) };
+    }
+    case 'end':
+      return { output_events: [{ event_type: EVENT_OUTPUT.SESSION_END, name: 'session_ended', metadata: structFromJson(next.metadata) }] };
+    case 'gone':
+      return {};
+  }
+}
+
+function inputHandling(listen: ListenSettings): WireInputHandling {
+  return {
+    dtmf_config: {
+      dtmf_input_length: listen.digits,
+      inter_digit_timeout_msec: listen.interDigitMs,
+      ...(listen.terminator === 'none' ? {} : { termchar: DTMF_KEY[listen.terminator] }),
+    },
+    speech_timers: { no_input_timeout_msec: listen.noInputMs },
+  };
+}

@@ -1,0 +1,123 @@
+// The real engine with fake surroundings: a clock that stands still, a voice that speaks at once, the memory store.
+import type { Clock } from '../../src/base/clock.ts';
+import type { Logger, LogFields } from '../../src/base/log.ts';
+import { loadSignalEngines } from '../../src/app/signal-engines.ts';
+import type { Bot } from '../../src/bot/bot.ts';
+import { Catalog } from '../../src/bot/catalog.ts';
+import type { PromptAudio } from '../../src/dialog/output.ts';
+import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
+import { Sessions } from '../../src/session/sessions.ts';
+import type { EngineSettings } from '../../src/session/settings.ts';
+import { Listener } from '../../src/speech/listener.ts';
+import { MemoryStore } from '../../src/store/memory.ts';
+import { FakeClock } from './fake-clock.ts';
+
+export const TEST_SETTINGS: EngineSettings = {
+  maxSessions: 100,
+  idleTimeoutMs: 600_000,
+  maxDurationMs: 3_600_000,
+  sweepMs: 60_000,
+  maxRecordBytes: 65_536,
+  turnDeadlineMs: 10_000,
+  slowReaderMs: 10_000,
+  mode: 'chunk',
+  welcomeBargeIn: true,
+  listen: { accept: 'both', digits: 1, interDigitMs: 3000, terminator: '#', noInputMs: 10_000, sensitive: false },
+  apology: 'Sorry, please say that again.',
+  handover: 'I will connect you.',
+};
+
+/** Speaks every text in 10 ms a character, at once. */
+export class FakeVoice implements PromptVoice {
+  readonly canSpeak: boolean;
+  readonly #sounds = new Map<string, PromptAudio>();
+
+  constructor(canSpeak = true) {
+    this.canSpeak = canSpeak;
+  }
+
+  render(prompt: Parameters<PromptVoice['render']>[0]): PromptAudio | undefined {
+    if (!this.canSpeak && prompt.kind === 'text') return undefined;
+    if (prompt.kind === 'audio') return { mulaw: prompt.mulaw, durationMs: prompt.mulaw.length / 8 };
+    const name = prompt.kind === 'text' ? prompt.text : prompt.file;
+    const known = this.#sounds.get(name);
+    if (known !== undefined) return known;
+    const durationMs = name.length * 10;
+    const sound = { mulaw: new Uint8Array(durationMs * 8).fill(0x55), durationMs };
+    this.#sounds.set(name, sound);
+    return sound;
+  }
+}
+
+/** One line that was logged. */
+export interface LogLine extends LogFields {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+}
+
+/** A logger that keeps its lines. */
+export function recordingLog(lines: LogLine[] = [], base: LogFields = {}): Logger & { readonly lines: LogLine[] } {
+  const write = (level: LogLine['level']) => (fields: LogFields, message: string) => {
+    lines.push({ ...base, ...fields, level, message });
+  };
+  return {
+    lines,
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (fields) => recordingLog(lines, { ...base, ...fields }),
+  };
+}
+
+/** The engine under test. */
+export interface TestEngine {
+  readonly sessions: Sessions;
+  readonly clock: FakeClock;
+  readonly log: Logger & { readonly lines: LogLine[] };
+  /** Observed events as `name detail`. */
+  readonly seen: string[];
+  readonly store: SessionStore;
+}
+
+/** Makes an engine. Loading the signal modules makes it asynchronous. */
+export async function testEngine(
+  bots: readonly Bot[],
+  options: {
+    readonly settings?: Partial<EngineSettings>;
+    readonly voice?: PromptVoice;
+    readonly recognizer?: Recognizer;
+    readonly store?: SessionStore;
+    readonly clock?: FakeClock;
+  } = {},
+): Promise<TestEngine> {
+  const engines = await loadSignalEngines();
+  const clock = options.clock ?? new FakeClock();
+  const log = recordingLog();
+  const seen: string[] = [];
+  const store = options.store ?? new MemoryStore();
+  const sessions = new Sessions(
+    {
+      settings: { ...TEST_SETTINGS, ...options.settings },
+      store,
+      voice: options.voice ?? new FakeVoice(),
+      recognizer: options.recognizer,
+      observer: seeing(seen),
+      clock: clock satisfies Clock,
+      log,
+      createListener: ({ onEvent, onFrame }) => new Listener({ engines, onEvent, ...(onFrame === undefined ? {} : { onFrame }) }),
+    },
+    new Catalog(bots),
+  );
+  return { sessions, clock, log, seen, store };
+}
+
+function seeing(seen: string[]): SessionObserver {
+  return {
+    sessionStarted: () => seen.push('session_started'),
+    sessionEnded: (_call, end) => seen.push(`session_ended ${end}`),
+    turnEnded: (_call, _turnId, end) => seen.push(`turn_ended ${end}`),
+    bargeIn: () => seen.push('barge_in'),
+    botFailed: (_call, _turnId, error) => seen.push(`bot_failed ${error.code}`),
+  };
+}

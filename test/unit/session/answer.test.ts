@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { bot, go, say, type Answer } from '../../../src/bot/index.ts';
+import { AppError } from '../../../src/base/errors.ts';
+import type { SessionRecord } from '../../../src/session/record.ts';
+import { MemoryStore } from '../../../src/store/memory.ts';
+import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { MemoryCall } from '../../support/memory-transport.ts';
+
+const { apology, handover } = TEST_SETTINGS;
+
+/** Runs a plain-JavaScript misdeed on key 6 and works otherwise. */
+function badBot(misdeed: () => unknown) {
+  return bot<{ readonly turns: number }>({
+    id: 'bad',
+    name: 'Bad',
+    version: 1,
+    session_start: () => go({ turns: 0 }, say('Welcome.').listen()),
+    // The cast plays a module written in JavaScript, which no compiler has checked.
+    dtmf_input: (state, { digits }) =>
+      digits === '6' ? (misdeed() as Answer<typeof state>) : go({ turns: state.turns + 1 }, say('Fine.').listen()),
+    otherwise: (state) => go(state, say('What?').listen()),
+  });
+}
+
+const NONSENSE: readonly (readonly [string, () => unknown])[] = [
+  [
+    'throws',
+    () => {
+      throw new Error('caller said 4711');
+    },
+  ],
+  [
+    'throws something that is no error',
+    () => {
+      throw 'x' as unknown as Error;
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no'))],
+  ['returns nothing', () => undefined],
+  ['returns null', () => null],
+  ['forgets the next step', () => ({ state: {}, reply: { prompts: [] } })],
+  ['invents a next step', () => ({ state: {}, reply: { prompts: [], next: { kind: 'dance' } } })],
+  ['says an empty text', () => go({ turns: 1 }, say('  ').listen())],
+  ['says a megabyte', () => go({ turns: 1 }, say('x'.repeat(1_000_000)).listen())],
+  [
+    'says a thousand prompts',
+    () => ({
+      state: {},
+      reply: { prompts: Array.from({ length: 1000 }, () => ({ kind: 'text', text: 'x', bargeIn: true })), next: { kind: 'listen' } },
+    }),
+  ],
+  ['asks for a negative time', () => go({ turns: 1 }, say('x').listen({ noInputMs: -1 }))],
+  [
+    'returns a state with a cycle',
+    () => {
+      const state: Record<string, unknown> = {};
+      state['self'] = state;
+      return { state, reply: say('x').listen() };
+    },
+  ],
+  ['returns a BigInt in its state', () => ({ state: { n: 1n }, reply: say('x').listen() })],
+  [
+    'yields nonsense',
+    function* () {
+      yield 42;
+      return go({ turns: 1 }, say('x').listen());
+    },
+  ],
+  [
+    'yields for ever',
+    function* () {
+      for (;;) yield say('la');
+    },
+  ],
+];
+
+describe('the answer a caller always gets', () => {
+  it.each(NONSENSE)('apologizes and listens again when a bot %s, and transfers on the second failure in a row', async (_name, misdeed) => {
+    const { sessions, seen } = await testEngine([badBot(misdeed)]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const first = await call.press('6');
+    expect(first.texts.at(-1)).toBe(apology);
+    expect(first.next?.kind).toBe('listen');
+    expect(seen).toContain('bot_failed bot_failed');
+    const second = await call.press('6');
+    expect(second.texts.at(-1)).toBe(handover);
+    expect(second.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'failure' } });
+    expect(seen).toContain('session_ended failed');
+  });
+
+  it('counts failures in a row only, and keeps the state of before the failure', async () => {
+    const { sessions, store } = await testEngine([badBot(() => undefined)]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.press('6');
+    expect((await call.press('1')).texts).toEqual(['Fine.']);
+    expect((await call.press('6')).texts).toEqual([apology]);
+    expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ turns: 1 });
+  });
+
+  it('cuts a bot that never answers at its deadline and leaves no timer behind', async () => {
+    const { sessions, clock, seen } = await testEngine([badBot(() => new Promise(() => undefined))]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const idleTimers = clock.pendingTimers;
+    const { sink } = await call.open({ kind: 'dtmf', digits: '6' });
+    await clock.advanceAsync(TEST_SETTINGS.turnDeadlineMs - 1);
+    expect(sink.end).toBe('open');
+    await clock.advanceAsync(1);
+    await sink.ended();
+    expect(sink.texts).toEqual([apology]);
+    expect(seen).toContain('bot_failed bot_timeout');
+    expect(clock.pendingTimers).toBe(idleTimers);
+  });
+
+  it('apologizes for a failing welcome and asks the bot for its welcome again on the next turn', async () => {
+    let starts = 0;
+    const shaky = bot<null>({
+      id: 'shaky',
+      name: 'Shaky',
+      version: 1,
+      session_start: () => {
+        starts += 1;
+        if (starts === 1) throw new Error('not yet');
+        return go(null, say('Welcome at last.').listen());
+      },
+      otherwise: () => go(null, say('Fine.').listen()),
+    });
+    const { sessions } = await testEngine([shaky]);
+    const call = new MemoryCall(sessions);
+    expect((await call.start()).texts).toEqual([apology]);
+    expect((await call.press('1')).texts).toEqual(['Welcome at last.']);
+    expect((await call.press('1')).texts).toEqual(['Fine.']);
+  });
+
+  it('transfers the caller when the store fails', async () => {
+    class BrokenStore extends MemoryStore {
+      override commit(record: SessionRecord, expected: number): Promise<boolean> {
+        return record.turns > 1 ? Promise.reject(new Error('disk full')) : super.commit(record, expected);
+      }
+    }
+    const { sessions, seen } = await testEngine([badBot(() => undefined)], { store: new BrokenStore() });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const sink = await call.press('1');
+    expect(sink.texts).toEqual([handover]);
+    expect(sink.next?.kind).toBe('transfer');
+    expect(seen).toContain('session_ended failed');
+  });
+
+  it('transfers the caller when the state outgrows its record', async () => {
+    const { sessions } = await testEngine([badBot(() => go({ turns: 1, hoard: 'x'.repeat(100_000) }, say('Kept it all.').listen()))]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    expect((await call.press('6')).next?.kind).toBe('transfer');
+  });
+
+  it('hands the utterance over without text when the recognizer fails', async () => {
+    const { sessions, log } = await testEngine([badBot(() => undefined)], {
+      recognizer: { recognize: () => Promise.reject(new AppError('recognition_failed', 'no such program')) },
+    });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { turn, sink } = await call.open({ kind: 'audio', audio: new Uint8Array(0) });
+    turn.heard('speech_started');
+    turn.heard('speech_ended');
+    await sink.ended();
+    expect(sink.texts).toEqual(['What?']);
+    expect(log.lines.some((line) => line['code'] === 'recognition_failed')).toBe(true);
+  });
+
+  it('never puts the message of a foreign error into a log line', async () => {
+    const { sessions, log } = await testEngine([
+      badBot(() => {
+        throw new Error('caller said 4711');
+      }),
+    ]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.press('6');
+    expect(log.lines.map((line) => line.message).join()).not.toContain('4711');
+  });
+
+  it('G-91 ends a turn whose client does not read, and keeps the call', async () => {
+    const { sessions, clock, seen } = await testEngine([badBot(() => undefined)]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { turn, sink } = await call.open();
+    sink.isFull = true;
+    turn.push({ kind: 'dtmf', digits: '1' });
+    await clock.advanceAsync(TEST_SETTINGS.slowReaderMs);
+    await sink.ended();
+    expect(sink.end).toMatchObject({ code: 'slow_reader' });
+    expect(seen).toContain('turn_ended failed');
+    expect((await call.press('1')).texts).toEqual(['Fine.']);
+  });
+
+  it('goes on as soon as a slow client reads again', async () => {
+    const { sessions, clock } = await testEngine([badBot(() => undefined)]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { turn, sink } = await call.open();
+    sink.isFull = true;
+    turn.push({ kind: 'dtmf', digits: '1' });
+    await clock.advanceAsync(1000);
+    sink.drain();
+    await sink.ended();
+    expect(sink.kinds).toEqual(['prompt', 'final']);
+  });
+
+  it('speaks text-only prompts in WAV mode when there is no synthesizer', async () => {
+    const { sessions } = await testEngine([badBot(() => undefined)], { voice: new FakeVoice(false) });
+    const sink = await new MemoryCall(sessions).start();
+    expect(sink.outputs).toMatchObject([{ kind: 'final', mode: 'wav', prompts: [{ audio: undefined, text: 'Welcome.' }] }]);
+  });
+});

@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { bot, go, say } from '../../../src/bot/index.ts';
+import { MemoryStore } from '../../../src/store/memory.ts';
+import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
+
+const ended: string[] = [];
+const plain = (id: string, version = 1) =>
+  bot<null>({
+    id,
+    name: id,
+    version,
+    session_start: () => go(null, say(`Welcome to ${id}.`).listen()),
+    otherwise: () => go(null, say('Yes?').listen()),
+    session_end: (_state, { by }) => {
+      ended.push(`${id} ${by}`);
+    },
+  });
+
+describe('sessions', () => {
+  it('G-07 answers a call without an agent with the first bot, and a named one with its own', async () => {
+    const { sessions } = await testEngine([plain('b'), plain('a')]);
+    expect((await new MemoryCall(sessions).start()).texts).toEqual(['Welcome to a.']);
+    expect((await new MemoryCall(sessions, { conversationId: '2', agentId: 'b' }).start()).texts).toEqual(['Welcome to b.']);
+  });
+
+  it('refuses an agent that nobody has', async () => {
+    const { sessions } = await testEngine([plain('a')]);
+    await expect(new MemoryCall(sessions, { agentId: 'z' }).start()).rejects.toMatchObject({ code: 'agent_unknown' });
+    expect(sessions.size).toBe(0);
+  });
+
+  it('G-17 refuses another agent for a running conversation, and takes an empty one', async () => {
+    const { sessions } = await testEngine([plain('a'), plain('b')]);
+    await new MemoryCall(sessions, { agentId: 'a' }).start();
+    await expect(new MemoryCall(sessions, { agentId: 'b' }).press('1')).rejects.toMatchObject({ code: 'agent_conflict' });
+    expect((await new MemoryCall(sessions, { agentId: '' }).press('1')).texts).toEqual(['Yes?']);
+  });
+
+  it('makes one session of two streams that open at once', async () => {
+    const { sessions } = await testEngine([plain('a')]);
+    const call = new MemoryCall(sessions);
+    const [first, second] = await Promise.all([call.start(), call.press('1')]);
+    expect(sessions.size).toBe(1);
+    expect([first.texts, second.texts]).toEqual([['Welcome to a.'], ['Yes?']]);
+  });
+
+  it('takes no more sessions than allowed, and turns the next call away with a spoken line', async () => {
+    const { sessions } = await testEngine([plain('a')], { settings: { maxSessions: 2 } });
+    await Promise.all(['1', '2', '3'].map((conversationId) => new MemoryCall(sessions, { conversationId }).start().catch(() => undefined)));
+    expect(sessions.size).toBe(2);
+    await expect(new MemoryCall(sessions, { conversationId: '4' }).start()).rejects.toMatchObject({ code: 'overloaded' });
+    const sink = new MemorySink();
+    sessions.turnAway(sink);
+    expect(sink.texts).toEqual([TEST_SETTINGS.handover]);
+    expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'overloaded' } });
+    expect(sink.end).toBe('complete');
+  });
+
+  it('gives the place of a call that is over to the next one', async () => {
+    const { sessions } = await testEngine([plain('a')], { settings: { maxSessions: 1 } });
+    for (let call = 0; call < 10; call += 1) {
+      const placed = new MemoryCall(sessions, { conversationId: String(call) });
+      expect((await placed.start()).texts).toEqual(['Welcome to a.']);
+      await placed.hangUp();
+    }
+  });
+
+  it('G-93 ends a session in which nothing arrives, tells the bot, and forgets its record', async () => {
+    ended.length = 0;
+    const store = new MemoryStore();
+    const { sessions, clock, seen } = await testEngine([plain('a')], { store });
+    await new MemoryCall(sessions).start();
+    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs);
+    expect(sessions.size).toBe(1);
+    await clock.advanceAsync(TEST_SETTINGS.sweepMs);
+    expect(sessions.size).toBe(0);
+    expect(store.size).toBe(0);
+    expect(ended).toEqual(['a idle']);
+    expect(seen).toContain('session_ended idle');
+  });
+
+  it('G-93 ends the stream of an idle session with a deadline', async () => {
+    const { sessions, clock } = await testEngine([plain('a')]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { sink } = await call.open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
+    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
+    expect(sink.end).toMatchObject({ code: 'turn_timeout' });
+    expect(sessions.openTurns).toBe(0);
+  });
+
+  it('G-93 ends a session that lasts too long, although the caller goes on', async () => {
+    const { sessions, clock } = await testEngine([plain('a')], { settings: { maxDurationMs: 300_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    for (let minute = 0; minute < 6; minute += 1) {
+      await clock.advanceAsync(60_000);
+      if (sessions.size === 1) await call.press('1');
+    }
+    expect(sessions.size).toBe(0);
+  });
+
+  it('G-7C remembers a call that is over for a minute and then forgets it', async () => {
+    const store = new MemoryStore();
+    const { sessions, clock } = await testEngine([plain('a')], { store });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.hangUp();
+    expect((await call.press('1')).kinds).toEqual([]);
+    await clock.advanceAsync(2 * TEST_SETTINGS.sweepMs);
+    expect(store.size).toBe(0);
+  });
+
+  it('goes on with a call whose record another process wrote', async () => {
+    const store = new MemoryStore();
+    const first = await testEngine([plain('a')], { store });
+    await new MemoryCall(first.sessions).start();
+    const second = await testEngine([plain('a')], { store });
+    expect((await new MemoryCall(second.sessions).press('1')).texts).toEqual(['Yes?']);
+  });
+
+  it('starts a call over when its bot has a new version', async () => {
+    const store = new MemoryStore();
+    const first = await testEngine([plain('a', 1)], { store });
+    await new MemoryCall(first.sessions).start();
+    const second = await testEngine([plain('a', 2)], { store });
+    expect((await new MemoryCall(second.sessions).press('1')).texts).toEqual(['Welcome to a.']);
+  });
+
+  it('refuses new calls while it drains, and goes on with running ones', async () => {
+    const { sessions } = await testEngine([plain('a')]);
+    const running = new MemoryCall(sessions);
+    await running.start();
+    sessions.drain();
+    await expect(new MemoryCall(sessions, { conversationId: 'new' }).start()).rejects.toMatchObject({ code: 'shutting_down' });
+    expect((await running.press('1')).texts).toEqual(['Yes?']);
+  });
+
+  it('closes after open turns are done, and leaves no timer', async () => {
+    ended.length = 0;
+    const { sessions, clock } = await testEngine([plain('a')]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { turn, sink } = await call.open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
+    const closing = sessions.close(5000);
+    await clock.advanceAsync(1000);
+    expect(sink.end).toBe('open');
+    turn.halfClose();
+    await clock.advanceAsync(100);
+    expect(await closing).toBe(0);
+    expect(ended).toEqual(['a shutdown']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('cuts what is still open when its time is up, and says how many', async () => {
+    const { sessions, clock } = await testEngine([plain('a')]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
+    const closing = sessions.close(5000);
+    await clock.advanceAsync(6000);
+    expect(await closing).toBe(1);
+    expect(sessions.openTurns).toBe(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
