@@ -1,7 +1,12 @@
+// How tests run. Everything a test may rely on stands here: `#bot` is the source and never the last build, in the test
+// files, in worker threads and in forked processes alike.
 import { defineConfig } from 'vitest/config';
 
-// `development` makes `#bot` the source; without it the tests would run the last build.
-const conditions = ['development', 'node', 'import', 'module', 'default'];
+/**
+ * They also become `--conditions` of the test process and of what it forks, so no more than this: with `import` among them
+ * a CommonJS package would get the ES module of its own dependency.
+ */
+const conditions = ['development', 'node'];
 
 export default defineConfig({
   resolve: { conditions },
@@ -9,7 +14,12 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'bots/**/*.test.ts'],
     pool: 'forks',
+    // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    // A passing test says nothing; what it printed is shown when it fails.
+    silent: 'passed-only',
+    coverage: { provider: 'v8', include: ['src/**', 'bots/**'], exclude: ['src/contract/gen/**', '**/*.test.ts'] },
   },
 });
