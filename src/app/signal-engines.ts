@@ -6,16 +6,28 @@ import type { SignalEngines } from '../speech/engines.ts';
 import { resamplerMaker, type SpeexModule } from '../speech/resample.ts';
 import { detectorMaker, type FvadModule } from '../speech/vad.ts';
 
+/** The two compiled modules, as loaded. */
+export interface SignalModules {
+  readonly fvad: FvadModule;
+  readonly speex: SpeexModule;
+}
+
 /**
- * Loads detector and resampler; about 20 ms and 34 MB of address space that is mostly never touched.
+ * Loads detector and resampler; they live as long as the process.
  *
  * @throws AppError `internal` when an installed package is not what it was built against.
  */
 export async function loadSignalEngines(): Promise<SignalEngines> {
+  const { fvad, speex } = await loadSignalModules();
+  return { createDetector: detectorMaker(fvad), createResampler: resamplerMaker(speex) };
+}
+
+/** The modules below {@link loadSignalEngines}, for whoever watches their memory; throws the same. */
+export async function loadSignalModules(): Promise<SignalModules> {
   const [fvad, speex] = await Promise.all([loadFvad(), loadSpeex()]);
   if (!isFvad(fvad)) throw unexpected('@echogarden/fvad-wasm');
   if (!isSpeex(speex)) throw unexpected('@echogarden/speex-resampler-wasm');
-  return { createDetector: detectorMaker(fvad), createResampler: resamplerMaker(speex) };
+  return { fvad, speex };
 }
 
 function isFvad(module: unknown): module is FvadModule {

@@ -153,7 +153,7 @@ export class CallerAudio {
   }
 
   #putLinear(samples: Int16Array): void {
-    for (let index = 0; index < samples.length; index += 1) this.#put(samples[index] ?? 0);
+    for (const sample of samples) this.#put(sample);
   }
 
   #put(sample: number): void {

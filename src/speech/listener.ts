@@ -1,5 +1,6 @@
 // The ear of a call: caller audio in, speech start and end out, and the utterance between them. Everything happens
 // inside push; nothing here waits, logs or knows a turn.
+import { AppError } from '../base/errors.ts';
 import { FRAME_MS, FRAME_SAMPLES, MULAW_BYTES_PER_MS, type AudioFormat } from './audio-format.ts';
 import { CallerAudio } from './caller-audio.ts';
 import { DEFAULT_ENDPOINTING, Endpointer, type EndpointSettings, type SpeechEvent } from './endpointer.ts';
@@ -12,7 +13,7 @@ export interface ListenerOptions {
   readonly engines: SignalEngines;
   /** Default {@link DEFAULT_ENDPOINTING}; what is left out keeps its default. */
   readonly endpointing?: Partial<EndpointSettings>;
-  /** Audio kept from before the first speech frame, ms; default 300. Recognizers want the onset and a little quiet. */
+  /** Audio kept from before the first speech frame, 0 to 5000 ms; default 300. Recognizers want the onset and a little quiet. */
   readonly preRollMs?: number;
   /** Called inside `push` and `finish`. May call `takeUtterance`, `reset` and `close`, but not `push` or `finish`. */
   readonly onEvent: (event: SpeechEvent) => void;
@@ -27,6 +28,7 @@ export interface UtteranceAudio {
 }
 
 const DEFAULT_PRE_ROLL_MS = 300;
+const MAX_PRE_ROLL_MS = 5000;
 /** Silence kept at the end of an utterance, ms: recognizers clip a last word that ends with the audio. */
 const KEPT_SILENCE_MS = 200;
 
@@ -49,7 +51,13 @@ export class Listener {
 
   /** @throws AppError `config_invalid` for settings out of range, `overloaded` when there is no memory for a detector. */
   constructor({ engines, endpointing, preRollMs = DEFAULT_PRE_ROLL_MS, onEvent, onFrame }: ListenerOptions) {
-    this.#endpointer = new Endpointer({ ...DEFAULT_ENDPOINTING, ...endpointing });
+    if (!(preRollMs >= 0 && preRollMs <= MAX_PRE_ROLL_MS)) {
+      throw new AppError('config_invalid', `preRollMs is ${String(preRollMs)}; it must lie between 0 and ${String(MAX_PRE_ROLL_MS)} ms`);
+    }
+    this.#endpointer = new Endpointer({
+      ...DEFAULT_ENDPOINTING,
+      ...endpointing,
+    });
     this.#preRollFrames = Math.round(preRollMs / FRAME_MS);
     const beforeStart = this.#preRollFrames + this.#endpointer.windowFrames;
     this.#loop = new FrameLoop(beforeStart);

@@ -67,7 +67,7 @@ export class Tape {
 
   /** A copy of the first `length` bytes, at most; the tape is empty afterwards and holds no memory. */
   take(length: number): Uint8Array {
-    const taken = this.#bytes.slice(0, Math.min(length, this.#length));
+    const taken = this.#bytes.slice(0, Math.max(0, Math.min(length, this.#length)));
     this.clear();
     return taken;
   }

@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { loadSignalModules } from '../../../src/app/signal-engines.ts';
+import { FRAME_SAMPLES } from '../../../src/speech/audio-format.ts';
+import { decodeMulaw } from '../../../src/speech/g711.ts';
+import { detectorMaker, type CreateDetector, type FvadModule, type VoiceDetector } from '../../../src/speech/vad.ts';
+import { hum, joined, mixed, noise, recorded, signal, silence } from '../../support/line-signals.ts';
+
+let module: FvadModule;
+let createDetector: CreateDetector;
+
+beforeAll(async () => {
+  module = (await loadSignalModules()).fvad;
+  createDetector = detectorMaker(module);
+});
+
+/** The decisions on all whole frames. */
+function decide(detector: VoiceDetector, mulaw: Uint8Array): boolean[] {
+  const samples = decodeMulaw(mulaw);
+  return Array.from({ length: Math.floor(samples.length / FRAME_SAMPLES) }, (_, n) =>
+    detector.isSpeech(samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES)),
+  );
+}
+
+/** How many frames a fresh detector takes for speech. */
+function speechFrames(mulaw: Uint8Array): number {
+  const detector = createDetector();
+  const count = decide(detector, mulaw).filter(Boolean).length;
+  detector.close();
+  return count;
+}
+
+describe('what is no voice', () => {
+  it.each([
+    ['the silence of a µ-law line', () => silence(5000)],
+    ['the other zero of µ-law', () => silence(5000, 0x7f)],
+    ['both zeros in turns', () => silence(5000).map((code, index) => (index % 2 === 0 ? 0x7f : code))],
+    ['a low hum', () => hum(5000, -35)],
+    ['a loud hum', () => hum(5000, -20)],
+    ['quiet white noise', () => noise(5000, -55)],
+    ['white noise as loud as a quiet caller', () => noise(5000, -38)],
+    ['hum that begins in the middle of silence', () => joined(silence(1000), hum(4000, -35))],
+  ])('hears none in %s', (_, make) => {
+    expect(speechFrames(make())).toBe(0);
+  });
+
+  it('hears at most a few frames in a click', () => {
+    const click = signal(5, (index) => (index % 2 === 0 ? 0.9 : -0.9));
+    expect(speechFrames(joined(silence(1000), click, silence(1000)))).toBeLessThanOrEqual(2);
+  });
+
+  it('hears at most the first frames of a noise that sets in', () => {
+    expect(speechFrames(joined(silence(1000), noise(4000, -40)))).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('what is a voice', () => {
+  it.each(['sentence', 'number', 'yes'] as const)('hears the speech of %s on a silent line within 60 ms', (name) => {
+    const speech = recorded(name);
+    const decisions = decide(createDetector(), joined(silence(1000), speech));
+    const before = decisions.slice(0, 50);
+    expect(before.some(Boolean)).toBe(false);
+    const loud = Array.from({ length: Math.floor(speech.length / FRAME_SAMPLES) }, (_, n) => {
+      const samples = decodeMulaw(speech.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES));
+      // Voiced sounds of the fixtures, which lie around -26 dBFS.
+      return Math.hypot(...samples) / Math.sqrt(FRAME_SAMPLES) > 32_768 * 10 ** (-34 / 20);
+    });
+    const first = decisions.indexOf(true) - 50;
+    expect(first - loud.indexOf(true)).toBeLessThanOrEqual(3);
+    const heard = loud.filter((isLoud, n) => isLoud && decisions[50 + n] === true).length;
+    expect(heard / loud.filter(Boolean).length).toBeGreaterThan(0.95);
+  });
+
+  it('hears a sentence over white noise 15 dB below it', () => {
+    const line = mixed(noise(4400, -41), joined(silence(1000), recorded('sentence')));
+    const decisions = decide(createDetector(), line);
+    expect(decisions.slice(0, 50).filter(Boolean).length).toBe(0);
+    expect(decisions.slice(50).filter(Boolean).length).toBeGreaterThan(60);
+  });
+});
+
+describe('a detector', () => {
+  it('gives the same answers after reset as when it was new', () => {
+    const used = createDetector();
+    const line = joined(silence(300), recorded('yes'));
+    const first = decide(used, line);
+    decide(used, noise(3000, -30));
+    used.reset();
+    expect(decide(used, line)).toEqual(first);
+    used.close();
+  });
+
+  it('does not mix its line with that of another detector', () => {
+    const speech = joined(silence(300), recorded('yes'));
+    const alone = decide(createDetector(), speech);
+    const [one, two] = [createDetector(), createDetector()];
+    const other = noise(speech.length / 8, -30);
+    const together = Array.from({ length: Math.floor(speech.length / FRAME_SAMPLES) }, (_, n) => {
+      const part = [n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES] as const;
+      decide(two, other.subarray(...part));
+      return decide(one, speech.subarray(...part))[0];
+    });
+    expect(together).toEqual(alone);
+  });
+
+  it('hears nothing once it is closed, and may be closed twice', () => {
+    const detector = createDetector();
+    detector.close();
+    detector.close();
+    detector.reset();
+    expect(decide(detector, recorded('yes')).some(Boolean)).toBe(false);
+  });
+
+  it('keeps the memory of the module flat over 10,000 of them', () => {
+    createDetector().close();
+    const bytes = module.HEAP16.byteLength;
+    const address = module._malloc(16);
+    for (let round = 0; round < 10_000; round += 1) createDetector().close();
+    expect(module.HEAP16.byteLength).toBe(bytes);
+    // The allocator would have moved on if something had been left behind.
+    expect(Math.abs(module._malloc(16) - address)).toBeLessThan(4096);
+  });
+
+  it('goes on hearing after the memory of the module grew', () => {
+    const detector = createDetector();
+    const line = joined(silence(300), recorded('yes'));
+    const before = decide(detector, line);
+    const bytes = module.HEAP16.byteLength;
+    module._malloc(bytes);
+    expect(module.HEAP16.byteLength).toBeGreaterThan(bytes);
+    detector.reset();
+    expect(decide(detector, line)).toEqual(before);
+  });
+
+  it('reports overloaded when the module has no memory left', () => {
+    const address = 16;
+    const full: FvadModule = { ...module, HEAP16: module.HEAP16, _malloc: () => address, _fvad_new: () => 0 };
+    expect(detectorMaker(full)).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    expect(() => detectorMaker({ ...full, _malloc: () => 0 })).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  });
+});
