@@ -86,12 +86,12 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
   const contract = loadContract(profile);
   const botsFolder = settings.bots.folder ?? bundledBots();
   const [bots, engines] = await Promise.all([loadBots(botsFolder), loadSignalEngines()]);
-  const catalog = new Catalog(bots, settings.bots.default);
+  const catalog = new Catalog(bots, settings.bots.defaultBot);
   const metrics = createMetrics({ knownBots: catalog.bots.map(({ id }) => id), clock });
   const readiness = new Readiness();
   // Stands first so that it closes last: health checks answer until the end.
-  let ops: OpsServer | undefined;
-  lifecycle.opened('operations server', () => ops?.close());
+  const operations: { server?: OpsServer } = {};
+  lifecycle.opened('operations server', () => operations.server?.close());
 
   const voice = openPromptVoice(
     { synthesizer: settings.synthesizer, promptsFolder: settings.bots.promptsFolder ?? defaultPrompts(settings.bots.folder) },
@@ -144,7 +144,8 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
 
   // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
   const { startOpsServer } = await import('../ops/http-server.ts');
-  ops = await startOpsServer({ ...settings.ops, readiness, metrics, clock, log });
+  const ops = await startOpsServer({ ...settings.ops, readiness, metrics, clock, log });
+  operations.server = ops;
   lifecycle.opened('readiness', () => {
     readiness.drain();
     server.setServing(false);

@@ -12,7 +12,7 @@ export function reportFailure(thrown: unknown): number {
     console.error(thrown instanceof Error ? thrown.stack : thrown);
     return EXIT.failed;
   }
-  const colors = pc.createColors(process.stderr.hasColors?.() ?? false);
+  const colors = pc.createColors(process.stderr.isTTY && process.stderr.hasColors());
   console.error(`${colors.red(`error ${thrown.code}`)}  ${thrown.message}`);
   if (thrown.code === 'config_invalid') return EXIT.usage;
   console.error(`${colors.dim('what to do')}  ${ERROR_MENDS[thrown.code]}`);

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { linkAbort, waitAtMost } from '../../../src/base/abort.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+describe('linkAbort', () => {
+  it('aborts with its parent and with its parent’s reason', () => {
+    const parent = linkAbort();
+    const child = linkAbort(parent.signal);
+    parent.abort('shutdown');
+    expect(child.signal.reason).toBe('shutdown');
+  });
+
+  it('is aborted from the start below an aborted parent', () => {
+    const parent = linkAbort();
+    parent.abort('hang_up');
+    expect(linkAbort(parent.signal).signal.reason).toBe('hang_up');
+  });
+
+  it('leaves its parent alone', () => {
+    const parent = linkAbort();
+    linkAbort(parent.signal).abort('barge_in');
+    expect(parent.signal.aborted).toBe(false);
+  });
+
+  it('does not follow its parent after it was disposed', () => {
+    const parent = linkAbort();
+    const child = linkAbort(parent.signal);
+    child.dispose();
+    parent.abort('shutdown');
+    expect(child.signal.aborted).toBe(false);
+  });
+});
+
+describe('waitAtMost', () => {
+  it('returns the value that comes in time and leaves no timer', async () => {
+    const clock = new FakeClock();
+    expect(await waitAtMost(Promise.resolve(7), 1000, clock)).toEqual({ kind: 'value', value: 7 });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('gives up at the limit, to the millisecond', async () => {
+    const clock = new FakeClock();
+    let waited: unknown;
+    void waitAtMost(new Promise(() => undefined), 1000, clock).then((result) => {
+      waited = result;
+    });
+    await clock.advanceAsync(999);
+    expect(waited).toBeUndefined();
+    await clock.advanceAsync(1);
+    expect(waited).toEqual({ kind: 'timeout' });
+  });
+
+  it('ends with the signal, before or while it waits', async () => {
+    const clock = new FakeClock();
+    const stop = linkAbort();
+    const waiting = waitAtMost(new Promise(() => undefined), 1000, clock, stop.signal);
+    stop.abort('hang_up');
+    expect(await waiting).toEqual({ kind: 'aborted' });
+    expect(await waitAtMost(new Promise(() => undefined), 1000, clock, stop.signal)).toEqual({ kind: 'aborted' });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('throws what the work rejects with, and swallows what comes too late', async () => {
+    const clock = new FakeClock();
+    await expect(waitAtMost(Promise.reject(new Error('broken')), 1000, clock)).rejects.toThrow('broken');
+    let fail: (error: Error) => void = () => undefined;
+    const late = new Promise((_resolve, reject) => {
+      fail = reject;
+    });
+    const waiting = waitAtMost(late, 10, clock);
+    await clock.advanceAsync(10);
+    expect(await waiting).toEqual({ kind: 'timeout' });
+    fail(new Error('too late'));
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { TestCall } from '../../../src/bot/testing.ts';
+import { bot, go, listen, say, type BotDefinition } from '../../../src/bot/index.ts';
+import { isBot } from '../../../src/bot/bot.ts';
+
+interface State {
+  readonly n: number;
+}
+
+const definition: BotDefinition<State> = {
+  id: 'counter',
+  name: 'Counter',
+  version: 1,
+  session_start: ({ parameters }) => go({ n: typeof parameters['from'] === 'number' ? parameters['from'] : 0 }, say('Go.').listen()),
+  dtmf_input: async function* (state, { digits }) {
+    yield say('One moment.');
+    await Promise.resolve();
+    return go({ n: state.n + Number(digits) }, say(`Now ${String(state.n + Number(digits))}.`).listen());
+  },
+  session_end: (state) => ({ n: -state.n }),
+  otherwise: (state) => go(state, say('Keys only.').listen()),
+};
+
+describe('bot', () => {
+  it.each([
+    [{ id: 'Has Spaces' }, /bot id/],
+    [{ id: '' }, /bot id/],
+    [{ id: '-x' }, /bot id/],
+    [{ name: '  ' }, /name/],
+    [{ version: 0 }, /version/],
+    [{ version: 1.5 }, /version/],
+  ])('refuses %j', (change, message) => {
+    expect(() => bot<State>({ ...definition, ...change })).toThrow(message);
+  });
+
+  it('knows its own kind, and nothing else', () => {
+    expect(isBot(bot<State>(definition))).toBe(true);
+    for (const other of [null, undefined, {}, definition, 'bot', () => undefined]) expect(isBot(other)).toBe(false);
+  });
+
+  it('names only the notes it has handlers for', () => {
+    expect([...bot<State>(definition).notes]).toEqual(['session_end']);
+  });
+
+  // The compiler is the test here: each line must be an error, or `npm run types` fails.
+  it('does not compile with a state that cannot travel, or a reply without a next step', () => {
+    const rest = { id: 'x', name: 'x', version: 1 };
+    const never = (): void => {
+      // @ts-expect-error a Map does not survive JSON
+      bot<{ m: Map<string, string> }>({ ...rest, session_start: () => go({ m: new Map() }, listen()), otherwise: (s) => go(s, listen()) });
+      // @ts-expect-error a function does not survive JSON
+      bot<{ f: () => void }>({ ...rest, session_start: () => go({ f: () => undefined }, listen()), otherwise: (s) => go(s, listen()) });
+      // @ts-expect-error a Date comes back as text
+      bot<{ at: Date }>({ ...rest, session_start: () => go({ at: new Date() }, listen()), otherwise: (s) => go(s, listen()) });
+      // @ts-expect-error a saying alone is no reply
+      bot<{ n: number }>({ ...rest, session_start: () => go({ n: 1 }, say('x')), otherwise: (s) => go(s, listen()) });
+      // @ts-expect-error without `otherwise` an event could end in silence
+      bot<{ n: number }>({ ...rest, session_start: () => go({ n: 1 }, listen()) });
+    };
+    expect(never).toBeTypeOf('function');
+  });
+});
+
+describe('TestCall', () => {
+  it('plays generators, parameters and frozen states', async () => {
+    const call = await new TestCall(bot<State>(definition), { parameters: { from: 5 } }).start();
+    (await call.press('2')).hears('One moment. Now 7.');
+    expect(call.state).toEqual({ n: 7 });
+    expect(Object.isFrozen(call.state)).toBe(true);
+    await call.hangUp();
+    expect(call.state).toEqual({ n: -7 });
+    await expect(call.press('1')).rejects.toThrow('the call is over');
+  });
+
+  it('fails with what was heard instead', async () => {
+    const call = await new TestCall(bot<State>(definition)).start();
+    expect(() => call.hears('Stop.')).toThrow('hears "Go."');
+    expect(() => call.transferred()).toThrow('should be transferred');
+    expect(() => call.ended()).toThrow('should end');
+  });
+
+  it('refuses steps before the start and a second start', async () => {
+    const call = new TestCall(bot<State>(definition));
+    await expect(call.press('1')).rejects.toThrow('has not started');
+    await call.start();
+    await expect(call.start()).rejects.toThrow('started already');
+  });
+
+  it('shows a handler that throws as the engine would see it', async () => {
+    const broken = bot<State>({
+      ...definition,
+      otherwise: () => {
+        throw new Error('boom');
+      },
+    });
+    const call = await new TestCall(broken).start();
+    await expect(call.silence()).rejects.toMatchObject({ code: 'bot_failed', cause: { message: 'boom' } });
+  });
+});
