@@ -40,7 +40,8 @@ const jws = z
   .superRefine((value, context) => {
     for (const key of ['issuers', 'testIssuers'] as const) {
       value[key].forEach((issuer, index) => {
-        if (isUsableIssuer(issuer, value.allowLoopbackHttpIssuers)) return;
+        // Every other fault is reported by the pattern of the item, even while other keys are missing.
+        if (value.allowLoopbackHttpIssuers || !LOOPBACK_BASE.test(issuer)) return;
         context.addIssue({ code: 'custom', path: [key, index], message: ISSUER_MEND, input: issuer });
       });
     }

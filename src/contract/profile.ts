@@ -67,8 +67,9 @@ export function loadProfile(nameOrPath: string): PlatformProfile {
 
 function invalid(origin: string, problems: readonly string[], cause?: unknown): AppError {
   const count = problems.length === 1 ? 'one problem' : `${String(problems.length)} problems`;
-  const listed = problems.slice(0, MAX_PROBLEMS).join('\n');
-  return new AppError('profile_invalid', `the platform profile ${origin} has ${count}:\n${listed}`, {
+  const listed = problems.slice(0, MAX_PROBLEMS);
+  if (listed.length < problems.length) listed.push(`… and ${String(problems.length - listed.length)} more`);
+  return new AppError('profile_invalid', `the platform profile ${origin} has ${count}:\n${listed.join('\n')}`, {
     details: { origin, problems: problems.length },
     cause,
   });
