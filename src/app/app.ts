@@ -206,7 +206,7 @@ function openVerifier(
     keys,
     dataSources: trustedDataSources(settings, profile),
     nonces: trustedNonces(settings, clock),
-    claimNames: profile.jws.claims,
+    claimNames: { url: profile.jws.claims.url, schema: profile.jws.claims.schema, organization: profile.jws.claims.org },
     clock,
     log,
     observer: metrics.tokens,
@@ -216,9 +216,8 @@ function openVerifier(
 }
 
 function openRecognizer({ recognizer }: Settings, clock: Clock): CommandRecognizer | undefined {
-  return recognizer.command.length === 0
-    ? undefined
-    : new CommandRecognizer({ command: recognizer.command, limitMs: recognizer.timeoutMs, clock });
+  const [program, ...args] = recognizer.command;
+  return program === undefined ? undefined : new CommandRecognizer({ command: [program, ...args], limitMs: recognizer.timeoutMs, clock });
 }
 
 async function warm(voice: CachingPromptVoice, texts: readonly string[], signal: AbortSignal, log: Logger): Promise<void> {
