@@ -1,0 +1,157 @@
+// Text to audio, once: in memory, on the shelf (disk), else from the synthesizer. Texts may hold what a caller said or
+// pressed, so the disk only ever sees texts that were announced as static, and no text is logged or kept as a key: a
+// prompt is known by a hash. What was not announced lives in memory alone.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { linkAbort, type LinkedAbort } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { PromptAudio } from '../dialog/output.ts';
+import { LINE_RATE_HZ } from '../speech/audio-format.ts';
+import { promptAudio } from './prompt-audio.ts';
+import type { PromptShelf } from './prompt-shelf.ts';
+import type { Synthesizer } from './synthesizer.ts';
+
+/** Most texts that can be announced; further ones stay in memory only. */
+const MAX_ANNOUNCED = 10_000;
+/** Bytes a cached prompt takes beside its audio, roughly. */
+const ENTRY_BYTES = 300;
+
+/** What the cache is made of. */
+export interface PromptCacheOptions {
+  /** Names the sound of the synthesizer that was chosen, whether it is there or not; part of every key. */
+  readonly soundName: string;
+  /** Undefined: only what lies on the shelf can be played. */
+  readonly synthesizer: Synthesizer | undefined;
+  /** Undefined: nothing is kept on disk. */
+  readonly shelf: PromptShelf | undefined;
+  /** Most bytes of audio in memory; default 64 MiB. */
+  readonly maxBytes?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One prompt on its way, with everyone who waits for it. */
+interface Pending {
+  readonly sound: Promise<PromptAudio | undefined>;
+  readonly abort: LinkedAbort;
+  waiting: number;
+}
+
+/** Speaks every text once. */
+export class PromptCache {
+  readonly #options: PromptCacheOptions;
+  readonly #memory: LRUCache<string, PromptAudio>;
+  readonly #announced = new Set<string>();
+  readonly #pending = new Map<string, Pending>();
+  readonly #storing = new Set<Promise<void>>();
+
+  constructor(options: PromptCacheOptions) {
+    this.#options = options;
+    this.#memory = new LRUCache({
+      maxSize: options.maxBytes ?? 64 * 1024 * 1024,
+      sizeCalculation: ({ mulaw }) => mulaw.length + ENTRY_BYTES,
+    });
+  }
+
+  /** Declares a text as static: never made of caller data. From now on it may lie on disk. */
+  announce(text: string): void {
+    const key = this.#keyOf(text);
+    if (this.#announced.has(key) || this.#announced.size >= MAX_ANNOUNCED) return;
+    this.#announced.add(key);
+    const audio = this.#memory.peek(key);
+    if (audio !== undefined) this.#store(key, audio);
+  }
+
+  /**
+   * The sound of a text; at once when it is in memory. A text that is being made already is not made twice.
+   *
+   * @returns undefined when there is nothing that could speak it, or when `signal` aborts. The work goes on as long as
+   * anyone waits for it.
+   * @throws AppError `synthesis_failed` as the rejection.
+   */
+  render(text: string, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
+    const key = this.#keyOf(text);
+    const ready = this.#memory.get(key);
+    if (ready !== undefined) return ready;
+    if (signal.aborted || !this.#canMake(key)) return undefined;
+    let pending = this.#pending.get(key);
+    if (pending === undefined) {
+      pending = this.#begin(key, text);
+      this.#pending.set(key, pending);
+    }
+    return this.#wait(key, pending, signal);
+  }
+
+  /** Waits for what is being written to disk. The synthesizer is closed by whoever created it. */
+  async close(): Promise<void> {
+    for (const pending of this.#pending.values()) pending.abort.abort('shutdown');
+    await Promise.all(this.#storing);
+  }
+
+  #canMake(key: string): boolean {
+    return this.#options.synthesizer !== undefined || (this.#options.shelf !== undefined && this.#announced.has(key));
+  }
+
+  #begin(key: string, text: string): Pending {
+    const abort = linkAbort();
+    const sound = this.#make(key, text, abort.signal).finally(() => {
+      if (this.#pending.get(key)?.abort === abort) this.#pending.delete(key);
+    });
+    // When the last one who waited is gone, nobody hears of a failure.
+    sound.catch(() => undefined);
+    return { sound, abort, waiting: 0 };
+  }
+
+  async #make(key: string, text: string, signal: AbortSignal): Promise<PromptAudio | undefined> {
+    const { synthesizer, shelf, clock, log } = this.#options;
+    const stored = this.#announced.has(key) ? await shelf?.read(key) : undefined;
+    if (stored !== undefined) return this.#remember(key, stored);
+    if (synthesizer === undefined) return undefined;
+    const startedMs = clock.monotonicMs();
+    const audio = this.#remember(key, await synthesizer.speak(text, signal));
+    log.debug({ key: key.slice(0, 8), chars: text.length, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'spoke a prompt');
+    if (this.#announced.has(key)) this.#store(key, audio);
+    return audio;
+  }
+
+  #remember(key: string, mulaw: Uint8Array): PromptAudio {
+    const audio = promptAudio(mulaw);
+    this.#memory.set(key, audio);
+    return audio;
+  }
+
+  #store(key: string, audio: PromptAudio): void {
+    const { shelf } = this.#options;
+    if (shelf === undefined) return;
+    const stored = shelf.write(key, audio.mulaw).finally(() => this.#storing.delete(stored));
+    this.#storing.add(stored);
+  }
+
+  #wait(key: string, pending: Pending, signal: AbortSignal): Promise<PromptAudio | undefined> {
+    pending.waiting += 1;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        pending.waiting -= 1;
+        if (pending.waiting === 0) {
+          // The next one who asks begins anew instead of joining work that is being given up.
+          if (this.#pending.get(key) === pending) this.#pending.delete(key);
+          pending.abort.abort('superseded');
+        }
+        resolve(undefined);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      pending.sound
+        .finally(() => {
+          signal.removeEventListener('abort', onAbort);
+        })
+        .then(resolve, reject);
+    });
+  }
+
+  #keyOf(text: string): string {
+    return createHash('sha256')
+      .update(JSON.stringify([this.#options.soundName, LINE_RATE_HZ, text]))
+      .digest('hex');
+  }
+}

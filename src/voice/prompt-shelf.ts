@@ -1,0 +1,164 @@
+// Keeps spoken prompts between two starts: one WAV file per prompt in a folder, in the form in which WAV mode sends them.
+// Knows keys and bytes only, never texts. A disk that fails costs one warning and the saved time, never a prompt.
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { MULAW_BYTES_PER_MS } from '../speech/audio-format.ts';
+import { MULAW_WAV_HEADER_BYTES, mulawWav, mulawWavHeader } from '../speech/wav.ts';
+import { MAX_PROMPT_MS } from './prompt-audio.ts';
+
+/** Only files of these names are ours: nothing else in the folder is counted, read or removed. */
+const OUR_FILE = /^[0-9a-f]{64}\.wav$/;
+/** What an interrupted write leaves behind. */
+const LEFT_OVER = /^[0-9a-f]{64}\.wav\.\d+$/;
+/** Another process may share the folder and be writing just now; older ones than this are really left over, ms. */
+const LEFT_OVER_AGE_MS = 3_600_000;
+const MAX_FILE_BYTES = MULAW_WAV_HEADER_BYTES + MAX_PROMPT_MS * MULAW_BYTES_PER_MS + 1;
+
+/** Where prompts are kept and how much of them. */
+export interface PromptShelfOptions {
+  /** Made when it is missing. Several processes may share it. */
+  readonly folder: string;
+  /** Most bytes of prompts; the longest unused ones are removed first. Default 256 MiB. */
+  readonly maxBytes?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A folder of prompts. No method throws. */
+export class PromptShelf {
+  readonly #options: Required<PromptShelfOptions>;
+  readonly #files = new Map<string, { readonly bytes: number; usedMs: number }>();
+  #totalBytes = 0;
+  #opening: Promise<void> | undefined;
+  #isWritable = true;
+
+  constructor(options: PromptShelfOptions) {
+    this.#options = { maxBytes: 256 * 1024 * 1024, ...options };
+  }
+
+  /** The prompt of a key (64 hex digits) as µ-law, or undefined when there is none or its file is damaged. */
+  async read(key: string): Promise<Uint8Array | undefined> {
+    await this.#open();
+    const bytes = await this.#readFile(key);
+    if (bytes === undefined) return undefined;
+    const mulaw = promptOf(bytes);
+    if (mulaw === undefined) this.#options.log.debug({ key: key.slice(0, 8) }, 'a stored prompt is damaged; it will be made again');
+    return mulaw;
+  }
+
+  /** Stores a prompt, replacing what is there. */
+  async write(key: string, mulaw: Uint8Array): Promise<void> {
+    await this.#open();
+    const wav = mulawWav(mulaw);
+    if (!this.#isWritable || wav.length > Math.min(MAX_FILE_BYTES, this.#options.maxBytes)) return;
+    this.#forget(key);
+    await this.#makeRoom(this.#options.maxBytes - wav.length);
+    try {
+      await writeFileAtomic(this.#path(key), Buffer.from(wav.buffer, wav.byteOffset, wav.length), { mode: 0o600 });
+      this.#remember(key, wav.length, this.#options.clock.nowMs());
+    } catch (cause) {
+      this.#giveUpWriting(cause);
+    }
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#takeStock();
+    return this.#opening;
+  }
+
+  /** Counts what is there and removes what is too much. */
+  async #takeStock(): Promise<void> {
+    const { folder, maxBytes, clock } = this.#options;
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (const name of await readdir(folder)) {
+        if (!OUR_FILE.test(name) && !LEFT_OVER.test(name)) continue;
+        const stat = await lstat(join(folder, name)).catch(() => undefined);
+        if (stat?.isFile() !== true) continue;
+        if (OUR_FILE.test(name)) this.#remember(name.slice(0, 64), stat.size, stat.mtimeMs);
+        else if (clock.nowMs() - stat.mtimeMs > LEFT_OVER_AGE_MS) await remove(join(folder, name));
+      }
+    } catch (cause) {
+      this.#giveUpWriting(cause);
+      return;
+    }
+    await this.#makeRoom(maxBytes);
+  }
+
+  /** Removes the longest unused prompts until no more than `limitBytes` are left. */
+  async #makeRoom(limitBytes: number): Promise<void> {
+    if (this.#totalBytes <= limitBytes) return;
+    const oldestFirst = [...this.#files].sort(([, a], [, b]) => a.usedMs - b.usedMs);
+    for (const [key] of oldestFirst) {
+      if (this.#totalBytes <= limitBytes) return;
+      this.#forget(key);
+      await remove(this.#path(key));
+    }
+  }
+
+  async #readFile(key: string): Promise<Uint8Array | undefined> {
+    // Neither a link nor a pipe is followed: whatever somebody puts there under our names, opening it cannot hang.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = await open(this.#path(key), flags).catch(() => undefined);
+    if (file === undefined) return undefined;
+    try {
+      const stat = await file.stat();
+      if (!stat.isFile() || stat.size > MAX_FILE_BYTES) return undefined;
+      const bytes = await file.readFile();
+      const now = this.#options.clock.nowMs();
+      const known = this.#files.get(key);
+      if (known !== undefined) known.usedMs = now;
+      // The time of last use decides what is removed first, also at the next start. A read-only disk need not take it.
+      if (this.#isWritable) await file.utimes(now / 1000, now / 1000).catch(() => undefined);
+      return bytes;
+    } catch {
+      // A file that cannot be read is a prompt that is not there.
+      return undefined;
+    } finally {
+      await file.close().catch(() => undefined);
+    }
+  }
+
+  #path(key: string): string {
+    return join(this.#options.folder, `${key}.wav`);
+  }
+
+  #remember(key: string, bytes: number, usedMs: number): void {
+    this.#forget(key);
+    this.#files.set(key, { bytes, usedMs });
+    this.#totalBytes += bytes;
+  }
+
+  #forget(key: string): void {
+    this.#totalBytes -= this.#files.get(key)?.bytes ?? 0;
+    this.#files.delete(key);
+  }
+
+  #giveUpWriting(cause: unknown): void {
+    if (!this.#isWritable) return;
+    this.#isWritable = false;
+    const { log, folder } = this.#options;
+    const code = cause instanceof Error ? String(Reflect.get(cause, 'code') ?? cause.name) : 'unknown';
+    log.warn({ folder, code }, 'spoken prompts cannot be stored; they are kept in memory and made again at the next start');
+  }
+}
+
+/** The µ-law bytes of a stored file; undefined unless it is exactly what {@link mulawWav} makes. */
+function promptOf(bytes: Uint8Array): Uint8Array | undefined {
+  if (bytes.length <= MULAW_WAV_HEADER_BYTES) return undefined;
+  const claimed = new DataView(bytes.buffer, bytes.byteOffset).getUint32(MULAW_WAV_HEADER_BYTES - 4, true);
+  if (claimed === 0 || MULAW_WAV_HEADER_BYTES + claimed + (claimed & 1) !== bytes.length) return undefined;
+  const header = mulawWavHeader(claimed);
+  if (header.some((byte, index) => byte !== bytes[index])) return undefined;
+  // A plain copy: what was read is a Buffer, whose slices share its memory.
+  return new Uint8Array(bytes.subarray(MULAW_WAV_HEADER_BYTES, MULAW_WAV_HEADER_BYTES + claimed));
+}
+
+async function remove(path: string): Promise<void> {
+  // Gone already or not removable: either way nothing more can be done about it here.
+  await unlink(path).catch(() => undefined);
+}

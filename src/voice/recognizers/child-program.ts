@@ -1,0 +1,77 @@
+// Runs a program of the operator once: bytes in, bytes out, nothing else. No shell, no inherited environment; its output
+// is never logged, because it may hold what a caller said.
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { AppError } from '../../base/errors.ts';
+
+/** What to run. */
+export interface ChildProgram {
+  /** Program and arguments. */
+  readonly command: readonly [string, ...string[]];
+  /** All that the program sees of an environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** More output than this is a failure, bytes. */
+  readonly maxOutputBytes: number;
+}
+
+/** A program that runs. */
+export interface RunningProgram {
+  /** Its standard output once it has ended well. @throws AppError `recognition_failed` as the rejection. */
+  readonly output: Promise<Uint8Array>;
+  /** Ends it and everything it has started, at once. Harmless when it is gone. */
+  kill(): void;
+}
+
+/** Starts the program and gives it `input` as its standard input. Never throws; a failed start rejects `output`. */
+export function runProgram(program: ChildProgram, input: Uint8Array): RunningProgram {
+  const [file, ...args] = program.command;
+  let child: ChildProcessByStdio<Writable, Readable, null>;
+  try {
+    // Its own process group, so that a script dies together with what it has started.
+    child = spawn(file, args, { env: program.env, stdio: ['pipe', 'pipe', 'ignore'], detached: true, windowsHide: true });
+  } catch (cause) {
+    return { output: Promise.reject(notStarted(cause)), kill: () => undefined };
+  }
+  let isGone = false;
+  const kill = (): void => {
+    if (isGone || child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // The group has ended by itself in this moment.
+    }
+    // What has left the group may still hold the pipe; nobody reads it any more.
+    child.stdout.destroy();
+  };
+  const output = new Promise<Uint8Array>((resolve, reject) => {
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    child.on('error', (cause) => {
+      reject(notStarted(cause));
+    });
+    // A program may end without reading all of its input; whether that is a failure, its exit code says.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    child.stdout.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes <= program.maxOutputBytes) pieces.push(piece);
+      else kill();
+    });
+    child.on('close', (code, signal) => {
+      isGone = true;
+      if (bytes > program.maxOutputBytes) reject(failure(`wrote more than ${String(program.maxOutputBytes)} bytes`));
+      else if (code === 0) resolve(Buffer.concat(pieces));
+      else reject(failure(`ended with ${code === null ? `signal ${signal ?? 'unknown'}` : `code ${String(code)}`}`));
+    });
+  });
+  return { output, kill };
+}
+
+function notStarted(cause: unknown): AppError {
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
+  return failure(`could not be started (${typeof code === 'string' ? code : 'unknown'})`);
+}
+
+function failure(what: string): AppError {
+  return new AppError('recognition_failed', `the recognizer program ${what}`);
+}

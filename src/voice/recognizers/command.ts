@@ -1,0 +1,134 @@
+// A recognizer that asks a program of the operator: one run per utterance, WAV in, text out. Bounded in time, in
+// programs at once and in utterances that wait. Never logs what was said.
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { Utterance } from '../../dialog/utterance.ts';
+import type { Recognizer } from '../../session/ports.ts';
+import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { decodeMulaw } from '../../speech/g711.ts';
+import { mulawWav, pcmWav } from '../../speech/wav.ts';
+import { runProgram, type ChildProgram, type RunningProgram } from './child-program.ts';
+
+/** Longest text that is taken, bytes of UTF-8. */
+const MAX_TEXT_BYTES = 4096;
+
+/** Which program runs and how much it may take. */
+export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command' | 'env'> {
+  readonly clock: Clock;
+  /** Samples of the 8 kHz mono WAV on the program's standard input; default pcm16. */
+  readonly audio?: 'pcm16' | 'mulaw';
+  /** Longest time from asking to answer, waiting included, ms; then the program is killed. Default 10,000. */
+  readonly limitMs?: number;
+  /** Most programs at once; default 4. */
+  readonly maxRunning?: number;
+  /** Most utterances that wait; further ones fail at once; default 64. */
+  readonly maxWaiting?: number;
+}
+
+interface Job {
+  readonly utterance: Utterance;
+  program: RunningProgram | undefined;
+  /** Answers the asker; only the first answer counts. An undefined text is silence. */
+  finish(outcome: string | AppError | undefined): void;
+}
+
+/** Turns utterances into text by running a program. Whoever created it closes it. */
+export class CommandRecognizer implements Recognizer {
+  readonly #options: Required<CommandRecognizerOptions>;
+  readonly #waiting: Job[] = [];
+  readonly #running = new Map<Job, Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: CommandRecognizerOptions) {
+    this.#options = { audio: 'pcm16', limitMs: 10_000, maxRunning: 4, maxWaiting: 64, ...options };
+  }
+
+  /**
+   * @returns the trimmed output, or undefined when it is empty or `signal` aborts (which kills the program).
+   * @throws AppError `recognition_failed`, without what the program wrote.
+   */
+  recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {
+    const { clock, limitMs, maxRunning, maxWaiting } = this.#options;
+    if (this.#isClosed) return Promise.reject(failure('the recognizer is closed'));
+    if (signal.aborted) return Promise.resolve(undefined);
+    if (this.#running.size >= maxRunning && this.#waiting.length >= maxWaiting) {
+      return Promise.reject(failure('too many utterances are waiting to be recognized'));
+    }
+    return new Promise((resolve, reject) => {
+      let isOpen = true;
+      const job: Job = {
+        utterance,
+        program: undefined,
+        finish: (outcome) => {
+          if (!isOpen) return;
+          isOpen = false;
+          cancelTimer();
+          signal.removeEventListener('abort', onAbort);
+          this.#stop(job);
+          if (outcome instanceof AppError) reject(outcome);
+          else resolve(outcome);
+        },
+      };
+      const onAbort = (): void => {
+        job.finish(undefined);
+      };
+      const cancelTimer = clock.after(limitMs, () => {
+        job.finish(failure(`the recognizer took longer than ${String(limitMs)} ms`));
+      });
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(job);
+      this.#next();
+    });
+  }
+
+  /** Kills what runs, fails what waits, and resolves when every program is gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const gone = [...this.#running.values()];
+    for (const job of [...this.#waiting, ...this.#running.keys()]) job.finish(failure('the recognizer is closed'));
+    await Promise.all(gone);
+  }
+
+  #stop(job: Job): void {
+    const index = this.#waiting.indexOf(job);
+    if (index !== -1) this.#waiting.splice(index, 1);
+    job.program?.kill();
+  }
+
+  #next(): void {
+    while (this.#running.size < this.#options.maxRunning) {
+      const job = this.#waiting.shift();
+      if (job === undefined) return;
+      this.#running.set(job, this.#run(job));
+    }
+  }
+
+  /** Never rejects. Its place is free again when the program is really gone. */
+  async #run(job: Job): Promise<void> {
+    const { command, env, audio } = this.#options;
+    const { mulaw } = job.utterance;
+    const wav = audio === 'mulaw' ? mulawWav(mulaw) : pcmWav([decodeMulaw(mulaw)], LINE_RATE_HZ);
+    try {
+      job.program = runProgram({ command, env, maxOutputBytes: MAX_TEXT_BYTES }, wav);
+      const text = textOf(await job.program.output);
+      job.finish(text === '' ? undefined : text);
+    } catch (thrown) {
+      job.finish(thrown instanceof AppError ? thrown : new AppError('recognition_failed', 'the recognizer failed', { cause: thrown }));
+    } finally {
+      this.#running.delete(job);
+      this.#next();
+    }
+  }
+}
+
+function textOf(output: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(output).trim();
+  } catch {
+    throw failure('the recognizer program wrote something that is no UTF-8');
+  }
+}
+
+function failure(reason: string): AppError {
+  return new AppError('recognition_failed', reason);
+}

