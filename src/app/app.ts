@@ -23,6 +23,7 @@ import { Gate } from '../transport/gate.ts';
 import { startMediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
 import { CommandRecognizer } from '../voice/recognizers/command.ts';
+import { programEnvironment } from './config/program-environment.ts';
 import type { Settings } from './config/settings.ts';
 import { engineSettings, mediaServerSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
@@ -217,7 +218,8 @@ function openVerifier(
 
 function openRecognizer({ recognizer }: Settings, clock: Clock): CommandRecognizer | undefined {
   const [program, ...args] = recognizer.command;
-  return program === undefined ? undefined : new CommandRecognizer({ command: [program, ...args], limitMs: recognizer.timeoutMs, clock });
+  if (program === undefined) return undefined;
+  return new CommandRecognizer({ command: [program, ...args], env: programEnvironment(), limitMs: recognizer.timeoutMs, clock });
 }
 
 async function warm(voice: CachingPromptVoice, texts: readonly string[], signal: AbortSignal, log: Logger): Promise<void> {
