@@ -19,7 +19,12 @@ export interface UnverifiedToken {
 const SCHEME = /^bearer(?: +|$)/iu;
 const PART = /^[\w-]+$/u;
 
-const HEADER = z.looseObject({ alg: z.unknown(), kid: z.string().min(1).max(256).optional().catch(undefined), typ: z.unknown() });
+const HEADER = z.looseObject({
+  alg: z.unknown().optional(),
+  // A key id of another type or size counts as absent: no key can have it.
+  kid: z.string().min(1).max(256).optional().catch(undefined),
+  typ: z.unknown().optional(),
+});
 const CLAIMS = z.record(z.string(), z.unknown());
 
 /**

@@ -41,10 +41,12 @@ async function send(url: string, options: { fetch: Fetch; signal: AbortSignal })
 }
 
 async function readAtMost(response: Response, maxBytes: number): Promise<Buffer> {
+  if (response.body === null) return Buffer.alloc(0);
+  const body: AsyncIterable<Uint8Array> = response.body;
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of body) {
       size += chunk.byteLength;
       // Leaving the loop cancels the rest of the body.
       if (size > maxBytes) break;

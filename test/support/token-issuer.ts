@@ -28,7 +28,11 @@ export function encodePart(part: unknown): string {
 }
 
 /** Joins header and claims and signs them as RS256 does. Members given as undefined are left out. */
-export function signToken(key: SigningKey, claims: Readonly<Record<string, unknown>>, header: Readonly<Record<string, unknown>> = {}): string {
+export function signToken(
+  key: SigningKey,
+  claims: Readonly<Record<string, unknown>>,
+  header: Readonly<Record<string, unknown>> = {},
+): string {
   return signParts(key, encodePart({ alg: 'RS256', typ: 'JWT', kid: key.id, ...header }), encodePart(claims));
 }
 
@@ -83,8 +87,8 @@ export class TokenIssuer {
   }
 
   /** Replaces the key set of a region. */
-  publish(keys: readonly (SigningKey | JsonWebKey)[], region = 'home'): void {
-    this.#sets.set(`/${region}/idb${KEY_SET_SUFFIX}`, keys.map((key) => ('published' in key && typeof key.published === 'object' ? (key as SigningKey).published : key)));
+  publish(keys: readonly JsonWebKey[], region = 'home'): void {
+    this.#sets.set(`/${region}/idb${KEY_SET_SUFFIX}`, keys);
   }
 
   /** Paths asked for since the start or since `forgetRequests`. */
