@@ -1,0 +1,69 @@
+// Why an RPC broke, as a named finding. Knows the status numbers of gRPC and the words its library puts beside them,
+// and nothing of calls.
+import { status } from '@grpc/grpc-js';
+import type { FindingCode } from './finding.ts';
+
+/** A broken RPC or connection. */
+export interface Failure {
+  readonly code: FindingCode;
+  /** A sentence for people, with what the other side said. */
+  readonly message: string;
+}
+
+/** What the library reports. */
+export interface GrpcStatus {
+  readonly code: number;
+  readonly details: string;
+}
+
+const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(status).flatMap(([name, code]) => (typeof code === 'number' ? [[code, name] as const] : [])),
+);
+
+// Statuses that mean one thing wherever they come from.
+const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
+  [status.UNAUTHENTICATED, ['unauthenticated', 'the server refused the token']],
+  [status.PERMISSION_DENIED, ['forbidden', 'the server does not let this token speak for this organization']],
+  [status.NOT_FOUND, ['agent_unknown', 'the server does not know the agent']],
+  [status.UNIMPLEMENTED, ['not_served', 'the server does not serve this method']],
+  [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
+]);
+
+const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN, status.CANCELLED]);
+
+// What the library says when it, not the server, made the status. Node's own error names, so they are stable.
+const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
+  [/ECONNREFUSED/u, 'refused', 'nothing listens at the address'],
+  [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
+  [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
+  [/certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu, 'tls_failed', 'the secure connection could not be made'],
+  [
+    /Protocol error|parsing error|NGHTTP2|ERR_HTTP2|content-type|HTTP status|decompress|Parse Error|frame/iu,
+    'garbage',
+    'the server does not speak gRPC, or its messages cannot be read',
+  ],
+  [
+    /ECONNRESET|EPIPE|closed|dropped|GOAWAY|hang up|disconnected|without (?:sending )?status|RST_STREAM/iu,
+    'closed_early',
+    'the connection was closed',
+  ],
+];
+
+/** Names the failure behind a gRPC status that is not OK. */
+export function failureOf({ code, details }: GrpcStatus): Failure {
+  const known = BY_STATUS.get(code);
+  if (known !== undefined) return { code: known[0], message: sentence(known[1], code, details) };
+  // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are read further.
+  const match = LIBRARY_STATUSES.has(code) ? BY_WORDS.find(([words]) => words.test(details)) : undefined;
+  if (match !== undefined) return { code: match[1], message: sentence(match[2], code, details) };
+  return { code: 'rpc_failed', message: sentence('the server ended the turn with an error', code, details) };
+}
+
+function sentence(text: string, code: number, details: string): string {
+  // Details come from the other side: one line, bounded, and no control characters for the terminal.
+  const said = details
+    .replaceAll(/\p{C}+/gu, ' ')
+    .slice(0, 300)
+    .trim();
+  return `${text} (${STATUS_NAMES.get(code) ?? String(code)}${said === '' ? '' : `: ${said}`})`;
+}

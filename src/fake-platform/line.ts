@@ -1,0 +1,47 @@
+// The wire as the caller sees it: turns are opened, fed and closed; what comes back are answers and an end. Which wire
+// it is, how it is secured and what a status number means is known behind this port only.
+import type { JsonObject } from '../base/json.ts';
+import type { Answer } from './answer.ts';
+import type { Failure } from './failure.ts';
+import type { Key } from './key.ts';
+
+/** One thing the platform sends on a turn. */
+export type PlatformInput =
+  /** Opens the call; may carry what the flow set (G-20, G-24). */
+  | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
+  /** Encoding and rate alone; the frames after it name neither (G-32). */
+  | { readonly kind: 'audio_format' }
+  /** µ-law, 8 kHz, mono: one frame of 160 bytes, or a probe of 3 (G-30, G-33). */
+  | { readonly kind: 'audio'; readonly audio: Uint8Array }
+  | { readonly kind: 'dtmf_start' }
+  | { readonly kind: 'dtmf'; readonly keys: readonly Key[] }
+  | { readonly kind: 'no_input' }
+  | { readonly kind: 'session_end' };
+
+/** How a turn ended: completed by the server, or broken. */
+export type LineEnd =
+  /** `promptTexts`: what the prompts said, where the server names it beside the audio. */
+  { readonly kind: 'completed'; readonly promptTexts: readonly string[] } | { readonly kind: 'broken'; readonly failure: Failure };
+
+/** Hears what comes back on one turn. `ended` is called exactly once, and nothing after it. */
+export interface TurnListener {
+  answered(answer: Answer): void;
+  ended(end: LineEnd): void;
+}
+
+/** The sending side of one turn. Everything is harmless after the end. */
+export interface LineTurn {
+  send(input: PlatformInput): void;
+  /** Nothing more will be sent: normal continuation, never a hang-up (G-11, G-12). */
+  halfClose(): void;
+  /** Gives the turn up. `ended` still comes. */
+  cancel(): void;
+}
+
+/** A way to one server. */
+export interface Line {
+  /** Opens a turn. A refused or failed connection is reported as the turn's end, never thrown. */
+  open(listener: TurnListener): LineTurn;
+  /** Closes the connection. Open turns must be cancelled before. */
+  close(): void;
+}

@@ -1,0 +1,107 @@
+// The ear of a call: the RPC that carries the caller's audio, fed with the microphone's frames the way the platform
+// does. Decides what of the caller's speech is sent and what is dropped; when an ear is wanted is the turn grammar's
+// business.
+import type { CallClock } from './call-clock.ts';
+import { Microphone, SILENT_FRAME, type Frame } from './microphone.ts';
+import type { TurnBook } from './turn-book.ts';
+import type { Turn } from './turn.ts';
+
+/** The tiny packets that a call begins with (G-33). */
+const PROBE = new Uint8Array([0xff, 0xff, 0xff]);
+const PROBES = 3;
+
+/** The ear of one call. `stop` must be called at the end. */
+export class Listening {
+  readonly microphone: Microphone;
+  readonly #clock: CallClock;
+  readonly #book: TurnBook;
+  readonly #mayHear: () => boolean;
+  #turn: Turn | undefined;
+  #isMuted = false;
+  #hasGreeted = false;
+  #lastSpeechMs: number | undefined;
+  #sent = 0;
+  #dropped = 0;
+
+  /** @param mayHear - false while a prompt plays that may not be interrupted: speech is dropped then (G-51). */
+  constructor(clock: CallClock, book: TurnBook, mayHear: () => boolean) {
+    this.#clock = clock;
+    this.#book = book;
+    this.#mayHear = mayHear;
+    this.microphone = new Microphone(clock, (frame) => {
+      this.#send(frame);
+    });
+  }
+
+  /** The RPC that listens now. */
+  get turn(): Turn | undefined {
+    return this.#turn;
+  }
+
+  /** Speech frames sent and dropped since the call began. */
+  get speechFrames(): { readonly sent: number; readonly dropped: number } {
+    return { sent: this.#sent, dropped: this.#dropped };
+  }
+
+  /**
+   * Opens a listening RPC: silence frames from now on, speech when the caller speaks (G-23, G-35). The first one of a
+   * call carries the audio format alone and then the probes; no later frame names a format (G-32, G-33).
+   */
+  open(): Turn {
+    const turn = this.#book.open('speech', 'listening');
+    this.#turn = turn;
+    this.#isMuted = false;
+    this.#lastSpeechMs = undefined;
+    if (!this.#hasGreeted) {
+      this.#hasGreeted = true;
+      turn.line.send({ kind: 'audio_format' });
+      for (let probe = 0; probe < PROBES; probe += 1) turn.line.send({ kind: 'audio', audio: PROBE });
+    }
+    this.microphone.wanted = true;
+    return turn;
+  }
+
+  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). */
+  complete(): void {
+    const turn = this.take();
+    if (turn !== undefined) this.#book.await(turn, this.#lastSpeechMs ?? this.#clock.nowMs());
+  }
+
+  /** The caller's input goes elsewhere: half-close; no reply is wanted. */
+  setAside(): void {
+    const turn = this.take();
+    if (turn !== undefined) this.#book.setAside(turn);
+  }
+
+  /** Stops sending and hands over the RPC, still open. */
+  take(): Turn | undefined {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    this.microphone.wanted = false;
+    return turn;
+  }
+
+  /** Stops sending on the present RPC without closing it: what START_OF_INPUT as CHUNK does to the platform (G-39). */
+  mute(): void {
+    this.#isMuted = true;
+  }
+
+  /** Ends everything; the RPC that listens is half-closed. */
+  stop(): void {
+    this.setAside();
+    this.microphone.stop();
+  }
+
+  #send({ audio, isSpeech }: Frame): void {
+    const turn = this.#isMuted ? undefined : this.#turn;
+    const isHeard = turn !== undefined && this.#mayHear();
+    if (isSpeech && isHeard) {
+      this.#sent += 1;
+      this.#lastSpeechMs = this.#clock.nowMs();
+    } else if (isSpeech) {
+      this.#dropped += 1;
+    }
+    // The RPC goes on in silence while the caller may not be heard, so that its pace never breaks.
+    turn?.line.send({ kind: 'audio', audio: isHeard ? audio : SILENT_FRAME });
+  }
+}

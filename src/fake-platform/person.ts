@@ -1,0 +1,146 @@
+// The person on the phone: works through the script, one step after the other, and hangs up after the reply to the
+// last one. Knows whose turn it is and what is heard; knows no RPC beyond its number.
+import type { CancelTimer } from '../base/clock.ts';
+import type { CallClock } from './call-clock.ts';
+import type { Key } from './key.ts';
+import { KEY_INTERVAL_MS, type Step } from './script.ts';
+import type { Timeline } from './timeline.ts';
+import type { TurnGrammar } from './turn-grammar.ts';
+
+/** How long people take to notice that it is their turn, ms; the server hears the line's silence meanwhile (G-35). */
+const REACTION_MS = 200;
+
+/** What a person needs of a call. */
+export interface PersonOptions {
+  readonly script: readonly Step[];
+  readonly clock: CallClock;
+  readonly timeline: Timeline;
+  readonly grammar: TurnGrammar;
+  /** Longest wait for a sign that the server has heard the end of speech, ms. */
+  readonly answerLimitMs: number;
+}
+
+/** The caller of one call. `stop` must be called at the end. */
+export class Person {
+  readonly #options: PersonOptions;
+  #next = 0;
+  /** A step has begun and not ended. */
+  #isBusy = false;
+  /** The RPC from which on a reply answers the last step; undefined when none is due. */
+  #dueFrom: number | undefined = 1;
+  #cancelTimer: CancelTimer = () => undefined;
+  #cancelPatience: CancelTimer = () => undefined;
+
+  constructor(options: PersonOptions) {
+    this.#options = options;
+  }
+
+  /** A reply on this RPC began. */
+  replied(turn: number): void {
+    if (this.#dueFrom === undefined || turn < this.#dueFrom) return;
+    this.#dueFrom = undefined;
+    this.#cancelPatience();
+  }
+
+  /** Something changed: begins the next step when its time has come. */
+  look(): void {
+    if (this.#isBusy || this.#dueFrom !== undefined) return;
+    const { script, clock, grammar } = this.#options;
+    const step = script[this.#next];
+    const { playing } = grammar;
+    this.#cancelTimer();
+    if (step?.interruptMs !== undefined && playing !== undefined) {
+      const leftMs = playing.turnStartMs + step.interruptMs - clock.nowMs();
+      if (leftMs <= 0) {
+        this.#begin(step);
+      } else {
+        this.#cancelTimer = clock.after(leftMs, () => {
+          this.look();
+        });
+      }
+    } else if (grammar.isCallersTurn) {
+      this.#cancelTimer = clock.after(REACTION_MS, () => {
+        this.#begin(step ?? { kind: 'hang_up' });
+      });
+    }
+  }
+
+  /** Stops in the middle of whatever it does. */
+  stop(): void {
+    this.#isBusy = true;
+    this.#cancelTimer();
+    this.#cancelPatience();
+  }
+
+  #begin(step: Step): void {
+    this.#next += 1;
+    this.#isBusy = true;
+    switch (step.kind) {
+      case 'say':
+        this.#say(step.mulaw, step.label);
+        break;
+      case 'press':
+        this.#press(step.keys, this.#options.grammar.book.nextId);
+        break;
+      case 'wait':
+        this.#options.timeline.add('caller', 'waits', { detail: `${String(step.waitMs)} ms` });
+        this.#cancelTimer = this.#options.clock.after(step.waitMs, () => {
+          this.#done();
+        });
+        break;
+      case 'hang_up':
+        this.#options.timeline.add('caller', 'hangs_up');
+        this.#options.grammar.hangUp();
+        break;
+    }
+  }
+
+  #say(mulaw: Uint8Array, label: string): void {
+    const { timeline, grammar } = this.#options;
+    const { listening, inputTurn } = grammar;
+    const before = listening.speechFrames;
+    timeline.add('caller', 'speaks', { detail: label });
+    listening.microphone.speak(mulaw, () => {
+      timeline.add('caller', 'falls_silent');
+      const { sent, dropped } = listening.speechFrames;
+      if (dropped > before.dropped) {
+        timeline.add('platform', 'drops_speech', { detail: `${String((dropped - before.dropped) * 20)} ms (G-51)` });
+      }
+      // Speech of which nothing was sent will not be answered.
+      if (sent === before.sent) this.#dueFrom = undefined;
+      this.#awaitReply();
+      this.#done();
+    });
+    this.#dueFrom = inputTurn;
+  }
+
+  #awaitReply(): void {
+    const { clock, answerLimitMs, grammar } = this.#options;
+    if (this.#dueFrom === undefined) return;
+    this.#cancelPatience = clock.after(answerLimitMs, () => {
+      if (!grammar.missReply()) this.#awaitReply();
+    });
+  }
+
+  #press(keys: readonly Key[], firstTurn: number): void {
+    const [key, ...rest] = keys;
+    if (key === undefined) {
+      this.#done();
+      return;
+    }
+    // The digits go on an RPC that is not open yet, whatever RPC tells of the first key.
+    if (this.#options.grammar.press(key)) this.#dueFrom = firstTurn;
+    if (rest.length === 0) {
+      this.#done();
+      return;
+    }
+    this.#cancelTimer = this.#options.clock.after(KEY_INTERVAL_MS, () => {
+      this.#press(rest, firstTurn);
+    });
+  }
+
+  #done(): void {
+    this.#isBusy = false;
+    this.look();
+  }
+}

@@ -1,0 +1,55 @@
+// Who said or did what, at which millisecond of a call. Collects and hands on; how it is shown is decided elsewhere.
+import type { CallClock } from './call-clock.ts';
+
+/** One line of the timeline. */
+export interface TimelineEvent {
+  /** ms since the call began. */
+  readonly atMs: number;
+  readonly who: 'caller' | 'server' | 'platform';
+  /** A fact in snake_case, such as `prompt` or `presses_key`. */
+  readonly what: string;
+  readonly detail?: string;
+  /** The RPC it belongs to, counted from 1. */
+  readonly turn?: number;
+  /** On the first sign of a reply: ms since the end of the caller's input. */
+  readonly latencyMs?: number;
+}
+
+/** Most lines kept and shown of one call; a server that floods must not fill the memory. */
+const MAX_EVENTS = 10_000;
+
+/** The timeline of one call. */
+export class Timeline {
+  readonly #events: TimelineEvent[] = [];
+  readonly #clock: CallClock;
+  readonly #onEvent: (event: TimelineEvent) => void;
+
+  constructor(clock: CallClock, onEvent: (event: TimelineEvent) => void = () => undefined) {
+    this.#clock = clock;
+    this.#onEvent = onEvent;
+  }
+
+  /** Adds a line with the present time, whole ms. */
+  add(
+    who: TimelineEvent['who'],
+    what: string,
+    more: { readonly detail?: string | undefined; readonly turn?: number | undefined; readonly latencyMs?: number | undefined } = {},
+  ): void {
+    if (this.#events.length >= MAX_EVENTS) return;
+    const event: TimelineEvent = {
+      atMs: Math.round(this.#clock.nowMs()),
+      who,
+      what,
+      ...(more.detail === undefined || more.detail === '' ? {} : { detail: more.detail }),
+      ...(more.turn === undefined ? {} : { turn: more.turn }),
+      ...(more.latencyMs === undefined ? {} : { latencyMs: Math.round(more.latencyMs) }),
+    };
+    this.#events.push(event);
+    this.#onEvent(event);
+  }
+
+  /** All lines so far, in order. */
+  get events(): readonly TimelineEvent[] {
+    return this.#events;
+  }
+}

@@ -1,0 +1,142 @@
+// The RPCs of one call: opens, feeds and closes them, checks every answer against the contract, and notices when the
+// server falls silent. Which RPC is wanted when is the turn grammar's business.
+import type { Answer } from './answer.ts';
+import type { CallClock } from './call-clock.ts';
+import type { FindingCode, Findings } from './finding.ts';
+import type { Line, LineEnd, PlatformInput } from './line.ts';
+import type { Timeline } from './timeline.ts';
+import { Turn, type Reply, type TurnPhase } from './turn.ts';
+import { TurnCheck, type CallMemory, type TurnKind } from './turn-check.ts';
+
+/** Hears what happens on the RPCs of a call. */
+export interface TurnListener {
+  answered(turn: Turn, answer: Answer): void;
+  /** The RPC is over; `phase` is what it was before. Not called for RPCs that were given up. */
+  ended(turn: Turn, phase: TurnPhase, end: LineEnd): void;
+  /** Nothing came for the answer limit although something must. */
+  late(turn: Turn): void;
+}
+
+/** What the book works with. */
+export interface TurnBookOptions {
+  readonly line: Line;
+  readonly clock: CallClock;
+  readonly timeline: Timeline;
+  readonly findings: Findings;
+  readonly allowPartial: boolean;
+  /** Longest wait for a sign of a reply or for the completion of an RPC, ms. */
+  readonly answerLimitMs: number;
+}
+
+/** All RPCs of one call, in the order they were opened. Their ids count from 1. */
+export class TurnBook {
+  readonly #options: TurnBookOptions;
+  readonly #listener: TurnListener;
+  readonly #memory: CallMemory;
+  readonly #turns: Turn[] = [];
+
+  constructor(options: TurnBookOptions, listener: TurnListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#memory = { mode: undefined, hasEnded: false, allowPartial: options.allowPartial };
+  }
+
+  get all(): readonly Turn[] {
+    return this.#turns;
+  }
+
+  /** The id of the RPC that is opened next. */
+  get nextId(): number {
+    return this.#turns.length + 1;
+  }
+
+  /** Whether a reply is due on any RPC. */
+  get isAwaiting(): boolean {
+    return this.#turns.some((turn) => turn.phase === 'awaiting');
+  }
+
+  /** All replies, in the order of their RPCs. */
+  get replies(): readonly Reply[] {
+    return this.#turns.flatMap((turn) => turn.reply ?? []);
+  }
+
+  /** Opens an RPC without sending anything. */
+  open(kind: TurnKind, phase: TurnPhase): Turn {
+    const { clock, line } = this.#options;
+    const id = this.nextId;
+    const check = new TurnCheck(this.#memory, (code, rule, message) => {
+      this.find(code, message, id, rule);
+    });
+    const turn = new Turn(clock, id, kind, phase, check);
+    this.#turns.push(turn);
+    turn.attach(
+      line.open({
+        answered: (answer) => {
+          this.#answered(turn, answer);
+        },
+        ended: (end) => {
+          const before = turn.phase;
+          if (before === 'over') return;
+          turn.finish();
+          if (end.kind === 'completed') {
+            turn.noteTexts(end.promptTexts);
+            turn.check.lookAtEnd(turn.kind, before === 'awaiting');
+          }
+          this.#listener.ended(turn, before, end);
+        },
+      }),
+    );
+    return turn;
+  }
+
+  /** One event or entry on an RPC of its own, half-closed at once (G-10, G-11). */
+  ask(kind: TurnKind, input: PlatformInput): Turn {
+    const turn = this.open(kind, 'awaiting');
+    turn.line.send(input);
+    this.await(turn, this.#options.clock.nowMs());
+    this.#options.timeline.add('platform', kind, { turn: turn.id, detail: input.kind === 'dtmf' ? input.keys.join('') : undefined });
+    return turn;
+  }
+
+  /** The caller's input is complete: half-close and wait for the reply. */
+  await(turn: Turn, inputEndMs: number): void {
+    turn.inputEndMs = inputEndMs;
+    turn.phase = 'awaiting';
+    turn.line.halfClose();
+    this.#watch(turn);
+  }
+
+  /** Half-closes an RPC whose reply is not wanted any more; the server still has to complete it (G-13). */
+  setAside(turn: Turn): void {
+    turn.phase = 'set_aside';
+    turn.line.halfClose();
+    this.#watch(turn);
+  }
+
+  /** Cancels an RPC and hears no more of it. */
+  giveUp(turn: Turn): void {
+    if (turn.phase === 'over') return;
+    turn.finish();
+    turn.line.cancel();
+  }
+
+  /** Takes a breach of the contract up; the call goes on. */
+  find(code: FindingCode, message: string, turn: number, rule?: string): void {
+    const atMs = Math.round(this.#options.clock.nowMs());
+    this.#options.findings.add({ code, message, turn, atMs, fatal: false, ...(rule === undefined ? {} : { rule }) });
+  }
+
+  #answered(turn: Turn, answer: Answer): void {
+    if (turn.phase === 'over') return;
+    turn.check.look(turn.kind, answer);
+    if (turn.phase !== 'listening') this.#watch(turn);
+    this.#listener.answered(turn, answer);
+  }
+
+  #watch(turn: Turn): void {
+    turn.watch(this.#options.answerLimitMs, () => {
+      this.#listener.late(turn);
+      if (turn.phase !== 'over') this.#watch(turn);
+    });
+  }
+}

@@ -1,0 +1,140 @@
+// Looks at every answer for breaches of the contract, by rule. Only looks: the call goes on as the platform would take
+// it. Knows no time, no wire and no playback.
+import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES, ROUTING_HINT } from '../contract/limits.ts';
+import { startsAsWav } from '../speech/wav.ts';
+import { isClosing, isTerminalEvent, type Answer, type AnswerPrompt } from './answer.ts';
+import type { FindingCode } from './finding.ts';
+
+/** What an RPC is for. `speech` carries caller audio; it changes to `dtmf_start` when a key is pressed on it (G-54). */
+export type TurnKind = 'session_start' | 'speech' | 'dtmf_start' | 'dtmf' | 'no_input' | 'session_end';
+
+/** Facts of the whole call that a check needs. */
+export interface CallMemory {
+  /** Set by the first reply audio of the call and never changed after (G-40). */
+  mode: 'wav' | 'chunk' | undefined;
+  /** Whether a terminal event was seen on any RPC (G-77, G-7C). */
+  hasEnded: boolean;
+  readonly allowPartial: boolean;
+}
+
+/** Takes a breach up: its name, its rule, and a sentence. */
+export type Report = (code: FindingCode, rule: string, message: string) => void;
+
+/** The checks of one RPC. */
+export class TurnCheck {
+  readonly #call: CallMemory;
+  readonly #report: Report;
+  #finals = 0;
+  #starts = 0;
+  #answers = 0;
+
+  constructor(call: CallMemory, report: Report) {
+    this.#call = call;
+    this.#report = report;
+  }
+
+  /** Whether the FINAL that closes the RPC has come. */
+  get hasFinal(): boolean {
+    return this.#finals > 0;
+  }
+
+  /** Whether anything has come. */
+  get hasAnswer(): boolean {
+    return this.#answers > 0;
+  }
+
+  /** Looks at one answer. Must be called before the call's own state takes the answer in. */
+  look(kind: TurnKind, answer: Answer): void {
+    this.#answers += 1;
+    for (const prompt of answer.prompts) this.#lookAtPrompt(answer, prompt);
+    this.#lookAtMode(answer);
+    this.#lookAtEvents(answer);
+    this.#lookAtPlace(kind, answer);
+    if (answer.type === 'partial' && !this.#call.allowPartial) {
+      this.#report('partial_not_allowed', 'G-45', 'a PARTIAL came although the request did not allow partial responses');
+    }
+    if (isClosing(answer)) this.#lookAtFinal(kind, answer);
+    if (isTerminalEvent(answer.event)) this.#call.hasEnded = true;
+  }
+
+  /** Looks at an RPC that the server completed. `expectsReply`: the caller's input was complete and needs a reply. */
+  lookAtEnd(kind: TurnKind, expectsReply: boolean): void {
+    if (!expectsReply || this.hasFinal || kind === 'dtmf_start' || kind === 'session_end') return;
+    this.#report('final_missing', kind === 'session_start' ? 'G-21' : 'G-43', `the RPC of ${kind} was completed without a closing FINAL`);
+  }
+
+  #lookAtPrompt({ type, event }: Answer, { audio, text, bargeIn }: AnswerPrompt): void {
+    const isWav = startsAsWav(audio);
+    if (type === 'chunk' && audio.length > 0) {
+      if (isWav) this.#report('wav_header_in_chunk', 'G-42', 'a CHUNK starts with a WAV header; its audio must be headerless');
+      if (audio.length < MIN_CHUNK_BYTES || audio.length > MAX_CHUNK_BYTES) {
+        this.#report(
+          'chunk_size',
+          'G-42',
+          `a CHUNK holds ${String(audio.length)} bytes; ${String(MIN_CHUNK_BYTES)} to ${String(MAX_CHUNK_BYTES)} are allowed`,
+        );
+      }
+      if (text !== '') this.#report('text_beside_chunk', 'G-46', 'a CHUNK carries text beside its audio; the platform may speak it too');
+    }
+    if (type === 'final' && audio.length > 0) {
+      if (this.#call.mode === 'chunk')
+        this.#report('final_audio_in_chunk_mode', 'G-43', 'a FINAL carries audio in a call that streams chunks');
+      else if (!isWav) this.#report('wav_header_missing', 'G-41', 'the audio of a FINAL has no WAV header');
+    }
+    if (bargeIn && isTerminalEvent(event)) {
+      this.#report('barge_in_on_terminal', 'G-55', 'a prompt beside a terminal event may not be interrupted');
+    }
+    if (this.#call.hasEnded) this.#report('prompt_after_terminal', 'G-7C', 'a prompt came after the terminal event');
+  }
+
+  #lookAtMode(answer: Answer): void {
+    if (!answer.prompts.some((prompt) => prompt.audio.length > 0)) return;
+    const mode = answer.type === 'chunk' ? 'chunk' : answer.type === 'final' ? 'wav' : undefined;
+    if (mode === undefined) return;
+    if (this.#call.mode !== undefined && this.#call.mode !== mode) {
+      this.#report(
+        'mode_switched',
+        'G-40',
+        `the call began in ${this.#call.mode.toUpperCase()} mode and goes on in ${mode.toUpperCase()} mode`,
+      );
+    }
+    this.#call.mode ??= mode;
+  }
+
+  #lookAtEvents({ event, type }: Answer): void {
+    if (event?.kind === 'start_of_input') {
+      this.#starts += 1;
+      if (this.#starts > 1) this.#report('input_start_repeated', 'G-36', 'START_OF_INPUT came twice for one utterance');
+      if (type === 'chunk') this.#report('input_start_as_chunk', 'G-39', 'START_OF_INPUT came as CHUNK, which stops caller audio');
+    }
+    if (!isTerminalEvent(event)) return;
+    if (this.#call.hasEnded) this.#report('second_terminal', 'G-77', 'a second terminal event came in one call');
+    const hint = event.metadata['routing_hint'];
+    if (hint !== undefined && !(typeof hint === 'string' && ROUTING_HINT.test(hint))) {
+      this.#report('routing_hint_invalid', 'G-79', 'routing_hint must be a letter and up to 63 letters, digits, _ or -');
+    }
+  }
+
+  /** What must not be answered, or only without a prompt. */
+  #lookAtPlace(kind: TurnKind, answer: Answer): void {
+    // An event about speech may have crossed the key on its way.
+    const mayCross = answer.event?.kind === 'start_of_input' || answer.event?.kind === 'end_of_input';
+    if (kind === 'dtmf_start' && !mayCross)
+      this.#report('answer_to_key_press', 'G-61', 'START_OF_DTMF must be completed without any response');
+    if (kind === 'session_end' && answer.prompts.length > 0) {
+      this.#report('answer_after_hang_up', 'G-75', 'SESSION_END from the caller was answered with a prompt that nobody hears');
+    }
+  }
+
+  #lookAtFinal(kind: TurnKind, answer: Answer): void {
+    this.#finals += 1;
+    if (this.#finals > 1) this.#report('second_final', 'G-14', 'more than one closing FINAL came on one RPC');
+    const hasSettings = answer.mode !== undefined || answer.config !== undefined;
+    if (isTerminalEvent(answer.event)) {
+      if (hasSettings)
+        this.#report('terminal_with_input_settings', 'G-78', 'a terminal response carries input_mode or input_handling_config');
+    } else if (kind !== 'session_end' && kind !== 'dtmf_start' && (answer.mode === undefined || answer.config === undefined)) {
+      this.#report('input_settings_missing', 'G-80', 'a FINAL that does not end the call must carry input_mode and input_handling_config');
+    }
+  }
+}

@@ -1,0 +1,317 @@
+// The platform's turn grammar: which RPC is opened, fed and closed when. Takes what the caller does and what the server
+// answers; knows no wire and no script. After every event all is settled from the state as it is then, so that no order
+// of events needs a path of its own.
+import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
+import type { CallClock } from './call-clock.ts';
+import { ExpectedInput } from './expected-input.ts';
+import type { FindingCode } from './finding.ts';
+import { KeyEntry, type PlatformHabits } from './key-entry.ts';
+import type { Key } from './key.ts';
+import type { LineEnd, PlatformInput } from './line.ts';
+import { Listening } from './listening.ts';
+import type { CallOutcome } from './outcome.ts';
+import { Playback, type Playing } from './playback.ts';
+import { PromptTaker } from './prompt-taker.ts';
+import type { ChangeRate } from './prompt-sound.ts';
+import { SilenceWatch } from './silence-watch.ts';
+import type { Timeline } from './timeline.ts';
+import { TurnBook, type TurnBookOptions } from './turn-book.ts';
+import type { Turn, TurnPhase } from './turn.ts';
+
+/** What the turn grammar works with. */
+export interface TurnGrammarOptions extends TurnBookOptions {
+  readonly habits: PlatformHabits;
+  readonly changeRate?: ChangeRate;
+  /** Something changed; the caller may act. */
+  readonly onChanged: () => void;
+  /** The reply on this RPC began, or the RPC was completed without one. */
+  readonly onReplied: (turn: number) => void;
+  readonly onOver: (outcome: CallOutcome) => void;
+}
+
+/** Most RPCs of one call; a server that ends its turns at once must not make the caller spin. */
+const MAX_TURNS = 1000;
+/** Listening RPCs in a row that the server ends without a word before the call is given up. */
+const MAX_EMPTY_EARS = 3;
+/** Longest wait for the answer to SESSION_END, ms. */
+const HANG_UP_LIMIT_MS = 5000;
+
+/** The turns of one call. */
+export class TurnGrammar {
+  readonly listening: Listening;
+  readonly playback: Playback;
+  readonly book: TurnBook;
+  readonly #clock: CallClock;
+  readonly #timeline: Timeline;
+  readonly #options: TurnGrammarOptions;
+  readonly #prompts: PromptTaker;
+  readonly #entry: KeyEntry;
+  readonly #expected = new ExpectedInput();
+  readonly #silence: SilenceWatch;
+  #terminal: CallOutcome | undefined;
+  #leaving: CallOutcome | undefined;
+  #isOver = false;
+  #isActing = false;
+  #emptyEars = 0;
+
+  constructor(options: TurnGrammarOptions) {
+    const { clock, timeline } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#timeline = timeline;
+    this.book = new TurnBook(options, {
+      answered: this.#acting(this.#answered.bind(this)),
+      ended: this.#acting(this.#ended.bind(this)),
+      late: this.#acting(this.#late.bind(this)),
+    });
+    this.#entry = new KeyEntry(clock, timeline, this.book, options.habits);
+    this.listening = new Listening(clock, this.book, () => this.playing?.bargeIn !== false);
+    this.playback = new Playback(clock, {
+      started: this.#acting(({ turn }, gapMs) => this.book.all[turn - 1]?.noteGap(gapMs)),
+      idle: this.#acting(() => {
+        timeline.add('platform', 'prompts_over');
+      }),
+    });
+    this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate);
+    // The RPC that heard the silence is half-closed before the report goes on its own (G-70).
+    this.#silence = new SilenceWatch(
+      clock,
+      this.#acting(() => {
+        this.listening.setAside();
+        this.book.ask('no_input', { kind: 'no_input' });
+      }),
+    );
+  }
+
+  /** The first RPC: SESSION_START and half-close (G-20). */
+  start(input: PlatformInput & { readonly kind: 'session_start' }): void {
+    this.book.ask('session_start', input);
+  }
+
+  /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
+  get isCallersTurn(): boolean {
+    return this.#mayGoOn && this.playing === undefined && !this.book.isAwaiting && !this.#entry.isOpen;
+  }
+
+  /** What is heard now. */
+  get playing(): Playing | undefined {
+    return this.playback.playing;
+  }
+
+  /** The RPC that speech begun now belongs to: the one that listens, or the next. */
+  get inputTurn(): number {
+    return this.listening.turn?.id ?? this.book.nextId;
+  }
+
+  /**
+   * The caller presses a key.
+   *
+   * @returns whether the platform took it (G-51).
+   */
+  press(key: Key): boolean {
+    if (!this.#mayGoOn) return false;
+    this.#timeline.add('caller', 'presses', { detail: key });
+    if (this.#entry.add(key)) return true;
+    const { playing } = this;
+    const refusal = this.#expected.takesKeys ? this.#entry.refusal(playing, this.book.isAwaiting) : 'the server listens for speech only';
+    if (refusal !== undefined) {
+      this.#timeline.add('platform', 'drops_key', { detail: refusal });
+      return false;
+    }
+    const begin = this.#acting(() => {
+      const ear = this.listening.take();
+      if (playing !== undefined) this.#cutBefore(this.book.nextId);
+      this.#entry.begin(key, this.#expected.config, ear, playing !== undefined);
+    });
+    begin();
+    return true;
+  }
+
+  /** The caller hangs up, or the call is given up: open RPCs are closed, then SESSION_END on its own RPC (G-74). */
+  hangUp(outcome: CallOutcome = 'hung_up'): void {
+    if (this.#isOver || this.#leaving !== undefined) return;
+    this.#leaving = outcome;
+    this.#quieten();
+    // The ear is half-closed and may still be completed; what was to be heard is cancelled.
+    for (const turn of this.book.all) if (turn.kind !== 'speech' || turn.phase !== 'set_aside') this.book.giveUp(turn);
+    const end = this.book.ask('session_end', { kind: 'session_end' });
+    end.watch(Math.min(HANG_UP_LIMIT_MS, this.#options.answerLimitMs), () => {
+      this.#late(end);
+    });
+  }
+
+  /** Ends the call because of a failure. A server that can still be reached is told with SESSION_END. */
+  fail(code: FindingCode, message: string, isReachable: boolean, turn?: number): void {
+    if (this.#isOver) return;
+    const atMs = Math.round(this.#clock.nowMs());
+    this.#options.findings.add({ code, message, atMs, fatal: true, ...(turn === undefined ? {} : { turn }) });
+    if (isReachable && this.#leaving === undefined) this.hangUp('failed');
+    else this.#finish(this.#leaving === 'interrupted' ? 'interrupted' : 'failed');
+  }
+
+  /**
+   * The caller has spoken and got no reply for too long. Fails the call, unless the platform will go on by itself: a
+   * prompt still plays, the input is complete and its RPC watched, or NO_INPUT will come.
+   *
+   * @returns whether the call was failed.
+   */
+  missReply(): boolean {
+    const ear = this.listening.turn;
+    if (ear === undefined || this.playing !== undefined || (!ear.hasHeardSpeech && this.#silence.isArmed)) return false;
+    const missing = ear.hasHeardSpeech ? 'the end of speech' : 'any speech';
+    this.fail('no_answer', `the server did not report ${missing} within ${String(this.#options.answerLimitMs)} ms`, true, ear.id);
+    return true;
+  }
+
+  get #mayGoOn(): boolean {
+    return !this.#isOver && this.#leaving === undefined && this.#terminal === undefined;
+  }
+
+  #answered(turn: Turn, answer: Answer): void {
+    if (this.#isOver || this.#leaving !== undefined) return;
+    const isReply = answer.prompts.length > 0 || isClosing(answer) || isTerminalEvent(answer.event);
+    // A server may reply without reporting the end of speech first.
+    if (turn === this.listening.turn && isReply) this.listening.complete();
+    this.#takeEvent(turn, answer);
+    const { unplayable, isFull } = this.#prompts.take(turn, answer);
+    if (unplayable !== undefined) this.book.find('prompt_unplayable', unplayable, turn.id, 'G-48');
+    if (isFull === true) {
+      this.fail('too_much_audio', 'the server sent more audio ahead than any caller would listen to', true, turn.id);
+      return;
+    }
+    this.#expected.take(turn, answer);
+    if (isReply && turn.phase === 'awaiting' && turn.kind !== 'dtmf_start') this.#options.onReplied(turn.id);
+  }
+
+  #takeEvent(turn: Turn, { event, type }: Answer): void {
+    if (event === undefined) return;
+    const latencyMs = isTerminalEvent(event) ? turn.noteReply() : undefined;
+    this.#timeline.add('server', event.kind, { turn: turn.id, detail: event.name, latencyMs });
+    if (event.kind === 'start_of_input') this.#inputStarted(turn, type === 'chunk');
+    else if (event.kind === 'end_of_input' && turn === this.listening.turn) this.listening.complete();
+    else if (event.kind === 'transfer') this.#terminal ??= 'transferred';
+    else if (event.kind === 'session_end') this.#terminal ??= 'ended';
+  }
+
+  #inputStarted(turn: Turn, isChunk: boolean): void {
+    if (turn !== this.listening.turn) {
+      // On an RPC that listened a moment ago the event has only crossed our half-close.
+      const hasListened = turn.kind === 'speech' || turn.kind === 'dtmf_start';
+      if (!hasListened) this.book.find('input_start_misplaced', 'START_OF_INPUT came on an RPC that carries no speech', turn.id, 'G-52');
+      return;
+    }
+    turn.hasHeardSpeech = true;
+    if (isChunk) this.listening.mute();
+    const { playing } = this;
+    if (playing === undefined || playing.turn >= turn.id) return;
+    if (playing.bargeIn) this.#cutBefore(turn.id);
+    else this.book.find('input_start_not_allowed', 'START_OF_INPUT came while a prompt without barge-in plays', turn.id, 'G-37');
+  }
+
+  /** The caller came in between: what is not heard of older turns never will be (G-52). */
+  #cutBefore(id: number): void {
+    const heardTurn = this.playing?.turn;
+    const droppedMs = this.playback.cutBefore(id);
+    for (const turn of this.book.all) {
+      if (turn.id >= id || turn.phase === 'listening') continue;
+      if (turn.id === heardTurn || turn.phase === 'awaiting') turn.isInterrupted = true;
+      if (turn.phase === 'awaiting') this.book.setAside(turn);
+    }
+    this.#timeline.add('platform', 'cuts_prompts', { detail: `${String(Math.round(droppedMs))} ms unheard` });
+  }
+
+  #ended(turn: Turn, phase: TurnPhase, end: LineEnd): void {
+    if (this.#isOver) return;
+    if (turn === this.listening.turn) this.listening.take();
+    if (end.kind === 'broken') {
+      const { code, message } = end.failure;
+      // Nobody waits for this RPC any more; when the connection is gone, the others say so.
+      if (phase === 'set_aside') this.book.find(code, message, turn.id);
+      else this.fail(code, message, false, turn.id);
+    } else {
+      this.#timeline.add('server', 'completes', { turn: turn.id, detail: turn.summary });
+      if (phase === 'listening') this.#earEmptied(turn);
+      else if (turn.kind === 'speech') this.#emptyEars = 0;
+    }
+    if (turn.kind === 'session_end' && this.#leaving !== undefined) this.#finish(this.#leaving);
+    this.#entry.turnEnded(turn);
+    if (phase === 'awaiting' && turn.kind !== 'dtmf_start' && this.#mayGoOn) this.#options.onReplied(turn.id);
+  }
+
+  #earEmptied(turn: Turn): void {
+    this.#emptyEars += 1;
+    this.book.find('unasked_completion', 'a listening RPC was completed before the caller had said anything', turn.id, 'G-13');
+    if (this.#emptyEars >= MAX_EMPTY_EARS) this.fail('closed_early', 'the server completes every listening RPC at once', true, turn.id);
+  }
+
+  /** Nothing came for the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */
+  #late(turn: Turn): void {
+    if (this.#isOver || (this.playing !== undefined && this.#leaving === undefined)) return;
+    const mayBeSilent = turn.check.hasFinal || turn.phase === 'set_aside' || turn.kind === 'dtmf_start' || turn.kind === 'session_end';
+    if (!mayBeSilent) {
+      this.fail('no_answer', `no answer to ${turn.kind} within ${String(this.#options.answerLimitMs)} ms`, true, turn.id);
+      return;
+    }
+    this.book.find('not_completed', `the RPC of ${turn.kind} was not completed`, turn.id, turn.kind === 'dtmf_start' ? 'G-61' : 'G-13');
+    const { phase } = turn;
+    this.book.giveUp(turn);
+    this.#ended(turn, phase, { kind: 'completed', promptTexts: [] });
+  }
+
+  /** Wraps whatever can happen on a call: afterwards everything is brought in line with the state as it is then. */
+  #acting<What extends unknown[]>(happening: (...what: What) => void): (...what: What) => void {
+    return (...what) => {
+      const isOutermost = !this.#isActing;
+      this.#isActing = true;
+      happening(...what);
+      if (!isOutermost) return;
+      if (this.#mayGoOn) this.#settleEar();
+      else if (this.#terminal !== undefined && this.#leaving === undefined && !this.#isOver) this.#settleEnd(this.#terminal);
+      this.#isActing = false;
+      if (this.#mayGoOn) this.#options.onChanged();
+    };
+  }
+
+  #settleEar(): void {
+    const { playing, listening } = this;
+    const { takesVoice, config } = this.#expected;
+    // G-50: while a prompt with barge-in plays, the next RPC opens before the last one is over.
+    const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.book.isAwaiting : playing.bargeIn);
+    if (listening.turn === undefined && mayListen) this.#openEar();
+    else if (listening.turn?.hasHeardSpeech === false && !takesVoice) listening.setAside();
+    if (this.isCallersTurn && listening.turn?.hasHeardSpeech !== true) this.#silence.arm(config.noInputMs);
+    else this.#silence.disarm();
+  }
+
+  /** The server has ended the call: its prompts are heard to the end, then the line is dropped (G-76, G-77). */
+  #settleEnd(outcome: CallOutcome): void {
+    this.listening.setAside();
+    this.#entry.cancel();
+    this.#silence.disarm();
+    if (this.playing === undefined && !this.book.isAwaiting) this.#finish(outcome);
+  }
+
+  #openEar(): void {
+    if (this.book.nextId > MAX_TURNS) {
+      this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} RPCs`, true);
+      return;
+    }
+    const { id } = this.listening.open();
+    this.#timeline.add('platform', 'listens', { turn: id });
+  }
+
+  #quieten(): void {
+    this.#silence.disarm();
+    this.#entry.cancel();
+    this.listening.stop();
+    this.playback.stop();
+  }
+
+  #finish(outcome: CallOutcome): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#quieten();
+    for (const turn of this.book.all) this.book.giveUp(turn);
+    this.#options.onOver(outcome);
+  }
+}

@@ -1,0 +1,134 @@
+// One RPC of a call as the platform keeps it: what it is for, how far it is, and what its reply was. Decides nothing;
+// the turn grammar does.
+import type { CancelTimer } from '../base/clock.ts';
+import type { CallClock } from './call-clock.ts';
+import type { LineTurn } from './line.ts';
+import type { TurnCheck, TurnKind } from './turn-check.ts';
+
+/**
+ * How far a turn is: `listening` to the caller's audio, `awaiting` the reply to complete input, `set_aside` when the
+ * caller's input went elsewhere and no reply is wanted, `over`.
+ */
+export type TurnPhase = 'listening' | 'awaiting' | 'set_aside' | 'over';
+
+/** The reply on one RPC. */
+export interface Reply {
+  /** The RPC, counted from 1. */
+  readonly turn: number;
+  readonly kind: TurnKind;
+  /** ms from the end of the caller's input to the first prompt or terminal event; undefined when no input was measured. */
+  readonly latencyMs: number | undefined;
+  /** When the first prompt or terminal event came, ms since the call began. */
+  readonly atMs: number;
+  readonly prompts: number;
+  /** Length of all its audio, ms. */
+  readonly audioMs: number;
+  /** Longest silence between two sounds of this reply, ms. */
+  readonly maxGapMs: number;
+  /** What it says, as far as the server told. */
+  readonly texts: readonly string[];
+  /** Whether the caller cut it. */
+  readonly isInterrupted: boolean;
+}
+
+/** One RPC. */
+export class Turn {
+  readonly id: number;
+  readonly check: TurnCheck;
+  kind: TurnKind;
+  phase: TurnPhase;
+  /** When the caller's input was complete, ms since the call began. */
+  inputEndMs: number | undefined;
+  /** Whether the server heard speech on it (G-36). */
+  hasHeardSpeech = false;
+  /** Whether the caller cut its prompts: what still comes is dropped (G-52). */
+  isInterrupted = false;
+  prompts = 0;
+  audioMs = 0;
+  readonly #clock: CallClock;
+  readonly #texts: string[] = [];
+  #line: LineTurn | undefined;
+  #cancelWatch: CancelTimer = () => undefined;
+  #replyAtMs: number | undefined;
+  #latencyMs: number | undefined;
+  #maxGapMs = 0;
+
+  constructor(clock: CallClock, id: number, kind: TurnKind, phase: TurnPhase, check: TurnCheck) {
+    this.#clock = clock;
+    this.id = id;
+    this.kind = kind;
+    this.phase = phase;
+    this.check = check;
+  }
+
+  /** The wire under this turn; set once, right after the turn was opened. */
+  attach(line: LineTurn): void {
+    this.#line = line;
+  }
+
+  get line(): LineTurn {
+    if (this.#line === undefined) throw new TypeError('a turn is used before its line is attached');
+    return this.#line;
+  }
+
+  /** Calls `onLate` when nothing re-arms the watch for `limitMs`. */
+  watch(limitMs: number, onLate: () => void): void {
+    this.#cancelWatch();
+    this.#cancelWatch = this.#clock.after(limitMs, onLate);
+  }
+
+  /** The turn is over; nothing is watched any more. */
+  finish(): void {
+    this.phase = 'over';
+    this.#cancelWatch();
+  }
+
+  /**
+   * Notes the first prompt or terminal event.
+   *
+   * @returns the latency when this was the first and the end of the input is known, ms.
+   */
+  noteReply(): number | undefined {
+    if (this.#replyAtMs !== undefined) return undefined;
+    this.#replyAtMs = this.#clock.nowMs();
+    this.#latencyMs = this.inputEndMs === undefined ? undefined : this.#replyAtMs - this.inputEndMs;
+    return this.#latencyMs;
+  }
+
+  /** Notes the silence before a sound of this reply, ms. */
+  noteGap(gapMs: number): void {
+    this.#maxGapMs = Math.max(this.#maxGapMs, gapMs);
+  }
+
+  /** Adds what a prompt says; empty and known texts are not added twice. */
+  noteTexts(texts: readonly string[]): void {
+    for (const text of texts) if (text !== '' && !this.#texts.includes(text)) this.#texts.push(text);
+  }
+
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
+  /** What came on it, in a few words; empty when no prompt did. */
+  get summary(): string {
+    if (this.prompts === 0) return '';
+    const said = this.#texts.length > 0 ? `"${this.#texts.join(' ')}" ` : '';
+    return `${said}${(this.audioMs / 1000).toFixed(1)} s`;
+  }
+
+  /** The reply so far; undefined while there is none. */
+  get reply(): Reply | undefined {
+    if (this.#replyAtMs === undefined) return undefined;
+    return {
+      turn: this.id,
+      kind: this.kind,
+      latencyMs: this.#latencyMs,
+      atMs: this.#replyAtMs,
+      prompts: this.prompts,
+      audioMs: this.audioMs,
+      maxGapMs: this.#maxGapMs,
+      texts: [...this.#texts],
+      isInterrupted: this.isInterrupted,
+    };
+  }
+}
