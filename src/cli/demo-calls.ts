@@ -1,0 +1,48 @@
+// The three calls of the demo: one to each bundled bot, each with what it must bring about.
+import { keysOf } from '../fake-platform/key.ts';
+import { parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
+import type { Step } from '../fake-platform/script.ts';
+
+/** One call of the demo. */
+export interface DemoCall {
+  readonly agentId: string;
+  readonly title: string;
+  readonly script: readonly Step[];
+  readonly expectations: readonly Expectation[];
+}
+
+/** Speaks a text as the caller: µ-law, 8 kHz. */
+export type Speak = (text: string) => Promise<Uint8Array>;
+
+/** Makes the calls. */
+export async function demoCalls(speak: Speak): Promise<readonly DemoCall[]> {
+  const sentence = 'Hello Parley, can you hear me?';
+  return [
+    {
+      agentId: 'front-desk',
+      title: 'front-desk  the caller interrupts the menu, asks for the opening hours, then for a person',
+      script: [press('1', 2500), press('0', 1500)],
+      expectations: expecting('text:/welcome to the front desk/i', 'text:/nine to five/', 'text:/connect you/', 'transfer', 'latency<1s'),
+    },
+    {
+      agentId: 'echo',
+      title: 'echo        the caller says a sentence, hears it back, and ends with a key',
+      script: [{ kind: 'say', label: sentence, mulaw: await speak(sentence) }, press('5')],
+      expectations: expecting('text:/say something/i', 'text:/goodbye/i', 'end', 'latency<2s'),
+    },
+    {
+      agentId: 'code-line',
+      title: 'code-line   the caller enters a code, hears it back and confirms it',
+      script: [press('4711'), press('1')],
+      expectations: expecting('text:/four digit code/', 'text:/You entered 4 7 1 1/', 'text:/thank you/i', 'end', 'latency<2s'),
+    },
+  ];
+}
+
+function press(text: string, interruptMs?: number): Step {
+  return { kind: 'press', keys: keysOf(text) ?? [], ...(interruptMs === undefined ? {} : { interruptMs }) };
+}
+
+function expecting(...written: readonly string[]): readonly Expectation[] {
+  return written.map(parseExpectation);
+}
