@@ -1,6 +1,7 @@
 // Runs a tool of the locked packages, and installs them first when they are missing or not those of the lockfile:
 //
 //   node scripts/with-packages.mjs vitest run test/unit
+//   node scripts/with-packages.mjs node scripts/check.mjs      (a script of ours that needs the packages)
 //
 // Works on an empty machine with Node and npm, so it may import nothing but Node itself.
 import { spawn, spawnSync } from 'node:child_process';
@@ -155,12 +156,12 @@ function isRunning(pid) {
  */
 function run(bin, args) {
   const onWindows = process.platform === 'win32';
-  const file = path.join(MODULES, '.bin', onWindows ? `${bin}.cmd` : bin);
+  const file = bin === 'node' ? process.execPath : path.join(MODULES, '.bin', onWindows ? `${bin}.cmd` : bin);
   if (!existsSync(file)) {
     process.stderr.write(`The locked packages have no tool named ${bin}.\n`);
     return 1;
   }
-  const child = spawn(file, args, { stdio: 'inherit', shell: onWindows });
+  const child = spawn(file, args, { stdio: 'inherit', shell: onWindows && bin !== 'node' });
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));
   process.on('SIGINT', () => {

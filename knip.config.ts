@@ -1,0 +1,27 @@
+// What `npm run unused` takes for used: the doors through which the program, the tools and the tests come in; package.json
+// names those of bot authors.
+// Everything else must be reached from one of them.
+import type { KnipConfig } from 'knip';
+
+const config: KnipConfig = {
+  entry: [
+    'src/cli/main.ts!',
+    // Started by file name, in threads of their own.
+    'src/**/*-worker.ts!',
+    // Loaded by folder.
+    'bots/*.ts!',
+    'scripts/*.mjs',
+    'test/**/*.test.ts',
+    'bots/**/*.test.ts',
+    'dependency-cruiser.config.mjs',
+  ],
+  project: ['src/**/*.ts!', 'bots/**/*.ts!', 'scripts/**/*.mjs', 'test/**/*.ts', '*.{mjs,ts}'],
+  // The generator writes every message, wanted or not.
+  ignore: ['src/contract/gen/**'],
+  // A signature may need a name for its shape although nobody else writes that name.
+  ignoreExportsUsedInFile: { interface: true, type: true },
+  // Debian's, not npm's: tests that need them say so themselves.
+  ignoreBinaries: ['mkfifo', 'openssl', 'protoc', 'python3', 'redis-server', 'sox', 'soxi'],
+};
+
+export default config;
