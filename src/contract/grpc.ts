@@ -11,6 +11,7 @@ import {
   type Serialize,
 } from '@grpc/proto-loader';
 import { AppError } from '../base/errors.ts';
+import { packageRoot } from '../base/package-root.ts';
 import { FILE_DESCRIPTORS } from './gen/descriptors.ts';
 import type {
   HealthRequest,
@@ -21,7 +22,6 @@ import type {
   MediaResponse,
   WirePrompt,
 } from './messages.ts';
-import { packageRoot } from '../base/package-root.ts';
 import type { PlatformProfile } from './profile.ts';
 import { sendable } from './sendable.ts';
 
@@ -32,7 +32,6 @@ export type {
   ListAgentsResponse,
   MediaRequest,
   MediaResponse,
-  Struct,
   WireAgent,
   WireInputHandling,
   WirePrompt,
@@ -46,7 +45,6 @@ export {
   RESPONSE_TYPE,
   SERVING_STATUS,
   VOICE_ENCODING,
-  type DtmfKey,
 } from './numbers.ts';
 
 // The cheapest options, and field names as the proto writes them, which server reflection publishes. Measured 2026-11-21
@@ -74,13 +72,13 @@ interface Rpc<Request, Response, ReadResponse = Response> {
 
 // Type aliases and not interfaces: grpc-js wants an index signature, which only aliases get.
 /** The media service. Its responses are written as messages or as ready bytes, and read as messages. */
-export type MediaDefinition = Readonly<{
+type MediaDefinition = Readonly<{
   ProcessCallerInput: Rpc<MediaRequest, MediaResponse | EncodedResponse, MediaResponse>;
   ListVirtualAgents: Rpc<ListAgentsRequest, ListAgentsResponse>;
 }>;
 
 /** The platform's own health service (U-01). */
-export type HealthDefinition = Readonly<{
+type HealthDefinition = Readonly<{
   Check: Rpc<HealthRequest, HealthResponse>;
   Watch: Rpc<HealthRequest, HealthResponse>;
 }>;

@@ -8,15 +8,8 @@ export const MAX_CHUNK_BYTES = 65_536;
 /** Caller audio shorter than this is a probe and is dropped, bytes; exactly 15 is kept (G-34, U-15). */
 export const MIN_CALLER_AUDIO_BYTES = 15;
 
-/** Fewest keys that can be asked for. */
-export const MIN_DIGITS = 1;
-/** Most keys that can be asked for or are taken from one message. The platform's own bound is not known (G-84). */
-export const MAX_DIGITS = 64;
-
 /** A routing hint: 1 to 64 ASCII characters, a letter first (G-79). */
 export const ROUTING_HINT = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** Name of the event that hands the caller over (G-79). */
-export const TRANSFER_EVENT_NAME = 'transfer_requested';
 
 /** Levels of free data (Struct) we send or take; protobufjs stops decoding near 48, other implementations near 50. */
 export const MAX_STRUCT_DEPTH = 32;

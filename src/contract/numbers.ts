@@ -35,9 +35,6 @@ export const DTMF_KEY = {
   '#': DTMF_DIGITS.DTMF_DIGIT_POUND,
 } as const;
 
-/** A key of a phone. */
-export type DtmfKey = keyof typeof DTMF_KEY;
-
 const CHARACTERS: ReadonlyMap<number, string> = new Map(Object.entries(DTMF_KEY).map(([character, number]) => [number, character]));
 
 /** The key of a number on the wire; undefined for 0 (unspecified) and for numbers this version does not know (G-90). */

@@ -14,14 +14,9 @@ const URL_PATH = /^(\/[\w.~-]+)+$/;
 const HTTPS_BASE = /^https:\/\/[a-z0-9.-]+(:\d+)?(\/[\w.~-]+)*$/;
 const LOOPBACK_BASE = /^http:\/\/(127\.0\.0\.1|localhost):\d+(\/[\w.~-]+)*$/;
 
-// Every form an issuer may have; whether this profile may have it is asked afterwards.
+// Every form an issuer may have (J-12, J-13); whether this profile may have it is asked afterwards.
 const ISSUER = new RegExp(`${HTTPS_BASE.source}|${LOOPBACK_BASE.source}`);
 const ISSUER_MEND = 'give it exactly as the `iss` claim says it: https, lower-case host, no slash at the end, no query';
-
-/** Whether `issuer` may stand in an issuer list (J-12, J-13). Plain http is for a loopback issuer of a profile that allows it. */
-export function isUsableIssuer(issuer: string, allowLoopbackHttp: boolean): boolean {
-  return HTTPS_BASE.test(issuer) || (allowLoopbackHttp && LOOPBACK_BASE.test(issuer));
-}
 
 const jws = z
   .strictObject({

@@ -8,8 +8,6 @@ import { AppError } from '../base/errors.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { profileSchema } from './profile-schema.ts';
 
-export { isUsableIssuer } from './profile-schema.ts';
-
 /** Names of one platform; frozen. */
 export type PlatformProfile = z.infer<typeof profileSchema>;
 

@@ -37,7 +37,7 @@ export function requireDebian(needs: DebianNeeds): boolean {
 }
 
 /** Why a test with these needs cannot run, and what to install; undefined when it can. */
-export function missingReason(needs: DebianNeeds): string | undefined {
+function missingReason(needs: DebianNeeds): string | undefined {
   const commands = (needs.commands ?? []).filter((command) => !isCommand(command));
   const modules = missingModules(needs.python ?? []);
   const files = (needs.files ?? []).filter((file) => !existsSync(file));
