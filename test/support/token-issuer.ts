@@ -12,13 +12,14 @@ export interface SigningKey {
   readonly id: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
-  readonly published: JsonWebKey & { kid: string; use: string };
+  readonly published: JsonWebKey & { n: string; e: string; kid: string; use: string };
 }
 
 /** Makes an RSA key. */
 export function createSigningKey(id: string, options: { bits?: number } = {}): SigningKey {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: options.bits ?? 2048 });
-  return { id, privateKey, publicKey, published: { ...publicKey.export({ format: 'jwk' }), kid: id, use: 'sig' } };
+  const { n = '', e = '' } = publicKey.export({ format: 'jwk' });
+  return { id, privateKey, publicKey, published: { kty: 'RSA', n, e, kid: id, use: 'sig' } };
 }
 
 /** base64url of a text, of bytes or of a value as JSON. */
@@ -98,6 +99,15 @@ export class TokenIssuer {
 
   forgetRequests(): void {
     this.#requests = [];
+  }
+
+  /** Leaves requests unanswered from now on; resolves with the response object of the first one. */
+  hold(): Promise<ServerResponse> {
+    return new Promise((resolve) => {
+      this.respond = (_request, response) => {
+        resolve(response);
+      };
+    });
   }
 
   /** Open connections are cut. */

@@ -1,0 +1,159 @@
+// How long keys count as fresh, and how long they serve while the issuer cannot be reached.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PRINCIPAL, TokenBench } from '../../support/token-bench.ts';
+import { createSigningKey, TokenIssuer } from '../../support/token-issuer.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const key = createSigningKey('key-1');
+
+let issuer: TokenIssuer;
+
+beforeEach(async () => {
+  issuer = await TokenIssuer.start();
+  issuer.publish([key.published]);
+});
+
+afterEach(async () => {
+  await issuer.close();
+});
+
+/** A bench that remembers no token, so that every verification looks for its key. */
+const open = (keySource = {}): TokenBench => new TokenBench(issuer, key, { rememberedTokens: 0, keySource });
+
+describe('fresh keys', () => {
+  it.each([
+    ['no word from the issuer: 60 minutes', {}, 60 * MINUTE_MS],
+    ['max-age of 10 minutes', { 'cache-control': 'public, max-age=600' }, 10 * MINUTE_MS],
+    ['max-age in quotes and upper case', { 'cache-control': 'MAX-AGE="600"' }, 10 * MINUTE_MS],
+    ['max-age less the age of the answer', { 'cache-control': 'max-age=600', age: '240' }, 6 * MINUTE_MS],
+    ['an age that is no number counts as none', { 'cache-control': 'max-age=600', age: 'old' }, 10 * MINUTE_MS],
+    ['max-age of 0, held for a minute', { 'cache-control': 'max-age=0' }, MINUTE_MS],
+    ['an answer older than its max-age, held for a minute', { 'cache-control': 'max-age=10', age: '999999' }, MINUTE_MS],
+    ['no-store, held for a minute', { 'cache-control': 'no-store, max-age=600' }, MINUTE_MS],
+    ['no-cache, held for a minute', { 'cache-control': 'no-cache' }, MINUTE_MS],
+    ['max-age of a week, held for a day', { 'cache-control': 'max-age=604800' }, 24 * HOUR_MS],
+    ['a max-age that is no number counts as none', { 'cache-control': 'max-age=soon' }, 60 * MINUTE_MS],
+    ['s-maxage is for shared caches', { 'cache-control': 's-maxage=600' }, 60 * MINUTE_MS],
+  ])('are asked for again after %s', async (_name, headers, freshMs) => {
+    issuer.headers = headers;
+    const bench = open();
+    await bench.verify(bench.token());
+    bench.clock.advance(freshMs - 1);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    expect(issuer.requests).toHaveLength(1);
+    bench.clock.advance(1);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  it('do not age when the wall clock is corrected', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    bench.clock.stepWall(48 * HOUR_MS);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    bench.clock.stepWall(-96 * HOUR_MS);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    expect(issuer.requests).toHaveLength(1);
+  });
+
+  it('are used for what the issuer says, also when it publishes none at all', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    issuer.publish([]);
+    bench.clock.advance(HOUR_MS);
+    expect(await bench.verify(bench.token())).toBe('key_not_found');
+  });
+});
+
+describe('an outage', () => {
+  const failures: readonly (readonly [string, (broken: TokenIssuer) => Promise<void> | void])[] = [
+    [
+      'answers 429',
+      (broken) => {
+        broken.respond = (_request, response) => response.writeHead(429, { 'retry-after': '60' }).end();
+      },
+    ],
+    [
+      'answers 503',
+      (broken) => {
+        broken.respond = (_request, response) => response.writeHead(503).end();
+      },
+    ],
+    [
+      'drops the connection',
+      (broken) => {
+        broken.respond = (_request, response) => response.destroy();
+      },
+    ],
+    ['refuses connections', (broken) => broken.close()],
+    [
+      'answers with nonsense',
+      (broken) => {
+        broken.respond = (_request, response) => response.end('{"keys":');
+      },
+    ],
+  ];
+
+  it.each(failures)('J-2B when the issuer %s, warm keys accept and cold ones refuse', async (name, fail) => {
+    const warm = open();
+    await warm.verify(warm.token());
+    await fail(issuer);
+    warm.clock.advance(HOUR_MS);
+    expect(await warm.verify(warm.token())).toEqual(PRINCIPAL);
+    expect(warm.log.lines.at(-1)).toContain('"stale":true');
+
+    const cold = open();
+    expect(await cold.verify(cold.token())).toBe('keys_unavailable');
+    expect(cold.log.lines[0]).toContain('"stale":false');
+    expect(warm.clock.pendingTimers + cold.clock.pendingTimers).toBe(0);
+    if (name === 'refuses connections') issuer = await TokenIssuer.start();
+  });
+
+  it('J-2B stale keys serve for 24 h beyond their fresh time and not a moment longer', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    issuer.respond = (_request, response) => response.writeHead(429).end();
+    bench.clock.advance(25 * HOUR_MS - 1);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    bench.clock.advance(1);
+    expect(await bench.verify(bench.token())).toBe('keys_unavailable');
+    bench.clock.advance(30_000);
+    issuer.respond = undefined;
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+  });
+
+  it('stale keys do not serve at all where that is configured', async () => {
+    const bench = open({ staleMs: 0 });
+    await bench.verify(bench.token());
+    issuer.respond = (_request, response) => response.writeHead(500).end();
+    bench.clock.advance(HOUR_MS);
+    expect(await bench.verify(bench.token())).toBe('keys_unavailable');
+  });
+
+  it('is asked about once for each pause, and noticed when it is over', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    issuer.respond = (_request, response) => response.writeHead(500).end();
+    bench.clock.advance(HOUR_MS);
+    issuer.forgetRequests();
+    for (let attempt = 0; attempt < 20; attempt++) expect(await bench.verify(bench.token({ iat: attempt }))).toEqual(PRINCIPAL);
+    expect(issuer.requests).toHaveLength(1);
+    issuer.respond = undefined;
+    bench.clock.advance(30_000);
+    await bench.verify(bench.token());
+    bench.clock.advance(30_000);
+    await bench.verify(bench.token());
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  it('makes an unknown kid a matter of missing keys, not of forgery', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    issuer.respond = (_request, response) => response.writeHead(500).end();
+    bench.clock.advance(30_000);
+    expect(await bench.verify(bench.token({}, { kid: 'new' }))).toBe('keys_unavailable');
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+  });
+});

@@ -1,0 +1,136 @@
+// Which nonces are good, at every step of a renewal.
+import { beforeEach, describe, expect, it } from 'vitest';
+import { digestNonce, NonceBook } from '../../../src/auth/nonces.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const ID = 'source-1';
+
+describe('the nonce book', () => {
+  let clock: FakeClock;
+  let book: NonceBook;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    book = new NonceBook({ clock });
+  });
+
+  /** Those of the given nonces that are accepted now. */
+  const accepted = (...nonces: string[]): string[] => nonces.filter((nonce) => book.accepts(ID, digestNonce(nonce)));
+  const inMs = (ms: number): { previousValidUntilMs: number } => ({ previousValidUntilMs: clock.nowMs() + ms });
+
+  it('J-18 accepts the current nonce of a data source and no other', () => {
+    book.rotate(ID, 'a');
+    expect(accepted('a', 'b', '', 'A', 'a ')).toEqual(['a']);
+    expect(book.accepts('source-2', digestNonce('a'))).toBe(false);
+  });
+
+  it('J-05 keeps the previous nonce until the given moment', () => {
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b', inMs(1000));
+    clock.advance(999);
+    expect(accepted('a', 'b')).toEqual(['a', 'b']);
+    clock.advance(1);
+    expect(accepted('a', 'b')).toEqual(['b']);
+  });
+
+  it('gives no grace without a moment, nor for one that has passed', () => {
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b');
+    expect(accepted('a', 'b')).toEqual(['b']);
+    book.rotate(ID, 'c', inMs(-1));
+    expect(accepted('b', 'c')).toEqual(['c']);
+  });
+
+  it('keeps a bounded number of replaced nonces, the newest ones', () => {
+    for (const nonce of ['a', 'b', 'c', 'd', 'e', 'f']) book.rotate(ID, nonce, inMs(10_000));
+    expect(accepted('a', 'b', 'c', 'd', 'e', 'f')).toEqual(['b', 'c', 'd', 'e', 'f']);
+  });
+
+  it('rotating to the current nonce again changes nothing', () => {
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b', inMs(1000));
+    book.rotate(ID, 'b', inMs(10));
+    clock.advance(500);
+    expect(accepted('a', 'b')).toEqual(['a', 'b']);
+  });
+
+  it('rotating back to a replaced nonce makes it current for good', () => {
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b', inMs(1000));
+    book.rotate(ID, 'a', inMs(1000));
+    clock.advance(1000);
+    expect(accepted('a', 'b')).toEqual(['a']);
+  });
+
+  it('accepts an announced nonce beside the current one, until it is confirmed or withdrawn', () => {
+    book.rotate(ID, 'a');
+    book.expect(ID, 'b');
+    expect(accepted('a', 'b')).toEqual(['a', 'b']);
+    book.confirm(ID, 'b', inMs(1000));
+    clock.advance(1000);
+    expect(accepted('a', 'b')).toEqual(['b']);
+
+    book.expect(ID, 'c');
+    book.withdraw(ID, 'c');
+    expect(accepted('b', 'c')).toEqual(['b']);
+  });
+
+  it('an announced nonce with unknown outcome outlives time, and the next renewal gives it the grace of the current one', () => {
+    book.rotate(ID, 'a');
+    book.expect(ID, 'b');
+    clock.advance(100 * 86_400_000);
+    book.expect(ID, 'c');
+    expect(accepted('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
+    book.confirm(ID, 'c', inMs(1000));
+    expect(accepted('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
+    clock.advance(1000);
+    expect(accepted('a', 'b', 'c')).toEqual(['c']);
+  });
+
+  it('keeps a bounded number of announced nonces, and the current one in any case', () => {
+    book.rotate(ID, 'a');
+    for (const nonce of ['b', 'c', 'd', 'e', 'f', 'f', 'a']) book.expect(ID, nonce);
+    expect(accepted('a', 'b', 'c', 'd', 'e', 'f')).toEqual(['a', 'c', 'd', 'e', 'f']);
+  });
+
+  it('withdrawing touches neither the current nonce nor a data source nobody knows', () => {
+    book.rotate(ID, 'a');
+    book.withdraw(ID, 'a');
+    book.withdraw('source-2', 'a');
+    expect(accepted('a')).toEqual(['a']);
+  });
+
+  it('forgets a data source with all its nonces', () => {
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b', inMs(1000));
+    book.expect(ID, 'c');
+    book.forget(ID);
+    expect(accepted('a', 'b', 'c')).toEqual([]);
+  });
+
+  it('refuses an empty nonce, which an empty claim would match', () => {
+    expect(() => {
+      book.rotate(ID, '');
+    }).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    expect(() => {
+      book.expect(ID, '');
+    }).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    expect(accepted('')).toEqual([]);
+  });
+
+  it('is bounded in the number of data sources', () => {
+    book = new NonceBook({ clock, maxDataSources: 1 });
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b');
+    expect(() => {
+      book.rotate('source-2', 'a');
+    }).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  });
+
+  it('P-14 holds no nonce in the clear', () => {
+    book.rotate(ID, 'canary-a');
+    book.rotate(ID, 'canary-b', inMs(1000));
+    expect(JSON.stringify(book)).not.toContain('canary');
+    expect(Buffer.from(digestNonce('canary-a')).toString()).not.toContain('canary');
+  });
+});
