@@ -133,7 +133,7 @@ export class PromptFiles {
     if (samples.length / sampleRateHz > this.#options.maxDurationMs / 1000) {
       throw new Reason(`is longer than ${String(this.#options.maxDurationMs)} ms`);
     }
-    return sampleRateHz === LINE_RATE_HZ ? encodeMulaw(samples) : await this.#resampled(recording);
+    return sampleRateHz === LINE_RATE_HZ ? encodeMulaw(samples) : this.#resampled(recording);
   }
 
   /** A second of audio at a time, so that a long recording does not keep the calls from being served. */
@@ -181,7 +181,7 @@ function unusable(file: string, cause: unknown): AppError {
 function reasonOf(cause: unknown): string {
   if (cause instanceof Reason) return cause.message;
   if (cause instanceof AppError) return `is not usable: ${cause.message}`;
-  const code = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
   return `cannot be read (${typeof code === 'string' ? code : 'unknown'})`;
 }

@@ -22,6 +22,22 @@ export function never(): AbortSignal {
   return new AbortController().signal;
 }
 
+/** How often the event loop comes round until the work is over. */
+export async function turnsDuring(work: unknown): Promise<number> {
+  const state = { isOver: false };
+  const over = Promise.resolve(work).finally(() => {
+    state.isOver = true;
+  });
+  let turns = 0;
+  for (; !state.isOver; turns += 1) {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+  await over;
+  return turns;
+}
+
 /** The real resampler. */
 export async function realResampler(): Promise<CreateResampler> {
   return resamplerMaker((await loadSpeex()) as SpeexModule); // The package ships no types; its shape is what resample.ts tests.

@@ -12,8 +12,11 @@ import { runProgram, type ChildProgram, type RunningProgram } from './child-prog
 /** Longest text that is taken, bytes of UTF-8. */
 const MAX_TEXT_BYTES = 4096;
 
+/** What a program sees of an environment unless something else is said: ours may hold secrets. */
+const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
+
 /** Which program runs and how much it may take. */
-export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command' | 'env'> {
+export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command'>, Partial<Pick<ChildProgram, 'env'>> {
   readonly clock: Clock;
   /** Samples of the 8 kHz mono WAV on the program's standard input; default pcm16. */
   readonly audio?: 'pcm16' | 'mulaw';
@@ -40,7 +43,7 @@ export class CommandRecognizer implements Recognizer {
   #isClosed = false;
 
   constructor(options: CommandRecognizerOptions) {
-    this.#options = { audio: 'pcm16', limitMs: 10_000, maxRunning: 4, maxWaiting: 64, ...options };
+    this.#options = { env: PLAIN_ENVIRONMENT, audio: 'pcm16', limitMs: 10_000, maxRunning: 4, maxWaiting: 64, ...options };
   }
 
   /**

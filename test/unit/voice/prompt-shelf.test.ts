@@ -31,13 +31,48 @@ describe('PromptShelf', () => {
   });
 
   it.each<[string, (file: string) => void]>([
-    ['empty', (file) => truncateSync(file, 0)],
-    ['cut short', (file) => truncateSync(file, 900)],
-    ['too long', (file) => writeFileSync(file, new Uint8Array(10), { flag: 'a' })],
-    ['no WAV', (file) => writeFileSync(file, new Uint8Array(1058))],
-    ['a WAV of another kind', (file) => writeFileSync(file, mulawWav(sound(1)).fill(1, 20, 21))],
-    ['a header without sound', (file) => writeFileSync(file, mulawWav(new Uint8Array(0)))],
-    ['far too large', (file) => truncateSync(file, 3_000_000)],
+    [
+      'empty',
+      (file) => {
+        truncateSync(file, 0);
+      },
+    ],
+    [
+      'cut short',
+      (file) => {
+        truncateSync(file, 900);
+      },
+    ],
+    [
+      'too long',
+      (file) => {
+        writeFileSync(file, new Uint8Array(10), { flag: 'a' });
+      },
+    ],
+    [
+      'no WAV',
+      (file) => {
+        writeFileSync(file, new Uint8Array(1058));
+      },
+    ],
+    [
+      'a WAV of another kind',
+      (file) => {
+        writeFileSync(file, mulawWav(sound(1)).fill(1, 20, 21));
+      },
+    ],
+    [
+      'a header without sound',
+      (file) => {
+        writeFileSync(file, mulawWav(new Uint8Array(0)));
+      },
+    ],
+    [
+      'far too large',
+      (file) => {
+        truncateSync(file, 3_000_000);
+      },
+    ],
   ])('ignores a file that is %s and replaces it', async (_, damage) => {
     const folder = temporaryFolder();
     const { shelf: own } = shelf(folder);

@@ -46,7 +46,7 @@ describe('CachingPromptVoice', () => {
     const { voice, folder } = open();
     writeFileSync(join(folder, 'a.wav'), mulawWav(new Uint8Array(1600)));
     const prompts: Prompt[] = [text('hello'), file('a.wav'), { kind: 'audio', mulaw: new Uint8Array(2400), bargeIn: false }];
-    const sounds = await Promise.all(prompts.map((prompt) => voice.render(prompt, never())));
+    const sounds = await Promise.all(prompts.map(async (prompt) => voice.render(prompt, never())));
     expect(sounds.map((sound) => sound?.durationMs)).toEqual([100, 200, 300]);
     expect(prompts.map((prompt) => voice.render(prompt, never()))).toEqual(sounds);
     expect(voice.render(prompts[2] ?? text(''), never())).toBe(sounds[2]);

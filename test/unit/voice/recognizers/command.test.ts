@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Utterance } from '../../../../src/dialog/utterance.ts';
 import { CommandRecognizer, type CommandRecognizerOptions } from '../../../../src/voice/recognizers/command.ts';
+import { findRecognizer } from '../../../../src/voice/recognizers/find-recognizer.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { never, temporaryFolder } from '../../../support/voice.ts';
 
@@ -43,6 +44,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
+describe('findRecognizer', () => {
+  it('finds none without a command', () => {
+    expect(findRecognizer({ command: [], timeoutMs: 1000 }, new FakeClock())).toBeUndefined();
+  });
+
+  it('finds one that keeps the time limit', async () => {
+    const clock = new FakeClock();
+    const recognizer = findRecognizer({ command: [process.execPath, PROGRAM, 'hang'], timeoutMs: 1234 }, clock);
+    const asked = expect(recognizer?.recognize(UTTERANCE, never())).rejects.toEqual(refused('1234 ms'));
+    clock.advance(1234);
+    await asked;
+    await recognizer?.close();
+  });
+});
+
 describe('CommandRecognizer', () => {
   it.each([
     ['pcm16', 'RIFF format 1 rate 8000 bytes 16044'],
@@ -68,6 +84,12 @@ describe('CommandRecognizer', () => {
   it('takes the answer of a program that does not read its input', async () => {
     const long: Utterance = { mulaw: new Uint8Array(2_000_000), durationMs: 250_000 };
     expect(await open(['deaf']).recognizer.recognize(long, never())).toBe('heard nothing');
+  });
+
+  it('keeps our environment, which may hold secrets, from the program', async () => {
+    const bare = new CommandRecognizer({ command: [process.execPath, PROGRAM, 'environment'], clock: new FakeClock() });
+    onTestFinished(() => bare.close());
+    expect(await bare.recognize(UTTERANCE, never())).toBe('LANG PATH');
   });
 
   it('shows the program only the environment it was given', async () => {
