@@ -123,7 +123,7 @@ describe('CachingPromptVoice', () => {
   });
 });
 
-describe('openPromptVoice', () => {
+describe('openPromptVoice', { timeout: 30_000 }, () => {
   const settings = (cacheFolder: string | undefined, engine: 'flite' | 'none' = 'flite'): Parameters<typeof openPromptVoice>[0] => ({
     synthesizer: { engine, voice: 'kal', cacheFolder, cacheMaxBytes: 10_000_000 },
     promptsFolder: join(import.meta.dirname, '../../../bots/prompts'),

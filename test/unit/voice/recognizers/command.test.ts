@@ -59,7 +59,7 @@ describe('findRecognizer', () => {
   });
 });
 
-describe('CommandRecognizer', () => {
+describe('CommandRecognizer', { timeout: 30_000 }, () => {
   it.each([
     ['pcm16', 'RIFF format 1 rate 8000 bytes 16044'],
     ['mulaw', 'RIFF format 7 rate 8000 bytes 8058'],

@@ -31,7 +31,7 @@ function level(mulaw: Uint8Array): { peak: number; rms: number } {
   };
 }
 
-describe('FliteSynthesizer', () => {
+describe('FliteSynthesizer', { timeout: 30_000 }, () => {
   it.each(FLITE_VOICES)(
     'speaks a sentence with voice %s: three seconds, loud enough, never clipped, short silence at the ends',
     async (voice) => {
