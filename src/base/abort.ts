@@ -1,5 +1,6 @@
 // Cancellation chains (process → session → turn → handler) without leaks. `AbortSignal.any` is not used: under a
 // long-lived parent Node 20.20 kept about 1.2 KB per composite signal after a forced GC (measured 2026-11-21).
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 
 /** Why work is stopped. Cancellation is no error; the reason says what happened to the caller. */
@@ -16,6 +17,8 @@ export interface LinkedAbort {
 /** Creates a controller that aborts with its parent's reason when the parent does. */
 export function linkAbort(parent?: AbortSignal): LinkedAbort {
   const controller = new AbortController();
+  // A session's signal is heard by its turns, its prompts and its waits: more than the ten that Node takes for a leak.
+  setMaxListeners(0, controller.signal);
   const abort = (reason: AbortReason): void => {
     controller.abort(reason);
   };

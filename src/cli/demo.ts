@@ -6,20 +6,17 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { createApp, type App } from '../app/app.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
-import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
 import { loadProfile } from '../contract/profile.ts';
 import { placeCall, type CallResult } from '../fake-platform/caller.ts';
-import { startIssuer, type Issuer } from '../fake-platform/issuer.ts';
+import type { Issuer } from '../fake-platform/issuer.ts';
 import { callRecording } from '../fake-platform/recording.ts';
 import { timelineText } from '../fake-platform/timeline-text.ts';
 import { callerVoice } from './caller-voice.ts';
 import { demoCalls, type DemoCall } from './demo-calls.ts';
 import { EXIT } from './failure.ts';
 import { readyLine } from './serve.ts';
-import { writeThrowAwayCertificate } from './throw-away-certificate.ts';
-
-const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
+import { prepareSurroundings } from './surroundings.ts';
 
 /** The command: exit code 0 when every call went as expected. */
 export function demoCommand(): Command {
@@ -38,17 +35,15 @@ export function demoCommand(): Command {
 }
 
 async function runDemo(folder: string, output: string): Promise<boolean> {
-  const issuer = await startIssuer({ profile: loadProfile('fake'), organizationId: ORGANIZATION });
+  const surroundings = await prepareSurroundings(folder);
+  const { issuer, configFile, certificatePem } = surroundings;
   try {
-    const certificate = await writeThrowAwayCertificate(folder, systemClock.nowMs());
-    const configFile = path.join(folder, 'demo.json');
-    await writeFile(configFile, JSON.stringify(demoSettings(issuer, certificate)), { mode: 0o600 });
     const { settings } = loadSettings({ argv: [`--config=${configFile}`], env: {} });
     const app = await createApp({ settings, log: createLogger({ level: settings.log.level }) });
     try {
       console.log(readyLine(app.ready));
       await app.warmed;
-      return await placeCalls(app, issuer, Buffer.from(certificate.certificatePem), output);
+      return await placeCalls(app, issuer, Buffer.from(certificatePem), output);
     } finally {
       await app.close();
     }
@@ -57,39 +52,12 @@ async function runDemo(folder: string, output: string): Promise<boolean> {
   }
 }
 
-function demoSettings({ issuer, claims }: Issuer, certificate: { readonly certificateFile: string; readonly keyFile: string }): object {
-  return {
-    platform: { profile: 'fake', extra_issuers: [issuer] },
-    grpc: { host: '127.0.0.1', port: 0 },
-    ops: { port: 0 },
-    tls: { mode: 'files', certificate_file: certificate.certificateFile, key_file: certificate.keyFile },
-    auth: {
-      data_sources: [
-        {
-          id: 'demo',
-          organization_id: claims.organizationId,
-          url: claims.url,
-          schema_id: claims.schemaId,
-          audience: claims.audience,
-          subject: claims.subject,
-          nonce: claims.nonce,
-          transport: 'grpc',
-        },
-      ],
-    },
-    // So that the timeline can show what was said; never in production.
-    media: { reveal_prompt_text: true },
-    log: { level: 'warn' },
-    shutdown: { grace_ms: 1000 },
-  };
-}
-
 async function placeCalls(app: App, issuer: Issuer, certificateAuthority: Buffer, output: string): Promise<boolean> {
   const voice = await callerVoice();
   try {
     await mkdir(output, { recursive: true });
     const results: (readonly [DemoCall, CallResult])[] = [];
-    for (const call of await demoCalls(voice.speak)) {
+    for (const call of await demoCalls((text) => voice.speak(text))) {
       console.log(`\n${call.title}`);
       const isColoured = process.stdout.isTTY && process.stdout.hasColors();
       const line = timelineText(isColoured);
@@ -97,7 +65,7 @@ async function placeCalls(app: App, issuer: Issuer, certificateAuthority: Buffer
         ...call,
         target: `grpcs://localhost:${String(app.ready.port)}`,
         profile: loadProfile('fake'),
-        organizationId: ORGANIZATION,
+        organizationId: issuer.claims.organizationId,
         token: await issuer.issueToken(),
         certificateAuthority,
         changeRate: voice.changeRate,

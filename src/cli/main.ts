@@ -1,26 +1,36 @@
 #!/usr/bin/env node
-// The `parley` command. Each sub-command has a file of its own; this one names them and ends the process properly.
+// The `parley` command. Each sub-command has a file of its own, which is loaded only when it is asked for: the server
+// must not wait for what the demo needs.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../base/package-root.ts';
-import { configCommand } from './config.ts';
-import { demoCommand } from './demo.ts';
 import { EXIT, reportFailure } from './failure.ts';
-import { healthCommand } from './health.ts';
-import { serveCommand } from './serve.ts';
 
-const program = new Command('parley')
-  .description('the server behind a contact-center platform’s voice virtual agents')
-  .version(version())
-  .showHelpAfterError('(add --help for an example)')
-  .exitOverride();
-for (const command of [serveCommand(), configCommand(), healthCommand(), demoCommand()]) program.addCommand(command.exitOverride());
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['call', async () => (await import('./call.ts')).callCommand()],
+  ['config', async () => (await import('./config.ts')).configCommand()],
+  ['demo', async () => (await import('./demo.ts')).demoCommand()],
+  ['health', async () => (await import('./health.ts')).healthCommand()],
+]);
 
 try {
+  const program = new Command('parley')
+    .description('the server behind a contact-center platform’s voice virtual agents')
+    .version(version())
+    .showHelpAfterError('(add --help for an example)')
+    .exitOverride();
+  for (const command of await wanted(process.argv[2])) program.addCommand(command.exitOverride());
   await program.parseAsync();
 } catch (thrown) {
   process.exitCode = thrown instanceof CommanderError ? (thrown.exitCode === 0 ? EXIT.ok : EXIT.usage) : reportFailure(thrown);
+}
+
+/** The named command alone; all of them for help and for names that do not exist. */
+async function wanted(name: string | undefined): Promise<readonly Command[]> {
+  const one = COMMANDS.get(name ?? '');
+  return one === undefined ? Promise.all([...COMMANDS.values()].map((load) => load())) : [await one()];
 }
 
 function version(): string {

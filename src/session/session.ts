@@ -1,6 +1,6 @@
 // One call on our side: its open turns (two of them are normal, G-50), the one ear they share, and the queue that
 // brings inputs to the bot one at a time and in order.
-import { linkAbort, type AbortReason, type LinkedAbort } from '../base/abort.ts';
+import { linkAbort, type AbortReason } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { Bot, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -44,7 +44,7 @@ export class Session implements TurnHost, RunningSession {
   readonly mode: DeliveryMode;
   readonly playback = new Playback();
   readonly #parts: SessionParts;
-  readonly #abort: LinkedAbort;
+  readonly #abort = linkAbort();
   readonly #open = new Set<Turn>();
   /** Brings one input after the other to the bot; never rejects. */
   #tail: Promise<void> = Promise.resolve();
@@ -60,13 +60,11 @@ export class Session implements TurnHost, RunningSession {
   #welcome: readonly Prompt[] = [];
   #hasFrameFailed = false;
 
-  /** @param parent - aborts when the process stops. */
-  constructor(call: CallFacts, bot: Bot, mode: DeliveryMode, parts: SessionParts, parent: AbortSignal) {
+  constructor(call: CallFacts, bot: Bot, mode: DeliveryMode, parts: SessionParts) {
     this.call = call;
     this.bot = bot;
     this.mode = mode;
     this.#parts = parts;
-    this.#abort = linkAbort(parent);
     this.#lastInputMs = parts.clock.monotonicMs();
     parts.observer.sessionStarted?.(call);
   }
@@ -125,10 +123,9 @@ export class Session implements TurnHost, RunningSession {
     return this.#tail;
   }
 
-  /** Frees the ear and the place in the abort chain. Idempotent. */
+  /** Frees the ear and stops whatever still runs for this session. Idempotent. */
   dispose(): void {
     this.#abort.abort('hang_up');
-    this.#abort.dispose();
     this.#listener?.close();
     this.#listener = undefined;
   }

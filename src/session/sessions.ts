@@ -153,7 +153,7 @@ export class Sessions {
   // Counted at once, so that a burst of calls cannot pass the limit together.
   #create(call: CallFacts, bot: Bot, mode: DeliveryMode): Session {
     this.#size += 1;
-    return new Session(call, bot, mode, this.#parts, this.#process.signal);
+    return new Session(call, bot, mode, this.#parts);
   }
 
   #bot(agentId: string): Bot {
