@@ -21,7 +21,7 @@ const config: KnipConfig = {
   // A signature may need a name for its shape although nobody else writes that name.
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Debian's, not npm's: tests that need them say so themselves.
-  ignoreBinaries: ['mkfifo', 'openssl', 'protoc', 'python3', 'redis-server', 'sox', 'soxi'],
+  ignoreBinaries: ['mkfifo', 'protoc'],
 };
 
 export default config;
