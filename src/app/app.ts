@@ -22,8 +22,7 @@ import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
 import { startMediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
-import { CommandRecognizer } from '../voice/recognizers/command.ts';
-import { programEnvironment } from './config/program-environment.ts';
+import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import type { Settings } from './config/settings.ts';
 import { engineSettings, mediaServerSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
@@ -99,7 +98,7 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
     { clock, log, createResampler: engines.createResampler },
   );
   lifecycle.opened('voice', () => voice.close());
-  const recognizer = openRecognizer(settings, clock);
+  const recognizer = findRecognizer(settings.recognizer, clock);
   if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
 
   const sessions = new Sessions(
@@ -214,12 +213,6 @@ function openVerifier(
     clockSkewMs: settings.auth.clockSkewMs,
     rememberedTokens: settings.auth.rememberedTokens,
   });
-}
-
-function openRecognizer({ recognizer }: Settings, clock: Clock): CommandRecognizer | undefined {
-  const [program, ...args] = recognizer.command;
-  if (program === undefined) return undefined;
-  return new CommandRecognizer({ command: [program, ...args], env: programEnvironment(), limitMs: recognizer.timeoutMs, clock });
 }
 
 async function warm(voice: CachingPromptVoice, texts: readonly string[], signal: AbortSignal, log: Logger): Promise<void> {

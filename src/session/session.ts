@@ -184,7 +184,7 @@ export class Session implements TurnHost, RunningSession {
     for (const other of [...this.#open]) {
       if (other === turn) continue;
       // The platform still waits for these streams to complete; nothing is owed on them any more.
-      other.finish('hang_up');
+      other.finish('hang_up', 'hang_up');
     }
     turn.write({ kind: 'final', mode: this.mode, prompts: [], next: { kind: 'gone' } });
     turn.finish('hang_up');

@@ -156,9 +156,14 @@ export class Turn {
     this.#sink.onceDrained(listener);
   }
 
-  /** Completes the response stream with OK, once (G-13). */
-  finish(end: TurnEnd): void {
+  /**
+   * Completes the response stream with OK, once (G-13).
+   *
+   * @param reason - also stops a bot that is still thinking about this turn.
+   */
+  finish(end: TurnEnd, reason?: AbortReason): void {
     if (this.#state === 'done') return;
+    if (reason !== undefined) this.#abort.abort(reason);
     this.#close(end, () => {
       this.#sink.complete();
     });

@@ -176,6 +176,44 @@ describe('two turns of one call', () => {
     expect(sessions.size).toBe(0);
   });
 
+  it('tells a bot that is still thinking when the caller hangs up', async () => {
+    let reason: unknown;
+    let begun: () => void = () => undefined;
+    const thinks = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const thinker = bot<null>({
+      id: 'thinker',
+      name: 'Thinker',
+      version: 1,
+      session_start: () => go(null, say('Hi.').listen()),
+      otherwise: (_state, _event, { signal }) =>
+        new Promise((resolve) => {
+          begun();
+          signal.addEventListener('abort', () => {
+            reason = signal.reason;
+            resolve(go(null, say('Too late.').listen()));
+          });
+        }),
+    });
+    const { sessions } = await testEngine([thinker]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const thinking = await call.open({ kind: 'no_input' });
+    const session = await sessions.acquire({
+      organizationId: 'org',
+      conversationId: 'call-1',
+      agentId: '',
+      vendorConfig: '',
+      parameters: {},
+    });
+    await thinks;
+    await call.hangUp();
+    await session.settled();
+    expect(reason).toBe('hang_up');
+    expect(thinking.sink.texts).toEqual([]);
+  });
+
   it('G-55 speaks a terminal reply even when the caller talked over what came before', async () => {
     const slow = slowBot();
     const { sessions, clock } = await testEngine([slow.bot]);
