@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { TokenBench, NONCE, PRINCIPAL } from '../../support/token-bench.ts';
 import { createSigningKey, TokenIssuer } from '../../support/token-issuer.ts';
-import { FORGERIES, type Workshop } from './forgeries.ts';
+import { FORGERIES } from './forgeries.ts';
+import type { Workshop } from './forgery.ts';
 
 const key = createSigningKey('key-1');
 const foreign = createSigningKey('foreign');

@@ -1,83 +1,11 @@
-// Tokens that must be refused: name, how each is forged, the exact reason, and how many requests for keys it may cause.
+// Tokens that must be refused: how each is forged, the exact reason, and how many requests for keys it may cause.
 // The list is data for forged-tokens.test.ts.
-import { constants, createHmac, generateKeyPairSync, sign } from 'node:crypto';
-import type { RefusalReason } from '../../../src/auth/refusal.ts';
-import { CLAIM_NAMES, NONCE, SOURCE, type TokenBench } from '../../support/token-bench.ts';
-import { encodePart, publicPem, signParts, type SigningKey, type TokenIssuer } from '../../support/token-issuer.ts';
-
-/** What a forger has at hand. */
-export interface Workshop {
-  readonly bench: TokenBench;
-  readonly issuer: TokenIssuer;
-  /** Another server, under the forger's control: it must never be asked. */
-  readonly hostile: TokenIssuer;
-  /** The key of the honest issuer: what is refused even with a good signature is refused for itself. */
-  readonly key: SigningKey;
-  /** The forger's own key. */
-  readonly foreign: SigningKey;
-  /** Honest keys of another region, and published keys that must not be used. */
-  readonly others: { readonly region: SigningKey; readonly weak: SigningKey; readonly encryption: SigningKey; readonly twice: SigningKey };
-}
-
-/** One forged token. */
-export interface Forgery {
-  readonly name: string;
-  readonly forge: (workshop: Workshop) => string | undefined;
-  readonly reason: RefusalReason;
-  /** Requests for keys it causes on a cold start. */
-  readonly requests: 0 | 1;
-}
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { CLAIM_NAMES, NONCE, SOURCE } from '../../support/token-bench.ts';
+import { encodePart, publicPem, signParts } from '../../support/token-issuer.ts';
+import { broken, claims, GOOD_HEADER, header, parts, respell, row, second, signedBy, signPss, signPssOf, type Forgery } from './forgery.ts';
 
 const { url: URL_CLAIM, schema: SCHEMA_CLAIM, organization: ORGANIZATION_CLAIM } = CLAIM_NAMES;
-
-function row(reason: RefusalReason, requests: 0 | 1, name: string, forge: Forgery['forge']): Forgery {
-  return { name, forge, reason, requests };
-}
-
-/** A token with a good signature over wrong claims. */
-function claims(
-  reason: RefusalReason,
-  name: string,
-  changes: (workshop: Workshop) => Record<string, unknown>,
-  requests: 0 | 1 = 1,
-): Forgery {
-  return row(reason, requests, name, (w) => w.bench.token(changes(w)));
-}
-
-/** A token with a good signature over a wrong header. */
-function header(reason: RefusalReason, name: string, changes: Record<string, unknown>, requests: 0 | 1 = 0): Forgery {
-  return row(reason, requests, name, (w) => w.bench.token({}, changes));
-}
-
-/** A good token whose parts are rearranged. */
-function parts(
-  reason: RefusalReason,
-  name: string,
-  change: (head: string, body: string, signature: string) => string,
-  requests: 0 | 1 = 0,
-): Forgery {
-  return row(reason, requests, name, (w) => {
-    const [head = '', body = '', signature = ''] = w.bench.token().split('.');
-    return change(head, body, signature);
-  });
-}
-
-/** Good parts, signed in another way. */
-function signedBy(
-  reason: RefusalReason,
-  name: string,
-  alg: string,
-  signer: (input: Buffer, w: Workshop) => Uint8Array,
-  requests: 0 | 1 = 0,
-): Forgery {
-  return row(reason, requests, name, (w) => {
-    const input = `${encodePart({ alg, typ: 'JWT', kid: w.key.id })}.${encodePart(w.bench.claims())}`;
-    return `${input}.${encodePart(signer(Buffer.from(input), w))}`;
-  });
-}
-
-const second = (w: Workshop, offset: number): number => w.bench.nowSeconds + offset;
-const GOOD_HEADER = (w: Workshop): string => encodePart({ alg: 'RS256', typ: 'JWT', kid: w.key.id });
 
 const FORM: readonly Forgery[] = [
   row('token_missing', 0, 'J-21 no header', () => undefined),
@@ -318,23 +246,3 @@ const BINDING: readonly Forgery[] = [
 
 /** All forged tokens. */
 export const FORGERIES: readonly Forgery[] = [...FORM, ...ALGORITHM, ...ISSUER, ...KEY, ...SIGNATURE, ...TIMES, ...BINDING];
-
-/** A part with one more member that is good JSON but no good UTF-8. */
-function broken(part: string): string {
-  const text = Buffer.from(part, 'base64url');
-  return encodePart(Buffer.concat([text.subarray(0, -1), Buffer.from(',"x":"'), Uint8Array.of(0xc3, 0x28), Buffer.from('"}')]));
-}
-
-/** The same bytes with other spare bits in the last character: 256 bytes leave four of them. */
-function respell(part: string): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  return `${part.slice(0, -1)}${alphabet.charAt(alphabet.indexOf(part.slice(-1)) + 1)}`;
-}
-
-function signPss(input: Buffer, key: SigningKey): Uint8Array {
-  return sign('sha256', input, { key: key.privateKey, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
-}
-
-function signPssOf(input: Buffer, w: Workshop): Uint8Array {
-  return signPss(input, w.key);
-}

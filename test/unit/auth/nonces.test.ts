@@ -54,6 +54,13 @@ describe('the nonce book', () => {
     expect(accepted('a', 'b')).toEqual(['a', 'b']);
   });
 
+  it('rotating to the current nonce does not give it a grace that outlives it', () => {
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'a', inMs(10_000));
+    book.rotate(ID, 'b');
+    expect(accepted('a', 'b')).toEqual(['b']);
+  });
+
   it('rotating back to a replaced nonce makes it current for good', () => {
     book.rotate(ID, 'a');
     book.rotate(ID, 'b', inMs(1000));
