@@ -10,6 +10,7 @@ import { Findings, type Finding } from './finding.ts';
 import { GrpcConnection } from './grpc-line.ts';
 import type { PlatformHabits } from './key-entry.ts';
 import type { CallOutcome } from './outcome.ts';
+import type { Line } from './line.ts';
 import { Person } from './person.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { Step } from './script.ts';
@@ -30,29 +31,12 @@ export interface CallLimits {
 
 const DEFAULT_LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000 };
 
-/** One call to be placed. */
-export interface CallOptions {
-  /** `host:port` (TLS), `grpcs://host:port` or `grpc://host:port` (plaintext). */
-  readonly target: string;
-  readonly profile: PlatformProfile;
-  readonly organizationId: string;
-  /** Default none: the server's default agent answers (G-07). */
-  readonly agentId?: string;
-  /** Default a fresh UUID. */
-  readonly conversationId?: string;
-  /** Opaque text of the administrator's agent configuration; default none. */
-  readonly vendorConfig?: string;
+/** What the caller does on a call, and what is watched. */
+export interface HeldCallOptions {
   /** What the flow sends with SESSION_START (G-24); default nothing. */
   readonly sessionStart?: { readonly name?: string; readonly parameters?: JsonObject };
   /** Accept PARTIAL answers (G-45). Default false. */
   readonly allowPartial?: boolean;
-  readonly token?: string;
-  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. */
-  readonly bearer?: boolean;
-  /** PEM of the only authorities trusted; default those of Node. */
-  readonly certificateAuthority?: Uint8Array;
-  /** Name the certificate must carry; default the target's host. */
-  readonly serverName?: string;
   /** What the caller does; default: hears the welcome and hangs up. */
   readonly script?: readonly Step[];
   /** The caller hangs up at this time whatever happens then, ms since the call began; default never. */
@@ -69,12 +53,32 @@ export interface CallOptions {
   readonly onEvent?: (event: TimelineEvent) => void;
 }
 
+/** One call to be placed. */
+export interface CallOptions extends HeldCallOptions {
+  /** `host:port` (TLS), `grpcs://host:port` or `grpc://host:port` (plaintext). */
+  readonly target: string;
+  readonly profile: PlatformProfile;
+  readonly organizationId: string;
+  /** Default none: the server's default agent answers (G-07). */
+  readonly agentId?: string;
+  /** Default a fresh UUID. */
+  readonly conversationId?: string;
+  /** Opaque text of the administrator's agent configuration; default none. */
+  readonly vendorConfig?: string;
+  readonly token?: string;
+  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. */
+  readonly bearer?: boolean;
+  /** PEM of the only authorities trusted; default those of Node. */
+  readonly certificateAuthority?: Uint8Array;
+  /** Name the certificate must carry; default the target's host. */
+  readonly serverName?: string;
+}
+
 /** How a call went. */
 export interface CallResult {
   /** The call was held to its end, and every expectation was met. Breaches of the contract alone do not make it false. */
   readonly ok: boolean;
   readonly outcome: CallOutcome;
-  readonly conversationId: string;
   readonly durationMs: number;
   readonly timeline: readonly TimelineEvent[];
   readonly replies: readonly Reply[];
@@ -92,17 +96,15 @@ export interface CallResult {
  *
  * @throws RangeError when the target is no address. Everything that goes wrong on the line is a finding of the result.
  */
-export function placeCall(options: CallOptions): Promise<CallResult> {
+export async function placeCall(options: CallOptions): Promise<CallResult & { readonly conversationId: string }> {
   const target = parseTarget(options.target);
-  const baseClock = options.clock ?? systemClock;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const conversationId = options.conversationId ?? randomUUID();
-  const clock = new CallClock(baseClock);
-  const timeline = new Timeline(clock, options.onEvent);
-  const findings = new Findings(({ code, rule, message, turn }) => {
-    timeline.add('platform', 'finds', { turn, detail: `${rule === undefined ? '' : `${rule} `}${code}: ${message}` });
+  const connection = new GrpcConnection({
+    ...options,
+    target,
+    clock: options.clock ?? systemClock,
+    connectLimitMs: options.limits?.connectMs ?? DEFAULT_LIMITS.connectMs,
   });
-  const connection = new GrpcConnection({ ...options, target, clock: baseClock, connectLimitMs: limits.connectMs });
   const line = connection.line({
     conversationId,
     organizationId: options.organizationId,
@@ -110,6 +112,26 @@ export function placeCall(options: CallOptions): Promise<CallResult> {
     vendorConfig: options.vendorConfig ?? '',
     allowPartial: options.allowPartial ?? false,
   });
+  try {
+    return { ...(await holdCall(line, targetText(target), options)), conversationId };
+  } finally {
+    connection.close();
+  }
+}
+
+/**
+ * Holds one call over a line that is ready to be used. The line is left open.
+ *
+ * @param address - what the timeline calls the other side.
+ */
+export function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
+  const clock = new CallClock(options.clock ?? systemClock);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const timeline = new Timeline(clock, options.onEvent);
+  const findings = new Findings(({ code, rule, message, turn }) => {
+    timeline.add('platform', 'finds', { turn, detail: `${rule === undefined ? '' : `${rule} `}${code}: ${message}` });
+  });
+  timeline.add('platform', 'dials', { detail: address });
   return new Promise((resolve) => {
     const grammar: TurnGrammar = new TurnGrammar({
       line,
@@ -131,38 +153,35 @@ export function placeCall(options: CallOptions): Promise<CallResult> {
       },
     });
     const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs: limits.answerMs });
-    const cancelLimits = [
-      clock.after(limits.callMs, () => {
-        grammar.fail('call_limit', `the call was not over after ${String(limits.callMs)} ms`, true);
-      }),
-    ];
-    if (options.hangUpAtMs !== undefined) {
-      cancelLimits.push(
-        clock.after(options.hangUpAtMs, () => {
-          person.stop();
-          timeline.add('caller', 'hangs_up');
-          grammar.hangUp();
-        }),
-      );
-    }
-    const onAbort = (): void => {
+    const leave = (outcome: CallOutcome): void => {
       person.stop();
-      timeline.add('platform', 'interrupted');
-      grammar.hangUp('interrupted');
+      timeline.add(outcome === 'hung_up' ? 'caller' : 'platform', outcome === 'hung_up' ? 'hangs_up' : 'breaks_off');
+      grammar.hangUp(outcome);
     };
+    const onAbort = (): void => {
+      leave('interrupted');
+    };
+    const cancelLimit = clock.after(limits.callMs, () => {
+      grammar.fail('call_limit', `the call was not over after ${String(limits.callMs)} ms`, true);
+    });
+    const cancelHangUp =
+      options.hangUpAtMs === undefined
+        ? undefined
+        : clock.after(options.hangUpAtMs, () => {
+            leave('hung_up');
+          });
     const over = (outcome: CallOutcome): void => {
       const durationMs = clock.nowMs();
       person.stop();
-      for (const cancel of cancelLimits) cancel();
+      cancelLimit();
+      cancelHangUp?.();
       options.signal?.removeEventListener('abort', onAbort);
-      connection.close();
       timeline.add('platform', outcome);
       const call = { outcome, replies: grammar.book.replies, heardTexts: heardTexts(grammar) };
       const unmet = unmetExpectations(options.expectations ?? [], call);
       resolve({
         ...call,
         ok: outcome !== 'failed' && outcome !== 'interrupted' && unmet.length === 0,
-        conversationId,
         durationMs,
         timeline: timeline.events,
         heard: grammar.playback.heard(durationMs),
@@ -171,17 +190,13 @@ export function placeCall(options: CallOptions): Promise<CallResult> {
         unmet,
       });
     };
-    timeline.add('platform', 'dials', { detail: targetText(target) });
     if (options.signal?.aborted === true) {
       over('interrupted');
       return;
     }
     options.signal?.addEventListener('abort', onAbort, { once: true });
-    grammar.start({
-      kind: 'session_start',
-      name: options.sessionStart?.name ?? '',
-      parameters: options.sessionStart?.parameters ?? {},
-    });
+    const { name = '', parameters = {} } = options.sessionStart ?? {};
+    grammar.start({ kind: 'session_start', name, parameters });
   });
 }
 

@@ -59,7 +59,7 @@ export interface ScriptedServer {
   readonly port: number;
   /** `grpc://127.0.0.1:PORT`, or `localhost:PORT` with TLS. */
   readonly target: string;
-  /** Lines such as `RPC1 > SESSION_START`; the same line is not repeated in a row of one RPC. */
+  /** Lines such as `RPC1 > SESSION_START`; what one side of an RPC repeats is written once. */
   readonly exchange: readonly string[];
   readonly turns: readonly ScriptedTurn[];
   /** What went wrong in the test's own scripts. */
@@ -134,12 +134,13 @@ function scriptTurn(
   const name = `RPC${String(number)}`;
   const received: Received[] = [];
   const waiting = new Set<{ condition: (turn: ScriptedTurn) => boolean; resolve: () => void; reject: (error: Error) => void }>();
-  let lastLine = '';
+  const lastLines = new Map<string, string>();
   let isHalfClosed = false;
   let isOver = false;
   const write = (line: string): void => {
-    if (line !== lastLine) exchange.push(line);
-    lastLine = line;
+    const direction = line.split(' ')[1] ?? '';
+    if (line !== lastLines.get(direction)) exchange.push(line);
+    lastLines.set(direction, line);
   };
   const look = (): void => {
     for (const waiter of waiting) {

@@ -1,0 +1,70 @@
+// What `parley call` uses of the process and its files: output, exit code, the user's Ctrl-C, and reading within bounds.
+import { readFile, stat } from 'node:fs/promises';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { callerVoice, type CallerVoice } from './caller-voice.ts';
+
+/** What the command uses of its surroundings; tests bring their own. */
+export interface CallSurroundings {
+  readonly clock: Clock;
+  readonly isColoured: boolean;
+  /** The voice the caller speaks with; the command closes it. */
+  readonly openVoice: () => Promise<CallerVoice>;
+  readonly print: (line: string) => void;
+  readonly complain: (line: string) => void;
+  readonly setExitCode: (code: number) => void;
+  /** Calls `listener` once when the user wants to stop, and keeps the process alive until the function returned is called. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+}
+
+/** This process. */
+export function processSurroundings(): CallSurroundings {
+  return {
+    clock: systemClock,
+    isColoured: process.stdout.isTTY && process.stdout.hasColors(),
+    openVoice: callerVoice,
+    print: (line) => {
+      console.log(line);
+    },
+    complain: (line) => {
+      console.error(line);
+    },
+    setExitCode: (code) => {
+      process.exitCode = code;
+    },
+    onInterrupt: (listener) => {
+      // Timers of the clock do not keep the process alive, and between two RPCs nothing else would.
+      const { port1 } = new MessageChannel();
+      port1.ref();
+      process.once('SIGINT', listener);
+      process.once('SIGTERM', listener);
+      return () => {
+        port1.close();
+        process.off('SIGINT', listener);
+        process.off('SIGTERM', listener);
+      };
+    },
+  };
+}
+
+const MAX_FILE_BYTES = 100 * 1024 * 1024;
+
+/**
+ * Reads a file of at most 100 MB.
+ *
+ * @throws RangeError with a sentence for the user when it cannot be read.
+ */
+export async function readBounded(file: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) throw new RangeError(`${file} is larger than ${String(MAX_FILE_BYTES)} bytes`);
+    return await readFile(file);
+  } catch (error) {
+    if (isFileError(error)) throw new RangeError(`${file} cannot be read: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** Whether the operating system refused something about a file. */
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}

@@ -1,0 +1,109 @@
+// The caller's script as a command line says it, option by option, and the way to ready steps. Knows the words of the
+// options; reads no file and speaks no text itself.
+import { encodeMulaw } from '../speech/g711.ts';
+import { LINE_RATE_HZ } from '../speech/audio-format.ts';
+import { readWav } from '../speech/wav.ts';
+import { keysOf } from './key.ts';
+import type { ChangeRate } from './prompt-sound.ts';
+import type { Step } from './script.ts';
+
+/** The options that make steps, in the words of the command line. */
+export const SCRIPT_OPTIONS = ['say', 'wav', 'press', 'wait', 'hangup', 'interrupt'] as const;
+
+/** One such option. */
+export type ScriptOption = (typeof SCRIPT_OPTIONS)[number];
+
+/** One option as it was given, in its place. */
+export interface GivenOption {
+  readonly option: ScriptOption;
+  /** Empty for an option without a value. */
+  readonly value: string;
+}
+
+/** What a script is made with. */
+export interface ScriptTools {
+  /** µ-law, 8 kHz. */
+  readonly speak: (text: string) => Promise<Uint8Array>;
+  readonly readFile: (file: string) => Promise<Uint8Array>;
+  readonly changeRate: ChangeRate;
+}
+
+type Draft = { readonly interruptMs?: number } & (
+  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'wav'; readonly file: string }
+  | Exclude<Step, { readonly kind: 'say' }>
+);
+
+/** Longest wait that can be asked for, ms. */
+const MAX_WAIT_MS = 3_600_000;
+
+/**
+ * Checks the options of a script without doing anything yet.
+ *
+ * @throws RangeError with a sentence for the user when a value is wrong or `interrupt` has no step behind it.
+ */
+export function draftScript(given: readonly GivenOption[]): readonly Draft[] {
+  const drafts: Draft[] = [];
+  let interruptMs: number | undefined;
+  for (const { option, value } of given) {
+    if (option === 'interrupt') {
+      if (interruptMs !== undefined) throw new RangeError('--interrupt stands twice before one step');
+      interruptMs = milliseconds(option, value);
+      continue;
+    }
+    drafts.push({ ...draftOf(option, value), ...(interruptMs === undefined ? {} : { interruptMs }) });
+    interruptMs = undefined;
+  }
+  if (interruptMs !== undefined) throw new RangeError('--interrupt needs a step after it, such as --press 1');
+  const hangUp = drafts.findIndex((draft) => draft.kind === 'hang_up');
+  if (hangUp !== -1 && hangUp < drafts.length - 1) throw new RangeError('nothing can follow --hangup');
+  return drafts;
+}
+
+function draftOf(option: Exclude<ScriptOption, 'interrupt'>, value: string): Draft {
+  switch (option) {
+    case 'say':
+      if (value.trim() === '') throw new RangeError('--say needs some words');
+      return { kind: 'say', text: value };
+    case 'wav':
+      return { kind: 'wav', file: value };
+    case 'press': {
+      const keys = keysOf(value);
+      if (keys === undefined) throw new RangeError(`--press ${value}: keys are 0 to 9, *, # and A to D`);
+      return { kind: 'press', keys };
+    }
+    case 'wait':
+      return { kind: 'wait', waitMs: milliseconds(option, value) };
+    case 'hangup':
+      return { kind: 'hang_up' };
+  }
+}
+
+function milliseconds(option: string, value: string): number {
+  const ms = Number(value);
+  if (!/^\d+$/u.test(value) || ms > MAX_WAIT_MS) {
+    throw new RangeError(`--${option} ${value}: give whole milliseconds, at most ${String(MAX_WAIT_MS)}`);
+  }
+  return ms;
+}
+
+/**
+ * Speaks the texts and reads the files.
+ *
+ * @throws what the tools throw; AppError `prompt_unusable` for a file that is no readable WAV.
+ */
+export async function prepareScript(drafts: readonly Draft[], tools: ScriptTools): Promise<readonly Step[]> {
+  const steps: Step[] = [];
+  for (const draft of drafts) {
+    const interrupt = draft.interruptMs === undefined ? {} : { interruptMs: draft.interruptMs };
+    if (draft.kind === 'say') steps.push({ kind: 'say', label: `"${draft.text}"`, mulaw: await tools.speak(draft.text), ...interrupt });
+    else if (draft.kind === 'wav') steps.push({ kind: 'say', label: draft.file, mulaw: await wavSpeech(draft.file, tools), ...interrupt });
+    else steps.push(draft);
+  }
+  return steps;
+}
+
+async function wavSpeech(file: string, { readFile, changeRate }: ScriptTools): Promise<Uint8Array> {
+  const { samples, sampleRateHz } = readWav(await readFile(file));
+  return encodeMulaw(sampleRateHz === LINE_RATE_HZ ? samples : changeRate(samples, sampleRateHz, LINE_RATE_HZ));
+}
