@@ -1,0 +1,210 @@
+// `npm run check`: everything CI runs, in one command. Runs all steps even after one failed, so that one run shows
+// everything there is to mend; the closing line counts steps and tests.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs, styleText } from 'node:util';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const GENERATED = 'src/contract/gen';
+/** Longer than the slowest step on a slow machine: only a step that hangs is ended by it. */
+const STEP_LIMIT_MS = 10 * 60_000;
+
+const HELP = `Runs everything CI runs: generate, format, lint, types, layers, unused, build, test.
+
+  npm run check                     all of it
+  npm run check -- lint types       only these steps
+  npm run check -- --json           the result as JSON on stdout, progress on stderr
+
+The closing line is "N passed, N failed". Every step counts one and every test counts one; the step "test" itself counts
+only when it breaks for another reason than a failed test. Skipped tests are listed with their reason and count as neither;
+a test that is skipped without a reason has failed. The exit code is 1 when anything failed.
+`;
+
+/**
+ * @typedef {{ passed: number, failed: number, output: string, summary?: string, skipped?: { test: string, reason: string }[] }} Outcome
+ * @typedef {{ name: string, failed: number, seconds: number, summary: string, skipped: { test: string, reason: string }[] }} StepResult
+ * @typedef {{ name: string, mend: string, run: () => Promise<Outcome> }} Step
+ */
+
+/** @type {readonly Step[]} */
+const STEPS = [
+  { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate },
+  { name: 'format', mend: 'npm run format', run: () => command('node', ['scripts/with-packages.mjs', 'prettier', '--check', '.']) },
+  { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
+  { name: 'types', mend: 'npm run types', run: () => script('types') },
+  { name: 'layers', mend: 'npm run layers', run: () => script('layers') },
+  { name: 'unused', mend: 'npm run unused', run: () => script('unused') },
+  { name: 'build', mend: 'npm run build', run: () => script('build') },
+  { name: 'test', mend: 'npm test', run: tests },
+];
+
+const { values, positionals } = parseArgs({
+  options: { help: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+/** Progress goes where it does not disturb: a program reads stdout when it asked for JSON. */
+const progress = values.json ? process.stderr : process.stdout;
+const colored = progress.isTTY && process.env['NO_COLOR'] === undefined;
+
+if (values.help) process.stdout.write(HELP);
+else await check(positionals);
+
+/** @param {readonly string[]} wanted - names of steps; none means all */
+async function check(wanted) {
+  const foreign = wanted.filter((name) => !STEPS.some((step) => step.name === name));
+  if (foreign.length > 0)
+    throw new Error(`there is no step ${foreign.join(', ')}; the steps are ${STEPS.map(({ name }) => name).join(', ')}`);
+  const steps = STEPS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+
+  /** @type {StepResult[]} */
+  const results = [];
+  let passed = 0;
+  for (const [index, { name, mend, run }] of steps.entries()) {
+    progress.write(`[${String(index + 1)}/${String(steps.length)}] ${name} …\n`);
+    const startedMs = performance.now();
+    const outcome = await run();
+    const seconds = (performance.now() - startedMs) / 1000;
+    passed += outcome.passed;
+    if (outcome.failed > 0) progress.write(`${outcome.output.trimEnd()}\n${paint('red', `${name} failed`)}; to mend: ${mend}\n`);
+    const summary = outcome.summary ?? (outcome.failed > 0 ? 'failed' : 'passed');
+    results.push({ name, failed: outcome.failed, seconds, summary, skipped: outcome.skipped ?? [] });
+  }
+  const failed = results.reduce((sum, result) => sum + result.failed, 0);
+  if (values.json) process.stdout.write(`${JSON.stringify({ passed, failed, steps: results }, undefined, 2)}\n`);
+  else printTable(results, passed, failed);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+/**
+ * @param {readonly StepResult[]} results
+ * @param {number} passed
+ * @param {number} failed
+ */
+function printTable(results, passed, failed) {
+  progress.write('\n');
+  for (const { name, failed: bad, seconds, summary } of results) {
+    const time = `${seconds.toFixed(1)} s`.padStart(8);
+    progress.write(`${paint(bad > 0 ? 'red' : 'green', bad > 0 ? '✗' : '✓')} ${name.padEnd(10)}${time}  ${summary}\n`);
+  }
+  const skipped = results.flatMap((result) => result.skipped);
+  if (skipped.length > 0) progress.write(`\n${String(skipped.length)} tests were skipped:\n`);
+  for (const { test, reason } of skipped) progress.write(`  ${test}\n    ${reason}\n`);
+  progress.write(`\n${String(passed)} passed, ${String(failed)} failed\n`);
+}
+
+/** Generated files are committed: generating them again must change nothing. */
+async function generate() {
+  const before = hashesIn(GENERATED);
+  const outcome = await script('generate');
+  const after = hashesIn(GENERATED);
+  const changed = [...new Set([...before.keys(), ...after.keys()])].filter((file) => before.get(file) !== after.get(file));
+  if (outcome.failed > 0 || changed.length === 0) return outcome;
+  return failedStep(`These files are not what proto/ gives; they were written anew:\n${changed.map((file) => `  ${file}`).join('\n')}`);
+}
+
+/** @param {string} folder */
+function hashesIn(folder) {
+  const absolute = path.join(ROOT, folder);
+  const files = existsSync(absolute) ? readdirSync(absolute, { recursive: true, withFileTypes: true }) : [];
+  return new Map(
+    files
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .map((file) => [path.relative(ROOT, file), createHash('sha256').update(readFileSync(file)).digest('hex')]),
+  );
+}
+
+/** The README's own test command, with a second reporter that counts. */
+async function tests() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-check-'));
+  try {
+    const file = path.join(folder, 'tests.json');
+    const reporters = ['--reporter=default', `--reporter=${path.join(ROOT, 'scripts/test-report.mjs')}`];
+    const run = await script('test', ['--allowOnly=false', ...reporters], { live: true, env: { PARLEY_TEST_REPORT: file } });
+    return existsSync(file) ? judge(JSON.parse(readFileSync(file, 'utf8')), run) : failedStep('The test run broke off.');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {import('./test-report.mjs').TestReport} report
+ * @param {Outcome} run
+ * @returns {Outcome}
+ */
+function judge(report, run) {
+  const unreasoned = report.skipped.filter(({ reason }) => reason === undefined).map(({ test }) => `${test} (skipped without a reason)`);
+  const skipped = report.skipped.flatMap(({ test, reason }) => (reason === undefined ? [] : [{ test, reason }]));
+  const bad = [...report.failed, ...unreasoned, ...report.problems];
+  if (report.passed === 0) bad.push('no test ran');
+  // Something vitest counts as a failure and this script does not know: it must not get lost.
+  if (bad.length === 0 && run.failed > 0) bad.push('the test run ended with an error; its output stands above');
+  const counts = [`${String(report.passed)} passed`, `${String(bad.length)} failed`, `${String(skipped.length)} skipped`];
+  return {
+    passed: report.passed,
+    failed: bad.length,
+    output: bad.map((line) => `  ${line}`).join('\n'),
+    summary: counts.join(', '),
+    skipped,
+  };
+}
+
+/**
+ * @param {string} name - an npm script of ours
+ * @param {readonly string[]} [args]
+ * @param {{ live?: boolean, env?: Record<string, string> }} [options]
+ */
+function script(name, args = [], options = {}) {
+  return command('npm', ['run', '--silent', name, '--', ...args], options);
+}
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {{ live?: boolean, env?: Record<string, string> }} [options] - live: show the output while it comes
+ * @returns {Promise<Outcome>}
+ */
+function command(program, args, { live = false, env = {} } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: STEP_LIMIT_MS,
+      shell: process.platform === 'win32',
+    });
+    let output = '';
+    const take = /** @param {Buffer} chunk */ (chunk) => {
+      if (live) progress.write(chunk);
+      else output += chunk.toString();
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.once('error', (error) => {
+      resolve(failedStep(`${program} could not be started: ${error.message}`));
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve({ passed: 1, failed: 0, output });
+      else resolve(failedStep(signal === null ? output : `${output}\nended by ${signal}, or because it took too long`));
+    });
+  });
+}
+
+/**
+ * @param {string} output
+ * @returns {Outcome}
+ */
+function failedStep(output) {
+  return { passed: 0, failed: 1, output };
+}
+
+/**
+ * @param {'red' | 'green'} color
+ * @param {string} text
+ */
+function paint(color, text) {
+  return colored ? styleText(color, text) : text;
+}
