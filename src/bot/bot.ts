@@ -5,9 +5,8 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
-import type { Reply } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import type { Saying } from './saying.ts';
+import type { Answer, Saying } from './saying.ts';
 
 /** The call begins; its answer is the welcome. */
 export interface SessionStart {
@@ -88,12 +87,6 @@ export interface BotContext {
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Carries the call's ids. Never log what the caller said or typed. */
   readonly log: Logger;
-}
-
-/** A handler's result: the next state and the one reply. */
-export interface Answer<S> {
-  readonly state: S;
-  readonly reply: Reply;
 }
 
 /** What a replying handler may return: an answer, a promise of it, or a generator that speaks while it thinks. */

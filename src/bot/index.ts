@@ -1,7 +1,6 @@
 // The one door for bot modules: `import { bot, go, say } from '#bot'`.
 export { bot } from './bot.ts';
 export type {
-  Answer,
   BargeIn,
   Bot,
   BotContext,
@@ -19,7 +18,7 @@ export type {
   TurnStarted,
 } from './bot.ts';
 export { end, go, listen, play, say, transfer } from './saying.ts';
-export type { ListenOptions, PromptOptions, Saying, TransferOptions } from './saying.ts';
+export type { Answer, ListenOptions, PromptOptions, Saying, TransferOptions } from './saying.ts';
 export type { CallFacts } from '../dialog/call.ts';
 export type { Reply } from '../dialog/reply.ts';
 export type { Utterance } from '../dialog/utterance.ts';

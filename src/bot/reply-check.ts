@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { throughJson, type JsonValue } from '../base/json.ts';
 import type { Prompt, Reply } from '../dialog/reply.ts';
-import type { Answer } from './bot.ts';
+import type { Answer } from './saying.ts';
 
 /** Most prompts in one reply. */
-export const MAX_PROMPTS = 32;
+const MAX_PROMPTS = 32;
 /** Longest text of one prompt, characters. About two minutes of speech. */
-export const MAX_TEXT_CHARS = 2000;
+const MAX_TEXT_CHARS = 2000;
 /** Longest ready audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
-export const MAX_AUDIO_BYTES = 2_400_000;
+const MAX_AUDIO_BYTES = 2_400_000;
 
 // Lone surrogates cannot be encoded as UTF-8; they become U+FFFD here instead of breaking the reply later.
 const text = z

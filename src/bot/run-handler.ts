@@ -3,11 +3,12 @@
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Prompt } from '../dialog/reply.ts';
-import type { Answer, Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './bot.ts';
+import type { Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './bot.ts';
 import { checkAnswer, checkSaying } from './reply-check.ts';
+import type { Answer } from './saying.ts';
 
 /** Most sayings one generator may yield in one turn. */
-export const MAX_YIELDS = 100;
+const MAX_YIELDS = 100;
 
 /** Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves. */
 export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<void> | void;

@@ -2,7 +2,6 @@
 // reply, so forgetting the next step does not compile.
 import type { End, Listen, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import type { Answer } from './bot.ts';
 
 /** How one prompt behaves. */
 export interface PromptOptions {
@@ -72,5 +71,11 @@ export const transfer = (options: TransferOptions): Reply => nothing.transfer(op
 /** Ends the call without a word. */
 export const end = (outcome?: End['outcome']): Reply => nothing.end(outcome);
 
-/** A handler's result: the next state and the reply. */
+/** A handler's result: the next state and the one reply. */
+export interface Answer<S> {
+  readonly state: S;
+  readonly reply: Reply;
+}
+
+/** Makes a handler's result. */
 export const go = <S>(state: S, reply: Reply): Answer<S> => ({ state, reply });

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { createApp, type App } from '../app/app.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
 import { createLogger } from '../base/log.ts';
-import { loadProfile } from '../contract/profile.ts';
+import { loadProfile } from '../fake-platform/profile.ts';
 import { placeCall, type CallResult } from '../fake-platform/caller.ts';
 import type { Issuer } from '../fake-platform/issuer.ts';
 import { callRecording } from '../fake-platform/recording.ts';

@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../base/clock.ts';
-import { loadProfile } from '../contract/profile.ts';
+import { loadProfile } from '../fake-platform/profile.ts';
 import { startIssuer, type Issuer } from '../fake-platform/issuer.ts';
 import { writeThrowAwayCertificate, type ThrowAwayCertificate } from './throw-away-certificate.ts';
 

@@ -43,7 +43,7 @@ export type TurnAction =
 const SILENT_ACTIONS = { speech_started: 'ignore', speech_ended: 'ignore' } as const;
 
 /** The whole grammar of a turn. */
-export const TURN_TABLE = {
+const TURN_TABLE = {
   waiting: {
     ...SILENT_ACTIONS,
     audio: 'listen',

@@ -17,7 +17,7 @@ import { grpcStatus } from './status.ts';
 import type { ToWire } from './to-wire.ts';
 
 /** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
-export const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
+const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
 
 /** What a message that could not be decoded arrives as; it never reaches the engine. */
 export const UNDECODABLE = Symbol('undecodable message');

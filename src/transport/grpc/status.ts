@@ -11,7 +11,7 @@ interface WireStatus {
 const INTERNAL: WireStatus = { code: status.INTERNAL, text: 'internal error' };
 
 /** Every code has its status; a new code does not compile until it stands here (section 1.10 of the contract). */
-export const GRPC_STATUS = {
+const GRPC_STATUS = {
   agent_conflict: { code: status.INVALID_ARGUMENT },
   agent_unknown: { code: status.NOT_FOUND },
   bad_message: { code: status.INVALID_ARGUMENT },
