@@ -2,6 +2,7 @@
 // The `parley` command. Each sub-command has a file of its own, which is loaded only when it is asked for: the server
 // must not wait for what the demo needs.
 import { readFileSync } from 'node:fs';
+import module from 'node:module';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { packageRoot } from '../base/package-root.ts';
@@ -14,6 +15,10 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
   ['health', async () => (await import('./health.ts')).healthCommand()],
 ]);
+
+// Node 22 and newer keep compiled modules between starts when they are asked to; Node 20 has no such function.
+const enableCompileCache: unknown = Reflect.get(module, 'enableCompileCache');
+if (typeof enableCompileCache === 'function') Reflect.apply(enableCompileCache, module, []);
 
 try {
   const program = new Command('parley')
