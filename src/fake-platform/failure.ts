@@ -26,10 +26,12 @@ const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [status.PERMISSION_DENIED, ['forbidden', 'the server does not let this token speak for this organization']],
   [status.NOT_FOUND, ['agent_unknown', 'the server does not know the agent']],
   [status.UNIMPLEMENTED, ['not_served', 'the server does not serve this method']],
+  // We hear of our own cancellations nowhere, so this one is the server's.
+  [status.CANCELLED, ['closed_early', 'the server broke the turn off']],
   [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
 ]);
 
-const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN, status.CANCELLED]);
+const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN]);
 
 // What the library says when it, not the server, made the status. Node's own error names, so they are stable.
 const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
@@ -43,7 +45,7 @@ const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
     'the server does not speak gRPC, or its messages cannot be read',
   ],
   [
-    /ECONNRESET|EPIPE|closed|dropped|GOAWAY|hang up|disconnected|without (?:sending )?status|RST_STREAM/iu,
+    /ECONNRESET|EPIPE|closed|dropped|GOAWAY|hang up|disconnected|without (?:sending )?status|RST_STREAM|Failed to connect/iu,
     'closed_early',
     'the connection was closed',
   ],
@@ -62,8 +64,12 @@ export function failureOf({ code, details }: GrpcStatus): Failure {
 function sentence(text: string, code: number, details: string): string {
   // Details come from the other side: one line, bounded, and no control characters for the terminal.
   const said = details
+    .replaceAll(WRAPPING, '')
     .replaceAll(/\p{C}+/gu, ' ')
     .slice(0, 300)
     .trim();
   return `${text} (${STATUS_NAMES.get(code) ?? String(code)}${said === '' ? '' : `: ${said}`})`;
 }
+
+/** What the library writes around the reason of a failed connection. */
+const WRAPPING = /^No connection established\. Last error: (?:Error: )?|(?: \([\d-]{10}T[\d:.]+Z\))?\. Resolution note:.*$/gu;

@@ -27,6 +27,7 @@ export class TurnCheck {
   #finals = 0;
   #starts = 0;
   #answers = 0;
+  #chunks = 0;
 
   constructor(call: CallMemory, report: Report) {
     this.#call = call;
@@ -77,8 +78,7 @@ export class TurnCheck {
       if (text !== '') this.#report('text_beside_chunk', 'G-46', 'a CHUNK carries text beside its audio; the platform may speak it too');
     }
     if (type === 'final' && audio.length > 0) {
-      if (this.#call.mode === 'chunk')
-        this.#report('final_audio_in_chunk_mode', 'G-43', 'a FINAL carries audio in a call that streams chunks');
+      if (this.#chunks > 0) this.#report('final_audio_in_chunk_mode', 'G-43', 'the FINAL after a stream of chunks carries audio');
       else if (!isWav) this.#report('wav_header_missing', 'G-41', 'the audio of a FINAL has no WAV header');
     }
     if (bargeIn && isTerminalEvent(event)) {
@@ -89,7 +89,8 @@ export class TurnCheck {
 
   #lookAtMode(answer: Answer): void {
     if (!answer.prompts.some((prompt) => prompt.audio.length > 0)) return;
-    const mode = answer.type === 'chunk' ? 'chunk' : answer.type === 'final' ? 'wav' : undefined;
+    if (answer.type === 'chunk') this.#chunks += 1;
+    const mode = answer.type === 'chunk' ? 'chunk' : answer.type === 'final' && this.#chunks === 0 ? 'wav' : undefined;
     if (mode === undefined) return;
     if (this.#call.mode !== undefined && this.#call.mode !== mode) {
       this.#report(
