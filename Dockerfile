@@ -1,0 +1,49 @@
+# The image of the Parley server. The base is pinned by its digest, which you give, because only you can look up the newest:
+#
+#   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
+#   docker build --build-arg NODE_DIGEST=sha256:… --tag parley .
+#
+# Runs as a user without rights on a read-only root file system; only spoken prompts are written, to /var/cache/parley:
+#
+#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --volume parley-prompts:/var/cache/parley \
+#     --volume /etc/parley:/etc/parley:ro --env PARLEY_CONFIG=/etc/parley/parley.yaml --publish 8086:8086 parley
+#
+# test/e2e/dockerfile.test.ts runs these very steps without a container engine. So that it can, RUN uses no absolute path.
+ARG NODE_IMAGE=node:24-bookworm-slim
+# No default on purpose: without a digest the build stops here.
+ARG NODE_DIGEST
+
+FROM ${NODE_IMAGE}@${NODE_DIGEST} AS build
+WORKDIR /parley
+# The packages first: this layer is kept as long as the lockfile does not change.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.mjs scripts/with-packages.mjs scripts/
+COPY src src
+COPY bots bots
+RUN npm run build
+RUN npm prune --omit=dev --no-audit --no-fund
+# The only folder the server may write to; it is made here because the last stage runs nothing.
+RUN mkdir prompts-cache
+
+FROM ${NODE_IMAGE}@${NODE_DIGEST}
+LABEL org.opencontainers.image.title="Parley" \
+      org.opencontainers.image.description="The server behind a contact-center platform's voice virtual agents" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV NODE_ENV=production \
+    PARLEY_SYNTHESIZER_CACHE_FOLDER=/var/cache/parley
+WORKDIR /parley
+COPY LICENSE package.json ./
+COPY proto proto
+COPY config config
+COPY bots/prompts bots/prompts
+COPY --from=build /parley/node_modules node_modules
+COPY --from=build /parley/dist dist
+COPY --from=build --chown=1000:1000 /parley/prompts-cache /var/cache/parley
+VOLUME /var/cache/parley
+# The user "node" of the base image, by number so that a cluster can see that it is not root.
+USER 1000:1000
+EXPOSE 8086 8087
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/src/cli/main.js", "health"]
+CMD ["node", "dist/src/cli/main.js", "serve"]
