@@ -75,6 +75,8 @@ export class TokenIssuer {
   /** Starts a server on a free port of 127.0.0.1. The caller closes it. */
   static async start(): Promise<TokenIssuer> {
     const server = createServer();
+    // A slow machine must not meet a connection that is just being closed for idleness.
+    server.keepAliveTimeout = 60_000;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();

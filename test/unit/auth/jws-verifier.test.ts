@@ -86,6 +86,20 @@ describe('a good token', () => {
   });
 });
 
+describe('a refusal that needs no key', () => {
+  it.each([
+    ['token_malformed', (): string => 'a.b'],
+    ['algorithm_refused', (b: TokenBench): string => b.token({}, { alg: 'none' })],
+    ['issuer_mismatch', (b: TokenBench): string => b.token({ iss: 'https://issuer.example.test' })],
+    ['key_not_found', (b: TokenBench): string => b.token({}, { kid: undefined })],
+  ])('J-23 is thrown at once: %s', (reason, forge) => {
+    const bench = open();
+    const value = forge(bench);
+    expect(() => bench.verifier.verify(value, 'grpc')).toThrow(expect.objectContaining({ details: { reason } }));
+    expect(issuer.requests).toEqual([]);
+  });
+});
+
 describe('transports', () => {
   const webSource = { ...SOURCE, id: 'source-ws', url: 'wss://voice.example.test', schemaId: 'schema-ws', transport: 'websocket' as const };
   const webClaims = { [CLAIM_NAMES.url]: webSource.url, [CLAIM_NAMES.schema]: webSource.schemaId };

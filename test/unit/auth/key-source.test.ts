@@ -193,6 +193,13 @@ describe('how long an answer may take', () => {
     const looking = look(keys);
     clock.advance(500);
     expect(await looking).toBe('keys_unavailable');
+
+    clock.advance(30_000);
+    const again = look(keys);
+    expect(clock.pendingTimers).toBe(1);
+    keys.close();
+    expect(await again).toBe('keys_unavailable');
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('close ends a request in flight, and none is made after it; known keys stay good', async () => {
@@ -207,9 +214,11 @@ describe('how long an answer may take', () => {
     await closed;
     clock.advance(3_000_000);
     issuer.forgetRequests();
+    const said = log.lines.length;
     expect(await look(keys, 'unknown')).toBe('keys_unavailable');
     expect(await look(keys)).toBe('found');
     expect(issuer.requests).toEqual([]);
+    expect(log.lines).toHaveLength(said);
     expect(clock.pendingTimers).toBe(0);
   });
 });

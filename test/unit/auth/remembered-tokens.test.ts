@@ -49,6 +49,11 @@ describe('a remembered token', () => {
     bench.clock.advance(1);
     expect(() => bench.verifier.verify(token, 'grpc')).toThrow(AppError);
     expect(await bench.verify(token)).toBe('expired');
+    // Forgotten, too: should the clock be set back, its signature is checked anew.
+    bench.clock.stepWall(-60_000);
+    const again = bench.verifier.verify(token, 'grpc');
+    expect(again).toBeInstanceOf(Promise);
+    expect(await again).toEqual(PRINCIPAL);
   });
 
   it('J-2D is accepted in the grace time of its nonce and refused after it', async () => {
