@@ -23,7 +23,7 @@ export interface KeySourceOptions extends Partial<KeySetLimits> {
 }
 
 /** Default bounds: 3 s, 64 KiB, 100 keys, 30 s between requests, 24 h of stale keys. */
-export const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
+const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
   timeoutMs: 3000,
   maxBytes: 65_536,
   maxKeys: 100,
