@@ -113,6 +113,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
     allowPartial: options.allowPartial ?? false,
   });
   try {
+    await connection.connect(options.signal);
     return { ...(await holdCall(line, targetText(target), options)), conversationId };
   } finally {
     connection.close();
@@ -131,7 +132,7 @@ export function holdCall(line: Line, address: string, options: HeldCallOptions):
   const findings = new Findings(({ code, rule, message, turn }) => {
     timeline.add('platform', 'finds', { turn, detail: `${rule === undefined ? '' : `${rule} `}${code}: ${message}` });
   });
-  timeline.add('platform', 'dials', { detail: address });
+  timeline.add('platform', 'calls', { detail: address });
   return new Promise((resolve) => {
     const grammar: TurnGrammar = new TurnGrammar({
       line,

@@ -5,13 +5,13 @@ import type { CallClock } from './call-clock.ts';
 import type { Key } from './key.ts';
 
 /** The pause between keys when the server set none, ms; the platform's own value is not known (G-84). */
-export const DEFAULT_INTER_DIGIT_MS = 3000;
+const DEFAULT_INTER_DIGIT_MS = 3000;
 /** Most keys of one entry when the server set no length: the collection must end even when keys never stop. */
 const MAX_KEYS = 64;
 
 /** How one entry ends. */
 export interface DigitRules {
-  /** Longest pause after a key, ms; 0 takes {@link DEFAULT_INTER_DIGIT_MS}. */
+  /** Longest pause after a key, ms; 0 takes 3000. */
   readonly interDigitMs: number;
   readonly terminator: Key | undefined;
   /** Number of keys; 0 for any. */

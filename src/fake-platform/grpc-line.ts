@@ -36,7 +36,7 @@ export interface GrpcLineOptions {
   readonly certificateAuthority?: Uint8Array;
   /** Name the certificate must carry; default the target's host. */
   readonly serverName?: string;
-  /** Longest wait for a connection, ms. */
+  /** Longest wait for a connection, ms, counted from the making of the object. */
   readonly connectLimitMs: number;
 }
 
@@ -57,16 +57,48 @@ export class GrpcConnection {
   readonly #options: GrpcLineOptions;
   readonly #contract: Contract;
   readonly #client: Client;
+  readonly #zeroMs: number;
 
   constructor(options: GrpcLineOptions) {
     const { host, port } = options.target;
     this.#options = options;
+    this.#zeroMs = options.clock.monotonicMs();
     this.#contract = loadContract(options.profile);
     this.#client = new Client(
       `dns:${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`,
       channelCredentials(options),
       clientOptions(options),
     );
+  }
+
+  /**
+   * Waits until the connection stands, so that no latency is measured from before. Also comes back when it cannot be
+   * made or takes too long: the first RPC then says why.
+   *
+   * @param signal - stops the waiting.
+   */
+  connect(signal?: AbortSignal): Promise<void> {
+    const channel = this.#client.getChannel();
+    return new Promise((resolve) => {
+      let isOver = false;
+      const settle = (): void => {
+        isOver = true;
+        cancelTimer();
+        signal?.removeEventListener('abort', settle);
+        resolve();
+      };
+      const look = (): void => {
+        if (isOver) return;
+        const state = channel.getConnectivityState(true);
+        const isSettled = state !== connectivityState.IDLE && state !== connectivityState.CONNECTING;
+        if (isSettled) settle();
+        else channel.watchConnectivityState(state, Infinity, look);
+      };
+      const cancelTimer = this.#options.clock.after(this.#options.connectLimitMs, settle);
+      signal?.addEventListener('abort', settle, { once: true });
+      if (signal?.aborted === true) settle();
+      else look();
+    });
   }
 
   /** The line of one call. */
@@ -170,7 +202,8 @@ export class GrpcConnection {
   /** Reports a connection that does not come about; the library itself would try for ever. */
   #watchConnecting(giveUp: (failure: Failure) => void): () => void {
     const { clock, connectLimitMs } = this.#options;
-    return clock.after(connectLimitMs, () => {
+    const leftMs = connectLimitMs - (clock.monotonicMs() - this.#zeroMs);
+    return clock.after(Math.max(0, leftMs), () => {
       if (this.#client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
       giveUp({ code: 'connect_timeout', message: `no connection within ${String(connectLimitMs)} ms` });
     });

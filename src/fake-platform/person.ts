@@ -1,6 +1,7 @@
 // The person on the phone: works through the script, one step after the other, and hangs up after the reply to the
 // last one. Knows whose turn it is and what is heard; knows no RPC beyond its number.
 import type { CancelTimer } from '../base/clock.ts';
+import { FRAME_MS } from '../speech/audio-format.ts';
 import type { CallClock } from './call-clock.ts';
 import type { Key } from './key.ts';
 import { KEY_INTERVAL_MS, type Step } from './script.ts';
@@ -104,7 +105,7 @@ export class Person {
       timeline.add('caller', 'falls_silent');
       const { sent, dropped } = listening.speechFrames;
       if (dropped > before.dropped) {
-        timeline.add('platform', 'drops_speech', { detail: `${String((dropped - before.dropped) * 20)} ms (G-51)` });
+        timeline.add('platform', 'drops_speech', { detail: `${String((dropped - before.dropped) * FRAME_MS)} ms` });
       }
       // Speech of which nothing was sent will not be answered.
       if (sent === before.sent) this.#dueFrom = undefined;

@@ -120,10 +120,11 @@ export class TurnBook {
     turn.line.cancel();
   }
 
-  /** Takes a breach of the contract up; the call goes on. */
-  find(code: FindingCode, message: string, turn: number, rule?: string): void {
+  /** Takes a finding up; `isFatal` when the call ends because of it. */
+  find(code: FindingCode, message: string, turn?: number, rule?: string, isFatal = false): void {
     const atMs = Math.round(this.#options.clock.nowMs());
-    this.#options.findings.add({ code, message, turn, atMs, fatal: false, ...(rule === undefined ? {} : { rule }) });
+    const place = { ...(turn === undefined ? {} : { turn }), ...(rule === undefined ? {} : { rule }) };
+    this.#options.findings.add({ code, message, atMs, fatal: isFatal, ...place });
   }
 
   #answered(turn: Turn, answer: Answer): void {

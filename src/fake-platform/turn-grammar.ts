@@ -2,32 +2,20 @@
 // answers; knows no wire and no script. After every event all is settled from the state as it is then, so that no order
 // of events needs a path of its own.
 import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
-import type { CallClock } from './call-clock.ts';
 import { ExpectedInput } from './expected-input.ts';
 import type { FindingCode } from './finding.ts';
-import { KeyEntry, type PlatformHabits } from './key-entry.ts';
+import { KeyEntry } from './key-entry.ts';
 import type { Key } from './key.ts';
 import type { LineEnd, PlatformInput } from './line.ts';
 import { Listening } from './listening.ts';
 import type { CallOutcome } from './outcome.ts';
 import { Playback, type Playing } from './playback.ts';
 import { PromptTaker } from './prompt-taker.ts';
-import type { ChangeRate } from './prompt-sound.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Timeline } from './timeline.ts';
-import { TurnBook, type TurnBookOptions } from './turn-book.ts';
+import { TurnBook } from './turn-book.ts';
+import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
-
-/** What the turn grammar works with. */
-export interface TurnGrammarOptions extends TurnBookOptions {
-  readonly habits: PlatformHabits;
-  readonly changeRate?: ChangeRate;
-  /** Something changed; the caller may act. */
-  readonly onChanged: () => void;
-  /** The reply on this RPC began, or the RPC was completed without one. */
-  readonly onReplied: (turn: number) => void;
-  readonly onOver: (outcome: CallOutcome) => void;
-}
 
 /** Most RPCs of one call; a server that ends its turns at once must not make the caller spin. */
 const MAX_TURNS = 1000;
@@ -41,7 +29,6 @@ export class TurnGrammar {
   readonly listening: Listening;
   readonly playback: Playback;
   readonly book: TurnBook;
-  readonly #clock: CallClock;
   readonly #timeline: Timeline;
   readonly #options: TurnGrammarOptions;
   readonly #prompts: PromptTaker;
@@ -57,7 +44,6 @@ export class TurnGrammar {
   constructor(options: TurnGrammarOptions) {
     const { clock, timeline } = options;
     this.#options = options;
-    this.#clock = clock;
     this.#timeline = timeline;
     this.book = new TurnBook(options, {
       answered: this.#acting(this.#answered.bind(this)),
@@ -143,8 +129,7 @@ export class TurnGrammar {
   /** Ends the call because of a failure. A server that can still be reached is told with SESSION_END. */
   fail(code: FindingCode, message: string, isReachable: boolean, turn?: number): void {
     if (this.#isOver) return;
-    const atMs = Math.round(this.#clock.nowMs());
-    this.#options.findings.add({ code, message, atMs, fatal: true, ...(turn === undefined ? {} : { turn }) });
+    this.book.find(code, message, turn, undefined, true);
     if (isReachable && this.#leaving === undefined) this.hangUp('failed');
     else this.#finish(this.#leaving === 'interrupted' ? 'interrupted' : 'failed');
   }

@@ -47,7 +47,7 @@ export function tone(ms: number, hertz = 440): Uint8Array {
 }
 
 /** A WAV prompt of so many ms. */
-export function wavPrompt(ms: number, more: Omit<WirePrompt, 'audio_content'> = {}): WirePrompt {
+function wavPrompt(ms: number, more: Omit<WirePrompt, 'audio_content'> = {}): WirePrompt {
   return { audio_content: mulawWav(tone(ms)), ...more };
 }
 

@@ -31,7 +31,7 @@ describe('interrupting a prompt', () => {
     call.turn(3).complete();
     const result = await call.over;
     expect(result.outcome).toBe('hung_up');
-    expect(result.timeline.find(({ what }) => what === 'drops_speech')).toMatchObject({ who: 'platform', detail: '300 ms (G-51)' });
+    expect(result.timeline.find(({ what }) => what === 'drops_speech')).toMatchObject({ who: 'platform', detail: '300 ms' });
   });
 
   it('G-51 drops keys pressed during a prompt without barge-in', () => {

@@ -1,0 +1,16 @@
+// What the turn grammar works with: its surroundings, its habits, and whom it tells what happens.
+import type { PlatformHabits } from './key-entry.ts';
+import type { CallOutcome } from './outcome.ts';
+import type { ChangeRate } from './prompt-sound.ts';
+import type { TurnBookOptions } from './turn-book.ts';
+
+/** What the turn grammar works with. */
+export interface TurnGrammarOptions extends TurnBookOptions {
+  readonly habits: PlatformHabits;
+  readonly changeRate?: ChangeRate;
+  /** Something changed; the caller may act. */
+  readonly onChanged: () => void;
+  /** The reply on this RPC began, or the RPC was completed without one. */
+  readonly onReplied: (turn: number) => void;
+  readonly onOver: (outcome: CallOutcome) => void;
+}
