@@ -4,6 +4,7 @@ import type { CryptoKey } from 'jose';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { isLoopback } from '../base/loopback.ts';
 import { IssuerKeys, type KeySetLimits } from './issuer-keys.ts';
 import type { Fetch } from './key-set-request.ts';
 import { refuse } from './refusal.ts';
@@ -82,14 +83,14 @@ export class KeySource {
 
 function demandSafe(url: string, issuer: string, allowLoopbackHttp: boolean): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && allowLoopbackHttp && isLoopback(parsed.hostname));
+  const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && allowLoopbackHttp && isLoopback(hostOf(parsed)));
   // A key set inside a query or fragment would not be below the issuer; a password would end up in logs.
   if (!isSafe || parsed.username !== '' || parsed.password !== '' || parsed.search !== '' || parsed.hash !== '') {
     throw new AppError('config_invalid', `the issuer ${issuer} must be a plain https address`, { details: { issuer } });
   }
 }
 
-/** The URL parser has already brought addresses into their one form. */
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/u.test(hostname);
+/** The host without the brackets that an address of version 6 has in a URL. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/u, '$1');
 }

@@ -1,6 +1,6 @@
 // Rules between two or more settings. Each one names the keys it looks at, so that it stays silent when one of them is
 // wrong in itself.
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from '../../base/loopback.ts';
 import type { Compiled, SCHEMA, SettingKey } from './schema.ts';
 
 /** The settings before the last step: every value is right in itself. */

@@ -1,7 +1,7 @@
 // Every key an operator can set and the rule of its value. Defaults and meanings stand in config/default.yaml; a test
 // compares both, in both directions.
 import { LOG_LEVELS } from '../../base/log.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from '../../base/loopback.ts';
 import { variableOf, type Camel } from './naming.ts';
 import { optional, record } from './record.ts';
 import { flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';

@@ -9,9 +9,10 @@ export class CallMetadata {
     this.#keys = keys;
   }
 
-  /** The token as sent, raw or with `Bearer ` (G-03). */
+  /** The token as sent, raw or with `Bearer ` (G-03). Two of them are joined, which no check takes for a token. */
   authorization(metadata: Metadata): string | undefined {
-    return one(metadata, this.#keys.authorization);
+    const values = metadata.get(this.#keys.authorization);
+    return values.length === 0 ? undefined : values.map(String).join(', ');
   }
 
   /** The platform's correlation id. It goes into logs, so it is cut to a sane length and alphabet. */
