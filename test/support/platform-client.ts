@@ -193,11 +193,18 @@ export class PlatformClient {
     const responses: Response[] = [];
     call.on('data', (response: Response) => responses.push(response));
     call.on('error', () => undefined);
+    let isEnded = false;
     const ended = new Promise<Ending>((resolve) => {
-      call.on('status', resolve);
+      call.on('status', (ending: StatusObject) => {
+        isEnded = true;
+        resolve(ending);
+      });
     });
     return {
       responses,
+      get isEnded() {
+        return isEnded;
+      },
       ended: () => within(`${path} ends`, ended),
       cancel: () => {
         call.cancel();
@@ -220,6 +227,7 @@ export class PlatformClient {
 /** A stream of answers. */
 export interface OpenStream<Response> {
   readonly responses: readonly Response[];
+  readonly isEnded: boolean;
   ended(): Promise<Ending>;
   cancel(): void;
 }

@@ -33,6 +33,8 @@ export interface Door {
   readonly port: number;
   /** Takes no more connections; open ones go on. */
   stopListening(): void;
+  /** Breaks every open connection. */
+  cut(): void;
   /** Ends every connection and frees the port. */
   close(): Promise<void>;
 }
@@ -63,7 +65,11 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new AppError('listen_failed', 'the media socket has no address');
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  const cut = (): void => {
+    for (const socket of connections) socket.destroy();
+  };
   return {
+    cut,
     address: `${host}:${String(bound.port)}`,
     port: bound.port,
     stopListening: () => {
@@ -75,7 +81,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
           resolve();
         });
       });
-      for (const socket of connections) socket.destroy();
+      cut();
       await closed;
     },
   };

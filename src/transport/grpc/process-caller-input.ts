@@ -13,14 +13,13 @@ import type { Turn } from '../../session/turn.ts';
 import type { Admission, Gate } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import { callFromWire, inputFromWire, type WireCall } from './from-wire.ts';
+import { logRefused } from './refused.ts';
 import { grpcStatus } from './status.ts';
 import type { ToWire } from './to-wire.ts';
+import { UNDECODABLE } from './undecodable.ts';
 
 /** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
 const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
-
-/** What a message that could not be decoded arrives as; it never reaches the engine. */
-export const UNDECODABLE = Symbol('undecodable message');
 
 /** The RPC as grpc-js hands it over. */
 export type CallerCall = ServerDuplexStream<MediaRequest | typeof UNDECODABLE, EncodedResponse>;
@@ -93,9 +92,7 @@ class CallerStream implements TurnSink {
   /** Ends the RPC with the status of an error. */
   readonly refuse = (thrown: unknown): void => {
     const error = toAppError(thrown);
-    const trackingId = this.#parts.metadata.trackingId(this.#call.metadata);
-    if (error.code === 'internal') this.#parts.log.error({ code: error.code, trackingId, err: error }, 'a stream failed');
-    else this.#parts.log.warn({ code: error.code, ...error.details, trackingId }, `a stream was refused: ${error.message}`);
+    logRefused(this.#parts.log, 'a stream', error, this.#parts.metadata.trackingId(this.#call.metadata));
     if (this.#turn === undefined) this.fail(error);
     else this.#turn.fail(error);
   };

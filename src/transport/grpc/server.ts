@@ -18,10 +18,13 @@ import type { Gate } from '../gate.ts';
 import { CallMetadata } from './call-metadata.ts';
 import { openDoor, type DoorOptions } from './door.ts';
 import { Health } from './health.ts';
-import { createListVirtualAgents } from './list-virtual-agents.ts';
-import { createProcessCallerInput, UNDECODABLE } from './process-caller-input.ts';
+import { listVirtualAgents } from './list-virtual-agents.ts';
+import { asStream, createOneRequest } from './one-request.ts';
+import { createProcessCallerInput } from './process-caller-input.ts';
+import { logRefused } from './refused.ts';
 import { grpcStatus } from './status.ts';
 import { ToWire } from './to-wire.ts';
+import { orUndecodable } from './undecodable.ts';
 
 /** Limits and switches of the media server; times are ms. */
 export interface MediaServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'maxConnections' | 'handshakeTimeoutMs'> {
@@ -63,48 +66,45 @@ export interface MediaServer {
 
 /** Starts the media server. @throws AppError `certificate_invalid` or `listen_failed`. */
 export async function startMediaServer(parts: MediaServerParts): Promise<MediaServer> {
-  const { settings, contract, gate, log } = parts;
+  const { settings, contract, gate, clock, log } = parts;
   const metadata = new CallMetadata(parts.metadataKeys);
-  const health = new Health([contract.media.serviceName]);
+  const oneRequest = { metadata, clock, log, limitMs: settings.firstMessageTimeoutMs };
+  const health = new Health([contract.media.serviceName], gate, oneRequest);
   const server = new Server(channelOptions(settings));
-  const gated = (definition: ServiceDefinition, handlers: UntypedServiceImplementation): UntypedServiceImplementation =>
-    Object.fromEntries(
-      Object.entries(handlers).map(([name, handler]) => [
-        name,
-        isOpenToAll(definition, name) ? handler : behindGate(handler, gate, metadata),
-      ]),
-    );
-  // Third-party services add themselves; through this they are gated like our own (G-04).
-  const gatedServer = {
-    addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation): void => {
-      server.addService(definition, gated(definition, handlers));
-    },
-  };
 
   const { ProcessCallerInput, ListVirtualAgents } = contract.media.definition;
   server.addService(
     {
       ProcessCallerInput: { ...ProcessCallerInput, requestDeserialize: orUndecodable(ProcessCallerInput.requestDeserialize) },
-      ListVirtualAgents: { ...ListVirtualAgents, requestDeserialize: orUndecodable(ListVirtualAgents.requestDeserialize) },
+      ListVirtualAgents: asStream(ListVirtualAgents),
     },
     {
       ProcessCallerInput: createProcessCallerInput({
         gate,
         sessions: parts.sessions,
         toWire: new ToWire(contract),
-        clock: parts.clock,
+        clock,
         log,
         metadata,
         firstMessageTimeoutMs: settings.firstMessageTimeoutMs,
         maxOpenTurns: settings.maxOpenTurns,
         isRevealingText: settings.isRevealingText,
       }),
-      ListVirtualAgents: createListVirtualAgents({ gate, catalog: parts.catalog, metadata, log }),
+      ListVirtualAgents: createOneRequest(oneRequest, listVirtualAgents(gate, parts.catalog)),
     },
   );
-  gatedServer.addService(contract.health.definition, health.platform);
-  health.standard.addToServer(gatedServer);
-  if (settings.hasReflection) new ReflectionService(contract.packageDefinition).addToServer(gatedServer);
+  for (const { definition, handlers } of [health.standard(), health.platform(contract.health)]) {
+    server.addService(definition, handlers);
+  }
+  if (settings.hasReflection) {
+    // It adds its services itself; through this they are gated like our own (G-04).
+    new ReflectionService(contract.packageDefinition).addToServer({
+      addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation) => {
+        const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, gate, metadata, log)] as const);
+        server.addService(definition, Object.fromEntries(gated));
+      },
+    });
+  }
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const door = await openDoor({
@@ -128,8 +128,9 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
           resolve();
         });
       });
-      const cancelCut = parts.clock.after(limitMs, () => {
-        server.forceShutdown();
+      // Not `forceShutdown`: with channelz off, grpc-js 1.14 does not know the connections that it would have to cut.
+      const cancelCut = clock.after(limitMs, () => {
+        door.cut();
       });
       await finished;
       cancelCut();
@@ -149,49 +150,27 @@ function channelOptions(settings: MediaServerSettings): Record<string, number> {
   };
 }
 
-// G-04: only the unary health check may skip the token.
-function isOpenToAll(definition: ServiceDefinition, name: string): boolean {
-  const method = definition[name] ?? Object.values(definition).find(({ originalName }) => originalName === name);
-  return method?.path.endsWith('.Health/Check') ?? false;
-}
-
-/** What the gate needs of any kind of call. */
-interface AnyCall {
+/** What the gate needs of a stream. */
+interface AnyStream {
   readonly metadata: Metadata;
   emit(event: 'error', error: Error): boolean;
 }
 
-function behindGate(handler: UntypedHandleCall, gate: Gate, metadata: CallMetadata): UntypedHandleCall {
+function behindGate(handler: UntypedHandleCall, gate: Gate, metadata: CallMetadata, log: Logger): UntypedHandleCall {
   // The handler keeps its own parameter types; the gate only delays the call to it.
-  const run = handler as (call: AnyCall, ...rest: unknown[]) => void;
-  const gated = async (call: AnyCall, rest: unknown[]): Promise<void> => {
+  const run = handler as (call: AnyStream) => void;
+  const gated = async (call: AnyStream): Promise<void> => {
     try {
       await gate.admit(metadata.authorization(call.metadata));
     } catch (thrown) {
-      const refusal = grpcStatus(toAppError(thrown));
-      // A unary call ends through its callback, every other kind through its stream.
-      const [callback] = rest;
-      if (isCallback(callback)) callback(refusal);
-      else call.emit('error', refusal);
+      const error = toAppError(thrown);
+      logRefused(log, 'a reflection request', error, metadata.trackingId(call.metadata));
+      call.emit('error', grpcStatus(error));
       return;
     }
-    run(call, ...rest);
+    run(call);
   };
-  return ((call: AnyCall, ...rest: unknown[]) => {
-    void gated(call, rest);
+  return ((call: AnyStream) => {
+    void gated(call);
   }) as UntypedHandleCall;
-}
-
-function isCallback(value: unknown): value is (error: Error) => void {
-  return typeof value === 'function';
-}
-
-function orUndecodable<T>(decode: (bytes: Buffer) => T): (bytes: Buffer) => T | typeof UNDECODABLE {
-  return (bytes) => {
-    try {
-      return decode(bytes);
-    } catch {
-      return UNDECODABLE;
-    }
-  };
 }

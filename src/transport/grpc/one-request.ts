@@ -1,0 +1,102 @@
+// RPCs that take one request, served as streams: the token is checked before the request is read (G-02), and whoever
+// opens one and sends nothing loses it. grpc-js itself waits for the request of a unary RPC without end.
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Admission, Gate } from '../gate.ts';
+import type { CallMetadata } from './call-metadata.ts';
+import { logRefused } from './refused.ts';
+import { grpcStatus } from './status.ts';
+import { orUndecodable, UNDECODABLE } from './undecodable.ts';
+
+/** What every such RPC of one server shares. */
+export interface OneRequestParts {
+  readonly metadata: CallMetadata;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Longest wait for the request, the token check included, ms. */
+  readonly limitMs: number;
+}
+
+/** What one of them is made of. */
+export interface OneRequestOptions<Request, Response> {
+  /** Undefined: anybody may ask, without a token (G-04). */
+  readonly gate: Gate | undefined;
+  /** Begins lines of the log, for example "a list request". */
+  readonly what: string;
+  /** Answers through the call and ends it, now or later. What it throws ends the RPC with its status. */
+  readonly answer: (request: Request, call: AnsweringCall<Response>, admission: Admission) => void;
+}
+
+/** The RPC as its answer sees it. `cancelled` tells that it is over, whoever ended it. */
+export type AnsweringCall<Response> = Pick<ServerDuplexStream<unknown, Response>, 'write' | 'end' | 'on' | 'emit'>;
+
+type Call<Request, Response> = ServerDuplexStream<Request | typeof UNDECODABLE, Response>;
+
+/** The handler of such an RPC; its definition must have gone through {@link asStream}. */
+export function createOneRequest<Request, Response>(
+  { metadata, clock, log, limitMs }: OneRequestParts,
+  { gate, what, answer }: OneRequestOptions<Request, Response>,
+): (call: Call<Request, Response>) => void {
+  return (call) => {
+    let isWaiting = true;
+    const stopWaiting = (): boolean => {
+      if (!isWaiting) return false;
+      isWaiting = false;
+      cancelTimer();
+      call.off('data', received);
+      call.off('end', ended);
+      // What else the client sends is read and dropped.
+      call.resume();
+      return true;
+    };
+    const refuse = (thrown: unknown): void => {
+      const error = toAppError(thrown);
+      logRefused(log, what, error, metadata.trackingId(call.metadata), gate === undefined);
+      call.emit('error', grpcStatus(error));
+    };
+    const giveUp = (thrown: unknown): void => {
+      if (stopWaiting()) refuse(thrown);
+    };
+    const cancelTimer = clock.after(limitMs, () => {
+      giveUp(new AppError('turn_timeout', 'the stream was opened and no message came'));
+    });
+    let admission: Admission = { kind: 'unchecked' };
+    const received = (message: Request | typeof UNDECODABLE): void => {
+      if (!stopWaiting()) return;
+      try {
+        if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
+        answer(message, call, admission);
+      } catch (thrown) {
+        refuse(thrown);
+      }
+    };
+    const ended = (): void => {
+      giveUp(new AppError('bad_message', 'the stream ended without a message'));
+    };
+    const read = (admitted: Admission): void => {
+      if (!isWaiting) return;
+      admission = admitted;
+      call.on('data', received);
+      call.on('end', ended);
+    };
+    call.on('cancelled', stopWaiting);
+    // A broken connection also surfaces as an error; without a listener it would end the process.
+    call.on('error', stopWaiting);
+    try {
+      const admitted = gate === undefined ? admission : gate.admit(metadata.authorization(call.metadata));
+      if (admitted instanceof Promise) admitted.then(read, giveUp);
+      else read(admitted);
+    } catch (thrown) {
+      giveUp(thrown);
+    }
+  };
+}
+
+/** The definition of such an RPC as a stream in both directions, which looks the same on the wire. */
+export function asStream<Rpc extends { readonly requestDeserialize: (bytes: Buffer) => unknown }>(
+  rpc: Rpc,
+): Rpc & { requestStream: true; responseStream: true } {
+  return { ...rpc, requestStream: true, responseStream: true, requestDeserialize: orUndecodable(rpc.requestDeserialize) };
+}
