@@ -25,10 +25,10 @@ export class ExpectedInput {
 
   /**
    * Takes the settings of a closing FINAL; nothing else carries any (G-44). Unset ones fall back to their defaults
-   * (G-81). A listening RPC that was set aside says nothing about the next input, and an older RPC nothing any more.
+   * (G-81). What an older RPC says after a newer one counts no more.
    */
   take(turn: Turn, answer: Answer): void {
-    if (!isClosing(answer) || turn.id < this.#fromTurn || (turn.kind === 'speech' && turn.phase === 'set_aside')) return;
+    if (!isClosing(answer) || turn.id < this.#fromTurn) return;
     this.#mode = answer.mode ?? 'voice_dtmf';
     this.#config = answer.config ?? UNSET;
     this.#fromTurn = turn.id;

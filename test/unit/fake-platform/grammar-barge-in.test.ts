@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { FakeCall, audioFrames, event, findingNames, piece, press, prompt, say, welcomed, REACTION_MS } from '../../support/fake-line.ts';
+import {
+  audioFrames,
+  config,
+  event,
+  FakeCall,
+  findingNames,
+  piece,
+  press,
+  prompt,
+  REACTION_MS,
+  say,
+  welcomed,
+} from '../../support/fake-line.ts';
 
 describe('interrupting a prompt', () => {
   it('G-50 opens RPC n+1 while the prompt still plays and before RPC n is complete', () => {
@@ -100,5 +112,33 @@ describe('interrupting a prompt', () => {
     expect(call.turns).toHaveLength(2);
     call.turn(1).answer({ mode: 'dtmf' });
     expect(call.turn(2).isHalfClosed).toBe(true);
+  });
+
+  it('G-52 does not wait for the RPC that was interrupted, nor for what it asks for', () => {
+    const call = new FakeCall({ script: [say(300, 400), press('1')] });
+    call.turn(1).answer({ type: 'chunk', prompts: [piece(5000, true)] });
+    call.clock.advance(600);
+    call.turn(2).answer(event('start_of_input'));
+    call.clock.advance(400);
+    call.turn(2).answer(event('end_of_input'));
+    call.turn(2).answer({ prompts: [prompt(100)], mode: 'dtmf', config: config({ digits: 1 }) });
+    call.turn(2).complete();
+    call.turn(1).answer({ mode: 'voice', config: config() });
+    call.clock.advance(100 + REACTION_MS);
+    expect(call.turn(3).kinds).toEqual(['dtmf_start']);
+    call.turn(3).complete();
+    expect(call.turn(4).kinds).toEqual(['dtmf']);
+  });
+
+  it('does not take the end of the older RPC for the reply to the caller', () => {
+    const call = new FakeCall({ script: [say(300, 400), press('1')] });
+    call.turn(1).answer({ prompts: [prompt(5000, true)] });
+    call.clock.advance(550);
+    call.turn(1).complete();
+    call.clock.advance(50);
+    call.turn(2).answer(event('start_of_input'));
+    call.clock.advance(3000);
+    expect(call.turns).toHaveLength(2);
+    expect(call.turn(2).kinds).not.toContain('dtmf_start');
   });
 });
