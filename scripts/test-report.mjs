@@ -18,6 +18,7 @@ export default class CheckReporter {
     /** @type {TestReport} */
     const report = { passed: 0, failed: [], skipped: [], problems: unhandled.map(({ message }) => `unhandled: ${message}`) };
     for (const module of modules) {
+      const before = report.problems.length;
       for (const error of module.errors()) report.problems.push(`${module.relativeModuleId}: ${error.message}`);
       for (const suite of module.children.allSuites()) {
         for (const error of suite.errors()) report.problems.push(`${module.relativeModuleId} > ${suite.fullName}: ${error.message}`);
@@ -26,6 +27,8 @@ export default class CheckReporter {
         const name = `${module.relativeModuleId} > ${test.fullName}`;
         const result = test.result();
         if (result.state === 'passed') report.passed += 1;
+        // What was not run because its file or suite broke is no test that was skipped.
+        else if (result.state === 'skipped' && report.problems.length > before && result.note === undefined) continue;
         else if (result.state === 'skipped') report.skipped.push({ test: name, reason: result.note });
         // A test that is still pending when the run is over was cut off.
         else report.failed.push(name);

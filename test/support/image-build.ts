@@ -110,7 +110,10 @@ export class ImageBuild {
   }
 
   async #step({ word, rest }: Instruction): Promise<void> {
-    if (word === 'ARG') { this.#declare(rest); return; }
+    if (word === 'ARG') {
+      this.#declare(rest);
+      return;
+    }
     if (word === 'FROM') return this.#begin(rest);
     const stage = this.#stage();
     switch (word) {
@@ -191,7 +194,11 @@ export class ImageBuild {
     // It would touch this machine instead of the stage.
     if (/(?:^|\s)\//u.test(command)) throw new Error(`RUN with an absolute path cannot be tested: ${command}`);
     const env = { ...this.#env, ...stage.env };
-    await promisify(execFile)('sh', ['-ec', command], { cwd: this.#inside(stage, '.'), env, maxBuffer: 16 * 1024 * 1024 });
+    const done = promisify(execFile)('sh', ['-ec', command], { cwd: this.#inside(stage, '.'), env, maxBuffer: 16 * 1024 * 1024 });
+    await done.catch((error: unknown) => {
+      const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : '';
+      throw new Error(`RUN ${command} failed:\n${output}`, { cause: error });
+    });
   }
 
   /** Where a path of the image lies on this machine. */
