@@ -45,7 +45,7 @@ const NO_AUDIO = new Uint8Array(0);
  * @throws AppError `bad_message` when its free data nests too deep.
  */
 export function answerFromWire(response: MediaResponse): Answer {
-  // Only the first event counts (contract: one event is supported, the first is taken).
+  // Only the first event counts (one is supported; of several the first is taken).
   const event = response.output_events?.[0];
   const kind = EVENTS.get(event?.event_type ?? 0);
   const config = response.input_handling_config;

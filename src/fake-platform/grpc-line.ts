@@ -49,7 +49,7 @@ export interface ListedAgent {
 
 /** Key of the trailing metadata in which our own server names the text of an RPC's prompts, when a test setting allows. */
 const PROMPT_TEXT_KEY = 'parley-prompt-text-bin';
-/** Largest message taken: what the official gateway allows (contract: 50 MB each way). */
+/** Largest message taken: what the official gateway allows, 50 MB each way. */
 const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
 
 /** A connection to one server. `close` must be called. */

@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 
-/** What a token says about its data source (contract 4.1). */
+/** What a token says about its data source. */
 export interface TokenClaims {
   /** Customer organization, a plain UUID. */
   readonly organizationId: string;
@@ -137,7 +137,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
 async function makeKey(): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(ALGORITHM, { modulusLength: 2048 });
   const kid = randomUUID();
-  // `alg` may be absent from the platform's key set (contract 4.2), so ours leaves it out.
+  // `alg` may be absent from the platform's key set, so ours leaves it out.
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid } };
 }
 

@@ -14,7 +14,7 @@ const SECURE_PORT = 443;
 
 /**
  * Reads `grpc://host:port` (plaintext), `grpcs://host:port` (TLS) or `host:port` (TLS unless `plaintext`). A secure
- * address may leave the port out; it is 443 then, as the platform dials (contract: 443 unless the address names another).
+ * address may leave the port out; it is 443 then, as the platform dials.
  *
  * @throws RangeError with a sentence for the user when the text is no such address.
  */

@@ -23,7 +23,7 @@ async function keySet(issuer: Issuer): Promise<JSONWebKeySet> {
 }
 
 describe('the issuer', () => {
-  it('signs tokens of the shape of contract 4.1 that its own key set verifies', async () => {
+  it('signs tokens with the header and claims of the platform, which its own key set verifies', async () => {
     const clock = new FakeClock();
     const issuer = await start({
       clock,
