@@ -123,7 +123,7 @@ async function tests() {
   try {
     const file = path.join(folder, 'tests.json');
     const reporters = ['--reporter=default', `--reporter=${path.join(ROOT, 'scripts/test-report.mjs')}`];
-    const run = await script('test', ['--allowOnly=false', ...reporters], { live: true, env: { PARLEY_TEST_REPORT: file } });
+    const run = await script('test', ['--allowOnly=false', ...reporters], { live: true, env: { TEST_REPORT_FILE: file } });
     return existsSync(file) ? judge(JSON.parse(readFileSync(file, 'utf8')), run) : failedStep('The test run broke off.');
   } finally {
     rmSync(folder, { recursive: true, force: true });

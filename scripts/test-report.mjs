@@ -1,4 +1,4 @@
-// A vitest reporter for scripts/check.mjs: writes to the file named by PARLEY_TEST_REPORT how many tests passed, which
+// A vitest reporter for scripts/check.mjs: writes to the file named by TEST_REPORT_FILE how many tests passed, which
 // failed, and which were skipped with what reason. Vitest's own JSON leaves the reasons out.
 import { writeFileSync } from 'node:fs';
 
@@ -13,8 +13,9 @@ export default class CheckReporter {
    * @param {readonly { message: string }[]} unhandled - errors that no test waited for
    */
   onTestRunEnd(modules, unhandled) {
-    const file = process.env['PARLEY_TEST_REPORT'];
-    if (file === undefined) throw new Error('PARLEY_TEST_REPORT must name the file for the report');
+    // The name does not begin with PARLEY_: a server started by a test would take it for a setting, and refuse it.
+    const file = process.env['TEST_REPORT_FILE'];
+    if (file === undefined) throw new Error('TEST_REPORT_FILE must name the file for the report');
     /** @type {TestReport} */
     const report = { passed: 0, failed: [], skipped: [], problems: unhandled.map(({ message }) => `unhandled: ${message}`) };
     for (const module of modules) {

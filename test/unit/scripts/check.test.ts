@@ -30,7 +30,7 @@ function check(steps: Readonly<Record<string, string>>, args: readonly string[] 
   cpSync(path.join(ROOT, 'scripts/check.mjs'), path.join(root, 'scripts/check.mjs'));
   writeFileSync(path.join(root, 'scripts/with-packages.mjs'), `process.exitCode = ${steps['format'] ?? '0'};`);
   const text = JSON.stringify(report);
-  const test = `require('node:fs').writeFileSync(process.env.PARLEY_TEST_REPORT, ${JSON.stringify(text)})`;
+  const test = `require('node:fs').writeFileSync(process.env.TEST_REPORT_FILE, ${JSON.stringify(text)})`;
   writeFileSync(path.join(root, 'test.cjs'), report === null ? '' : test);
   const fine = Object.fromEntries(['generate', 'lint', 'types', 'layers', 'unused', 'build'].map((name) => [name, 'exit 0 #']));
   writeFileSync(path.join(root, 'package.json'), JSON.stringify({ scripts: { ...fine, test: 'node test.cjs', ...steps } }));
@@ -137,7 +137,7 @@ describe('the reporter of the check', () => {
     const report = path.join(root, 'report.json');
     const args = ['run', '--root', root, `--reporter=${path.join(ROOT, 'scripts/test-report.mjs')}`];
     const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
-    const { status } = spawnSync(process.execPath, [vitest, ...args], { cwd: root, env: { ...process.env, PARLEY_TEST_REPORT: report } });
+    const { status } = spawnSync(process.execPath, [vitest, ...args], { cwd: root, env: { ...process.env, TEST_REPORT_FILE: report } });
     expect(status).toBe(1);
     const told: unknown = JSON.parse(readFileSync(report, 'utf8'));
     expect(told).toEqual({
