@@ -212,6 +212,11 @@ export class PlatformClient {
     };
   }
 
+  /** The bytes of a message, for a test that changes them. */
+  encode(message: MediaRequest): Buffer {
+    return requestBytes(message);
+  }
+
   close(): void {
     this.#client.close();
   }
