@@ -80,9 +80,9 @@ export type NotifyingEvent = TurnStarted | BargeIn | TurnEnded | SessionEnded;
 /** What surrounds a handler. */
 export interface BotContext {
   readonly call: CallFacts;
-  /** Names this turn; the same for a repeated run of it, so that it can serve as an idempotency key. */
+  /** Names this turn in logs; unique within the call. */
   readonly turnId: string;
-  /** Aborts when the reply is no longer wanted: hang-up, barge-in, deadline or shutdown. */
+  /** Aborts when the reply is no longer wanted (hang-up, barge-in, deadline, shutdown), and when the turn is over. */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Carries the call's ids. Never log what the caller said or typed. */

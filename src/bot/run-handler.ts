@@ -10,8 +10,11 @@ import type { Answer } from './saying.ts';
 /** Most sayings one generator may yield in one turn. */
 const MAX_YIELDS = 100;
 
-/** Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves. */
-export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<void> | void;
+/**
+ * Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves. False: nobody
+ * waits for this handler any more, so the generator is ended.
+ */
+export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<boolean> | boolean;
 
 /**
  * Asks the bot for its reply.
@@ -28,7 +31,7 @@ export async function runHandler(
 ): Promise<Answer<JsonValue>> {
   try {
     const handled = event.type === 'session_start' ? bot.start(event, context) : bot.reply(state, event, context);
-    const returned: unknown = isGenerator(handled) ? await drain(handled, context.signal, speakEarly) : await handled;
+    const returned: unknown = isGenerator(handled) ? await drain(handled, speakEarly) : await handled;
     return checkAnswer(returned);
   } catch (thrown) {
     throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
@@ -53,17 +56,21 @@ export async function runNote(bot: Bot, state: JsonValue, event: NotifyingEvent,
 
 type Talk = Generator<unknown, unknown> | AsyncGenerator<unknown, unknown>;
 
-async function drain(talk: Talk, signal: AbortSignal, speakEarly: SpeakEarly): Promise<unknown> {
-  for (let yields = 0; ; yields += 1) {
-    const step = await talk.next();
-    if (step.done === true) return step.value;
-    if (signal.aborted || yields >= MAX_YIELDS) {
-      // Lets the generator's finally blocks run; what it would still say is not wanted any more.
-      await talk.return(undefined);
-      if (signal.aborted) throw new AppError('bot_failed', 'the reply was no longer wanted while the bot was still speaking');
-      throw new AppError('bot_failed', `the handler yielded more than ${String(MAX_YIELDS)} times in one turn`);
+async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
+  let isDone = false;
+  try {
+    for (let yields = 0; yields <= MAX_YIELDS; yields += 1) {
+      const step = await talk.next();
+      if (step.done === true) {
+        isDone = true;
+        return step.value;
+      }
+      if (!(await speakEarly(checkSaying(step.value)))) throw new AppError('bot_failed', 'the reply came too late and was not waited for');
     }
-    await speakEarly(checkSaying(step.value));
+    throw new AppError('bot_failed', `the handler yielded more than ${String(MAX_YIELDS)} times in one turn`);
+  } finally {
+    // Lets the generator's own finally blocks run.
+    if (!isDone) await talk.return(undefined);
   }
 }
 

@@ -40,21 +40,16 @@ export class Saying {
 
   /** Then hand the caller to a human. */
   transfer(options: TransferOptions): Reply {
-    return { prompts: this.#uncut(), next: { kind: 'transfer', ...options } };
+    return { prompts: this.prompts, next: { kind: 'transfer', ...options } };
   }
 
   /** Then end the call. */
   end(outcome: End['outcome'] = 'completed'): Reply {
-    return { prompts: this.#uncut(), next: { kind: 'end', outcome } };
+    return { prompts: this.prompts, next: { kind: 'end', outcome } };
   }
 
   #with(prompt: Prompt): Saying {
     return new Saying([...this.prompts, prompt]);
-  }
-
-  // G-55: no barge-in on prompts attached to a terminal event.
-  #uncut(): readonly Prompt[] {
-    return this.prompts.map((prompt) => ({ ...prompt, bargeIn: false }));
   }
 }
 

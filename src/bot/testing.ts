@@ -6,7 +6,7 @@ import type { Logger } from '../base/log.ts';
 import { callId, type CallFacts } from '../dialog/call.ts';
 import type { End, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import type { Bot, BotContext, CallerEvent, ReplyingEvent } from './bot.ts';
+import type { Bot, BotContext, ReplyingEvent } from './bot.ts';
 import { runHandler, runNote } from './run-handler.ts';
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
@@ -122,8 +122,9 @@ export class TestCall {
     }
     this.#turns += 1;
     const early: Prompt[] = [];
-    const answer = await runHandler(this.#bot, this.#state, event satisfies CallerEvent | ReplyingEvent, this.#context(), (prompts) => {
+    const answer = await runHandler(this.#bot, this.#state, event, this.#context(), (prompts) => {
       early.push(...prompts);
+      return true;
     });
     this.#state = answer.state;
     this.#reply = answer.reply;

@@ -20,7 +20,7 @@ export interface CallFacts extends CallKey {
   readonly parameters: JsonObject;
 }
 
-/** One string for a call, for maps and stores. */
+/** One string for a call, for maps and stores; no two calls share one, whatever their ids hold. */
 export function callId(key: CallKey): string {
-  return `${key.organizationId}/${key.conversationId}`;
+  return JSON.stringify([key.organizationId, key.conversationId]);
 }

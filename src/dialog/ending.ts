@@ -17,4 +17,13 @@ export type TurnEnd =
   | 'failed';
 
 /** Who ended a session and how. */
-export type SessionEnd = 'caller' | 'bot_end' | 'bot_transfer' | 'idle' | 'shutdown' | 'failed';
+export type SessionEnd =
+  | 'caller'
+  | 'bot_end'
+  | 'bot_transfer'
+  /** Nothing arrived for too long, or the caller vanished. */
+  | 'idle'
+  /** The longest allowed time was over; the caller was handed over. */
+  | 'too_long'
+  | 'shutdown'
+  | 'failed';

@@ -1,7 +1,7 @@
 // What a transport must deliver: the last form of a reply before it becomes bytes of a wire. Nothing here knows a
 // wire; sizes and headers are the transport's business.
 import type { JsonObject } from '../base/json.ts';
-import type { Listen, TerminatorKey } from './reply.ts';
+import type { Listen } from './reply.ts';
 
 /**
  * Prompt audio that is ready to be sent. The object is made once per prompt and shared by all calls that play it, so
@@ -25,7 +25,7 @@ export interface SpokenPrompt {
 export type DeliveryMode = 'wav' | 'chunk';
 
 /** A listen with every default filled in. */
-export type ListenSettings = Required<Omit<Listen, 'kind'>> & { readonly terminator: TerminatorKey };
+export type ListenSettings = Required<Omit<Listen, 'kind'>>;
 
 /** What the platform is told at the end of a turn. */
 export type FinalNext =

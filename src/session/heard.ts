@@ -33,10 +33,14 @@ export class Playback {
     return false;
   }
 
-  /** Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52). Returns what was heard, ms. */
+  /**
+   * Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52).
+   *
+   * @returns how much of the prompts was heard, ms; 0 when none was playing.
+   */
   cut(nowMs: number): number {
     const first = this.#segments[0];
-    const heardMs = first === undefined ? 0 : Math.max(0, nowMs - first.startMs);
+    const heardMs = first !== undefined && this.isPlaying(nowMs) ? Math.max(0, nowMs - first.startMs) : 0;
     this.#segments = [];
     return heardMs;
   }

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { waitAtMost } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
-import type { DeliveryMode, FinalNext, Output, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
+import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Playback } from './heard.ts';
 import type { PromptVoice } from './ports.ts';
@@ -17,8 +17,6 @@ export interface ReplyWriterOptions {
   readonly playback: Playback;
   readonly clock: Clock;
   readonly slowReaderMs: number;
-  /** Aborts when nobody can be spoken to any more; an interruption of the turn alone does not. */
-  readonly signal: AbortSignal;
   /** The first sound of this turn is on the wire. */
   readonly onFirstAudio: () => void;
 }
@@ -27,52 +25,68 @@ export interface ReplyWriterOptions {
 export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
   /** Prompts that travel with the final: all in WAV mode (G-41), those without sound in chunk mode (G-43). */
-  #withFinal: SpokenPrompt[] = [];
+  readonly #withFinal: SpokenPrompt[] = [];
   #hasSpoken = false;
 
   constructor(options: ReplyWriterOptions) {
     this.#options = options;
   }
 
-  /** Speaks prompts ahead of the final; in WAV mode they are kept for it. @throws AppError `slow_reader`. */
-  async speak(prompts: readonly Prompt[], uncut = false): Promise<void> {
-    const { voice, signal } = this.#options;
-    // All are asked for at once, so that the second is ready when the first has been sent.
-    const sounds = prompts.map((prompt) => voice.render(prompt, signal));
-    for (const [index, prompt] of prompts.entries()) {
-      const sound = sounds[index];
-      const audio = sound instanceof Promise ? await sound : sound;
-      if (this.#isCut(uncut)) return;
-      await this.#say({ audio, text: prompt.kind === 'text' ? prompt.text : undefined, bargeIn: prompt.bargeIn });
-    }
+  /**
+   * Speaks prompts ahead of the final; in WAV mode they are kept for it. Says nothing more once the turn is interrupted.
+   *
+   * @throws AppError `slow_reader`.
+   */
+  speak(prompts: readonly Prompt[]): Promise<void> {
+    return this.#speak(prompts, this.#options.turn.signal);
   }
 
   /**
-   * Speaks the rest and closes the turn's output with its one FINAL (G-14, G-43).
+   * Speaks the rest and writes the turn's one FINAL (G-14, G-43).
    *
-   * @param uncut - terminal replies are spoken even when the caller talked over what came before (G-55).
+   * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before (G-55).
    * @throws AppError `slow_reader`.
    */
-  async finish(prompts: readonly Prompt[], next: FinalNext, uncut: boolean): Promise<void> {
-    await this.speak(prompts, uncut);
-    const { mode, playback, clock } = this.#options;
-    const kept = this.#isCut(uncut) ? [] : this.#withFinal;
+  async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean): Promise<void> {
+    const { turn, mode, playback, clock } = this.#options;
+    const unwanted = isTerminal ? turn.over : turn.signal;
+    await this.#speak(isTerminal ? prompts.map(uncuttable) : prompts, unwanted);
+    const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
     for (const { audio, bargeIn } of kept) {
       if (audio !== undefined) playback.queued(audio.durationMs, bargeIn, clock.monotonicMs());
     }
     if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
-    await this.#write({ kind: 'final', mode, prompts: kept, next });
+    turn.holdsFloor = false;
+    // Nothing follows, so nobody waits until the client has read it.
+    turn.write({ kind: 'final', mode, prompts: kept, next });
   }
 
-  async #say(prompt: SpokenPrompt): Promise<void> {
+  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal): Promise<void> {
+    const { turn, voice, clock } = this.#options;
+    // All are asked for at once, so that the second is ready when the first has been sent.
+    const sounds = prompts.map((prompt) => voice.render(prompt, unwanted));
+    for (const [index, prompt] of prompts.entries()) {
+      turn.holdsFloor = prompts.slice(index).some((left) => !left.bargeIn);
+      const sound = sounds[index];
+      // The voice's own bound would let the next input wait for a sound that nobody wants any more.
+      const audio = sound instanceof Promise ? await valueUnlessAborted(sound, clock, unwanted) : sound;
+      if (unwanted.aborted) break;
+      await this.#say({ audio, text: prompt.kind === 'text' ? prompt.text : undefined, bargeIn: prompt.bargeIn }, unwanted);
+    }
+    turn.holdsFloor = false;
+  }
+
+  async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
     const { audio, bargeIn } = prompt;
+    // A recording that cannot be played has no text to fall back to.
+    if (audio === undefined && prompt.text === undefined) return;
     if (!isSounding(prompt) || this.#options.mode === 'wav') {
       this.#withFinal.push(prompt);
       return;
     }
     this.#spoken();
     this.#options.playback.queued(audio?.durationMs ?? 0, bargeIn, this.#options.clock.monotonicMs());
-    await this.#write({ kind: 'prompt', prompt });
+    if (!this.#options.turn.write({ kind: 'prompt', prompt })) await this.#drained(unwanted);
   }
 
   #spoken(): void {
@@ -81,24 +95,30 @@ export class ReplyWriter {
     this.#options.onFirstAudio();
   }
 
-  #isCut(uncut: boolean): boolean {
-    const { turn } = this.#options;
-    return turn.state === 'done' || (turn.signal.aborted && !uncut);
-  }
-
-  async #write(output: Output): Promise<void> {
-    const { turn, clock, slowReaderMs, signal } = this.#options;
-    if (turn.write(output) || turn.state === 'done') return;
+  async #drained(unwanted: AbortSignal): Promise<void> {
+    const { turn, clock, slowReaderMs } = this.#options;
     const drained = new Promise<void>((resolve) => {
       turn.onceDrained(resolve);
     });
-    const waited = await waitAtMost(drained, slowReaderMs, clock, signal);
+    const waited = await waitAtMost(drained, slowReaderMs, clock, unwanted);
     if (waited.kind === 'timeout') {
       throw new AppError('slow_reader', 'the client did not read its prompts in time', { details: { limitMs: slowReaderMs } });
     }
   }
 }
 
+/** Longest wait for one sound, ms; beyond it the prompt travels as text. Above what the voice allows itself. */
+const SOUND_LIMIT_MS = 15_000;
+
+async function valueUnlessAborted<T>(work: Promise<T>, clock: Clock, signal: AbortSignal): Promise<T | undefined> {
+  const waited = await waitAtMost(work, SOUND_LIMIT_MS, clock, signal);
+  return waited.kind === 'value' ? waited.value : undefined;
+}
+
 function isSounding(prompt: SpokenPrompt): prompt is SpokenPrompt & { readonly audio: PromptAudio } {
   return prompt.audio !== undefined;
+}
+
+function uncuttable<P extends { readonly bargeIn: boolean }>(prompt: P): P {
+  return prompt.bargeIn ? { ...prompt, bargeIn: false } : prompt;
 }

@@ -1,33 +1,24 @@
-// One call on our side: its open turns (two of them are normal, G-50), the one ear they share, and the queue that
-// brings inputs to the bot one at a time and in order.
-import { linkAbort, type AbortReason } from '../base/abort.ts';
+// One call on our side: its open turns (two of them are normal, G-50), the ear they share, and the queue that brings
+// inputs to the bot one at a time and in order.
 import { AppError } from '../base/errors.ts';
 import type { Bot, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { AudioInput } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
-import type { Next, Prompt } from '../dialog/reply.ts';
+import type { Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../speech/audio-format.ts';
-import type { SpeechEvent } from '../speech/endpointer.ts';
-import type { Listener } from '../speech/listener.ts';
-import type { BotRunner, EngineParts, RunningSession } from './bot-runner.ts';
+import type { BotRunner } from './bot-runner.ts';
+import { Ear, type CreateListener } from './ear.ts';
 import { Playback } from './heard.ts';
+import type { EngineParts, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
 import { Turn, type CompleteInput, type TurnHost } from './turn.ts';
-import type { TurnEvent } from './turn-states.ts';
 
 /** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
 const MAX_OPEN_TURNS = 8;
 /** Most inputs and notes that may wait for the bot: a client that opens and cancels streams must not grow the queue. */
 const MAX_QUEUED = 64;
-
-/** Makes the ear of a session; it is made when the first audio arrives. */
-export type CreateListener = (hooks: {
-  readonly onEvent: (event: SpeechEvent) => void;
-  readonly onFrame: ((pcm: Int16Array) => void) | undefined;
-}) => Listener;
 
 /** What a session is made of. */
 export interface SessionParts extends EngineParts {
@@ -37,46 +28,56 @@ export interface SessionParts extends EngineParts {
   readonly onEnded: () => void;
 }
 
+/** What a session starts from. */
+export interface SessionStartingPoint {
+  readonly call: CallFacts;
+  readonly bot: Bot;
+  readonly mode: DeliveryMode;
+  /** Turns of this call that were answered before, here or elsewhere; turn numbers go on from there. */
+  readonly turns: number;
+}
+
 /** One session. Made and thrown away by `Sessions`. */
 export class Session implements TurnHost, RunningSession {
   readonly call: CallFacts;
   readonly bot: Bot;
   readonly mode: DeliveryMode;
   readonly playback = new Playback();
+  readonly startedAtMs: number;
   readonly #parts: SessionParts;
-  readonly #abort = linkAbort();
+  readonly #ear: Ear;
   readonly #open = new Set<Turn>();
   /** Brings one input after the other to the bot; never rejects. */
   #tail: Promise<void> = Promise.resolve();
   #queued = 0;
-  #turnCount = 0;
+  #turnCount: number;
   #lastInputMs: number;
+  /** When the last open turn was cancelled; undefined again as soon as something arrives. */
+  #vanishedAtMs: number | undefined;
   #end: SessionEnd | undefined;
   #endedAtMs = 0;
-  #format: AudioFormat = FALLBACK_FORMAT;
-  #listener: Listener | undefined;
-  /** The turn that has the ear: the newest one that carried audio. */
-  #ear: Turn | undefined;
+  #isExpired = false;
   #welcome: readonly Prompt[] = [];
   #hasFrameFailed = false;
 
-  constructor(call: CallFacts, bot: Bot, mode: DeliveryMode, parts: SessionParts) {
+  constructor({ call, bot, mode, turns }: SessionStartingPoint, parts: SessionParts) {
     this.call = call;
     this.bot = bot;
     this.mode = mode;
+    this.#turnCount = turns;
     this.#parts = parts;
-    this.#lastInputMs = parts.clock.monotonicMs();
+    this.#ear = new Ear(parts.createListener, bot.audioInput === undefined ? undefined : this.#frameHook(bot.audioInput));
+    this.startedAtMs = parts.clock.monotonicMs();
+    this.#lastInputMs = this.startedAtMs;
     parts.observer.sessionStarted?.(call);
   }
 
-  /** Aborts when the session is over. */
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
-  /** True after the caller hung up or a terminal reply went out (G-7C). */
   get isEnded(): boolean {
     return this.#end !== undefined;
+  }
+
+  get isExpired(): boolean {
+    return this.#isExpired;
   }
 
   /** Turns that are not done. */
@@ -89,83 +90,86 @@ export class Session implements TurnHost, RunningSession {
     return nowMs - this.#lastInputMs;
   }
 
+  /** How long the caller has been gone without a word, ms; undefined while a turn is open or was closed properly. */
+  vanishedForMs(nowMs: number): number | undefined {
+    return this.#vanishedAtMs === undefined ? undefined : nowMs - this.#vanishedAtMs;
+  }
+
   /** How long the session has been over, ms; undefined while it runs. */
   endedForMs(nowMs: number): number | undefined {
     return this.#end === undefined ? undefined : nowMs - this.#endedAtMs;
   }
 
-  /** Opens a turn. @throws AppError `overloaded` when the session has too many open turns. */
-  beginTurn(sink: TurnSink): Turn {
-    if (this.#open.size >= MAX_OPEN_TURNS || this.#queued >= MAX_QUEUED) {
-      throw new AppError('overloaded', 'the conversation has too many open streams', { details: { limit: MAX_OPEN_TURNS } });
+  /**
+   * Opens a turn.
+   *
+   * @param isHangUp - a hang-up always finds a place.
+   * @throws AppError `overloaded` when the session has too many open turns.
+   */
+  beginTurn(sink: TurnSink, isHangUp = false): Turn {
+    if (!isHangUp && (this.#open.size >= MAX_OPEN_TURNS || this.#queued >= MAX_QUEUED)) {
+      throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
     this.#turnCount += 1;
-    const turn = new Turn(`${this.call.conversationId}#${String(this.#turnCount)}`, this, sink, this.#abort.signal);
+    const turn = new Turn({ id: `${this.call.conversationId}#${String(this.#turnCount)}`, number: this.#turnCount }, this, sink);
     this.#open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id);
     this.#note({ type: 'turn_started' }, turn.id);
     return turn;
   }
 
-  /** Ends the session from outside: sweeps and shutdown. Waits until the bot was told. */
-  async stop(end: SessionEnd, reason: AbortReason): Promise<void> {
-    this.#ends(end);
-    for (const turn of [...this.#open]) {
-      if (reason === 'deadline') turn.fail(new AppError('turn_timeout', 'the stream was idle for too long'), 'deadline');
-      else turn.abort(reason);
-    }
+  /**
+   * Ends the call from our side: the newest open turn hands the caller over, older ones just complete. Without an open
+   * turn the next one will.
+   */
+  async leave(end: 'too_long' | 'shutdown'): Promise<void> {
+    this.#isExpired = true;
+    const turns = [...this.#open].sort((a, b) => a.number - b.number);
+    const newest = turns.pop();
+    for (const turn of turns) turn.finish('superseded');
+    if (newest !== undefined && !this.isEnded) await this.#parts.runner.leave(this, newest, end);
+    else newest?.finish('superseded');
+  }
+
+  /** Ends a session that nobody uses any more; open turns fail as too old. Waits until the bot was told. */
+  async stop(end: SessionEnd): Promise<void> {
+    this.ends(end);
+    for (const turn of [...this.#open]) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), 'deadline');
     await this.#tail;
-    this.dispose();
-  }
-
-  /** Waits until everything that was queued for the bot is done. */
-  settled(): Promise<void> {
-    return this.#tail;
-  }
-
-  /** Frees the ear and stops whatever still runs for this session. Idempotent. */
-  dispose(): void {
-    this.#abort.abort('hang_up');
-    this.#listener?.close();
-    this.#listener = undefined;
+    this.#ear.close();
   }
 
   // What turns ask for (TurnHost).
 
   touched(): void {
     this.#lastInputMs = this.#parts.clock.monotonicMs();
+    this.#vanishedAtMs = undefined;
   }
 
   listen(turn: Turn, input: AudioInput): void {
     if (this.isEnded) return;
-    this.#format = nextFormat(this.#format, input);
+    this.#ear.note(input);
     // G-51: what is said into a prompt that cannot be cut is not input.
-    if (this.playback.isProtected(this.#lastInputMs)) return;
-    if (this.#ear !== turn) {
-      this.#ear = turn;
-      this.#listener?.reset();
-    }
-    this.#listener ??= this.#parts.createListener({ onEvent: this.#heard, onFrame: this.#frameHook() });
-    this.#listener.push(input.audio, this.#format);
+    if (!this.#isProtected(this.#lastInputMs)) this.#ear.hear(turn, input.audio);
   }
 
   cutSpeech(turn: Turn): void {
-    if (this.#ear === turn) this.#listener?.finish();
+    this.#ear.cut(turn);
+    // The ear had moved on, so nothing was heard to the end.
+    if (turn.state === 'hearing') turn.finish('nothing_said');
   }
 
   takeUtterance(): Utterance {
-    return this.#listener?.takeUtterance() ?? { mulaw: new Uint8Array(0), durationMs: 0 };
+    return this.#ear.takeUtterance();
   }
 
   callerActed(turn: Turn, by: 'speech' | 'keys'): void {
     const nowMs = this.#parts.clock.monotonicMs();
     // A protected prompt goes on, whatever a client sends (G-37).
-    if (this.playback.isProtected(nowMs)) return;
+    if (this.#isProtected(nowMs)) return;
     let isCut = this.playback.isPlaying(nowMs);
     for (const older of this.#open) {
-      if (older === turn || older.state !== 'answering') continue;
-      older.interrupt();
-      isCut = true;
+      if (older !== turn && older.interrupt()) isCut = true;
     }
     const heardMs = this.playback.cut(nowMs);
     if (!isCut) return;
@@ -180,28 +184,27 @@ export class Session implements TurnHost, RunningSession {
   }
 
   hungUp(turn: Turn): void {
-    this.#ends('caller');
+    this.ends('caller');
     for (const other of [...this.#open]) {
-      if (other === turn) continue;
       // The platform still waits for these streams to complete; nothing is owed on them any more.
-      other.finish('hang_up', 'hang_up');
+      if (other !== turn) other.finish('hang_up', 'hang_up');
     }
     turn.write({ kind: 'final', mode: this.mode, prompts: [], next: { kind: 'gone' } });
-    turn.finish('hang_up');
+    turn.finish('hang_up', 'hang_up');
   }
 
-  refused(turn: Turn, event: TurnEvent): void {
-    this.#parts.log.warn({ conversationId: this.call.conversationId, turnId: turn.id, event }, 'a second input on one stream was refused');
+  refused(turn: Turn): void {
+    this.#parts.log.warn({ conversationId: this.call.conversationId, turnId: turn.id }, 'a second input on one stream was refused');
   }
 
   closed(turn: Turn, end: TurnEnd): void {
     this.#open.delete(turn);
-    if (this.#ear === turn) {
-      this.#ear = undefined;
-      this.#listener?.reset();
-    }
+    this.#ear.leave(turn);
     this.#parts.observer.turnEnded?.(this.call, turn.id, end);
     if (!this.isEnded) this.#note({ type: 'turn_ended', reason: end }, turn.id);
+    if (this.#open.size > 0) return;
+    if (this.isEnded) this.#ear.close();
+    else if (end === 'hang_up') this.#vanishedAtMs = this.#parts.clock.monotonicMs();
   }
 
   // What the runner asks for (RunningSession).
@@ -216,19 +219,22 @@ export class Session implements TurnHost, RunningSession {
     return welcome;
   }
 
-  ended(next: Next, hasFailed: boolean): void {
-    this.#ends(hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end');
-  }
-
-  #ends(end: SessionEnd): void {
+  ends(end: SessionEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#endedAtMs = this.#parts.clock.monotonicMs();
     this.#welcome = [];
     this.#parts.onEnded();
     this.#parts.observer.sessionEnded?.(this.call, end);
+    if (this.#open.size === 0) this.#ear.close();
     this.#note({ type: 'session_end', by: end }, `${this.call.conversationId}#end`);
     this.#enqueue(() => this.#parts.runner.close(this));
+  }
+
+  #isProtected(nowMs: number): boolean {
+    if (this.playback.isProtected(nowMs)) return true;
+    for (const turn of this.#open) if (turn.holdsFloor) return true;
+    return false;
   }
 
   #note(event: NotifyingEvent, turnId: string): void {
@@ -248,9 +254,7 @@ export class Session implements TurnHost, RunningSession {
       });
   }
 
-  #frameHook(): ((pcm: Int16Array) => void) | undefined {
-    const { audioInput } = this.bot;
-    if (audioInput === undefined) return undefined;
+  #frameHook(audioInput: NonNullable<Bot['audioInput']>): (pcm: Int16Array) => void {
     return (pcm) => {
       try {
         audioInput(pcm, this.call);
@@ -262,8 +266,4 @@ export class Session implements TurnHost, RunningSession {
       }
     };
   }
-
-  readonly #heard = (event: SpeechEvent): void => {
-    this.#ear?.heard(event);
-  };
 }

@@ -7,15 +7,17 @@ import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import { say } from '../bot/saying.ts';
-import { callId, type CallFacts, type CallKey } from '../dialog/call.ts';
-import type { DeliveryMode } from '../dialog/output.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
+import type { SessionEnd } from '../dialog/ending.ts';
 import { BotRunner } from './bot-runner.ts';
 import { finalNext } from './final-next.ts';
 import type { TurnSink } from './ports.ts';
-import { Session, type SessionParts } from './session.ts';
+import { Session, type SessionParts, type SessionStartingPoint } from './session.ts';
 
 /** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
 const ENDED_RETENTION_MS = 60_000;
+/** A caller whose last stream was cancelled may come back for this long, ms. */
+const VANISHED_RETENTION_MS = 30_000;
 /** Pause between two looks at the open turns while draining, ms. */
 const DRAIN_LOOK_MS = 50;
 
@@ -34,9 +36,12 @@ export class Sessions {
   readonly #catalog: Catalog;
   readonly #live = new Map<string, Session>();
   readonly #loading = new Map<string, Promise<Session>>();
+  /** Sessions that are being ended; a late turn of such a call waits and then starts anew. */
+  readonly #stopping = new Map<string, Promise<void>>();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
   #isDraining = false;
+  #closing: Promise<number> | undefined;
   #size = 0;
 
   /** Starts sweeping at once; `close` ends it. */
@@ -70,6 +75,7 @@ export class Sessions {
    */
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
+    await this.#stopping.get(id);
     const live = this.#live.get(id) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
     if (opening.agentId !== '' && opening.agentId !== live.call.agentId) {
       throw new AppError('agent_conflict', 'the conversation already talks to another agent');
@@ -78,12 +84,25 @@ export class Sessions {
   }
 
   /**
+   * The session of a call that is being hung up. Undefined when there is none: a hang-up never makes one, and is never
+   * refused.
+   */
+  async find(key: CallKey): Promise<Session | undefined> {
+    const id = callId(key);
+    await this.#stopping.get(id);
+    const known = this.#live.get(id) ?? this.#loading.get(id);
+    if (known !== undefined) return known;
+    const point = await this.#recorded(key);
+    return point === undefined ? undefined : this.#create(id, point);
+  }
+
+  /**
    * Answers a call that gets no session: a spoken line and a transfer instead of an error the caller would hear as
    * silence (U-06).
    */
   turnAway(sink: TurnSink): void {
     const { settings, voice } = this.#parts;
-    const { prompts, next } = say(settings.handover).transfer({ reason: 'overloaded' });
+    const { prompts, next } = say(settings.handover, { bargeIn: false }).transfer({ reason: 'overloaded' });
     const spoken = prompts.map((prompt) => {
       const audio = voice.render(prompt, this.#process.signal);
       // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.
@@ -98,10 +117,20 @@ export class Sessions {
     this.#isDraining = true;
   }
 
-  /** Waits until no turn is open or `limitMs` has passed, then ends every session. Returns the number of turns cut. */
-  async close(limitMs: number): Promise<number> {
+  /**
+   * Waits until no turn is open or `limitMs` has passed, then hands over every caller who is still there and ends all
+   * sessions. A second call waits for the first.
+   *
+   * @returns how many turns were cut.
+   */
+  close(limitMs: number): Promise<number> {
+    this.#closing ??= this.#close(limitMs);
+    return this.#closing;
+  }
+
+  async #close(limitMs: number): Promise<number> {
     this.drain();
-    const { clock } = this.#parts;
+    const { clock, settings } = this.#parts;
     const deadlineMs = clock.monotonicMs() + limitMs;
     while (this.openTurns > 0 && clock.monotonicMs() < deadlineMs) {
       await new Promise<void>((resolve) => {
@@ -110,35 +139,28 @@ export class Sessions {
     }
     const cut = this.openTurns;
     this.#cancelSweep();
-    const stops = [...this.#live.values()].map((session) => session.stop('shutdown', 'shutdown'));
-    await waitAtMost(Promise.all(stops), this.#parts.settings.turnDeadlineMs, clock);
+    const ended = [...this.#live.values()].map(async (session) => {
+      await session.leave('shutdown');
+      await session.stop('shutdown');
+    });
+    await waitAtMost(Promise.all(ended), settings.turnDeadlineMs, clock);
     this.#process.abort('shutdown');
-    this.#live.clear();
     return cut;
   }
 
   #open(id: string, opening: CallOpening): Promise<Session> {
-    const loading = this.#load(opening)
-      .then((session) => {
-        this.#live.set(id, session);
-        return session;
-      })
-      .finally(() => {
-        this.#loading.delete(id);
-      });
+    const loading = this.#load(id, opening).finally(() => {
+      this.#loading.delete(id);
+    });
     this.#loading.set(id, loading);
     return loading;
   }
 
-  async #load(opening: CallOpening): Promise<Session> {
-    const { settings, store, voice, clock } = this.#parts;
-    const record = await store.load(opening);
-    if (record !== undefined) {
-      const bot = this.#bot(record.bot.id);
-      if (bot.version === record.bot.version) return this.#create(record.call, bot, record.mode);
-      // The state's shape has changed with the bot: it cannot be trusted, so the call starts over.
-      await store.drop(opening);
-    }
+  async #load(id: string, opening: CallOpening): Promise<Session> {
+    const { settings, voice, clock } = this.#parts;
+    if (this.#closing !== undefined) throw new AppError('shutting_down', 'the server is stopping');
+    const recorded = await this.#recorded(opening);
+    if (recorded !== undefined) return this.#create(id, recorded);
     if (this.#isDraining) throw new AppError('shutting_down', 'the server is stopping and takes no new calls');
     if (this.#size >= settings.maxSessions) {
       throw new AppError('overloaded', 'the server has as many sessions as it may', { details: { limit: settings.maxSessions } });
@@ -147,13 +169,27 @@ export class Sessions {
     const bot = this.#bot(opening.agentId);
     const { organizationId, conversationId, vendorConfig, parameters } = opening;
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
-    return this.#create(call, bot, voice.canSpeak ? settings.mode : 'wav');
+    return this.#create(id, { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0 });
+  }
+
+  /** Where a call that has a record goes on; undefined for a call that is not known or whose bot has changed. */
+  async #recorded(key: CallKey): Promise<SessionStartingPoint | undefined> {
+    const { store } = this.#parts;
+    const record = await store.load(key);
+    if (record === undefined) return undefined;
+    const bot = this.#bot(record.bot.id);
+    if (bot.version === record.bot.version) return { call: record.call, bot, mode: record.mode, turns: record.turns };
+    // The state's shape has changed with the bot: it cannot be trusted, so the call starts over.
+    await store.drop(key);
+    return undefined;
   }
 
   // Counted at once, so that a burst of calls cannot pass the limit together.
-  #create(call: CallFacts, bot: Bot, mode: DeliveryMode): Session {
+  #create(id: string, point: SessionStartingPoint): Session {
+    const session = new Session(point, this.#parts);
     this.#size += 1;
-    return new Session(call, bot, mode, this.#parts);
+    this.#live.set(id, session);
+    return session;
   }
 
   #bot(agentId: string): Bot {
@@ -166,28 +202,39 @@ export class Sessions {
   #forgetOldestEnded(): void {
     for (const [id, session] of this.#live) {
       if (!session.isEnded) continue;
-      this.#discard(id, session);
+      this.#discard(id, session, 'idle');
       return;
     }
   }
 
   #sweep(): void {
-    const { clock, settings } = this.#parts;
+    const { clock, settings, log } = this.#parts;
     const nowMs = clock.monotonicMs();
     for (const [id, session] of this.#live) {
       const endedForMs = session.endedForMs(nowMs);
-      const isLate = session.idleMs(nowMs) > settings.idleTimeoutMs || clock.nowMs() - session.call.startedAtMs > settings.maxDurationMs;
-      if (endedForMs === undefined ? !isLate : endedForMs < ENDED_RETENTION_MS) continue;
-      this.#discard(id, session);
+      if (endedForMs !== undefined) {
+        if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session, 'idle');
+      } else if (session.idleMs(nowMs) > settings.idleTimeoutMs || (session.vanishedForMs(nowMs) ?? 0) > VANISHED_RETENTION_MS) {
+        this.#discard(id, session, 'idle');
+      } else if (!session.isExpired && nowMs - session.startedAtMs > settings.maxDurationMs) {
+        session.leave('too_long').catch((error: unknown) => {
+          log.error({ conversationId: session.call.conversationId, err: error }, 'ending a session that lasted too long failed');
+        });
+      }
     }
   }
-  #discard(id: string, session: Session): void {
+
+  #discard(id: string, session: Session, end: SessionEnd): void {
     this.#live.delete(id);
-    session
-      .stop('idle', 'deadline')
+    const stopped = session
+      .stop(end)
       .then(() => this.#parts.store.drop(session.call))
       .catch((error: unknown) => {
         this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending an idle session failed');
+      })
+      .finally(() => {
+        this.#stopping.delete(id);
       });
+    this.#stopping.set(id, stopped);
   }
 }

@@ -8,7 +8,7 @@ import type { AudioInput, Input } from '../dialog/input.ts';
 import type { DeliveryMode, Output } from '../dialog/output.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { TurnSink } from './ports.ts';
-import { turnAction, type TurnEvent, type TurnState } from './turn-states.ts';
+import { turnAction, type TurnState } from './turn-states.ts';
 
 /** An input that is whole and wants a reply. */
 export type CompleteInput =
@@ -32,41 +32,52 @@ export interface TurnHost {
   callerActed(turn: Turn, by: 'speech' | 'keys'): void;
   inputComplete(turn: Turn, input: CompleteInput): void;
   hungUp(turn: Turn): void;
-  /** A message broke the turn grammar. */
-  refused(turn: Turn, event: TurnEvent): void;
+  /** A second input came on a turn that is being answered. */
+  refused(turn: Turn): void;
   closed(turn: Turn, end: TurnEnd): void;
+}
+
+/** What names a turn. */
+export interface TurnName {
+  readonly id: string;
+  /** Place in the session: a newer turn has a larger number. */
+  readonly number: number;
 }
 
 /** One RPC on gRPC, one caller input with its reply on other transports. */
 export class Turn {
   readonly id: string;
+  readonly number: number;
+  /** True while a prompt that may not be cut is still to be spoken on this turn (G-37). */
+  holdsFloor = false;
   readonly #host: TurnHost;
   readonly #sink: TurnSink;
-  readonly #abort: LinkedAbort;
+  readonly #over: LinkedAbort = linkAbort();
+  readonly #wanted: LinkedAbort;
   #state: TurnState = 'waiting';
-  #abortReason: AbortReason | undefined;
   #isUnheardWelcome = false;
+  #hasRefused = false;
 
-  /** @param parent - aborts when the session or the process stops. */
-  constructor(id: string, host: TurnHost, sink: TurnSink, parent: AbortSignal) {
-    this.id = id;
+  constructor(name: TurnName, host: TurnHost, sink: TurnSink) {
+    this.id = name.id;
+    this.number = name.number;
     this.#host = host;
     this.#sink = sink;
-    this.#abort = linkAbort(parent);
+    this.#wanted = linkAbort(this.#over.signal);
   }
 
   get state(): TurnState {
     return this.#state;
   }
 
-  /** Aborts when the reply of this turn is no longer wanted. */
+  /** Aborts when the reply is no longer wanted: the caller acted over it, or the turn is over. */
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this.#wanted.signal;
   }
 
-  /** Why {@link signal} was aborted by this turn's own `abort` or `interrupt`. */
-  get abortReason(): AbortReason | undefined {
-    return this.#abortReason;
+  /** Aborts when the turn is over, however it ended; an interruption alone does not end it. */
+  get over(): AbortSignal {
+    return this.#over.signal;
   }
 
   /** Takes one input. Never throws for what the caller did; an undecodable format throws `unsupported_audio`. */
@@ -126,22 +137,22 @@ export class Turn {
     }
   }
 
-  /** The turn was cancelled from outside: nothing more may be written (G-16). */
+  /** The wire is gone: nothing can be written any more (G-16). */
   abort(reason: AbortReason): void {
     if (this.#state === 'done') return;
-    this.#abortReason ??= reason;
-    this.#abort.abort(reason);
-    this.#close(reason === 'barge_in' ? 'interrupted' : reason);
+    this.#close(reason === 'barge_in' ? 'interrupted' : reason, reason);
   }
 
   /**
    * The caller acted over this turn's reply: thinking and speaking stop, the turn still completes cleanly (G-53). A
    * welcome that has not begun is not dropped: without it the caller would not know what to answer.
+   *
+   * @returns false when there was nothing to interrupt.
    */
-  interrupt(): void {
-    if (this.#state !== 'answering' || this.#isUnheardWelcome) return;
-    this.#abortReason ??= 'barge_in';
-    this.#abort.abort('barge_in');
+  interrupt(): boolean {
+    if (this.#state !== 'answering' || this.#isUnheardWelcome) return false;
+    this.#wanted.abort('barge_in');
+    return true;
   }
 
   /** Hands one output to the wire unless the turn is over. False: wait for `onceDrained`. */
@@ -156,15 +167,10 @@ export class Turn {
     this.#sink.onceDrained(listener);
   }
 
-  /**
-   * Completes the response stream with OK, once (G-13).
-   *
-   * @param reason - also stops a bot that is still thinking about this turn.
-   */
-  finish(end: TurnEnd, reason?: AbortReason): void {
+  /** Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. */
+  finish(end: TurnEnd, reason: AbortReason = 'superseded'): void {
     if (this.#state === 'done') return;
-    if (reason !== undefined) this.#abort.abort(reason);
-    this.#close(end, () => {
+    this.#close(end, reason, () => {
       this.#sink.complete();
     });
   }
@@ -172,7 +178,7 @@ export class Turn {
   /** Ends the turn with an error, once. */
   fail(error: AppError, end: TurnEnd = 'failed'): void {
     if (this.#state === 'done') return;
-    this.#close(end, () => {
+    this.#close(end, 'deadline', () => {
       this.#sink.fail(error);
     });
   }
@@ -185,17 +191,20 @@ export class Turn {
         this.#host.inputComplete(this, input);
         return;
       case 'refuse':
-        this.#host.refused(this, 'complete_input');
+        // Once: a client that repeats itself fifty times a second must not fill the log.
+        if (!this.#hasRefused) this.#host.refused(this);
+        this.#hasRefused = true;
         return;
       default:
         return;
     }
   }
 
-  #close(end: TurnEnd, last?: () => void): void {
+  #close(end: TurnEnd, reason: AbortReason, last?: () => void): void {
     this.#state = 'done';
     last?.();
-    this.#abort.dispose();
+    this.#over.abort(reason);
+    this.#wanted.dispose();
     this.#host.closed(this, end);
   }
 }

@@ -36,7 +36,7 @@ export class FakeVoice implements PromptVoice {
     this.canSpeak = canSpeak;
   }
 
-  render(prompt: Parameters<PromptVoice['render']>[0]): PromptAudio | undefined {
+  render(prompt: Parameters<PromptVoice['render']>[0]): ReturnType<PromptVoice['render']> {
     if (!this.canSpeak && prompt.kind === 'text') return undefined;
     if (prompt.kind === 'audio') return { mulaw: prompt.mulaw, durationMs: prompt.mulaw.length / 8 };
     const name = prompt.kind === 'text' ? prompt.text : prompt.file;

@@ -8,6 +8,7 @@ import type { EncodedResponse, MediaRequest } from '../../contract/grpc.ts';
 import type { Input } from '../../dialog/input.ts';
 import type { Output } from '../../dialog/output.ts';
 import type { TurnSink } from '../../session/ports.ts';
+import type { Session } from '../../session/session.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Turn } from '../../session/turn.ts';
 import type { Admission, Gate } from '../gate.ts';
@@ -159,25 +160,39 @@ class CallerStream implements TurnSink {
   #open(call: WireCall, input: Input | undefined): void {
     this.#cancelTimer?.();
     this.#call.pause();
-    const parameters = input?.kind === 'session_start' ? input.parameters : {};
-    this.#parts.sessions
-      .acquire({ ...call, parameters })
-      .then((session) => {
-        if (this.#isOver) return;
-        this.#turn = session.beginTurn(this);
-        if (input !== undefined) this.#turn.push(input);
-        this.#call.resume();
-      })
-      .catch((thrown: unknown) => {
-        const error = toAppError(thrown);
-        const isTurnedAway = input?.kind === 'session_start' && (error.code === 'overloaded' || error.code === 'shutting_down');
-        if (!isTurnedAway) {
-          this.refuse(error);
-          return;
-        }
-        this.#parts.log.warn({ code: error.code }, 'a new call was turned away with a spoken line');
-        this.#parts.sessions.turnAway(this);
-      });
+    this.#openTurn(call, input).then(() => {
+      this.#call.resume();
+    }, this.refuse);
+  }
+
+  async #openTurn(call: WireCall, input: Input | undefined): Promise<void> {
+    const isHangUp = input?.kind === 'session_end';
+    const session = isHangUp ? await this.#parts.sessions.find(call) : await this.#acquire(call, input);
+    if (this.#isOver) return;
+    if (session === undefined) {
+      this.write({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } });
+      this.complete();
+      return;
+    }
+    this.#turn = session.beginTurn(this, isHangUp);
+    // From here on the stream belongs to the agent that the session talks to (G-17).
+    this.#first = { ...call, agentId: session.call.agentId };
+    if (input !== undefined) this.#turn.push(input);
+  }
+
+  /** The session of the call; undefined when a new call had to be turned away with a spoken line, which ends the stream. */
+  async #acquire(call: WireCall, input: Input | undefined): Promise<Session | undefined> {
+    const { sessions, log } = this.#parts;
+    try {
+      return await sessions.acquire({ ...call, parameters: input?.kind === 'session_start' ? input.parameters : {} });
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      const isNewCall = input?.kind === 'session_start' && (error.code === 'overloaded' || error.code === 'shutting_down');
+      if (!isNewCall) throw error;
+      log.warn({ conversationId: call.conversationId, code: error.code }, 'a new call was turned away with a spoken line');
+      if (!this.#isOver) sessions.turnAway(this);
+      return undefined;
+    }
   }
 
   readonly #halfClosed = (): void => {

@@ -85,7 +85,7 @@ describe('the answer a caller always gets', () => {
     expect(seen).toContain('bot_failed bot_failed');
     const second = await call.press('6');
     expect(second.texts.at(-1)).toBe(handover);
-    expect(second.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'failure' } });
+    expect(second.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'failed' } });
     expect(seen).toContain('session_ended failed');
   });
 
@@ -149,11 +149,13 @@ describe('the answer a caller always gets', () => {
     expect(seen).toContain('session_ended failed');
   });
 
-  it('transfers the caller when the state outgrows its record', async () => {
-    const { sessions } = await testEngine([badBot(() => go({ turns: 1, hoard: 'x'.repeat(100_000) }, say('Kept it all.').listen()))]);
+  it('takes a state that outgrows its record for a failure of the bot', async () => {
+    const { sessions, seen } = await testEngine([badBot(() => go({ turns: 1, hoard: 'x'.repeat(100_000) }, say('Kept it all.').listen()))]);
     const call = new MemoryCall(sessions);
     await call.start();
+    expect((await call.press('6')).texts).toEqual([apology]);
     expect((await call.press('6')).next?.kind).toBe('transfer');
+    expect(seen.filter((event) => event === 'bot_failed bot_failed')).toHaveLength(2);
   });
 
   it('hands the utterance over without text when the recognizer fails', async () => {

@@ -209,7 +209,7 @@ describe('two turns of one call', () => {
     });
     await thinks;
     await call.hangUp();
-    await session.settled();
+    await session.stop('caller');
     expect(reason).toBe('hang_up');
     expect(thinking.sink.texts).toEqual([]);
   });

@@ -1,0 +1,73 @@
+// The one ear of a session: which turn has it, in which format the caller speaks, and the listener behind it. A newer
+// turn takes it over; what older turns still send is not heard any more.
+import type { AudioInput } from '../dialog/input.ts';
+import type { Utterance } from '../dialog/utterance.ts';
+import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../speech/audio-format.ts';
+import type { SpeechEvent } from '../speech/endpointer.ts';
+import type { Listener } from '../speech/listener.ts';
+import type { Turn } from './turn.ts';
+
+/** Makes the listener of a session; it is made when the first audio arrives. */
+export type CreateListener = (hooks: {
+  readonly onEvent: (event: SpeechEvent) => void;
+  readonly onFrame: ((pcm: Int16Array) => void) | undefined;
+}) => Listener;
+
+const NOTHING_HEARD: Utterance = { mulaw: new Uint8Array(0), durationMs: 0 };
+
+/** Owned by a session, which closes it. */
+export class Ear {
+  readonly #create: () => Listener;
+  #listener: Listener | undefined;
+  #turn: Turn | undefined;
+  /** Number of the newest turn that had the ear. */
+  #newest = 0;
+  #format: AudioFormat = FALLBACK_FORMAT;
+
+  /** @param onFrame - hears every frame; left out for bots that do not, so that they cost nothing. */
+  constructor(create: CreateListener, onFrame?: (pcm: Int16Array) => void) {
+    this.#create = () => create({ onEvent: (event) => this.#turn?.heard(event), onFrame });
+  }
+
+  /** Remembers a format that a frame names, also when the frame itself is not listened to (G-32). @throws AppError `unsupported_audio`. */
+  note(input: AudioInput): void {
+    this.#format = nextFormat(this.#format, input);
+  }
+
+  /** Listens to a frame of a turn; frames of older turns are dropped. @throws AppError `unsupported_audio`. */
+  hear(turn: Turn, audio: Uint8Array): void {
+    if (turn !== this.#turn) {
+      if (turn.number < this.#newest) return;
+      // What an older turn was hearing ends here: its caller goes on speaking on the newer one.
+      this.#listener?.finish();
+      this.#turn = turn;
+      this.#newest = turn.number;
+      this.#listener?.reset();
+    }
+    this.#listener ??= this.#create();
+    this.#listener.push(audio, this.#format);
+  }
+
+  /** The turn's input ended; speech that is going on ends with it. */
+  cut(turn: Turn): void {
+    if (turn === this.#turn) this.#listener?.finish();
+  }
+
+  takeUtterance(): Utterance {
+    return this.#listener?.takeUtterance() ?? NOTHING_HEARD;
+  }
+
+  /** The turn is over and listens no more. */
+  leave(turn: Turn): void {
+    if (turn !== this.#turn) return;
+    this.#turn = undefined;
+    this.#listener?.reset();
+  }
+
+  /** Frees the listener. Idempotent; a later frame makes a new one. */
+  close(): void {
+    this.#turn = undefined;
+    this.#listener?.close();
+    this.#listener = undefined;
+  }
+}

@@ -1,0 +1,39 @@
+// What the engine is made of, and what the bot runner sees of a session.
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { Bot } from '../bot/bot.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { SessionEnd } from '../dialog/ending.ts';
+import type { DeliveryMode } from '../dialog/output.ts';
+import type { Prompt } from '../dialog/reply.ts';
+import type { Playback } from './heard.ts';
+import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
+import type { EngineSettings } from './settings.ts';
+
+/** The rooms beside the engine and its settings. */
+export interface EngineParts {
+  readonly settings: EngineSettings;
+  readonly store: SessionStore;
+  readonly voice: PromptVoice;
+  readonly recognizer: Recognizer | undefined;
+  readonly observer: SessionObserver;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A session as the bot runner sees it. */
+export interface RunningSession {
+  readonly call: CallFacts;
+  readonly bot: Bot;
+  readonly mode: DeliveryMode;
+  readonly playback: Playback;
+  /** True after a terminal event was sent or received (G-7C). */
+  readonly isEnded: boolean;
+  /** True when the session has lasted too long: its next turn hands the caller over (G-93). */
+  readonly isExpired: boolean;
+  /** The welcome's prompts, for the one repetition that a duplicate start gets (G-28). */
+  keepWelcome(prompts: readonly Prompt[]): void;
+  takeWelcome(): readonly Prompt[];
+  /** A terminal event is about to be handed over; the first end counts. */
+  ends(end: SessionEnd): void;
+}
