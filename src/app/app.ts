@@ -125,6 +125,10 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
     },
     catalog,
   );
+  // Registered twice: here for a start that fails further down, and below so that turns end before their sockets do.
+  lifecycle.opened('sessions', async () => {
+    await sessions.close(0);
+  });
   const verifier = settings.auth.enabled ? openVerifier(settings, profile, metrics, clock, log, lifecycle) : undefined;
   const server = await startMediaServer({
     settings: mediaServerSettings(settings),
@@ -137,7 +141,7 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
     metadataKeys: profile.metadata,
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
-  lifecycle.opened('sessions', async () => {
+  lifecycle.opened('open turns', async () => {
     const cut = await sessions.close(settings.shutdown.graceMs);
     if (cut > 0) log.warn({ cutTurns: cut }, 'the grace time was over before every turn was finished');
   });

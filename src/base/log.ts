@@ -33,7 +33,7 @@ const MAX_CAUSES = 3;
  * errors only class, system code and place are kept, because a bot may have put what the caller said into the message.
  */
 export function errorFields(error: unknown, depth = 0): LogFields {
-  if (!(error instanceof Error)) return { thrown: typeof error };
+  if (!(error instanceof Error)) return { thrown: typeof error, at: [] };
   const own = error instanceof AppError;
   const code = own ? error.code : 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return {

@@ -39,7 +39,7 @@ export class TestCall {
     return this.#turn({ type: 'session_start', name: '', parameters: this.#facts.parameters });
   }
 
-  /** The caller presses keys. */
+  /** The caller presses keys; a terminator is not among them, as bots never see it (G-67). */
   press(digits: string): Promise<this> {
     return this.#turn({ type: 'dtmf_input', digits });
   }

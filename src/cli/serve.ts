@@ -22,15 +22,17 @@ export function serveCommand(): Command {
     console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
 
     const stop = (signal: NodeJS.Signals): void => {
+      // From now on a signal finds no handler and ends the process at once.
+      process.off('SIGTERM', stop);
+      process.off('SIGINT', stop);
       log.info({ signal, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
       void app.close().then(() => {
         log.info({}, 'stopped');
         process.exitCode = EXIT.ok;
       });
     };
-    // A second signal finds no handler and ends the process at once.
-    process.once('SIGTERM', stop);
-    process.once('SIGINT', stop);
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
   });
 }
 

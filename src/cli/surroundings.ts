@@ -23,7 +23,12 @@ export async function prepareSurroundings(folder: string): Promise<Surroundings>
   const certificate = await writeThrowAwayCertificate(folder, systemClock.nowMs());
   const issuer = await startIssuer({ profile: loadProfile('fake'), organizationId: ORGANIZATION });
   const configFile = path.join(folder, 'parley.json');
-  await writeFile(configFile, JSON.stringify(configuration(issuer, certificate), null, 2), { mode: 0o600 });
+  try {
+    await writeFile(configFile, JSON.stringify(configuration(issuer, certificate), null, 2), { mode: 0o600 });
+  } catch (error) {
+    await issuer.close();
+    throw error;
+  }
   return { issuer, certificatePem: certificate.certificatePem, configFile };
 }
 

@@ -122,7 +122,7 @@ export class BotQuestion {
     if (!this.#isWaitedFor) return false;
     this.#deadline?.pause();
     await this.#writer.speak(prompts);
-    if (this.#isWaitedFor) this.#deadline?.resume();
+    this.#deadline?.resume();
     return this.#isWaitedFor;
   }
 

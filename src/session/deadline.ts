@@ -8,6 +8,7 @@ export class Deadline {
   #leftMs: number;
   #runningSinceMs = 0;
   #cancelTimer: CancelTimer | undefined;
+  #isCancelled = false;
 
   constructor(clock: Clock, limitMs: number, onExpired: () => void) {
     this.#clock = clock;
@@ -20,18 +21,23 @@ export class Deadline {
   pause(): void {
     if (this.#cancelTimer === undefined) return;
     this.#leftMs -= this.#clock.monotonicMs() - this.#runningSinceMs;
-    this.cancel();
+    this.#stop();
   }
 
-  /** Counts again. */
+  /** Counts again, unless it was cancelled. */
   resume(): void {
-    if (this.#cancelTimer !== undefined) return;
+    if (this.#isCancelled || this.#cancelTimer !== undefined) return;
     this.#runningSinceMs = this.#clock.monotonicMs();
     this.#cancelTimer = this.#clock.after(this.#leftMs, this.#onExpired);
   }
 
   /** Stops for good; harmless after it has expired. */
   cancel(): void {
+    this.#isCancelled = true;
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
   }

@@ -1,13 +1,9 @@
 // The story of a call in the log: one JSON line per event, found again by the conversation id (P-02). Ids and durations
 // only: what caller or bot said, keys, parameters and configuration texts never pass here (P-14).
 import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/log.ts';
+import { errorFields, type Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
-
-// A line of a stack that names a place in a file; lines of a message that look like one lack line and column.
-const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
-const MAX_FRAMES = 8;
 
 /** An observer that writes every event to `log`. It keeps nothing between events. */
 export function createCallLog(options: { readonly log: Logger; readonly clock: Clock }): Required<SessionObserver> {
@@ -42,17 +38,10 @@ export function createCallLog(options: { readonly log: Logger; readonly clock: C
         ...ids(call),
         turnId,
         agentId: call.agentId,
+        ...errorFields(error.cause ?? error),
         code: error.code,
-        ...placeOf(error.cause ?? error),
       };
       log.warn(fields, 'bot failed');
     },
   };
-}
-
-/** Where an error was thrown. Its message stays out: a bot may have put what the caller said into it (P-14). */
-function placeOf(thrown: unknown): { readonly thrown: string; readonly at: readonly string[] } {
-  if (!(thrown instanceof Error)) return { thrown: typeof thrown, at: [] };
-  const frames = (thrown.stack ?? '').split('\n').filter((line) => FRAME.test(line));
-  return { thrown: thrown.constructor.name, at: frames.slice(0, MAX_FRAMES).map((line) => line.trim()) };
 }

@@ -53,7 +53,7 @@ export function createOneRequest<Request, Response>(
     };
     const refuse = (thrown: unknown): void => {
       const error = toAppError(thrown);
-      logRefused(log, what, error, metadata.trackingId(call.metadata), gate === undefined);
+      logRefused(log, what, error, { trackingId: metadata.trackingId(call.metadata) }, gate === undefined);
       call.emit('error', grpcStatus(error));
     };
     const giveUp = (thrown: unknown): void => {

@@ -93,7 +93,8 @@ class CallerStream implements TurnSink {
   /** Ends the RPC with the status of an error. */
   readonly refuse = (thrown: unknown): void => {
     const error = toAppError(thrown);
-    logRefused(this.#parts.log, 'a stream', error, this.#parts.metadata.trackingId(this.#call.metadata));
+    const trackingId = this.#parts.metadata.trackingId(this.#call.metadata);
+    logRefused(this.#parts.log, 'a stream', error, { trackingId, conversationId: this.#first?.conversationId });
     if (this.#turn === undefined) this.fail(error);
     else this.#turn.fail(error);
   };

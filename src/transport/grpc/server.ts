@@ -164,7 +164,7 @@ function behindGate(handler: UntypedHandleCall, gate: Gate, metadata: CallMetada
       await gate.admit(metadata.authorization(call.metadata));
     } catch (thrown) {
       const error = toAppError(thrown);
-      logRefused(log, 'a reflection request', error, metadata.trackingId(call.metadata));
+      logRefused(log, 'a reflection request', error, { trackingId: metadata.trackingId(call.metadata) });
       call.emit('error', grpcStatus(error));
       return;
     }

@@ -41,7 +41,7 @@ describe('log', () => {
     expect(errorFields(refused)).toMatchObject({ code: 'ECONNREFUSED' });
     refused.cause = refused;
     expect(JSON.stringify(errorFields(refused)).length).toBeLessThan(20_000);
-    expect(errorFields('text')).toEqual({ thrown: 'string' });
+    expect(errorFields('text')).toEqual({ thrown: 'string', at: [] });
   });
 });
 
