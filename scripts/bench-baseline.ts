@@ -29,10 +29,12 @@ interface Server {
   readonly readyMs: number;
 }
 
-async function startServer(configFile: string): Promise<Server> {
+async function startServer(configFile: string, running: Set<ChildProcess>): Promise<Server> {
   const startedAtMs = performance.now();
   const main = path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
   const child = spawn(process.execPath, [main, 'serve', '--json', `--config=${configFile}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   for await (const line of createInterface({ input: child.stdout })) {
     const ready: unknown = JSON.parse(line);
     if (typeof ready === 'object' && ready !== null && 'port' in ready && typeof ready.port === 'number') {
@@ -91,16 +93,17 @@ function startSession(client: Client, organizationId: string, metadata: Metadata
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-bench-'));
 const { issuer, configFile, certificatePem } = await prepareSurroundings(folder);
+const running = new Set<ChildProcess>();
 try {
   const readyTimes: number[] = [];
   for (let start = 0; start < STARTS; start += 1) {
-    const server = await startServer(configFile);
+    const server = await startServer(configFile, running);
     readyTimes.push(server.readyMs);
     console.log(`start ${String(start + 1)} of ${String(STARTS)}  ready after ${server.readyMs.toFixed(0)} ms`);
     await stopServer(server);
   }
 
-  const server = await startServer(configFile);
+  const server = await startServer(configFile, running);
   const client = new Client(`localhost:${String(server.port)}`, credentials.createSsl(Buffer.from(certificatePem)));
   const metadata = new Metadata();
   metadata.set('authorization', await issuer.issueToken());
@@ -129,6 +132,8 @@ try {
     }),
   );
 } finally {
+  // After a failure a server would outlive this command.
+  for (const child of running) child.kill('SIGKILL');
   await issuer.close();
   await rm(folder, { recursive: true, force: true });
 }
