@@ -4,8 +4,12 @@ import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Duplex } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+
+/** Shortest time between two lines about connections that were closed at once, ms. */
+const DROP_LOG_PAUSE_MS = 1000;
 
 /** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. */
 export type DoorSecurity =
@@ -21,6 +25,7 @@ export interface DoorOptions {
   readonly maxConnections: number;
   /** Longest time for a TLS handshake, ms. */
   readonly handshakeTimeoutMs: number;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Takes each connection that is ready for HTTP/2. */
   readonly onConnection: (connection: Duplex) => void;
@@ -48,9 +53,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const { security, log, onConnection } = options;
   const server = security.mode === 'off' ? net.createServer(onConnection) : await secureServer(security, options);
   server.maxConnections = options.maxConnections;
-  server.on('drop', () => {
-    log.warn({ limit: options.maxConnections }, 'a connection was closed at once: as many as allowed are open');
-  });
+  server.on('drop', dropLog(options));
   const connections = new Set<net.Socket>();
   server.on('connection', (socket: net.Socket) => {
     connections.add(socket);
@@ -87,6 +90,20 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   };
 }
 
+/** Writes of closed connections at most once a second, with their number: whoever floods a server must not flood its log. */
+function dropLog({ clock, log, maxConnections }: DoorOptions): () => void {
+  let closed = 0;
+  let writtenAtMs: number | undefined;
+  return () => {
+    closed += 1;
+    const nowMs = clock.monotonicMs();
+    if (writtenAtMs !== undefined && nowMs - writtenAtMs < DROP_LOG_PAUSE_MS) return;
+    writtenAtMs = nowMs;
+    log.warn({ limit: maxConnections, closed }, 'connections were closed at once: as many as allowed are open');
+    closed = 0;
+  };
+}
+
 async function secureServer(security: DoorSecurity & { mode: 'files' }, options: DoorOptions): Promise<tls.Server> {
   const [cert, key] = await Promise.all([readPem(security.certificateFile, 'certificate'), readPem(security.keyFile, 'key')]);
   try {
@@ -94,8 +111,10 @@ async function secureServer(security: DoorSecurity & { mode: 'files' }, options:
       { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: ['h2'], handshakeTimeout: options.handshakeTimeoutMs },
       options.onConnection,
     );
-    server.on('tlsClientError', (error) => {
+    server.on('tlsClientError', (error, socket) => {
       options.log.debug({ err: error }, 'a TLS handshake failed');
+      // After a time-out nobody else closes it.
+      socket.destroy();
     });
     return server;
   } catch (cause) {

@@ -109,6 +109,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const door = await openDoor({
     ...settings,
+    clock,
     log,
     onConnection: (connection) => {
       injector.injectConnection(connection);

@@ -1,0 +1,306 @@
+// Too much of everything: each limit holds, says so, and leaves the other clients alone.
+import { status } from '@grpc/grpc-js';
+import net from 'node:net';
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FrameClient } from '../support/http2-frames.ts';
+import { storyOf, type PlatformClient } from '../support/platform-client.ts';
+import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
+import { until, within } from '../support/until.ts';
+import { event, format, keys } from '../support/wire-audio.ts';
+
+const CALLER_INPUT = '/com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent/ProcessCallerInput';
+
+async function serverFor(options: ServerOptions): Promise<{ server: RunningServer; client: PlatformClient }> {
+  const server = await RunningServer.start({ ...options, flags: [...WITH_TEST_BOTS, ...(options.flags ?? [])] });
+  onTestFinished(() => server.close());
+  return { server, client: await server.client() };
+}
+
+describe('messages that are too large', () => {
+  let server: RunningServer;
+  let client: PlatformClient;
+  beforeAll(async () => {
+    server = await RunningServer.start({ flags: WITH_TEST_BOTS });
+    client = await server.client();
+  });
+  afterAll(() => server.close());
+
+  const LARGE = { audio_input: { caller_audio: new Uint8Array(10 * 1024 * 1024) } };
+  const TOO_LARGE = { code: status.RESOURCE_EXHAUSTED, details: expect.stringMatching(/^Received message larger than max/) as string };
+
+  it('a first message of 10 MB is RESOURCE_EXHAUSTED and opens nothing', async () => {
+    const turn = client.open().send(client.call().message(LARGE));
+    expect(await turn.ended()).toMatchObject(TOO_LARGE);
+    expect(server.app.openSessions()).toBe(0);
+  });
+
+  it('a later message of 10 MB ends its turn and not the call', async () => {
+    const call = client.call();
+    await call.turn(event('SESSION_START'));
+    const turn = call.open(format());
+    await until('the turn is open', () => server.app.openTurns() === 1);
+    turn.send(call.message(LARGE));
+    expect(await turn.ended()).toMatchObject(TOO_LARGE);
+    await server.quiet(1);
+    expect(server.logged({ event: 'turn_ended', conversationId: call.ids.conversationId, end: 'hang_up' })).toHaveLength(1);
+    expect((await call.turn(keys('5'))).ending.code).toBe(status.OK);
+    await call.turn(event('SESSION_END'));
+    await server.quiet();
+  });
+
+  it('a list request of 10 MB is RESOURCE_EXHAUSTED', async () => {
+    await expect(client.list({ customer_org_id: 'o'.repeat(10 * 1024 * 1024) })).rejects.toMatchObject(TOO_LARGE);
+  });
+});
+
+describe('10,000 streams on one connection', () => {
+  it('of a client that keeps to the limit: 1,000 are open, the others wait, other connections are served', async () => {
+    const clock = new FakeClock();
+    const { server, client } = await serverFor({ clock, flags: ['--turns.max_open=2000'] });
+    const other = await server.client();
+    await other.list();
+    const turns = Array.from({ length: 10_000 }, () => {
+      const call = client.call();
+      return call.open(format());
+    });
+    await until(
+      () => `1000 turns are open: ${String(server.app.openTurns())}`,
+      () => server.app.openTurns() === 1000,
+    );
+    const startedMs = systemClock.monotonicMs();
+    expect((await other.list()).virtual_agents).toHaveLength(1);
+    expect((await other.call().turn(event('SESSION_START'))).ending.code).toBe(status.OK);
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
+    expect(server.app.openTurns()).toBe(1000);
+    // The places of those that go are taken by those that wait.
+    for (const turn of turns.slice(0, 500)) turn.cancel();
+    await until('a waiting stream takes the place', () => server.app.openSessions() > 1001 && server.app.openTurns() === 1000);
+    client.close();
+    for (const turn of turns) turn.cancel();
+    await until('every turn is over', () => server.app.openTurns() === 0);
+    // Calls that never began are swept like all that fall silent.
+    await clock.advanceAsync(700_000);
+    await server.quiet();
+  });
+
+  it.each([
+    ['a stranger', false],
+    ['a client with a token', true],
+  ])('of %s that keeps to no limit: the connection is ended, others are served', async (_who, hasToken) => {
+    const { server, client } = await serverFor({ hasTls: false, flags: ['--grpc.max_streams_per_connection=100'] });
+    await client.list();
+    const flood = (await FrameClient.connect(server.app.ready.port)).greet();
+    onTestFinished(() => {
+      flood.destroy();
+    });
+    const authorization = hasToken ? await server.issuer.issueToken() : 'none';
+    for (let stream = 0; stream < 10_000; stream += 1) {
+      flood.open(2 * stream + 1, {
+        ':method': 'POST',
+        ':scheme': 'http',
+        ':path': CALLER_INPUT,
+        ':authority': 'localhost',
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        authorization,
+      });
+    }
+    const startedMs = systemClock.monotonicMs();
+    await client.list();
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
+    await until('the connection is ended', () => flood.isClosed);
+    expect(flood.counts.headers).toBeLessThanOrEqual(100);
+    await server.quiet();
+    // One line a second at most tells of tokens that were refused, whoever floods.
+    expect(server.logged({ level: 'warn' }).length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('turns and sessions', () => {
+  it('more open turns than allowed are RESOURCE_EXHAUSTED; places come back', async () => {
+    const { server, client } = await serverFor({ flags: ['--turns.max_open=2'] });
+    const open = [client.call().open(format()), client.call().open(format())];
+    await until('both turns are open', () => server.app.openTurns() === 2);
+    const third = client.call().open(format());
+    expect(await third.ended()).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: 'the server has as many open streams as it may',
+    });
+    expect(server.logged({ level: 'warn', code: 'overloaded' })).toHaveLength(1);
+    for (const turn of open) turn.cancel();
+    await server.quiet(2);
+    expect((await client.call().turn(event('SESSION_START'))).ending.code).toBe(status.OK);
+  });
+
+  it('U-06 a call beyond the limit hears a line and goes to a person; anything else of it is RESOURCE_EXHAUSTED', async () => {
+    const { server, client } = await serverFor({ flags: ['--sessions.max=1'] });
+    await server.app.warmed;
+    await client.call().turn(event('SESSION_START'));
+    const turnedAway = await client.call().turn(event('SESSION_START'));
+    expect(turnedAway.ending.code).toBe(status.OK);
+    expect(turnedAway.story).toEqual(['FINAL TRANSFER_TO_AGENT wav']);
+    expect((await client.call().turn(keys('1'))).ending).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: 'the server has as many sessions as it may',
+    });
+    expect(server.app.openSessions()).toBe(1);
+  });
+
+  it('more than eight open turns of one conversation are RESOURCE_EXHAUSTED', async () => {
+    const { server, client } = await serverFor({});
+    const call = client.call();
+    await call.turn(event('SESSION_START'));
+    const open = Array.from({ length: 8 }, () => call.open(format()));
+    await until('eight turns are open', () => server.app.openTurns() === 8);
+    expect(await call.open(format()).ended()).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: expect.stringMatching(/^the conversation has too many open streams/) as string,
+    });
+    for (const turn of open) turn.halfClose();
+    await server.quiet(1);
+  });
+
+  it('G-91 a client that never reads is given up, and what waits for it is bounded', async () => {
+    const clock = new FakeClock();
+    const { server, client } = await serverFor({ clock });
+    const call = client.call();
+    await call.turn(event('SESSION_START'));
+    const turn = client
+      .open({ isReading: false })
+      .send(call.message(keys('*')))
+      .halfClose();
+    await until('the bot waits for the client', () => (clock.nextTimerInMs ?? Infinity) <= 10_000 && server.app.openTurns() === 1);
+    const timers = clock.pendingTimers;
+    await clock.advanceAsync(10_001);
+    await server.quiet(1);
+    expect(clock.pendingTimers).toBeLessThan(timers);
+    expect(server.logged({ level: 'warn', code: 'slow_reader' })).toHaveLength(1);
+    // What had been handed over before is still there for whoever reads after all: at most one prompt beyond the limit.
+    turn.read();
+    expect(await turn.ended()).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: 'the client did not read its prompts in time',
+    });
+    expect(turn.responses.length).toBeLessThan(40);
+    expect(new Set(turn.responses.map(storyOf))).toEqual(new Set(['CHUNK audio']));
+    await call.turn(event('SESSION_END'));
+    await server.quiet();
+  });
+});
+
+describe('connections', () => {
+  /** Resolves when the other side has closed the socket. */
+  const closed = (socket: net.Socket): Promise<void> => {
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    socket.on('error', () => undefined);
+    socket.resume();
+    return within(
+      'the server closes the connection',
+      new Promise((resolve) =>
+        socket.once('close', () => {
+          resolve();
+        }),
+      ),
+    );
+  };
+  const connected = async (port: number): Promise<net.Socket> => {
+    const socket = net.connect(port, '127.0.0.1');
+    await within('a connection stands', new Promise((resolve) => socket.once('connect', resolve)));
+    return socket;
+  };
+
+  it('more than allowed are closed at once, and places come back', async () => {
+    const { server, client } = await serverFor({ flags: ['--grpc.max_connections=2'] });
+    await client.list();
+    const second = await connected(server.app.ready.port);
+    const third = await connected(server.app.ready.port);
+    await closed(third);
+    expect(server.logged({ level: 'warn', limit: 2 })).toHaveLength(1);
+    await client.list();
+    second.destroy();
+    const late = await server.client();
+    await until('a new client is served', () =>
+      late.list().then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it('refusing many of them writes few lines', async () => {
+    const { server, client } = await serverFor({ flags: ['--grpc.max_connections=1'] });
+    await client.list();
+    for (let round = 0; round < 20; round += 1) await closed(await connected(server.app.ready.port));
+    expect(server.logged({ level: 'warn', limit: 1 }).length).toBeLessThanOrEqual(3);
+  });
+
+  it('that do not finish their TLS handshake are closed in time', async () => {
+    const { server } = await serverFor({ flags: ['--grpc.handshake_timeout_ms=200'] });
+    const startedMs = systemClock.monotonicMs();
+    await closed(await connected(server.app.ready.port));
+    expect(systemClock.monotonicMs() - startedMs).toBeGreaterThan(150);
+  });
+
+  it('that answer no ping are closed, with or without a first word', async () => {
+    const { server } = await serverFor({ hasTls: false, flags: ['--grpc.keepalive_ms=1000', '--grpc.keepalive_timeout_ms=100'] });
+    const silent = await FrameClient.connect(server.app.ready.port);
+    const deaf = (await FrameClient.connect(server.app.ready.port)).greet();
+    await until('both are closed', () => silent.isClosed && deaf.isClosed);
+    expect(deaf.counts.ping).toBe(1);
+  });
+
+  it('P-12 with TLS 1.1 are refused, with TLS 1.2 and 1.3 accepted', async () => {
+    const { server } = await serverFor({});
+    const outcome = (version: tls.SecureVersion): Promise<string> => {
+      const socket = tls.connect({
+        host: 'localhost',
+        port: server.app.ready.port,
+        ca: server.certificate.authority,
+        ALPNProtocols: ['h2'],
+        minVersion: version,
+        maxVersion: version,
+        // Lets the old version reach the server at all.
+        ciphers: 'DEFAULT@SECLEVEL=0',
+      });
+      onTestFinished(() => {
+        socket.destroy();
+      });
+      return within(
+        'the handshake ends',
+        new Promise((resolve) => {
+          socket.once('secureConnect', () => {
+            resolve(`${socket.getProtocol() ?? 'no TLS'} ${String(socket.alpnProtocol)}`);
+          });
+          socket.once('error', (error: NodeJS.ErrnoException) => {
+            resolve(error.code ?? error.message);
+          });
+        }),
+      );
+    };
+    // The alert comes from the server: the client would have spoken the version.
+    expect(await outcome('TLSv1.1')).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+    expect(await outcome('TLSv1.2')).toBe('TLSv1.2 h2');
+    expect(await outcome('TLSv1.3')).toBe('TLSv1.3 h2');
+  });
+
+  it('without TLS are closed where TLS is spoken, and the other way round', async () => {
+    const { server } = await serverFor({});
+    const socket = await connected(server.app.ready.port);
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    await closed(socket);
+    const noise = await connected(server.app.ready.port);
+    noise.write(Buffer.alloc(5000, 0x7f));
+    await closed(noise);
+
+    const { server: plain } = await serverFor({ hasTls: false });
+    const secure = await connected(plain.app.ready.port);
+    tls.connect({ socket: secure, servername: 'localhost' }).on('error', () => undefined);
+    await closed(secure);
+    expect(await (await plain.client()).list()).toBeDefined();
+  });
+});
