@@ -55,7 +55,7 @@ beforeAll(async () => {
 }, BUILD_LIMIT_MS);
 
 afterEach(async () => {
-  if (running?.exitCode === null) await stop(running);
+  if (running?.exitCode === null && running.signalCode === null) await stop(running);
   running = undefined;
 });
 
@@ -98,8 +98,13 @@ async function outcome(child: Server): Promise<{ code: number | null; output: st
   return { code, output };
 }
 
-async function stop(child: Server): Promise<number | null> {
-  const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
+/** Tells the server to stop and waits for it. @returns its exit code, or the signal that ended it. */
+async function stop(child: Server): Promise<number | NodeJS.Signals | null> {
+  const closed = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => {
+      resolve(code ?? signal);
+    });
+  });
   child.kill('SIGTERM');
   try {
     return await within('the server stops', closed, STOP_LIMIT_MS);
@@ -226,7 +231,7 @@ describe('the image', () => {
     const server = running;
     await until(
       () => `the server is ready; it says ${output}`,
-      () => /^ready {2}127\.0\.0\.1:\d+ /mu.test(output) || server.exitCode !== null,
+      () => /^ready {2}127\.0\.0\.1:\d+ /mu.test(output) || server.exitCode !== null || server.signalCode !== null,
     );
     expect(output).toMatch(/^ready .*code-line, echo, front-desk/mu);
     expect(await outcome(start(image.healthCommand, settings))).toMatchObject({
@@ -236,7 +241,7 @@ describe('the image', () => {
     // Only the embedded voice writes; that it can shows that the one writable folder is the right one.
     await until('a prompt is kept on disk', () => readdirSync(inside('/var/cache/parley')).length > 0);
 
-    expect(await stop(running)).toBe(0);
+    expect(await stop(running), output).toBe(0);
     expect(output).not.toMatch(/"level":"(?:error|fatal)"/u);
   });
 });
