@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly clock?: Clock;
   /** Default true. */
   readonly hasTls?: boolean;
+  /** Default: {@link dataSource} alone. */
+  readonly dataSources?: (issuer: Issuer) => readonly Readonly<Record<string, string>>[];
 }
 
 /** Folder of the bots that are made for tests. */
@@ -64,7 +66,8 @@ export class RunningServer {
   }
 
   /** Starts a server. Whoever starts it closes it. */
-  static async start({ flags = [], clock: time, hasTls = true }: ServerOptions = {}): Promise<RunningServer> {
+  static async start(options: ServerOptions = {}): Promise<RunningServer> {
+    const { flags = [], clock: time, hasTls = true, dataSources = (issuer: Issuer) => [dataSource(issuer)] } = options;
     const certificate = await throwAwayCertificate();
     const before = process.getActiveResourcesInfo();
     const clock = new CountedClock(time);
@@ -76,7 +79,7 @@ export class RunningServer {
       '--grpc.host=127.0.0.1',
       '--grpc.port=0',
       ...(hasTls ? [`--tls.certificate_file=${certificate.certificateFile}`, `--tls.key_file=${certificate.keyFile}`] : ['--tls.mode=off']),
-      `--auth.data_sources=${JSON.stringify([dataSource(issuer)])}`,
+      `--auth.data_sources=${JSON.stringify(dataSources(issuer))}`,
       '--synthesizer.cache_folder=',
       '--ops.port=0',
       '--log.level=debug',
