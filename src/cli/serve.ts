@@ -1,8 +1,8 @@
 // `parley serve`: runs the server until it is told to stop.
 import { Command } from 'commander';
-import { createApp, type ReadySummary } from '../app/app.ts';
+import { createApp, type App, type ReadySummary } from '../app/app.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
-import { createLogger } from '../base/log.ts';
+import { createLogger, type Logger } from '../base/log.ts';
 import { EXIT } from './failure.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
@@ -19,21 +19,28 @@ export function serveCommand(): Command {
     const { settings } = loadSettings({ argv: settingsArguments(command) });
     const log = createLogger({ level: settings.log.level });
     const app = await createApp({ settings, log });
+    stopOnSignal(app, log);
     console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
+  });
+}
 
-    const stop = (signal: NodeJS.Signals): void => {
-      // From now on a signal finds no handler and ends the process at once.
+// The handlers stay: a library that writes files listens to signals, too, and sends them on when it is the last one.
+function stopOnSignal(app: App, log: Logger): void {
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    // The second signal is from somebody who does not want to wait.
+    if (isStopping) process.exit(EXIT.interrupted);
+    isStopping = true;
+    log.info({ signal, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
+    void app.close().then(() => {
+      log.info({}, 'stopped');
       process.off('SIGTERM', stop);
       process.off('SIGINT', stop);
-      log.info({ signal, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
-      void app.close().then(() => {
-        log.info({}, 'stopped');
-        process.exitCode = EXIT.ok;
-      });
-    };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
-  });
+      process.exitCode = EXIT.ok;
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
 }
 
 /** The one line that says the server is ready. */
