@@ -26,13 +26,10 @@ import type { PlatformProfile } from './profile.ts';
 import { sendable } from './sendable.ts';
 
 export type {
-  HealthRequest,
-  HealthResponse,
   ListAgentsRequest,
   ListAgentsResponse,
   MediaRequest,
   MediaResponse,
-  WireAgent,
   WireInputHandling,
   WirePrompt,
 } from './messages.ts';

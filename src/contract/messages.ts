@@ -6,7 +6,6 @@
 //   (protobufjs 7.6 slices with Buffer.prototype.slice); keeping it keeps the whole received chunk in memory.
 // - Everything may be absent: proto3 does not send zero values, and our loader fills in no defaults.
 import type {
-  DecodedAgent,
   DecodedHealthRequest,
   DecodedHealthResponse,
   DecodedInputHandling,
@@ -41,8 +40,6 @@ export type WireInputHandling = Wire<DecodedInputHandling>;
 export type ListAgentsRequest = Wire<DecodedListAgentsRequest>;
 /** The agents on offer (G-05). */
 export type ListAgentsResponse = Wire<DecodedListAgentsResponse>;
-/** One agent on offer (G-06). */
-export type WireAgent = Wire<DecodedAgent>;
 /** Which service is asked about. */
 export type HealthRequest = Wire<DecodedHealthRequest>;
 /** How it does. */
