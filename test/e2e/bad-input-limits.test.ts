@@ -260,7 +260,7 @@ describe('connections', () => {
       const socket = tls.connect({
         host: 'localhost',
         port: server.app.ready.port,
-        ca: server.certificate.authority,
+        ca: server.certificate.certificatePem,
         ALPNProtocols: ['h2'],
         minVersion: version,
         maxVersion: version,

@@ -35,7 +35,7 @@ beforeEach(async () => {
 /** A connection below gRPC with a valid token. */
 async function rawClient(): Promise<Http2Client> {
   const raw = new Http2Client(server.target, {
-    authority: server.certificate.authority,
+    authority: server.certificate.certificatePem,
     authorization: await server.issuer.issueToken({ lifetimeMinutes: 1440 }),
   });
   onTestFinished(() => {

@@ -111,7 +111,7 @@ describe('health of a server that stops', () => {
     const client = await server.client();
     // Reflection stays open for as long as its client likes.
     const reflection = new Http2Client(server.target, {
-      authority: server.certificate.authority,
+      authority: server.certificate.certificatePem,
       authorization: await server.issuer.issueToken(),
     });
     const stream = reflection.open('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo').send(Buffer.of(58, 0));
@@ -137,7 +137,7 @@ describe('a request that never comes', () => {
       const authorization = await server.issuer.issueToken({ lifetimeMinutes: 120 });
       // From now on the token is remembered: the check of the next RPC does not wait for keys.
       await (await server.client({ authorization })).list();
-      const client = new Http2Client(server.target, { authority: server.certificate.authority, authorization });
+      const client = new Http2Client(server.target, { authority: server.certificate.certificatePem, authorization });
       onTestFinished(() => {
         client.destroy();
       });

@@ -79,7 +79,7 @@ describe('a refused token', () => {
   );
 
   it.each(['ProcessCallerInput', 'ListVirtualAgents'])('G-02 is refused by %s before any message has come', async (method) => {
-    const raw = new Http2Client(server.target, { authority: server.certificate.authority, authorization: 'a.b' });
+    const raw = new Http2Client(server.target, { authority: server.certificate.certificatePem, authorization: 'a.b' });
     onTestFinished(() => {
       raw.destroy();
     });

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
-import { throwAwayCertificate, type ThrowAwayCertificate } from './certificate.ts';
+import { testCertificate, type TestCertificate } from './certificate.ts';
 import { CountedClock } from './counted-clock.ts';
 import { PlatformClient, type PlatformClientOptions } from './platform-client.ts';
 import { until } from './until.ts';
@@ -40,7 +40,7 @@ export const WITH_TEST_BOTS = [`--bots.folder=${TEST_BOTS}`, `--bots.prompts_fol
 export class RunningServer {
   readonly app: App;
   readonly issuer: Issuer;
-  readonly certificate: ThrowAwayCertificate;
+  readonly certificate: TestCertificate;
   readonly log: readonly LogLine[];
   readonly #clock: CountedClock;
   readonly #before: readonly string[];
@@ -50,7 +50,7 @@ export class RunningServer {
   private constructor(
     app: App,
     issuer: Issuer,
-    certificate: ThrowAwayCertificate,
+    certificate: TestCertificate,
     log: readonly LogLine[],
     clock: CountedClock,
     before: readonly string[],
@@ -68,7 +68,7 @@ export class RunningServer {
   /** Starts a server. Whoever starts it closes it. */
   static async start(options: ServerOptions = {}): Promise<RunningServer> {
     const { flags = [], clock: time, hasTls = true, dataSources = (issuer: Issuer) => [dataSource(issuer)] } = options;
-    const certificate = await throwAwayCertificate();
+    const certificate = await testCertificate();
     const before = process.getActiveResourcesInfo();
     const clock = new CountedClock(time);
     const issuer = await startIssuer({ profile: loadProfile('fake'), ...(time === undefined ? {} : { clock: time }) });
@@ -109,7 +109,7 @@ export class RunningServer {
   async client(options: Partial<PlatformClientOptions> = {}): Promise<PlatformClient> {
     const client = new PlatformClient({
       target: this.target,
-      authority: this.#hasTls ? this.certificate.authority : undefined,
+      authority: this.#hasTls ? this.certificate.certificatePem : undefined,
       authorization: await this.issuer.issueToken(),
       organizationId: this.issuer.claims.organizationId,
       ...options,
