@@ -8,6 +8,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import type { ThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
 import { testCertificate, type TestCertificate } from './certificate.ts';
 import { CountedClock } from './counted-clock.ts';
 import { PlatformClient, type PlatformClientOptions } from './platform-client.ts';
@@ -73,18 +74,11 @@ export class RunningServer {
     const clock = new CountedClock(time);
     const issuer = await startIssuer({ profile: loadProfile('fake'), ...(time === undefined ? {} : { clock: time }) });
     const log: LogLine[] = [];
-    const own = [
-      '--platform.profile=fake',
-      `--platform.extra_issuers=${JSON.stringify([issuer.issuer])}`,
-      '--grpc.host=127.0.0.1',
-      '--grpc.port=0',
-      ...(hasTls ? [`--tls.certificate_file=${certificate.certificateFile}`, `--tls.key_file=${certificate.keyFile}`] : ['--tls.mode=off']),
-      `--auth.data_sources=${JSON.stringify(dataSources(issuer))}`,
-      '--synthesizer.cache_folder=',
-      '--ops.port=0',
-      '--log.level=debug',
-    ];
-    const { settings } = loadSettings({ argv: [...own, ...flags], env: {}, cwd: packageRoot() });
+    const { settings } = loadSettings({
+      argv: [...serverFlags(issuer, hasTls ? certificate : undefined, dataSources(issuer)), ...flags],
+      env: {},
+      cwd: packageRoot(),
+    });
     try {
       const destination = {
         write: (line: string) => {
@@ -152,6 +146,31 @@ export class RunningServer {
     );
     expect(this.logged({ level: 'error' }), 'errors in the log').toEqual([]);
   }
+}
+
+/**
+ * The flags of a server on free ports of loopback that trusts this issuer.
+ *
+ * @param certificate - plaintext without.
+ */
+export function serverFlags(
+  { issuer }: Issuer,
+  certificate: ThrowAwayCertificate | undefined,
+  dataSources: readonly Readonly<Record<string, string>>[],
+): readonly string[] {
+  return [
+    '--platform.profile=fake',
+    `--platform.extra_issuers=${JSON.stringify([issuer])}`,
+    '--grpc.host=127.0.0.1',
+    '--grpc.port=0',
+    ...(certificate === undefined
+      ? ['--tls.mode=off']
+      : [`--tls.certificate_file=${certificate.certificateFile}`, `--tls.key_file=${certificate.keyFile}`]),
+    `--auth.data_sources=${JSON.stringify(dataSources)}`,
+    '--synthesizer.cache_folder=',
+    '--ops.port=0',
+    '--log.level=debug',
+  ];
 }
 
 /** The data source whose tokens an issuer signs, as the configuration wants it. */

@@ -1,0 +1,189 @@
+// Starting and stopping `parley serve` as its operator sees it: a process with signals, exit codes and a few lines.
+import { status } from '@grpc/grpc-js';
+import net from 'node:net';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { testCertificate, type TestCertificate } from '../support/certificate.ts';
+import { PlatformClient } from '../support/platform-client.ts';
+import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/running-server.ts';
+import { ServeProcess } from '../support/serve-process.ts';
+import { until } from '../support/until.ts';
+import { event, keys } from '../support/wire-audio.ts';
+
+let issuer: Issuer;
+let certificate: TestCertificate;
+const processes: ServeProcess[] = [];
+
+beforeAll(async () => {
+  [issuer, certificate] = await Promise.all([startIssuer({ profile: loadProfile('fake') }), testCertificate()]);
+});
+afterAll(async () => {
+  certificate.remove();
+  await issuer.close();
+});
+afterEach(async () => {
+  await Promise.all(processes.splice(0).map((running) => running.kill()));
+});
+
+/** Starts a server with the settings of all these tests; later flags win. */
+function serve(...flags: readonly string[]): ServeProcess {
+  const running = new ServeProcess([...serverFlags(issuer, certificate, [dataSource(issuer)]), ...flags]);
+  processes.push(running);
+  return running;
+}
+
+async function clientOf(port: number): Promise<PlatformClient> {
+  const client = new PlatformClient({
+    target: `localhost:${String(port)}`,
+    authority: certificate.certificatePem,
+    authorization: await issuer.issueToken(),
+    organizationId: issuer.claims.organizationId,
+  });
+  onTestFinished(() => {
+    client.close();
+  });
+  return client;
+}
+
+const check = (client: PlatformClient): Promise<number> =>
+  client.unary(
+    '/grpc.health.v1.Health/Check',
+    () => Buffer.alloc(0),
+    (bytes: Buffer) => bytes[1] ?? 0,
+    null,
+  );
+
+describe('parley serve', () => {
+  it('says in one line where it listens and how it is guarded', async () => {
+    const running = serve();
+    await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined, 20_000);
+    expect(running.stdout).toMatch(
+      /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots code-line, echo, front-desk {2}data sources 1 {2}token check ON {2}operations port \d+\n$/,
+    );
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'P-09 finishes open turns after %s, takes no new calls meanwhile, and ends with code 0',
+    async (signal) => {
+      const running = serve('--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=20000');
+      const { port, opsPort } = await running.ready();
+      const client = await clientOf(port);
+      const ready = (): Promise<Response> => fetch(`http://127.0.0.1:${String(opsPort)}/health/ready`);
+      await running.logged('the static prompts are spoken');
+      expect((await ready()).status).toBe(200);
+      const call = client.call();
+      await call.turn(event('SESSION_START'));
+      const open = call.open(keys('7')).halfClose();
+      await open.heard('CHUNK audio');
+
+      running.signal(signal);
+      await running.logged('stopping');
+      expect(await check(client)).toBe(2);
+      expect((await ready()).status).toBe(503);
+      const turnedAway = await client.call().turn(event('SESSION_START'));
+      expect({ code: turnedAway.ending.code, story: turnedAway.story }).toEqual({
+        code: status.OK,
+        story: ['FINAL TRANSFER_TO_AGENT wav'],
+      });
+      expect((await client.call().turn(keys('1'))).ending).toMatchObject({ code: status.UNAVAILABLE });
+      expect(open.ending).toBeUndefined();
+      expect(running.exit).toBeUndefined();
+
+      // A key on the running call ends what its bot is thinking about.
+      expect((await call.turn(event('START_OF_DTMF'))).ending.code).toBe(status.OK);
+      expect(await open.ended()).toMatchObject({ code: status.OK });
+      expect(open.story.at(-1)).toBe('FINAL empty');
+      const startedMs = systemClock.monotonicMs();
+      expect(await running.ended()).toEqual({ code: 0, signal: null });
+      expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
+      expect(running.stderr).toContain('"stopped"');
+    },
+  );
+
+  it('hands over the caller of a turn that does not finish within the grace time', async () => {
+    const running = serve('--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=300');
+    const { port } = await running.ready();
+    const client = await clientOf(port);
+    await running.logged('the static prompts are spoken');
+    const call = client.call();
+    await call.turn(event('SESSION_START'));
+    const open = call.open(keys('7')).halfClose();
+    await open.heard('CHUNK audio');
+    running.signal('SIGTERM');
+    expect(await open.ended()).toMatchObject({ code: status.OK });
+    expect(open.story.at(-1)).toMatch(/^FINAL TRANSFER_TO_AGENT/);
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(running.stderr).toContain('the grace time was over');
+  });
+
+  it('ends at once on a second signal', async () => {
+    const running = serve('--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=600000');
+    const client = await clientOf((await running.ready()).port);
+    const call = client.call();
+    await call.turn(event('SESSION_START'));
+    const open = call.open(keys('7')).halfClose();
+    await open.heard('CHUNK audio');
+    running.signal('SIGTERM');
+    await running.logged('stopping');
+    running.signal('SIGTERM');
+    const startedMs = systemClock.monotonicMs();
+    expect(await running.ended()).toEqual({ code: 130, signal: null });
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
+  });
+});
+
+describe('parley serve refuses to start', () => {
+  it('P-11 without the token check on an address that others can reach, unless a second switch says so', async () => {
+    const refused = serve('--grpc.host=0.0.0.0', '--auth.enabled=false', '--tls.mode=off');
+    const allowed = serve('--json', '--grpc.host=0.0.0.0', '--auth.enabled=false', '--auth.allow_unauthenticated_network=true');
+    expect(await refused.ended()).toEqual({ code: 2, signal: null });
+    expect(refused.stdout).toBe('');
+    expect(refused.stderr).toContain('without the token check the server listens on a loopback address only');
+    expect(refused.stderr).toContain('auth.allow_unauthenticated_network');
+    expect(await allowed.ready()).toMatchObject({ hasTokenCheck: false });
+    allowed.signal('SIGTERM');
+    expect(await allowed.ended()).toEqual({ code: 0, signal: null });
+  });
+
+  it('P-12 with certificates that are missing, are no PEM or do not fit their key', async () => {
+    const garbage = path.join(certificate.folder, 'garbage.pem');
+    writeFileSync(garbage, 'no certificate\n');
+    const other = await testCertificate();
+    onTestFinished(() => {
+      other.remove();
+    });
+    const attempts = [
+      serve('--tls.certificate_file=/nowhere/certificate.pem'),
+      serve(`--tls.certificate_file=${garbage}`),
+      serve(`--tls.key_file=${other.keyFile}`),
+    ];
+    for (const attempt of attempts) {
+      expect(await attempt.ended()).toEqual({ code: 1, signal: null });
+      expect(attempt.stdout).toBe('');
+      expect(attempt.stderr).toMatch(/^error certificate_invalid {2}\S.+\nwhat to do {2}\S.+\n$/);
+    }
+    expect(attempts[0]?.stderr).toContain('/nowhere/certificate.pem');
+  });
+
+  it('on a port that is taken, for calls or for operations', async () => {
+    const taken = net.createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      taken.close();
+    });
+    await until('the port is taken', () => taken.listening);
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+    const attempts = [serve(`--grpc.port=${port}`), serve(`--ops.port=${port}`)];
+    for (const attempt of attempts) {
+      expect(await attempt.ended()).toEqual({ code: 1, signal: null });
+      expect(attempt.stdout).toBe('');
+      expect(attempt.stderr).toMatch(/^error listen_failed {2}\S.+\nwhat to do {2}\S.+\n$/m);
+      expect(attempt.stderr).toContain(port);
+      expect(attempt.stderr).not.toContain('    at ');
+    }
+  });
+});
