@@ -1,6 +1,6 @@
 // Callers that go silent or vanish: what was open for them is closed in time, and nothing of it is left.
 import { status } from '@grpc/grpc-js';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { MediaRequest } from '../../src/contract/grpc.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { Http2Client, type Http2Stream } from '../support/http2-client.ts';
@@ -19,12 +19,15 @@ let client: PlatformClient;
 /** Timers of the server while nobody calls. */
 let timersAtRest: number;
 
-beforeEach(async () => {
+beforeAll(async () => {
   clock = new FakeClock();
   server = await RunningServer.start({ clock, flags: WITH_TEST_BOTS });
-  onTestFinished(() => server.close());
   await server.app.warmed;
   client = await server.client({ authorization: await server.issuer.issueToken({ lifetimeMinutes: 1440 }) });
+});
+afterAll(() => server.close());
+
+beforeEach(async () => {
   // From here on the token is remembered, so that no check of it waits for keys.
   await client.list();
   // The synthesizer's thread goes when it has nothing to do.
@@ -59,14 +62,14 @@ async function silenceUntilEnded(turn: ClientTurn): Promise<void> {
 
 describe('a stream that is half open for an hour', () => {
   it('without any message ends with DEADLINE_EXCEEDED', async () => {
-    const turn = client.open();
+    const turn = client.open({ metadata: { trackingid: 'without-a-message' } });
     await until('the server waits for a message', () => clock.pendingTimers > timersAtRest);
     await clock.advanceAsync(HOUR_MS);
     expect(await turn.ended()).toMatchObject({
       code: status.DEADLINE_EXCEEDED,
       details: 'the stream was opened and no message came',
     });
-    expect(server.logged({ level: 'warn', code: 'turn_timeout' })).toHaveLength(1);
+    expect(server.logged({ level: 'warn', code: 'turn_timeout', trackingId: 'without-a-message' })).toHaveLength(1);
     await server.quiet();
     expect(clock.pendingTimers).toBe(timersAtRest);
   });
@@ -84,7 +87,7 @@ describe('a stream that is half open for an hour', () => {
     await silenceUntilEnded(turn);
     expect(turn.ending).toMatchObject({ code: status.DEADLINE_EXCEEDED, details: 'nothing came on the stream for too long' });
     await server.quiet();
-    expect(server.logged({ event: 'session_ended', end: 'idle' })).toHaveLength(1);
+    expect(server.logged({ event: 'session_ended', end: 'idle', conversationId: call.ids.conversationId })).toHaveLength(1);
     expect(clock.pendingTimers).toBe(timersAtRest);
   });
 

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import net from 'node:net';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
@@ -16,7 +16,6 @@ import { event, keys } from '../support/wire-audio.ts';
 
 let issuer: Issuer;
 let certificate: TestCertificate;
-const processes: ServeProcess[] = [];
 
 beforeAll(async () => {
   [issuer, certificate] = await Promise.all([startIssuer({ profile: loadProfile('fake') }), testCertificate()]);
@@ -25,18 +24,15 @@ afterAll(async () => {
   certificate.remove();
   await issuer.close();
 });
-afterEach(async () => {
-  await Promise.all(processes.splice(0).map((running) => running.kill()));
-});
 
-/** Starts a server with the settings of all these tests; later flags win. */
-function serve(...flags: readonly string[]): ServeProcess {
+/** Starts a server with the settings of all these tests; later flags win. It ends with its test. */
+function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): ServeProcess {
   const running = new ServeProcess([...serverFlags(issuer, certificate, [dataSource(issuer)]), ...flags]);
-  processes.push(running);
+  onTestFinished(() => running.kill());
   return running;
 }
 
-async function clientOf(port: number): Promise<PlatformClient> {
+async function clientOf({ onTestFinished }: TestContext, port: number): Promise<PlatformClient> {
   const client = new PlatformClient({
     target: `localhost:${String(port)}`,
     authority: certificate.certificatePem,
@@ -58,20 +54,20 @@ const check = (client: PlatformClient): Promise<number> =>
   );
 
 describe('parley serve', () => {
-  it('says in one line where it listens and how it is guarded', async () => {
-    const running = serve();
+  it('says in one line where it listens and how it is guarded', async (context) => {
+    const running = serve(context);
     await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined, 20_000);
     expect(running.stdout).toMatch(
       /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots code-line, echo, front-desk {2}data sources 1 {2}token check ON {2}operations port \d+\n$/,
     );
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.for(['SIGTERM', 'SIGINT'] as const)(
     'P-09 finishes open turns after %s, takes no new calls meanwhile, and ends with code 0',
-    async (signal) => {
-      const running = serve('--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=20000');
+    async (signal, context) => {
+      const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=20000');
       const { port, opsPort } = await running.ready();
-      const client = await clientOf(port);
+      const client = await clientOf(context, port);
       const ready = (): Promise<Response> => fetch(`http://127.0.0.1:${String(opsPort)}/health/ready`);
       await running.logged('the static prompts are spoken');
       expect((await ready()).status).toBe(200);
@@ -104,10 +100,10 @@ describe('parley serve', () => {
     },
   );
 
-  it('hands over the caller of a turn that does not finish within the grace time', async () => {
-    const running = serve('--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=300');
+  it('hands over the caller of a turn that does not finish within the grace time', async (context) => {
+    const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=300');
     const { port } = await running.ready();
-    const client = await clientOf(port);
+    const client = await clientOf(context, port);
     await running.logged('the static prompts are spoken');
     const call = client.call();
     await call.turn(event('SESSION_START'));
@@ -120,9 +116,9 @@ describe('parley serve', () => {
     expect(running.stderr).toContain('the grace time was over');
   });
 
-  it('ends at once on a second signal', async () => {
-    const running = serve('--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=600000');
-    const client = await clientOf((await running.ready()).port);
+  it('ends at once on a second signal', async (context) => {
+    const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=600000');
+    const client = await clientOf(context, (await running.ready()).port);
     const call = client.call();
     await call.turn(event('SESSION_START'));
     const open = call.open(keys('7')).halfClose();
@@ -137,9 +133,9 @@ describe('parley serve', () => {
 });
 
 describe('parley serve refuses to start', () => {
-  it('P-11 without the token check on an address that others can reach, unless a second switch says so', async () => {
-    const refused = serve('--grpc.host=0.0.0.0', '--auth.enabled=false', '--tls.mode=off');
-    const allowed = serve('--json', '--grpc.host=0.0.0.0', '--auth.enabled=false', '--auth.allow_unauthenticated_network=true');
+  it('P-11 without the token check on an address that others can reach, unless a second switch says so', async (context) => {
+    const refused = serve(context, '--grpc.host=0.0.0.0', '--auth.enabled=false', '--tls.mode=off');
+    const allowed = serve(context, '--json', '--grpc.host=0.0.0.0', '--auth.enabled=false', '--auth.allow_unauthenticated_network=true');
     expect(await refused.ended()).toEqual({ code: 2, signal: null });
     expect(refused.stdout).toBe('');
     expect(refused.stderr).toContain('without the token check the server listens on a loopback address only');
@@ -149,17 +145,17 @@ describe('parley serve refuses to start', () => {
     expect(await allowed.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it('P-12 with certificates that are missing, are no PEM or do not fit their key', async () => {
+  it('P-12 with certificates that are missing, are no PEM or do not fit their key', async (context) => {
     const garbage = path.join(certificate.folder, 'garbage.pem');
     writeFileSync(garbage, 'no certificate\n');
     const other = await testCertificate();
-    onTestFinished(() => {
+    context.onTestFinished(() => {
       other.remove();
     });
     const attempts = [
-      serve('--tls.certificate_file=/nowhere/certificate.pem'),
-      serve(`--tls.certificate_file=${garbage}`),
-      serve(`--tls.key_file=${other.keyFile}`),
+      serve(context, '--tls.certificate_file=/nowhere/certificate.pem'),
+      serve(context, `--tls.certificate_file=${garbage}`),
+      serve(context, `--tls.key_file=${other.keyFile}`),
     ];
     for (const attempt of attempts) {
       expect(await attempt.ended()).toEqual({ code: 1, signal: null });
@@ -169,15 +165,15 @@ describe('parley serve refuses to start', () => {
     expect(attempts[0]?.stderr).toContain('/nowhere/certificate.pem');
   });
 
-  it('on a port that is taken, for calls or for operations', async () => {
+  it('on a port that is taken, for calls or for operations', async (context) => {
     const taken = net.createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => {
+    context.onTestFinished(() => {
       taken.close();
     });
     await until('the port is taken', () => taken.listening);
     const address = taken.address();
     const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-    const attempts = [serve(`--grpc.port=${port}`), serve(`--ops.port=${port}`)];
+    const attempts = [serve(context, `--grpc.port=${port}`), serve(context, `--ops.port=${port}`)];
     for (const attempt of attempts) {
       expect(await attempt.ended()).toEqual({ code: 1, signal: null });
       expect(attempt.stdout).toBe('');
