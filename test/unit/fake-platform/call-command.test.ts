@@ -10,7 +10,7 @@ import type { CallSurroundings } from '../../../src/cli/call-surroundings.ts';
 import { DTMF_KEY, EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
 import { pcmWav, readWavLayout } from '../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../support/call-lab.ts';
-import { throwAwayCertificate } from '../../support/certificate.ts';
+import { testCertificate } from '../../support/certificate.ts';
 import { scaledClock } from '../../support/scaled-clock.ts';
 import { eventOnly, listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
@@ -202,11 +202,12 @@ describe('parley call', () => {
   });
 
   it('trusts the authority it is given', async () => {
-    const tls = await throwAwayCertificate();
+    const tls = await testCertificate();
     const secure = await startScriptedServer({ script: keysAndSpeech, tls });
-    expect((await run(secure.target, ...ORGANIZATION, '--ca', tls.authorityFile, '--press', '9')).code).toBe(0);
+    expect((await run(secure.target, ...ORGANIZATION, '--ca', tls.certificateFile, '--press', '9')).code).toBe(0);
     expect((await run(secure.target, ...ORGANIZATION, '--press', '9')).printed.at(-1)).toContain('tls_failed');
     secure.close();
+    tls.remove();
   });
 
   it('lists the agents', async () => {

@@ -7,7 +7,7 @@ import { loadProfile } from '../../../src/contract/profile.ts';
 import { placeCall, type CallOptions, type CallResult } from '../../../src/fake-platform/caller.ts';
 import { failureOf } from '../../../src/fake-platform/failure.ts';
 import { callScripted, chunk, tone, wavReply } from '../../support/call-lab.ts';
-import { throwAwayCertificate } from '../../support/certificate.ts';
+import { testCertificate } from '../../support/certificate.ts';
 import { CountedClock } from '../../support/counted-clock.ts';
 import { scaledClock } from '../../support/scaled-clock.ts';
 import { startScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
@@ -129,26 +129,28 @@ describe('TLS', () => {
   };
 
   it('holds a call by name, by address and under another name of the certificate', async () => {
-    const tls = await throwAwayCertificate();
+    const tls = await testCertificate();
     const server = await startScriptedServer({ script: welcome, tls });
     closers.push(() => {
       server.close();
+      tls.remove();
     });
-    const certificateAuthority = Buffer.from(tls.authority);
+    const certificateAuthority = Buffer.from(tls.certificatePem);
     expect((await call(`localhost:${String(server.port)}`, { certificateAuthority })).outcome).toBe('hung_up');
     expect((await call(`grpcs://127.0.0.1:${String(server.port)}`, { certificateAuthority })).outcome).toBe('hung_up');
     expect((await call(`127.0.0.1:${String(server.port)}`, { certificateAuthority, serverName: 'localhost' })).outcome).toBe('hung_up');
   });
 
   it('fails with an authority that is not trusted, a name that is not there, and a server without TLS', async () => {
-    const tls = await throwAwayCertificate();
+    const tls = await testCertificate();
     const server = await startScriptedServer({ script: welcome, tls });
     const plain = await startScriptedServer({ script: welcome });
     closers.push(() => {
       server.close();
       plain.close();
+      tls.remove();
     });
-    const certificateAuthority = Buffer.from(tls.authority);
+    const certificateAuthority = Buffer.from(tls.certificatePem);
     expect(failureOfCall(await call(`localhost:${String(server.port)}`))).toBe('tls_failed');
     expect(failureOfCall(await call(`localhost:${String(server.port)}`, { certificateAuthority, serverName: 'other.example' }))).toBe(
       'tls_failed',
