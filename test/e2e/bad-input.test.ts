@@ -6,7 +6,8 @@ import { EVENT_INPUT, type MediaRequest } from '../../src/contract/grpc.ts';
 import { structFromJson } from '../../src/contract/struct.ts';
 import { pcmWav } from '../../src/speech/wav.ts';
 import { recorded } from '../support/line-signals.ts';
-import { statusName, type PlatformCall, type PlatformClient } from '../support/platform-client.ts';
+import type { PlatformCall } from '../support/platform-call.ts';
+import { statusName, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { event, format, frames, keys } from '../support/wire-audio.ts';
 

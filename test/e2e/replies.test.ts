@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { jsonFromStruct } from '../../src/contract/struct.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
-import type { ClientTurn, PlatformCall, PlatformClient } from '../support/platform-client.ts';
+import type { PlatformCall } from '../support/platform-call.ts';
+import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
 import { event, format, frames, keys } from '../support/wire-audio.ts';
 

@@ -1,7 +1,6 @@
 // A client of the media server that does only what a test tells it: opens RPCs, sends messages or raw bytes, and keeps
 // every response, the trailers and the status. It knows the messages and no turn grammar; tests play the platform.
 import { Client, credentials, Metadata, status, type ClientDuplexStream, type ServiceError, type StatusObject } from '@grpc/grpc-js';
-import { randomUUID } from 'node:crypto';
 import {
   loadContract,
   type ListAgentsRequest,
@@ -10,6 +9,7 @@ import {
   type MediaResponse,
 } from '../../src/contract/grpc.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
+import { PlatformCall, type CallIds } from './platform-call.ts';
 import { until, within } from './until.ts';
 
 const contract = loadContract(loadProfile('fake'));
@@ -143,9 +143,9 @@ export class PlatformClient {
     return new ClientTurn(stream, options.isReading ?? true);
   }
 
-  /** A conversation with one agent. */
-  call(options: Partial<CallIds> = {}): PlatformCall {
-    return new PlatformCall(this, { conversationId: randomUUID(), organizationId: this.organizationId, agentId: '', ...options });
+  /** A conversation with one agent; see {@link PlatformCall}. */
+  call(ids: Partial<CallIds> = {}): PlatformCall {
+    return new PlatformCall(this, ids);
   }
 
   /** Asks for the agents. @throws ServiceError */
@@ -235,45 +235,6 @@ export interface OpenStream<Response> {
   readonly isEnded: boolean;
   ended(): Promise<Ending>;
   cancel(): void;
-}
-
-/** What names a call on the wire. */
-export interface CallIds {
-  readonly conversationId: string;
-  readonly organizationId: string;
-  readonly agentId: string;
-}
-
-/** What one message carries beside the ids of its call. */
-type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
-
-/** One conversation: adds its ids to every message. */
-export class PlatformCall {
-  readonly ids: CallIds;
-  readonly #client: PlatformClient;
-
-  constructor(client: PlatformClient, ids: CallIds) {
-    this.#client = client;
-    this.ids = ids;
-  }
-
-  /** A message of this conversation. */
-  message(input: Input): MediaRequest {
-    const { conversationId, organizationId, agentId } = this.ids;
-    return { conversation_id: conversationId, customer_org_id: organizationId, virtual_agent_id: agentId, ...input };
-  }
-
-  /** Opens a turn and sends these inputs on it. */
-  open(...inputs: readonly Input[]): ClientTurn {
-    return this.#client.open().send(...inputs.map((input) => this.message(input)));
-  }
-
-  /** A whole turn: these inputs, half-close, and everything that comes back. */
-  async turn(...inputs: readonly Input[]): Promise<ClientTurn & { readonly ending: Ending }> {
-    const turn = this.open(...inputs).halfClose();
-    const ending = await turn.ended();
-    return Object.assign(turn, { ending });
-  }
 }
 
 /** A code as its name, for messages of failing tests. */

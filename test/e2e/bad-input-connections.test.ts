@@ -1,0 +1,129 @@
+// Connections that are too many, too slow or not what they should be: closed, and the others are served.
+import net from 'node:net';
+import tls from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { FrameClient } from '../support/http2-frames.ts';
+import type { PlatformClient } from '../support/platform-client.ts';
+import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
+import { until, within } from '../support/until.ts';
+
+async function serverFor(options: ServerOptions): Promise<{ server: RunningServer; client: PlatformClient }> {
+  const server = await RunningServer.start({ ...options, flags: [...WITH_TEST_BOTS, ...(options.flags ?? [])] });
+  onTestFinished(() => server.close());
+  return { server, client: await server.client() };
+}
+
+describe('connections', () => {
+  /** Resolves when the other side has closed the socket. */
+  const closed = (socket: net.Socket): Promise<void> => {
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    socket.on('error', () => undefined);
+    socket.resume();
+    return within(
+      'the server closes the connection',
+      new Promise((resolve) =>
+        socket.once('close', () => {
+          resolve();
+        }),
+      ),
+    );
+  };
+  const connected = async (port: number): Promise<net.Socket> => {
+    const socket = net.connect(port, '127.0.0.1');
+    await within('a connection stands', new Promise((resolve) => socket.once('connect', resolve)));
+    return socket;
+  };
+
+  it('more than allowed are closed at once, and places come back', async () => {
+    const { server, client } = await serverFor({ flags: ['--grpc.max_connections=2'] });
+    await client.list();
+    const second = await connected(server.app.ready.port);
+    const third = await connected(server.app.ready.port);
+    await closed(third);
+    expect(server.logged({ level: 'warn', limit: 2 })).toHaveLength(1);
+    await client.list();
+    second.destroy();
+    const late = await server.client();
+    await until('a new client is served', () =>
+      late.list().then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it('refusing many of them writes few lines', async () => {
+    const { server, client } = await serverFor({ flags: ['--grpc.max_connections=1'] });
+    await client.list();
+    for (let round = 0; round < 20; round += 1) await closed(await connected(server.app.ready.port));
+    expect(server.logged({ level: 'warn', limit: 1 }).length).toBeLessThanOrEqual(3);
+  });
+
+  it('that do not finish their TLS handshake are closed in time', async () => {
+    const { server } = await serverFor({ flags: ['--grpc.handshake_timeout_ms=200'] });
+    const startedMs = systemClock.monotonicMs();
+    await closed(await connected(server.app.ready.port));
+    expect(systemClock.monotonicMs() - startedMs).toBeGreaterThan(150);
+  });
+
+  it('that answer no ping are closed, with or without a first word', async () => {
+    const { server } = await serverFor({ hasTls: false, flags: ['--grpc.keepalive_ms=1000', '--grpc.keepalive_timeout_ms=100'] });
+    const silent = await FrameClient.connect(server.app.ready.port);
+    const deaf = (await FrameClient.connect(server.app.ready.port)).greet();
+    await until('both are closed', () => silent.isClosed && deaf.isClosed);
+    expect(deaf.counts.ping).toBe(1);
+  });
+
+  it('P-12 with TLS 1.1 are refused, with TLS 1.2 and 1.3 accepted', async () => {
+    const { server } = await serverFor({});
+    const outcome = (version: tls.SecureVersion): Promise<string> => {
+      const socket = tls.connect({
+        host: 'localhost',
+        port: server.app.ready.port,
+        ca: server.certificate.certificatePem,
+        ALPNProtocols: ['h2'],
+        minVersion: version,
+        maxVersion: version,
+        // Lets the old version reach the server at all.
+        ciphers: 'DEFAULT@SECLEVEL=0',
+      });
+      onTestFinished(() => {
+        socket.destroy();
+      });
+      return within(
+        'the handshake ends',
+        new Promise((resolve) => {
+          socket.once('secureConnect', () => {
+            resolve(`${socket.getProtocol() ?? 'no TLS'} ${String(socket.alpnProtocol)}`);
+          });
+          socket.once('error', (error: NodeJS.ErrnoException) => {
+            resolve(error.code ?? error.message);
+          });
+        }),
+      );
+    };
+    // The alert comes from the server: the client would have spoken the version.
+    expect(await outcome('TLSv1.1')).toBe('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
+    expect(await outcome('TLSv1.2')).toBe('TLSv1.2 h2');
+    expect(await outcome('TLSv1.3')).toBe('TLSv1.3 h2');
+  });
+
+  it('without TLS are closed where TLS is spoken, and the other way round', async () => {
+    const { server } = await serverFor({});
+    const socket = await connected(server.app.ready.port);
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    await closed(socket);
+    const noise = await connected(server.app.ready.port);
+    noise.write(Buffer.alloc(5000, 0x7f));
+    await closed(noise);
+
+    const { server: plain } = await serverFor({ hasTls: false });
+    const secure = await connected(plain.app.ready.port);
+    tls.connect({ socket: secure, servername: 'localhost' }).on('error', () => undefined);
+    await closed(secure);
+    expect(await (await plain.client()).list()).toBeDefined();
+  });
+});
