@@ -30,9 +30,10 @@ describe('messages that are too large', () => {
   const TOO_LARGE = { code: status.RESOURCE_EXHAUSTED, details: expect.stringMatching(/^Received message larger than max/) as string };
 
   it('a first message of 10 MB is RESOURCE_EXHAUSTED and opens nothing', async () => {
-    const turn = client.open().send(client.call().message(LARGE));
+    const turn = client.open({ metadata: { trackingid: 'large-first' } }).send(client.call().message(LARGE));
     expect(await turn.ended()).toMatchObject(TOO_LARGE);
     expect(server.app.openSessions()).toBe(0);
+    await until('the log says so', () => server.logged({ level: 'debug', trackingId: 'large-first' }).length === 1);
   });
 
   it('a later message of 10 MB ends its turn and not the call', async () => {

@@ -222,6 +222,13 @@ describe('what is unknown and legal', () => {
     await server.quiet(openBefore);
   });
 
+  it('a stream that ends without a message completes without a word', async () => {
+    const turn = client.open().halfClose();
+    expect(await turn.ended()).toMatchObject({ code: status.OK });
+    expect(turn.story).toEqual([]);
+    await server.quiet(openBefore);
+  });
+
   it('an unknown conversation whose first message is audio is a call that starts over', async () => {
     const call = client.call();
     const turn = await call.turn(format(), ...frames(recorded('yes')));

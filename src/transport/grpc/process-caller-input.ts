@@ -201,9 +201,13 @@ class CallerStream implements TurnSink {
     else this.#turn?.halfClose();
   };
 
-  // The platform cancelled the RPC or the connection broke: nothing can be written any more (G-16).
+  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it tells the
+  // client and nobody else): nothing can be written any more (G-16).
   #gone(): void {
     if (!this.#close()) return;
+    const trackingId = this.#parts.metadata.trackingId(this.#call.metadata);
+    const ids = { trackingId, conversationId: this.#first?.conversationId };
+    this.#parts.log.debug(ids, 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
     this.#turn?.abort('hang_up');
   }
 
