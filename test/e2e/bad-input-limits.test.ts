@@ -4,12 +4,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { systemClock } from '../../src/base/clock.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FrameClient } from '../support/http2-frames.ts';
-import { storyOf, type PlatformClient } from '../support/platform-client.ts';
+import { PATHS, storyOf, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
 import { until } from '../support/until.ts';
 import { event, format, keys } from '../support/wire-audio.ts';
-
-const CALLER_INPUT = '/com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent/ProcessCallerInput';
 
 async function serverFor(options: ServerOptions): Promise<{ server: RunningServer; client: PlatformClient }> {
   const server = await RunningServer.start({ ...options, flags: [...WITH_TEST_BOTS, ...(options.flags ?? [])] });
@@ -100,7 +98,7 @@ describe('10,000 streams on one connection', () => {
       flood.open(2 * stream + 1, {
         ':method': 'POST',
         ':scheme': 'http',
-        ':path': CALLER_INPUT,
+        ':path': PATHS.callerInput,
         ':authority': 'localhost',
         'content-type': 'application/grpc',
         te: 'trailers',

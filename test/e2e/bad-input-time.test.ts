@@ -5,12 +5,11 @@ import type { MediaRequest } from '../../src/contract/grpc.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { Http2Client, type Http2Stream } from '../support/http2-client.ts';
 import { recorded } from '../support/line-signals.ts';
-import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
+import { PATHS, type ClientTurn, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { until } from '../support/until.ts';
 import { event, format, frames, keys, quiet } from '../support/wire-audio.ts';
 
-const CALLER_INPUT = '/com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent/ProcessCallerInput';
 const HOUR_MS = 3_600_000;
 
 let clock: FakeClock;
@@ -114,9 +113,9 @@ describe('a stream that is half open for an hour', () => {
   it('on the client side only holds no turn, no session and no timer of the server', async () => {
     const raw = await rawClient();
     const call = client.call();
-    const streams = Array.from({ length: 50 }, () => raw.open(CALLER_INPUT).send(client.encode(call.message(event('START_OF_DTMF')))));
+    const streams = Array.from({ length: 50 }, () => raw.open(PATHS.callerInput).send(client.encode(call.message(event('START_OF_DTMF')))));
     await until('eight are open and the others refused', () => streams.filter(({ code }) => code !== undefined).length === 42);
-    const ended = raw.open(CALLER_INPUT).send(client.encode(client.call().message(event('SESSION_END'))));
+    const ended = raw.open(PATHS.callerInput).send(client.encode(client.call().message(event('SESSION_END'))));
     expect(await ended.ended()).toMatchObject({ code: status.OK });
     await clock.advanceAsync(HOUR_MS);
     for (const stream of streams) await stream.ended();
@@ -132,7 +131,7 @@ describe('a caller that vanishes', () => {
     const call = client.call();
     if (how === 'keys') await call.turn(event('SESSION_START'));
     const input = how === 'keys' ? keys('7') : event('SESSION_START');
-    const stream = raw.open(CALLER_INPUT).send(client.encode(call.message(input)));
+    const stream = raw.open(PATHS.callerInput).send(client.encode(call.message(input)));
     await until('the prompt is under way', () => stream.receivedBytes > 30_000 || how === 'start');
     return { stream, conversationId: call.ids.conversationId };
   }
@@ -166,7 +165,7 @@ describe('a caller that vanishes', () => {
 
   it('while the server waits for the first message, and while the token is checked', async () => {
     const raw = await rawClient();
-    raw.open(CALLER_INPUT);
+    raw.open(PATHS.callerInput);
     await until('the server waits for a message', () => clock.pendingTimers > timersAtRest);
     raw.vanish();
     await until('no timer is left', () => clock.pendingTimers === timersAtRest);
@@ -175,7 +174,7 @@ describe('a caller that vanishes', () => {
     await server.issuer.rotateKey();
     clock.advance(60_000);
     const other = await rawClient();
-    other.open(CALLER_INPUT).send(client.encode(client.call().message(event('SESSION_START'))));
+    other.open(PATHS.callerInput).send(client.encode(client.call().message(event('SESSION_START'))));
     await other.connected();
     other.vanish();
     await client.list();

@@ -7,7 +7,7 @@ import { structFromJson } from '../../src/contract/struct.ts';
 import { pcmWav } from '../../src/speech/wav.ts';
 import { recorded } from '../support/line-signals.ts';
 import type { PlatformCall } from '../support/platform-call.ts';
-import { statusName, type PlatformClient } from '../support/platform-client.ts';
+import { SERVICES, statusName, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { event, format, frames, keys } from '../support/wire-audio.ts';
 
@@ -195,7 +195,7 @@ describe('a bad later message', () => {
 
 describe('what is unknown and legal', () => {
   it('G-01 any other method is UNIMPLEMENTED', async () => {
-    for (const path of ['/com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent/Other', '/a.B/C', '/']) {
+    for (const path of [`/${SERVICES.media}/Other`, '/a.B/C', '/']) {
       const answer = client.unary(
         path,
         () => Buffer.alloc(0),

@@ -4,12 +4,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { systemClock } from '../../src/base/clock.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { Http2Client } from '../support/http2-client.ts';
-import type { OpenStream, PlatformClient } from '../support/platform-client.ts';
+import { PATHS, SERVICES, type OpenStream, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer } from '../support/running-server.ts';
 import { until } from '../support/until.ts';
 
-/** Services and their packages, as clients name them. */
-const SERVICES = ['grpc.health.v1.Health', 'com.cisco.wcc.ccai.v1.Health'] as const;
+const PLATFORM_HEALTH = SERVICES.health[1];
 
 /** A request that names a service: field 1, a string. */
 function asking(service: string): Buffer {
@@ -41,12 +40,12 @@ describe('health', () => {
   });
   afterAll(() => server.close());
 
-  it.each(SERVICES)('G-04 tells everybody through %s that the server takes calls', async (service) => {
+  it.each(SERVICES.health)('G-04 tells everybody through %s that the server takes calls', async (service) => {
     expect(await check(stranger, service)).toBe(1);
-    expect(await check(stranger, service, 'com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent')).toBe(1);
+    expect(await check(stranger, service, SERVICES.media)).toBe(1);
   });
 
-  it.each(SERVICES)('G-04 lets nobody watch through %s without a token', async (service) => {
+  it.each(SERVICES.health)('G-04 lets nobody watch through %s without a token', async (service) => {
     const watching = watch(stranger, service);
     expect(await watching.ended()).toMatchObject({ code: status.UNAUTHENTICATED, details: 'token refused' });
     expect(watching.responses).toEqual([]);
@@ -58,7 +57,7 @@ describe('health', () => {
         code: status.NOT_FOUND,
         details: 'no such service',
       });
-      expect(await check(stranger, 'com.cisco.wcc.ccai.v1.Health', name)).toBe(0);
+      expect(await check(stranger, PLATFORM_HEALTH, name)).toBe(0);
     }
     const watching = watch(client, 'grpc.health.v1.Health', 'no.such.Service');
     await until('the watch is answered', () => watching.responses.length > 0);
@@ -67,21 +66,21 @@ describe('health', () => {
   });
 
   it('refuses a request that cannot be decoded', async () => {
-    for (const service of SERVICES) {
+    for (const service of SERVICES.health) {
       const broken = stranger.unary(`/${service}/Check`, () => Buffer.of(0xff, 0xff, 0xff), deserialize, '');
       await expect(broken).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
     }
   });
 
   it('bounds the number of watches', async () => {
-    const watches = Array.from({ length: 110 }, (_, index) => watch(client, SERVICES[index % 2] ?? SERVICES[0]));
+    const watches = Array.from({ length: 110 }, (_, index) => watch(client, SERVICES.health[index % 2] ?? PLATFORM_HEALTH));
     await until('100 watches are answered', () => watches.filter(({ responses }) => responses.length > 0).length === 100);
     const refused = watches.filter(({ responses }) => responses.length === 0);
     for (const watching of refused) expect(await watching.ended()).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     for (const watching of watches) watching.cancel();
     // Every place is free again.
     await until('a watch is taken again', async () => {
-      const watching = watch(client, SERVICES[0]);
+      const watching = watch(client, PLATFORM_HEALTH);
       await until('the watch is answered or refused', () => watching.responses.length > 0 || watching.isEnded);
       watching.cancel();
       return watching.responses.length > 0;
@@ -93,7 +92,7 @@ describe('health of a server that stops', () => {
   it('P-09 tells every watcher that no calls are taken and ends the watch, without waiting for anybody', async () => {
     const server = await RunningServer.start();
     const client = await server.client();
-    const watches = SERVICES.map((service) => watch(client, service));
+    const watches = SERVICES.health.map((service) => watch(client, service));
     await until('the watches are answered', () => watches.every(({ responses }) => responses.length > 0));
     const startedMs = systemClock.monotonicMs();
     await server.app.close();
@@ -116,7 +115,7 @@ describe('health of a server that stops', () => {
     });
     const stream = reflection.open('/grpc.reflection.v1.ServerReflection/ServerReflectionInfo').send(Buffer.of(58, 0));
     await until('reflection has answered', () => stream.receivedBytes > 0);
-    expect(await check(client, SERVICES[0])).toBe(1);
+    expect(await check(client, PLATFORM_HEALTH)).toBe(1);
     const closed = server.app.close();
     await until('the server waits for the stream', () => clock.nextTimerInMs !== undefined && clock.nextTimerInMs <= 5000);
     // One step of closing after the other: each has its own limit, and the longest is 6 s.
@@ -128,7 +127,7 @@ describe('health of a server that stops', () => {
 });
 
 describe('a request that never comes', () => {
-  it.each([...SERVICES.map((service) => `/${service}/Check`), '/com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent/ListVirtualAgents'])(
+  it.each([...SERVICES.health.map((service) => `/${service}/Check`), PATHS.list])(
     'is not waited for: %s ends with DEADLINE_EXCEEDED when no message comes in time',
     async (path) => {
       const clock = new FakeClock();

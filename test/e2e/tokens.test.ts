@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { FakeClock } from '../support/fake-clock.ts';
 import { Http2Client } from '../support/http2-client.ts';
 import { createSigningKey, signToken } from '../support/token-issuer.ts';
-import type { PlatformClient } from '../support/platform-client.ts';
+import { PATHS, SERVICES, type PlatformClient } from '../support/platform-client.ts';
 import { dataSource, RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { event } from '../support/wire-audio.ts';
 
@@ -78,12 +78,12 @@ describe('a refused token', () => {
     },
   );
 
-  it.each(['ProcessCallerInput', 'ListVirtualAgents'])('G-02 is refused by %s before any message has come', async (method) => {
+  it.each([PATHS.callerInput, PATHS.list])('G-02 is refused by %s before any message has come', async (path) => {
     const raw = new Http2Client(server.target, { authority: server.certificate.certificatePem, authorization: 'a.b' });
     onTestFinished(() => {
       raw.destroy();
     });
-    const stream = raw.open(`/com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent/${method}`);
+    const stream = raw.open(path);
     expect(await stream.ended()).toEqual(REFUSED);
     expect(stream.receivedBytes).toBe(0);
   });
@@ -207,7 +207,7 @@ describe('reflection', () => {
     expect(refused.responses).toEqual([]);
     const answered = ask(await server.client(), service);
     expect(await answered.ended()).toMatchObject({ code: status.OK });
-    expect(String(answered.responses[0])).toContain('com.cisco.wcc.ccai.media.v1.VoiceVirtualAgent');
+    expect(String(answered.responses[0])).toContain(SERVICES.media);
   });
 
   it('can be switched off', async () => {

@@ -15,6 +15,17 @@ import { until, within } from './until.ts';
 const contract = loadContract(loadProfile('fake'));
 const { ProcessCallerInput, ListVirtualAgents } = contract.media.definition;
 
+/** Where the RPCs are: the names come from the platform profile. */
+export const PATHS = {
+  callerInput: contract.media.processCallerInputPath,
+  list: contract.media.listVirtualAgentsPath,
+} as const;
+/** Full names of the media service and of the health services that can be asked. */
+export const SERVICES = {
+  media: contract.media.serviceName,
+  health: ['grpc.health.v1.Health', contract.health.serviceName],
+} as const;
+
 /** Largest response accepted, bytes: a prompt of a minute as WAV fits. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
