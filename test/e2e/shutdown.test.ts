@@ -54,51 +54,50 @@ const check = (client: PlatformClient): Promise<number> =>
   );
 
 describe('parley serve', () => {
-  it('says in one line where it listens and how it is guarded', async (context) => {
+  it('says in one line where it listens and how it is guarded, and stops at once when nobody calls', async (context) => {
     const running = serve(context);
     await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined, 20_000);
     expect(running.stdout).toMatch(
       /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots code-line, echo, front-desk {2}data sources 1 {2}token check ON {2}operations port \d+\n$/,
     );
+    running.signal('SIGINT');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
   });
 
-  it.for(['SIGTERM', 'SIGINT'] as const)(
-    'P-09 finishes open turns after %s, takes no new calls meanwhile, and ends with code 0',
-    async (signal, context) => {
-      const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=20000');
-      const { port, opsPort } = await running.ready();
-      const client = await clientOf(context, port);
-      const ready = (): Promise<Response> => fetch(`http://127.0.0.1:${String(opsPort)}/health/ready`);
-      await running.logged('the static prompts are spoken');
-      expect((await ready()).status).toBe(200);
-      const call = client.call();
-      await call.turn(event('SESSION_START'));
-      const open = call.open(keys('7')).halfClose();
-      await open.heard('CHUNK audio');
+  it('P-09 finishes open turns after SIGTERM, takes no new calls meanwhile, and ends with code 0', async (context) => {
+    const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=20000');
+    const { port, opsPort } = await running.ready();
+    const client = await clientOf(context, port);
+    const ready = (): Promise<Response> => fetch(`http://127.0.0.1:${String(opsPort)}/health/ready`);
+    await running.logged('the static prompts are spoken');
+    expect((await ready()).status).toBe(200);
+    const call = client.call();
+    await call.turn(event('SESSION_START'));
+    const open = call.open(keys('7')).halfClose();
+    await open.heard('CHUNK audio');
 
-      running.signal(signal);
-      await running.logged('stopping');
-      expect(await check(client)).toBe(2);
-      expect((await ready()).status).toBe(503);
-      const turnedAway = await client.call().turn(event('SESSION_START'));
-      expect({ code: turnedAway.ending.code, story: turnedAway.story }).toEqual({
-        code: status.OK,
-        story: ['FINAL TRANSFER_TO_AGENT wav'],
-      });
-      expect((await client.call().turn(keys('1'))).ending).toMatchObject({ code: status.UNAVAILABLE });
-      expect(open.ending).toBeUndefined();
-      expect(running.exit).toBeUndefined();
+    running.signal('SIGTERM');
+    await running.logged('stopping');
+    expect(await check(client)).toBe(2);
+    expect((await ready()).status).toBe(503);
+    const turnedAway = await client.call().turn(event('SESSION_START'));
+    expect({ code: turnedAway.ending.code, story: turnedAway.story }).toEqual({
+      code: status.OK,
+      story: ['FINAL TRANSFER_TO_AGENT wav'],
+    });
+    expect((await client.call().turn(keys('1'))).ending).toMatchObject({ code: status.UNAVAILABLE });
+    expect(open.ending).toBeUndefined();
+    expect(running.exit).toBeUndefined();
 
-      // A key on the running call ends what its bot is thinking about.
-      expect((await call.turn(event('START_OF_DTMF'))).ending.code).toBe(status.OK);
-      expect(await open.ended()).toMatchObject({ code: status.OK });
-      expect(open.story.at(-1)).toBe('FINAL empty');
-      const startedMs = systemClock.monotonicMs();
-      expect(await running.ended()).toEqual({ code: 0, signal: null });
-      expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
-      expect(running.stderr).toContain('"stopped"');
-    },
-  );
+    // A key on the running call ends what its bot is thinking about.
+    expect((await call.turn(event('START_OF_DTMF'))).ending.code).toBe(status.OK);
+    expect(await open.ended()).toMatchObject({ code: status.OK });
+    expect(open.story.at(-1)).toBe('FINAL empty');
+    const startedMs = systemClock.monotonicMs();
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
+    expect(running.stderr).toContain('"stopped"');
+  });
 
   it('hands over the caller of a turn that does not finish within the grace time', async (context) => {
     const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=300');
