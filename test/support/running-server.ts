@@ -30,7 +30,7 @@ export interface ServerOptions {
 }
 
 /** Folder of the bots that are made for tests. */
-export const TEST_BOTS = `${packageRoot()}/test/fixtures/bots`;
+const TEST_BOTS = `${packageRoot()}/test/fixtures/bots`;
 /** Folder of recorded speech; test bots play from it. */
 export const TEST_SPEECH = `${packageRoot()}/test/fixtures/speech`;
 
