@@ -44,4 +44,11 @@ export type Output =
   /** One prompt, ahead of the final; only in chunk mode. */
   | { readonly kind: 'prompt'; readonly prompt: SpokenPrompt & { readonly audio: PromptAudio } }
   /** The last message of a turn. In chunk mode its prompts carry no audio (G-43). */
-  | { readonly kind: 'final'; readonly mode: DeliveryMode; readonly prompts: readonly SpokenPrompt[]; readonly next: FinalNext };
+  | {
+      readonly kind: 'final';
+      readonly mode: DeliveryMode;
+      readonly prompts: readonly SpokenPrompt[];
+      readonly next: FinalNext;
+      /** Whether the prompts streamed ahead of it may be cut; left out when there were none. */
+      readonly bargeIn?: boolean;
+    };

@@ -27,6 +27,7 @@ export class ReplyWriter {
   /** Prompts that travel with the final: all in WAV mode (G-41), those without sound in chunk mode (G-43). */
   readonly #withFinal: SpokenPrompt[] = [];
   #hasSpoken = false;
+  #lastBargeIn = false;
 
   constructor(options: ReplyWriterOptions) {
     this.#options = options;
@@ -58,7 +59,7 @@ export class ReplyWriter {
     if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
     turn.holdsFloor = false;
     // Nothing follows, so nobody waits until the client has read it.
-    turn.write({ kind: 'final', mode, prompts: kept, next });
+    turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn: this.#lastBargeIn && !isTerminal });
   }
 
   async #speak(prompts: readonly Prompt[], unwanted: AbortSignal): Promise<void> {
@@ -85,6 +86,7 @@ export class ReplyWriter {
       return;
     }
     this.#spoken();
+    this.#lastBargeIn = bargeIn;
     this.#options.playback.queued(audio?.durationMs ?? 0, bargeIn, this.#options.clock.monotonicMs());
     if (!this.#options.turn.write({ kind: 'prompt', prompt })) await this.#drained(unwanted);
   }

@@ -53,9 +53,9 @@ describe('replies in chunk mode', () => {
     });
   });
 
-  it('G-56 keeps the barge-in flag of each prompt', async () => {
+  it('G-56 keeps the barge-in flag of each prompt and repeats the last on the empty one', async () => {
     const turn = await (await begun(client)).turn(keys('6'));
-    expect(flagsOf(turn)).toEqual([false, true, false]);
+    expect(flagsOf(turn)).toEqual([false, true, true]);
   });
 
   it('G-76 G-78 G-55 ends a call with one SESSION_END, no input settings and no barge-in; G-7C nothing is said after it', async () => {

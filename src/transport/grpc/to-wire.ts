@@ -68,9 +68,10 @@ export class ToWire {
 
   #final(output: Output & { kind: 'final' }): EncodedResponse {
     const prompts = output.prompts.map((prompt) => this.#promptOfFinal(prompt));
-    // G-43: the FINAL that closes a streamed reply carries one prompt without audio.
+    // G-43: the FINAL that closes a streamed reply carries one prompt without audio. How mixed flags combine is unknown
+    // (G-56), so it repeats the flag of the last prompt.
     if (output.mode === 'chunk' && prompts.length === 0 && output.next.kind !== 'gone') {
-      prompts.push(this.#contract.encodePrompt({ audio_content: NO_AUDIO, is_barge_in_enabled: false }));
+      prompts.push(this.#contract.encodePrompt({ audio_content: NO_AUDIO, is_barge_in_enabled: output.bargeIn ?? false }));
     }
     return this.#contract.assembleResponse(prompts, { response_type: RESPONSE_TYPE.FINAL, ...nextToWire(output.next) });
   }

@@ -127,6 +127,13 @@ describe('to-wire', () => {
     }
   });
 
+  it('G-56 repeats the flag of the last streamed prompt on the empty one', () => {
+    for (const bargeIn of [true, false]) {
+      const [response] = sent({ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'listen', ...LISTEN }, bargeIn });
+      expect(response?.prompts).toEqual([{ audio_content: Buffer.alloc(0), is_barge_in_enabled: bargeIn }]);
+    }
+  });
+
   it('G-75 answers a hang-up with an empty response', () => {
     expect(sent({ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'gone' } })).toEqual([{ response_type: RESPONSE_TYPE.FINAL }]);
   });
