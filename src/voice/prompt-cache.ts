@@ -110,8 +110,11 @@ export class PromptCache {
     if (synthesizer === undefined) return undefined;
     const startedMs = clock.monotonicMs();
     const audio = this.#remember(key, await synthesizer.speak(text, signal));
-    log.debug({ key: key.slice(0, 8), chars: text.length, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'spoke a prompt');
-    if (this.#announced.has(key)) this.#store(key, audio);
+    const isStatic = this.#announced.has(key);
+    // A hash of a text that reads a PIN back can be turned round by trying all PINs: only static texts are named.
+    const name = isStatic ? { key: key.slice(0, 8), chars: text.length } : {};
+    log.debug({ ...name, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'spoke a prompt');
+    if (isStatic) this.#store(key, audio);
     return audio;
   }
 

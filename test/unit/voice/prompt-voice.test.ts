@@ -147,7 +147,10 @@ describe('openPromptVoice', { timeout: 30_000 }, () => {
     expect(second.render(text('Welcome.'), never())).toMatchObject({
       durationMs: (await first.render(text('Welcome.'), never()))?.durationMs,
     });
-    expect(log.lines.filter(({ message }) => message === 'spoke a prompt')).toHaveLength(3);
+    const spoken = log.lines.filter(({ message }) => message === 'spoke a prompt');
+    expect(spoken).toHaveLength(3);
+    // G-68: the hash of a text that reads digits back would give the digits away.
+    expect(spoken.filter((line) => 'key' in line || 'chars' in line)).toHaveLength(2);
   });
 
   it('starts without a synthesizer, says which texts have no sound, and still plays recordings', async () => {
