@@ -133,7 +133,9 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
   const server = await startMediaServer({
     settings: mediaServerSettings(settings),
     contract,
-    gate: new Gate(verifier, 'grpc'),
+    gate: new Gate(verifier, 'grpc', () => {
+      metrics.organizationRefused();
+    }),
     sessions,
     catalog,
     clock,

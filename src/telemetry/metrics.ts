@@ -11,6 +11,8 @@ import type { SessionObserver } from '../session/ports.ts';
 export interface Metrics {
   readonly sessions: Required<SessionObserver>;
   readonly tokens: TokenObserver;
+  /** A message named an organization that its token does not speak for (G-08). */
+  organizationRefused(): void;
   readonly contentType: string;
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>;
@@ -36,7 +38,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const sessions = sessionMetrics(registry, options.clock, (call) => (bots.has(call.agentId) ? call.agentId : OTHER), bots);
   const tokens = tokenMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
-  return { sessions, tokens, contentType: registry.contentType, text: () => registry.metrics() };
+  const organizations = new Counter({
+    name: 'parley_organizations_refused_total',
+    help: 'Messages that named an organization which their token does not speak for.',
+    registers: [registry],
+  });
+  const organizationRefused = (): void => {
+    organizations.inc();
+  };
+  return { sessions, tokens, organizationRefused, contentType: registry.contentType, text: () => registry.metrics() };
 }
 
 function sessionMetrics(

@@ -13,11 +13,16 @@ const UNCHECKED: Admission = { kind: 'unchecked' };
 export class Gate {
   readonly #verifier: TokenVerifier | undefined;
   readonly #transport: Principal['transport'];
+  readonly #onForeign: () => void;
 
-  /** @param verifier - undefined switches the token check off (P-11). */
-  constructor(verifier: TokenVerifier | undefined, transport: Principal['transport']) {
+  /**
+   * @param verifier - undefined switches the token check off (P-11).
+   * @param onForeign - counts messages of foreign organizations (G-08).
+   */
+  constructor(verifier: TokenVerifier | undefined, transport: Principal['transport'], onForeign: () => void = () => undefined) {
     this.#verifier = verifier;
     this.#transport = transport;
+    this.#onForeign = onForeign;
   }
 
   /**
@@ -39,6 +44,7 @@ export class Gate {
   bind(admission: Admission, organizationId: string): void {
     if (organizationId === '') throw new AppError('bad_message', 'customer_org_id is empty');
     if (admission.kind === 'checked' && !speaksFor(admission.principal, organizationId)) {
+      this.#onForeign();
       throw new AppError('foreign_organization', 'the message names an organization that its token does not speak for');
     }
   }
