@@ -40,7 +40,7 @@ export interface Door {
   stopListening(): void;
   /** Breaks every open connection. */
   cut(): void;
-  /** Ends every connection and frees the port. */
+  /** Takes no more connections and waits until the open ones are gone. */
   close(): Promise<void>;
 }
 
@@ -84,7 +84,6 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
           resolve();
         });
       });
-      cut();
       await closed;
     },
   };

@@ -134,8 +134,9 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
         door.cut();
       });
       await finished;
-      cancelCut();
+      // From Node 24 on grpc-js calls back while streams are still open, so the door says when the last one is gone.
       await door.close();
+      cancelCut();
     },
   };
 }
