@@ -7,7 +7,6 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { Catalog } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
 import { loadContract } from '../contract/grpc.ts';
 import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
@@ -24,6 +23,7 @@ import { startMediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import type { Settings } from './config/settings.ts';
+import { openCatalog, type OriginText } from './open-catalog.ts';
 import { engineSettings, mediaServerSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { trustedDataSources, trustedNonces } from './trust.ts';
@@ -54,6 +54,8 @@ export interface App {
 /** What may be replaced from outside. */
 export interface AppOptions {
   readonly settings: Settings;
+  /** Where a setting stands, for messages; default: a hint how to find out. */
+  readonly originOf?: OriginText;
   readonly clock?: Clock;
   readonly log?: Logger;
 }
@@ -69,25 +71,26 @@ const CLOSE_STEP_MS = 5000;
  */
 export async function createApp({
   settings,
+  originOf = () => '`parley config` shows where',
   clock = systemClock,
   log = createLogger({ level: settings.log.level }),
 }: AppOptions): Promise<App> {
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open(settings, clock, log, lifecycle);
+    return await open(settings, originOf, clock, log, lifecycle);
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Lifecycle): Promise<App> {
+async function open(settings: Settings, originOf: OriginText, clock: Clock, log: Logger, lifecycle: Lifecycle): Promise<App> {
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
   const botsFolder = settings.bots.folder ?? bundledBots();
   const [bots, engines] = await Promise.all([loadBots(botsFolder), loadSignalEngines()]);
-  const catalog = new Catalog(bots, settings.bots.defaultBot);
-  const metrics = createMetrics({ knownBots: catalog.bots.map(({ id }) => id), clock });
+  const catalog = { current: openCatalog(bots, settings.bots, originOf) };
+  const metrics = createMetrics({ knownBots: catalog.current.bots.map(({ id }) => id), clock });
   const readiness = new Readiness();
   // Stands first so that it closes last: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
@@ -169,7 +172,7 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
       address: server.address,
       port: server.port,
       security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
-      bots: catalog.bots.map(({ id }) => id),
+      bots: catalog.current.bots.map(({ id }) => id),
       dataSources: settings.auth.dataSources.length,
       hasTokenCheck: verifier !== undefined,
       opsPort: ops.port,
@@ -178,7 +181,7 @@ async function open(settings: Settings, clock: Clock, log: Logger, lifecycle: Li
     openTurns: () => sessions.openTurns,
     warmed: warm(
       voice,
-      [settings.prompts.apology, settings.prompts.handover, ...catalog.bots.flatMap((bot) => bot.prompts)],
+      [settings.prompts.apology, settings.prompts.handover, ...catalog.current.bots.flatMap((bot) => bot.prompts)],
       warming.signal,
       log,
     ),

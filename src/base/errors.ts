@@ -8,7 +8,7 @@
  */
 export const ERROR_MENDS = {
   agent_conflict: 'The conversation already talks to another agent (G-17); the flow must not change the agent mid-call.',
-  agent_unknown: 'Select an agent that `parley serve` lists in its ready line, or add the bot module to the bots folder.',
+  agent_unknown: 'Select an agent that `parley bots list` shows for the organization, or add the bot module to the bots folder.',
   bad_message: 'The client broke the contract; the message says how. Compare what it sends with the files in proto/.',
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
   bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',

@@ -1,6 +1,7 @@
 // `parley serve`: runs the server until it is told to stop.
 import { Command } from 'commander';
 import { createApp, type App, type ReadySummary } from '../app/app.ts';
+import { originOf } from '../app/config/describe-settings.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { EXIT } from './failure.ts';
@@ -16,9 +17,10 @@ export function serveCommand(): Command {
       '\nExample: a server for a laptop, without TLS and token check\n  $ parley serve --grpc.host=127.0.0.1 --tls.mode=off --auth.enabled=false',
     );
   return command.action(async (options: { json?: true }) => {
-    const { settings } = loadSettings({ argv: settingsArguments(command) });
+    const loaded = loadSettings({ argv: settingsArguments(command) });
+    const { settings } = loaded;
     const log = createLogger({ level: settings.log.level });
-    const app = await createApp({ settings, log });
+    const app = await createApp({ settings, originOf: originOf(loaded), log });
     stopOnSignal(app, log);
     console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
   });

@@ -5,7 +5,7 @@ import { every, type CancelTimer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
-import type { Catalog } from '../bot/catalog.ts';
+import type { CatalogSource } from '../bot/catalog.ts';
 import { say } from '../bot/saying.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
@@ -33,7 +33,7 @@ export interface CallOpening extends CallKey {
 /** The engine's front door for transports. */
 export class Sessions {
   readonly #parts: SessionParts;
-  readonly #catalog: Catalog;
+  readonly #catalog: CatalogSource;
   readonly #live = new Map<string, Session>();
   readonly #loading = new Map<string, Promise<Session>>();
   /** Sessions that are being ended; a late turn of such a call waits and then starts anew. */
@@ -45,7 +45,7 @@ export class Sessions {
   #size = 0;
 
   /** Starts sweeping at once; `close` ends it. */
-  constructor(parts: Omit<SessionParts, 'runner' | 'onEnded'>, catalog: Catalog) {
+  constructor(parts: Omit<SessionParts, 'runner' | 'onEnded'>, catalog: CatalogSource) {
     const onEnded = (): void => {
       this.#size -= 1;
     };
@@ -166,8 +166,8 @@ export class Sessions {
       throw new AppError('overloaded', 'the server has as many sessions as it may', { details: { limit: settings.maxSessions } });
     }
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
-    const bot = this.#bot(opening.agentId);
     const { organizationId, conversationId, vendorConfig, parameters } = opening;
+    const bot = this.#bot(opening.agentId, organizationId);
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
     return this.#create(id, { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0 });
   }
@@ -177,7 +177,7 @@ export class Sessions {
     const { store } = this.#parts;
     const record = await store.load(key);
     if (record === undefined) return undefined;
-    const bot = this.#bot(record.bot.id);
+    const bot = this.#bot(record.bot.id, key.organizationId);
     if (bot.version === record.bot.version) return { call: record.call, bot, mode: record.mode, turns: record.turns };
     // The state's shape has changed with the bot: it cannot be trusted, so the call starts over.
     await store.drop(key);
@@ -192,8 +192,8 @@ export class Sessions {
     return session;
   }
 
-  #bot(agentId: string): Bot {
-    const bot = this.#catalog.find(agentId);
+  #bot(agentId: string, organizationId: string): Bot {
+    const bot = this.#catalog.current.find(agentId, organizationId);
     if (bot === undefined) throw new AppError('agent_unknown', 'no bot has the agent id that the platform asks for');
     return bot;
   }

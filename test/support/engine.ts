@@ -107,7 +107,7 @@ export async function testEngine(
       log,
       createListener: ({ onEvent, onFrame }) => new Listener({ engines, onEvent, ...(onFrame === undefined ? {} : { onFrame }) }),
     },
-    new Catalog(bots),
+    { current: new Catalog(bots) },
   );
   return { sessions, clock, log, seen, store };
 }

@@ -1,6 +1,6 @@
 // The effective configuration as rows for people: key, value, where it came from. Secrets are masked already.
 import type { LoadedSettings } from './load-settings.ts';
-import { isSettingKey, RULES } from './schema.ts';
+import { isSettingKey, RULES, type SettingKey } from './schema.ts';
 import { shortText } from './rules.ts';
 import { originText } from './sources.ts';
 
@@ -14,6 +14,11 @@ export interface SettingRow {
   /** `config/default.yaml:12`, `PARLEY_GRPC_PORT` or `--grpc.port`. */
   readonly origin: string;
   readonly isDefault: boolean;
+}
+
+/** Where one setting stands, as text. */
+export function originOf(loaded: LoadedSettings): (key: SettingKey) => string {
+  return (key) => originText(loaded.origin(key), loaded.cwd);
 }
 
 /** One row per key, in the order of the schema. */

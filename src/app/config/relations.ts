@@ -54,9 +54,31 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'lower sessions.idle_timeout_ms or raise sessions.max_duration_ms',
   },
   {
+    keys: ['bots.organizations'],
+    holds: ({ bots }) => isUnique(bots.organizations.map(({ organizationId }) => organizationId)),
+    rule: 'an organization has one list of bots',
+    mend: 'put the lists of the repeated organization_id together',
+  },
+  {
+    keys: ['bots.organizations'],
+    holds: ({ bots }) => bots.organizations.every((listed) => isUnique(listed.bots)),
+    rule: 'a bot stands once in the list of an organization',
+    mend: 'take the repeated bot out',
+  },
+  {
+    keys: ['bots.organizations'],
+    holds: ({ bots }) => bots.organizations.every(({ bots: ids, defaultBot }) => defaultBot === undefined || ids.includes(defaultBot)),
+    rule: 'the default_bot of an organization is one of its bots',
+    mend: 'add it to bots, or choose one of bots as default_bot',
+  },
+  {
     keys: ['ops.port', 'grpc.port'],
     holds: ({ ops, grpc }) => ops.port === 0 || ops.port !== grpc.port,
     rule: 'health checks and media have ports of their own',
     mend: 'choose another ops.port',
   },
 ];
+
+function isUnique(ids: readonly string[]): boolean {
+  return new Set(ids).size === ids.length;
+}

@@ -32,6 +32,12 @@ const dataSource = record({
   transport: oneOf('grpc'),
 });
 
+const organizationBots = record({
+  organization_id: word(200),
+  bots: list(word(200), 1000),
+  default_bot: optional(word(200)),
+});
+
 /** The schema as a tree. */
 export const SCHEMA = {
   platform: { profile: nameOrPath(), extra_issuers: list(issuer, 100) },
@@ -84,7 +90,14 @@ export const SCHEMA = {
     pre_roll_ms: integer(0, 2000),
   },
   prompts: { apology: text(1000), handover: text(1000) },
-  bots: { folder: orNone(path()), default_bot: orNone(word(200)), prompts_folder: orNone(path()) },
+  bots: {
+    folder: orNone(path()),
+    default_bot: orNone(word(200)),
+    organizations: list(organizationBots, 10_000),
+    others: oneOf('all', 'none'),
+    prompts_folder: orNone(path()),
+    watch: flag(),
+  },
   synthesizer: {
     engine: oneOf('flite', 'none'),
     voice: word(100),

@@ -111,14 +111,27 @@ interface PromptSettings {
   readonly handover: string;
 }
 
-/** Where bots and their recordings lie; absolute folders. */
+/** The bots that one organization sees; ids. */
+interface OrganizationBotSettings {
+  readonly organizationId: string;
+  readonly bots: readonly string[];
+  /** Undefined: the general default where it is among them, else none. */
+  readonly defaultBot: string | undefined;
+}
+
+/** Where bots and their recordings lie, in absolute folders, and who sees which of them. */
 interface BotSettings {
   /** Undefined: the bundled bots. */
   readonly folder: string | undefined;
   /** The bot for calls that name none (G-07); undefined: the first one by id. */
   readonly defaultBot: string | undefined;
+  readonly organizations: readonly OrganizationBotSettings[];
+  /** What organizations see that are not listed. */
+  readonly others: 'all' | 'none';
   /** Undefined: the folder `prompts` beside the bots. */
   readonly promptsFolder: string | undefined;
+  /** Whether changed modules are loaded again while the server runs. */
+  readonly watch: boolean;
 }
 
 /** How text becomes speech. */

@@ -11,7 +11,7 @@ import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Catalog } from '../../bot/catalog.ts';
+import type { CatalogSource } from '../../bot/catalog.ts';
 import type { Contract } from '../../contract/grpc.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Gate } from '../gate.ts';
@@ -47,7 +47,7 @@ export interface MediaServerParts {
   readonly contract: Contract;
   readonly gate: Gate;
   readonly sessions: Sessions;
-  readonly catalog: Catalog;
+  readonly catalog: CatalogSource;
   readonly clock: Clock;
   readonly log: Logger;
   /** Metadata keys of the platform profile. */
@@ -70,6 +70,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const metadata = new CallMetadata(parts.metadataKeys);
   const oneRequest = { metadata, clock, log, limitMs: settings.firstMessageTimeoutMs };
   const health = new Health([contract.media.serviceName], gate, oneRequest);
+  // G-01: grpc-js answers every path that is not added below with UNIMPLEMENTED.
   const server = new Server(channelOptions(settings));
 
   const { ProcessCallerInput, ListVirtualAgents } = contract.media.definition;

@@ -2,9 +2,7 @@ import { mkdtemp, mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Catalog } from '../../../src/bot/catalog.ts';
 import { loadBots } from '../../../src/bot/loader.ts';
-import { bot, go, listen } from '../../../src/bot/index.ts';
 
 const door = new URL('../../../src/bot/index.ts', import.meta.url).href;
 const module = (id: string) =>
@@ -46,31 +44,5 @@ describe('loadBots', () => {
   it('refuses a folder without bots and a folder that is not there', async () => {
     await expect(loadBots(await folder({}))).rejects.toMatchObject({ code: 'bot_invalid' });
     await expect(loadBots('/nowhere/at/all')).rejects.toMatchObject({ code: 'bot_invalid' });
-  });
-});
-
-describe('Catalog', () => {
-  const make = (id: string) =>
-    bot<null>({ id, name: id.toUpperCase(), version: 1, session_start: () => go(null, listen()), otherwise: () => go(null, listen()) });
-
-  it('G-06 G-07 lists agents in id order with at most one default', () => {
-    const catalog = new Catalog([make('b'), make('a')], 'b');
-    expect(catalog.agents()).toEqual([
-      { id: 'a', name: 'A', isDefault: false },
-      { id: 'b', name: 'B', isDefault: true },
-    ]);
-    expect(new Catalog([make('b'), make('a')]).agents().some((agent) => agent.isDefault)).toBe(false);
-  });
-
-  it('G-07 answers an empty id with the default, else the first', () => {
-    expect(new Catalog([make('b'), make('a')], 'b').find('')?.id).toBe('b');
-    expect(new Catalog([make('b'), make('a')]).find('')?.id).toBe('a');
-    expect(new Catalog([]).find('')).toBeUndefined();
-    expect(new Catalog([make('a')]).find('z')).toBeUndefined();
-  });
-
-  it('refuses two bots with one id and a default that is not there', () => {
-    expect(() => new Catalog([make('a'), make('a')])).toThrow('two bots');
-    expect(() => new Catalog([make('a')], 'z')).toThrow('default bot "z"');
   });
 });
