@@ -1,0 +1,47 @@
+// The catalogue from the loaded bots and the settings about them. What the settings say about bots can be judged only
+// when the bots are loaded; this is the one place that does, for the server and for the commands alike.
+import { Catalog } from '../bot/catalog.ts';
+import type { Bot } from '../bot/bot.ts';
+import { closest } from './config/naming.ts';
+import { configInvalid, type Problem } from './config/problems.ts';
+import type { SettingKey } from './config/schema.ts';
+import type { Settings } from './config/settings.ts';
+
+/** Where a setting stands, as text for people. */
+export type OriginText = (key: SettingKey) => string;
+
+/**
+ * Makes the catalogue.
+ *
+ * @throws AppError `config_invalid` that lists every setting which names a bot that is not there; `bot_invalid` when two
+ *   bots share an id.
+ */
+export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], originOf: OriginText): Catalog {
+  const problems = unknownBots(
+    bots.map(({ id }) => id),
+    settings,
+    originOf,
+  );
+  if (problems.length > 0) throw configInvalid(problems);
+  return new Catalog(bots, settings);
+}
+
+function unknownBots(known: readonly string[], { defaultBot, organizations }: Settings['bots'], originOf: OriginText): readonly Problem[] {
+  const isUnknown = (id: string): boolean => !known.includes(id);
+  const rule = `must be the id of a loaded bot: ${known.join(', ')}`;
+  const problemOf = (key: SettingKey, subject: string, id: string): Problem => {
+    const meant = closest(id, known);
+    const mend =
+      meant === undefined ? 'choose one of them, or add the bot module to the bots folder (`parley bots list`)' : `did you mean ${meant}?`;
+    return { subject, shown: id, from: originOf(key), rule, mend };
+  };
+  const general = defaultBot !== undefined && isUnknown(defaultBot) ? [problemOf('bots.default_bot', 'bots.default_bot', defaultBot)] : [];
+  // The default of an organization is one of its list (a rule between settings), so looking at the list is enough.
+  const listed = organizations.flatMap(({ bots }, index) =>
+    bots
+      .map((id, place) => ({ id, subject: `bots.organizations[${String(index)}].bots[${String(place)}]` }))
+      .filter(({ id }) => isUnknown(id))
+      .map(({ id, subject }) => problemOf('bots.organizations', subject, id)),
+  );
+  return [...general, ...listed];
+}
