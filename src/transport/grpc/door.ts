@@ -6,10 +6,8 @@ import tls from 'node:tls';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
-
-/** Shortest time between two lines about connections that were closed at once, ms. */
-const DROP_LOG_PAUSE_MS = 1000;
 
 /** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. */
 export type DoorSecurity =
@@ -89,17 +87,13 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   };
 }
 
-/** Writes of closed connections at most once a second, with their number: whoever floods a server must not flood its log. */
+/** Whoever floods a server with connections must not flood its log. */
 function dropLog({ clock, log, maxConnections }: DoorOptions): () => void {
-  let closed = 0;
-  let writtenAtMs: number | undefined;
+  const pacer = new LinePacer<'closed'>(clock);
   return () => {
-    closed += 1;
-    const nowMs = clock.monotonicMs();
-    if (writtenAtMs !== undefined && nowMs - writtenAtMs < DROP_LOG_PAUSE_MS) return;
-    writtenAtMs = nowMs;
-    log.warn({ limit: maxConnections, closed }, 'connections were closed at once: as many as allowed are open');
-    closed = 0;
+    const leftOut = pacer.next('closed');
+    if (leftOut === undefined) return;
+    log.warn({ limit: maxConnections, closed: leftOut + 1 }, 'connections were closed at once: as many as allowed are open');
   };
 }
 
