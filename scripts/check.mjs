@@ -2,13 +2,13 @@
 // everything there is to mend; the closing line counts steps and tests.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const GENERATED = 'src/contract/gen';
+const GENERATED = ['src/contract/gen', 'docs/protocol.md'];
 /** Longer than the slowest step on a slow machine: only a step that hangs is ended by it. */
 const STEP_LIMIT_MS = 10 * 60_000;
 
@@ -97,24 +97,26 @@ function printTable(results, passed, failed) {
 
 /** Generated files are committed: generating them again must change nothing. */
 async function generate() {
-  const before = hashesIn(GENERATED);
+  const before = hashesOf(GENERATED);
   const outcome = await script('generate');
-  const after = hashesIn(GENERATED);
+  const after = hashesOf(GENERATED);
   const changed = [...new Set([...before.keys(), ...after.keys()])].filter((file) => before.get(file) !== after.get(file));
   if (outcome.failed > 0 || changed.length === 0) return outcome;
-  return failedStep(`These files are not what proto/ gives; they were written anew:\n${changed.map((file) => `  ${file}`).join('\n')}`);
+  return failedStep(`These files are not what they are made of; they were written anew:\n${changed.map((file) => `  ${file}`).join('\n')}`);
 }
 
-/** @param {string} folder */
-function hashesIn(folder) {
-  const absolute = path.join(ROOT, folder);
-  const files = existsSync(absolute) ? readdirSync(absolute, { recursive: true, withFileTypes: true }) : [];
-  return new Map(
-    files
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.join(entry.parentPath, entry.name))
-      .map((file) => [path.relative(ROOT, file), createHash('sha256').update(readFileSync(file)).digest('hex')]),
-  );
+/** @param {readonly string[]} places - folders and files */
+function hashesOf(places) {
+  const files = places.map((place) => path.join(ROOT, place)).flatMap(filesUnder);
+  return new Map(files.map((file) => [path.relative(ROOT, file), createHash('sha256').update(readFileSync(file)).digest('hex')]));
+}
+
+/** @param {string} place */
+function filesUnder(place) {
+  if (!existsSync(place)) return [];
+  if (statSync(place).isFile()) return [place];
+  const entries = readdirSync(place, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
 }
 
 /** The README's own test command, with a second reporter that counts. */

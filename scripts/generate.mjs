@@ -1,5 +1,6 @@
-// Writes the TypeScript types of proto/ to src/contract/gen, or to the folder given as the first argument. The folder is
-// deleted first, and nothing in it depends on time or machine: the same protos always give the same files.
+// Writes what is generated and committed: the TypeScript types of proto/ to src/contract/gen, and docs/protocol.md. With a
+// folder as the first argument it writes the types there, and nothing else. The folder is deleted first; nothing that is
+// written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,6 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileDescriptors } from './descriptors.mjs';
+import { PROTOCOL_PAGE, protocolPage } from './protocol-table.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PROTOS = ['voicevirtualagent.proto', 'health.proto'];
@@ -110,4 +112,6 @@ function only(files, message) {
   return file;
 }
 
-generate(path.resolve(process.argv[2] ?? path.join(ROOT, 'src/contract/gen')));
+const folder = process.argv[2];
+generate(path.resolve(folder ?? path.join(ROOT, 'src/contract/gen')));
+if (folder === undefined) writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));

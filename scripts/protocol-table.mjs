@@ -1,0 +1,169 @@
+// The page docs/protocol.md: every rule of docs/protocol-rules.yaml with the code and the tests that cite it. Reads files
+// and judges nothing; test/rules/protocol.test.ts does.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { testTitles } from './test-titles.mjs';
+
+/** Where the page lies, relative to the project. */
+export const PROTOCOL_PAGE = 'docs/protocol.md';
+const RULES = 'docs/protocol-rules.yaml';
+/** Anything that looks like the id of a rule, so that a slip of the pen is found too. */
+const RULE_ID = /\bG-\d[0-9A-Z]*\b/gu;
+
+const DUTIES = /** @type {const} */ ({ server: 'server', platform: 'platform', nobody: 'not known' });
+
+/**
+ * @typedef {{ id: string, duty: keyof typeof DUTIES, asks: string, how?: string, open?: string }} Rule
+ * @typedef {{ title: string, rules: readonly Rule[] }} Section
+ * @typedef {{ file: string, title: string }} CitingTest
+ * @typedef {{ code: ReadonlyMap<string, readonly string[]>, tests: ReadonlyMap<string, readonly CitingTest[]> }} Citations rule id → files, tests
+ */
+
+/**
+ * The rules as they are written down.
+ *
+ * @param {string} root - of the project
+ * @returns {readonly Section[]}
+ */
+export function protocolRules(root) {
+  return parse(readFileSync(path.join(root, RULES), 'utf8'));
+}
+
+/**
+ * Ids of rules in a text, each once.
+ *
+ * @param {string} text
+ */
+export function ruleIdsIn(text) {
+  return [...new Set(text.match(RULE_ID) ?? [])];
+}
+
+/**
+ * True for files that play the platform or test who plays it: they show what the double does, not that the server obeys.
+ *
+ * @param {string} file - relative to the project
+ */
+export function isOfFakePlatform(file) {
+  return file.includes('/fake-platform/');
+}
+
+/**
+ * Who cites which rule: files of src/ anywhere, tests in their titles.
+ *
+ * @param {string} root
+ * @returns {Citations}
+ */
+export function protocolCitations(root) {
+  /** @type {Map<string, string[]>} */
+  const code = new Map();
+  /** @type {Map<string, CitingTest[]>} */
+  const tests = new Map();
+  for (const file of filesIn(root, 'src').filter((name) => name.endsWith('.ts') && !name.startsWith('src/contract/gen/'))) {
+    for (const id of ruleIdsIn(readFileSync(path.join(root, file), 'utf8'))) listOf(code, id).push(file);
+  }
+  for (const file of [...filesIn(root, 'test'), ...filesIn(root, 'bots')].filter((name) => name.endsWith('.test.ts'))) {
+    for (const title of testTitles(file, readFileSync(path.join(root, file), 'utf8'))) {
+      for (const id of ruleIdsIn(title)) listOf(tests, id).push({ file, title });
+    }
+  }
+  return { code, tests };
+}
+
+/**
+ * The whole page. The same files always give the same page.
+ *
+ * @param {string} root
+ */
+export function protocolPage(root) {
+  const { code, tests } = protocolCitations(root);
+  const lines = [
+    '# The turn grammar, rule by rule',
+    '',
+    '<!-- Written by `npm run generate` from protocol-rules.yaml and from what src/ and the tests cite; not by hand. -->',
+    '',
+    'A rule of the **server** is ours: at least one test of the server names it in its title, or the build fails. A rule of the',
+    '**platform** is the other side’s: the fake platform plays it, and the server is ready for it. What is **not known** binds',
+    'nobody; the page says what the server does in its place. Files and tests of the fake platform stand in _italics_: they show',
+    'what the platform does, not that the server obeys.',
+    '',
+    '<!-- prettier-ignore-start -->',
+  ];
+  for (const { title, rules } of protocolRules(root)) {
+    lines.push('', `## ${title}`, '', '| Rule | Whose | What it asks | Code | Tests |', '| --- | --- | --- | --- | --- |');
+    for (const rule of rules) lines.push(row(rule, code.get(rule.id) ?? [], tests.get(rule.id) ?? []));
+  }
+  return [...lines, '', '<!-- prettier-ignore-end -->', ''].join('\n');
+}
+
+/**
+ * @param {Rule} rule
+ * @param {readonly string[]} code
+ * @param {readonly CitingTest[]} tests
+ */
+function row({ id, duty, asks, how, open }, code, tests) {
+  const what = [asks, how && `**How:** ${how}`, open && `**Not known:** ${open}`].filter((text) => text !== undefined);
+  // Each file once, with all of its titles behind it.
+  /** @type {Map<string, string[]>} */
+  const byFile = new Map();
+  for (const { file, title } of tests) listOf(byFile, file).push(title);
+  const cited = ours(code).map((file) => link(file));
+  const proofs = ours([...byFile.keys()]).map((file) => `${link(file)}: ${(byFile.get(file) ?? []).map(plain).join(' · ')}`);
+  return `| ${[`**${id}**`, DUTIES[duty], cell(what), cell(cited), cell(proofs)].join(' | ')} |`;
+}
+
+/**
+ * The server's files first.
+ *
+ * @param {readonly string[]} files
+ */
+function ours(files) {
+  return [...files.filter((file) => !isOfFakePlatform(file)), ...files.filter(isOfFakePlatform)];
+}
+
+/** @param {readonly string[]} lines */
+function cell(lines) {
+  return lines.length === 0 ? '–' : lines.map((line) => line.trim()).join('<br>');
+}
+
+/** @param {string} file */
+function link(file) {
+  const name = file.replace(/^(?:src|test)\//u, '').replace(/(?:\.test)?\.ts$/u, '');
+  const linked = `[${name}](../${file})`;
+  return isOfFakePlatform(file) ? `_${linked}_` : linked;
+}
+
+/**
+ * Titles are plain text: nothing in them may become layout.
+ *
+ * @param {string} title
+ */
+function plain(title) {
+  return title.replace(/[\\|*_<>`[\]]/gu, (sign) => `\\${sign}`).replace(/\s+/gu, ' ');
+}
+
+/**
+ * @template T
+ * @param {Map<string, T[]>} map
+ * @param {string} key
+ * @returns {T[]}
+ */
+function listOf(map, key) {
+  const list = map.get(key) ?? [];
+  map.set(key, list);
+  return list;
+}
+
+/**
+ * Every file under a folder, relative to the project, with forward slashes.
+ *
+ * @param {string} root
+ * @param {string} folder
+ */
+function filesIn(root, folder) {
+  if (!existsSync(path.join(root, folder))) return [];
+  return readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'))
+    .sort();
+}
