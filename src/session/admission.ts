@@ -1,0 +1,164 @@
+// Who may begin a call: limits on sessions and streams, and a process that is too busy takes no new ones. Running calls
+// are never asked for. Knows no bots and no turns; how busy the process is comes through a port.
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+
+/** Why a new call is refused. Public: a metric label and a word of the log. */
+export const ADMISSION_REFUSALS = ['draining', 'total', 'organization', 'streams', 'loop_delay', 'memory'] as const;
+export type AdmissionRefusal = (typeof ADMISSION_REFUSALS)[number];
+
+/** How busy the process is. Each value is a look back over the last seconds, never a forecast. */
+export interface LoadReading {
+  /** How late the event loop runs, ms. */
+  readonly loopDelayMs: number;
+  /** Memory of the process that is resident, bytes. */
+  readonly rssBytes: number;
+  /** Used part of the largest heap the process may have, percent. */
+  readonly heapPercent: number;
+}
+
+/** Where readings come from; asked once per new call. */
+export interface LoadSource {
+  reading(): LoadReading;
+}
+
+/** The limits. 0 switches a limit off where it says so. */
+export interface AdmissionLimits {
+  readonly maxSessions: number;
+  /** Most sessions of one organization; 0: only `maxSessions` counts. */
+  readonly maxSessionsPerOrganization: number;
+  /** Most streams at which new calls are still taken. Streams of running calls may be as many again. */
+  readonly maxStreams: number;
+  /** Longest delay of the event loop at which new calls are taken, ms; 0 off. */
+  readonly maxLoopDelayMs: number;
+  /** Most resident memory at which new calls are taken, bytes; 0 off. */
+  readonly maxRssBytes: number;
+  /** Fullest heap at which new calls are taken, percent; 0 off. */
+  readonly maxHeapPercent: number;
+}
+
+/** What the admission is made of. */
+export interface AdmissionOptions {
+  readonly limits: AdmissionLimits;
+  readonly load: LoadSource;
+  readonly clock: Clock;
+}
+
+/** The load must stay low for this long before calls are taken again, ms. */
+const CALM_MS = 3000;
+/** What is low, as a part of the limit. Memory hardly ever falls far, because the system is not given back what was freed. */
+const CALM_DELAY = 0.7;
+const CALM_MEMORY = 0.95;
+
+/** Counts sessions and streams, and says no. One per process. */
+export class Admission {
+  readonly #limits: AdmissionLimits;
+  readonly #load: LoadSource;
+  readonly #delay: Strain;
+  readonly #rss: Strain;
+  readonly #heap: Strain;
+  /** Sessions by organization; none stays with 0. */
+  readonly #sessions = new Map<string, number>();
+  #total = 0;
+  #streams = 0;
+  #isDraining = false;
+
+  constructor({ limits, load, clock }: AdmissionOptions) {
+    this.#limits = limits;
+    this.#load = load;
+    this.#delay = new Strain(limits.maxLoopDelayMs, CALM_DELAY, clock);
+    this.#rss = new Strain(limits.maxRssBytes, CALM_MEMORY, clock);
+    this.#heap = new Strain(limits.maxHeapPercent, CALM_MEMORY, clock);
+  }
+
+  /** Sessions that are open. */
+  get sessions(): number {
+    return this.#total;
+  }
+
+  /** Refuses every new call from now on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Why a new call of an organization is refused now; undefined: it is welcome. Counts nothing. */
+  refusal(organizationId: string): AdmissionRefusal | undefined {
+    const { maxSessions, maxSessionsPerOrganization, maxStreams } = this.#limits;
+    if (this.#isDraining) return 'draining';
+    if (this.#total >= maxSessions) return 'total';
+    if (maxSessionsPerOrganization > 0 && (this.#sessions.get(organizationId) ?? 0) >= maxSessionsPerOrganization) return 'organization';
+    if (this.#streams > maxStreams) return 'streams';
+    const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
+    // All are looked at, so that each knows how long it has been calm.
+    const isMemoryShort = [this.#rss.isOver(rssBytes), this.#heap.isOver(heapPercent)].includes(true);
+    if (this.#delay.isOver(loopDelayMs)) return 'loop_delay';
+    return isMemoryShort ? 'memory' : undefined;
+  }
+
+  /** A session was made: counted whether or not it was asked for, because running calls come back unasked. */
+  sessionStarted(organizationId: string): void {
+    this.#total += 1;
+    this.#sessions.set(organizationId, (this.#sessions.get(organizationId) ?? 0) + 1);
+  }
+
+  /** A session is over; called once for each that was started. */
+  sessionEnded(organizationId: string): void {
+    this.#total -= 1;
+    const left = (this.#sessions.get(organizationId) ?? 0) - 1;
+    if (left > 0) this.#sessions.set(organizationId, left);
+    else this.#sessions.delete(organizationId);
+  }
+
+  /**
+   * A stream was opened; `streamClosed` must follow, also after a no.
+   *
+   * @returns false when there are so many that not even a running call gets one more.
+   */
+  streamOpened(): boolean {
+    this.#streams += 1;
+    return this.#streams <= 2 * this.#limits.maxStreams;
+  }
+
+  streamClosed(): void {
+    this.#streams -= 1;
+  }
+}
+
+/** The error of a refused call: `shutting_down` or `overloaded`, the reason in its details. */
+export function refusedCall(reason: AdmissionRefusal): AppError {
+  return new AppError(reason === 'draining' ? 'shutting_down' : 'overloaded', REFUSAL_TEXTS[reason], { details: { reason } });
+}
+
+const REFUSAL_TEXTS = {
+  draining: 'the server is stopping and takes no new calls',
+  total: 'the server has as many sessions as it may',
+  organization: 'the organization has as many sessions as it may',
+  streams: 'the server has as many open streams as it may',
+  loop_delay: 'the server is too busy for new calls',
+  memory: 'the server has too little memory for new calls',
+} as const satisfies Record<AdmissionRefusal, string>;
+
+/** One limit that does not flap: once passed, it counts as passed until the value has stayed clearly below it. */
+class Strain {
+  readonly #limit: number;
+  readonly #calmLimit: number;
+  readonly #clock: Clock;
+  #isOver = false;
+  #strainedAtMs = 0;
+
+  constructor(limit: number, calmPart: number, clock: Clock) {
+    this.#limit = limit;
+    this.#calmLimit = limit * calmPart;
+    this.#clock = clock;
+  }
+
+  isOver(value: number): boolean {
+    if (this.#limit === 0) return false;
+    const nowMs = this.#clock.monotonicMs();
+    if (value > this.#limit) this.#isOver = true;
+    if (!this.#isOver) return false;
+    if (value > this.#calmLimit) this.#strainedAtMs = nowMs;
+    else if (nowMs - this.#strainedAtMs >= CALM_MS) this.#isOver = false;
+    return this.#isOver;
+  }
+}

@@ -1,0 +1,81 @@
+// How busy this process is: the delay of its event loop over the last seconds and its memory. Measures only; what is too
+// much is decided elsewhere.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import { every, type CancelTimer, type Clock } from '../base/clock.ts';
+import type { LoadReading, LoadSource } from '../session/admission.ts';
+
+/** Length of one window, ms. */
+const WINDOW_MS = 1000;
+/** How often the delay is sampled, ms. Node's histogram holds the time between two samples, this one included. */
+const SAMPLE_MS = 20;
+const NS_PER_MS = 1e6;
+
+/** What the gauge needs of a histogram of sampling times, in ns. */
+export interface DelayHistogram {
+  percentile(percentile: number): number;
+  reset(): void;
+}
+
+/** What the gauge measures with; the real process unless a test says otherwise. */
+export interface LoadGaugeOptions {
+  readonly clock: Clock;
+  readonly histogram?: DelayHistogram;
+  readonly memory?: () => Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
+}
+
+/** Takes a reading per second. Whoever makes it closes it. */
+export class LoadGauge implements LoadSource {
+  readonly #histogram: DelayHistogram;
+  readonly #memory: () => Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
+  readonly #stop: () => void;
+  #lastDelayMs = 0;
+  #reading: LoadReading;
+
+  constructor({ clock, histogram, memory = processMemory }: LoadGaugeOptions) {
+    const started = histogram === undefined ? startedHistogram() : { histogram, stop: () => undefined };
+    this.#histogram = started.histogram;
+    this.#memory = memory;
+    this.#reading = { loopDelayMs: 0, ...memory() };
+    const cancel: CancelTimer = every(clock, WINDOW_MS, () => {
+      this.#measure();
+    });
+    this.#stop = () => {
+      cancel();
+      started.stop();
+    };
+  }
+
+  /**
+   * The last reading. Its delay is the 99th percentile of a window, and the smaller one of the last two windows: a single
+   * pause, say a garbage collection, is no overload.
+   */
+  reading(): LoadReading {
+    return this.#reading;
+  }
+
+  /** Stops measuring. */
+  close(): void {
+    this.#stop();
+  }
+
+  #measure(): void {
+    const ns = this.#histogram.percentile(99);
+    this.#histogram.reset();
+    // An empty window has no percentile.
+    const delayMs = Number.isFinite(ns) ? Math.max(0, ns / NS_PER_MS - SAMPLE_MS) : 0;
+    this.#reading = { loopDelayMs: Math.min(delayMs, this.#lastDelayMs), ...this.#memory() };
+    this.#lastDelayMs = delayMs;
+  }
+}
+
+function startedHistogram(): { readonly histogram: DelayHistogram; readonly stop: () => void } {
+  const histogram = monitorEventLoopDelay({ resolution: SAMPLE_MS });
+  histogram.enable();
+  return { histogram, stop: () => histogram.disable() };
+}
+
+function processMemory(): Pick<LoadReading, 'rssBytes' | 'heapPercent'> {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  return { rssBytes: process.memoryUsage.rss(), heapPercent: (100 * used) / limit };
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { Admission, ADMISSION_REFUSALS, refusedCall, type AdmissionLimits, type LoadReading } from '../../../src/session/admission.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+const OFF: AdmissionLimits = {
+  maxSessions: 100,
+  maxSessionsPerOrganization: 0,
+  maxStreams: 100,
+  maxLoopDelayMs: 0,
+  maxRssBytes: 0,
+  maxHeapPercent: 0,
+};
+
+class SetLoad {
+  loopDelayMs = 0;
+  rssBytes = 0;
+  heapPercent = 0;
+  readings = 0;
+  reading(): LoadReading {
+    this.readings += 1;
+    return this;
+  }
+}
+
+function make(limits: Partial<AdmissionLimits>): { admission: Admission; load: SetLoad; clock: FakeClock } {
+  const load = new SetLoad();
+  const clock = new FakeClock();
+  return { admission: new Admission({ limits: { ...OFF, ...limits }, load, clock }), load, clock };
+}
+
+describe('Admission', () => {
+  it('takes as many sessions as it may, and one more when one is over', () => {
+    const { admission } = make({ maxSessions: 2 });
+    admission.sessionStarted('a');
+    expect(admission.refusal('b')).toBeUndefined();
+    admission.sessionStarted('b');
+    expect(admission.refusal('c')).toBe('total');
+    admission.sessionEnded('a');
+    expect(admission.refusal('c')).toBeUndefined();
+    expect(admission.sessions).toBe(1);
+  });
+
+  it('takes as many sessions of one organization as it may, and others meanwhile', () => {
+    const { admission } = make({ maxSessionsPerOrganization: 1 });
+    admission.sessionStarted('a');
+    expect(admission.refusal('a')).toBe('organization');
+    expect(admission.refusal('b')).toBeUndefined();
+    admission.sessionEnded('a');
+    expect(admission.refusal('a')).toBeUndefined();
+  });
+
+  it('takes no new calls beyond its streams, and gives running calls as many again', () => {
+    const { admission } = make({ maxStreams: 2 });
+    expect([admission.streamOpened(), admission.streamOpened()]).toEqual([true, true]);
+    expect(admission.refusal('a')).toBeUndefined();
+    expect(admission.streamOpened()).toBe(true);
+    expect(admission.refusal('a')).toBe('streams');
+    expect([admission.streamOpened(), admission.streamOpened()]).toEqual([true, false]);
+    for (let stream = 0; stream < 3; stream += 1) admission.streamClosed();
+    expect(admission.refusal('a')).toBeUndefined();
+  });
+
+  it('takes none while it drains, whatever else is free', () => {
+    const { admission } = make({});
+    admission.drain();
+    expect(admission.refusal('a')).toBe('draining');
+  });
+
+  it('refuses while the event loop is late, and does not flap around the limit', () => {
+    const { admission, load, clock } = make({ maxLoopDelayMs: 100 });
+    load.loopDelayMs = 100;
+    expect(admission.refusal('a')).toBeUndefined();
+    load.loopDelayMs = 101;
+    expect(admission.refusal('a')).toBe('loop_delay');
+    // Just below the limit is not calm, however long.
+    load.loopDelayMs = 99;
+    clock.advance(60_000);
+    expect(admission.refusal('a')).toBe('loop_delay');
+    load.loopDelayMs = 70;
+    clock.advance(2999);
+    expect(admission.refusal('a')).toBe('loop_delay');
+    clock.advance(1);
+    expect(admission.refusal('a')).toBeUndefined();
+    // And a value between calm and limit is no reason to begin again.
+    load.loopDelayMs = 99;
+    expect(admission.refusal('a')).toBeUndefined();
+  });
+
+  it('needs no call to notice that it has been calm', () => {
+    const { admission, load, clock } = make({ maxLoopDelayMs: 100 });
+    load.loopDelayMs = 500;
+    expect(admission.refusal('a')).toBe('loop_delay');
+    load.loopDelayMs = 1;
+    clock.advance(60_000);
+    expect(admission.refusal('a')).toBeUndefined();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it.each([
+    ['rssBytes', { maxRssBytes: 1000 }, 1001, 940],
+    ['heapPercent', { maxHeapPercent: 90 }, 91, 85],
+  ] as const)('refuses while %s is above its limit', (member, limits, high, calm) => {
+    const { admission, load, clock } = make(limits);
+    load[member] = high;
+    expect(admission.refusal('a')).toBe('memory');
+    load[member] = calm;
+    clock.advance(3000);
+    expect(admission.refusal('a')).toBeUndefined();
+  });
+
+  it('has no limit of load that is switched off', () => {
+    const { admission, load } = make({});
+    Object.assign(load, { loopDelayMs: 1e6, rssBytes: 1e12, heapPercent: 100 });
+    expect(admission.refusal('a')).toBeUndefined();
+  });
+
+  it('counts sessions that were never asked for, because running calls come back', () => {
+    const { admission } = make({ maxSessions: 1 });
+    admission.sessionStarted('a');
+    admission.sessionStarted('a');
+    expect(admission.sessions).toBe(2);
+    expect(admission.refusal('a')).toBe('total');
+  });
+});
+
+describe('the error of a refused call', () => {
+  it.each(ADMISSION_REFUSALS)('says %s in its details', (reason) => {
+    const error = refusedCall(reason);
+    expect(error.code).toBe(reason === 'draining' ? 'shutting_down' : 'overloaded');
+    expect(error.details).toEqual({ reason });
+  });
+});
