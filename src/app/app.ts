@@ -1,12 +1,10 @@
 // The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
 // is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
-import path from 'node:path';
 import { createTokenVerifier, type TokenVerifier } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
-import { packageRoot } from '../base/package-root.ts';
 import { loadBots } from '../bot/loader.ts';
 import { loadContract } from '../contract/grpc.ts';
 import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
@@ -22,6 +20,7 @@ import { Gate } from '../transport/gate.ts';
 import { startMediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
+import { botsFolder, promptsFolder } from './bot-folders.ts';
 import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { engineSettings, mediaServerSettings } from './room-settings.ts';
@@ -87,8 +86,7 @@ export async function createApp({
 async function open(settings: Settings, originOf: OriginText, clock: Clock, log: Logger, lifecycle: Lifecycle): Promise<App> {
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
-  const botsFolder = settings.bots.folder ?? bundledBots();
-  const [bots, engines] = await Promise.all([loadBots(botsFolder), loadSignalEngines()]);
+  const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
   const catalog = { current: openCatalog(bots, settings.bots, originOf) };
   const metrics = createMetrics({ knownBots: catalog.current.bots.map(({ id }) => id), clock });
   const readiness = new Readiness();
@@ -97,7 +95,7 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   lifecycle.opened('operations server', () => operations.server?.close());
 
   const voice = openPromptVoice(
-    { synthesizer: settings.synthesizer, promptsFolder: settings.bots.promptsFolder ?? defaultPrompts(settings.bots.folder) },
+    { synthesizer: settings.synthesizer, promptsFolder: promptsFolder(settings.bots) },
     { clock, log, createResampler: engines.createResampler },
   );
   lifecycle.opened('voice', () => voice.close());
@@ -116,11 +114,7 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
       createListener: ({ onEvent, onFrame }) =>
         new Listener({
           engines,
-          endpointing: {
-            startMs: settings.speech.startMs,
-            endSilenceMs: settings.speech.endSilenceMs,
-            maxUtteranceMs: settings.speech.maxUtteranceMs,
-          },
+          patience: settings.speech,
           preRollMs: settings.speech.preRollMs,
           onEvent,
           ...(onFrame === undefined ? {} : { onFrame }),
@@ -228,14 +222,4 @@ async function warm(voice: CachingPromptVoice, texts: readonly string[], signal:
   const { spoken, silent } = await voice.warm(texts, signal);
   if (silent.length === 0 || signal.aborted) log.info({ spoken }, 'the static prompts are spoken');
   else log.warn({ spoken, silent }, 'these prompts have no sound and travel as text: install the synthesizer or set synthesizer.engine');
-}
-
-// The compiled bots stand beside the compiled source, the written ones beside the written source.
-function bundledBots(): string {
-  return path.join(import.meta.dirname, '..', '..', 'bots');
-}
-
-// Recordings are not compiled: those of the bundled bots stay where they were written.
-function defaultPrompts(botsFolder: string | undefined): string {
-  return path.join(botsFolder ?? path.join(packageRoot(), 'bots'), 'prompts');
 }

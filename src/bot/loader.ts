@@ -3,36 +3,118 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { waitAtMost } from '../base/abort.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { isBot, type Bot } from './bot.ts';
+import { placeInFolder } from './module-place.ts';
+
+/** A module that is a bot. */
+export interface BotModule {
+  /** Relative to the folder. */
+  readonly file: string;
+  readonly bot: Bot;
+}
+
+/** Something about one module that its author must mend. */
+export interface BotProblem {
+  /** Relative to the folder. */
+  readonly file: string;
+  readonly problem: string;
+  readonly mend: string;
+}
+
+/** What lies in a folder, good and bad. */
+export interface LoadedFolder {
+  /** In the order of their file names; no two have the same id. */
+  readonly modules: readonly BotModule[];
+  readonly problems: readonly BotProblem[];
+}
+
+/** How modules are loaded. */
+export interface LoadOptions {
+  /** Where a module is imported from; default: its file, which Node loads once in a process. */
+  readonly urlOf?: (file: string) => string;
+  readonly clock?: Clock;
+  /** Longest wait for one module, ms; default 10 seconds. */
+  readonly limitMs?: number;
+}
+
+/** Folders of a bots folder that hold no modules: recordings, packages and what is hidden. */
+export const isNoModuleFolder = (name: string): boolean => name === 'prompts' || name === 'node_modules' || name.startsWith('.');
 
 // Compiled bots are .js; .ts loads only where the process can run TypeScript (`npm run dev`, tests).
 const MODULE = /^(?<stem>[^.]+)\.(?:m?js|ts)$/;
-const PROMPTS_FOLDER = 'prompts';
+const LOAD_LIMIT_MS = 10_000;
 
 /**
  * Loads all bots of a folder.
  *
  * @param folder - absolute path.
- * @throws AppError `bot_invalid` that lists every module that is no bot or does not load.
+ * @throws AppError `bot_invalid` that lists every module that is no bot, does not load or has the id of another one.
  */
-export async function loadBots(folder: string): Promise<readonly Bot[]> {
+export async function loadBots(folder: string, options: LoadOptions = {}): Promise<readonly Bot[]> {
+  const { modules, problems } = await loadFolder(folder, options);
+  if (problems.length > 0) {
+    const lines = problems.map(({ file, problem, mend }) => `  ${file}: ${problem}\n    mend: ${mend}`);
+    throw new AppError('bot_invalid', [`bots in ${folder} cannot be used:`, ...lines].join('\n'));
+  }
+  if (modules.length === 0) throw new AppError('bot_invalid', `there is no bot module in ${folder}`);
+  return modules.map(({ bot }) => bot);
+}
+
+/**
+ * Loads what can be loaded.
+ *
+ * @throws AppError `bot_invalid` when the folder cannot be read.
+ */
+export async function loadFolder(folder: string, options: LoadOptions = {}): Promise<LoadedFolder> {
   const files = await moduleFiles(folder);
-  const bots: Bot[] = [];
-  const problems: string[] = [];
-  for (const file of files) {
-    try {
-      const module: unknown = await import(pathToFileURL(file).href);
-      const exported: unknown = typeof module === 'object' && module !== null && 'default' in module ? module.default : undefined;
-      if (isBot(exported)) bots.push(exported);
-      else problems.push(`${path.relative(folder, file)}: the default export is no bot; write \`export default bot({...})\``);
-    } catch (thrown) {
-      problems.push(`${path.relative(folder, file)}: ${thrown instanceof Error ? thrown.message : 'threw something that is no error'}`);
+  const modules: BotModule[] = [];
+  const problems: BotProblem[] = [];
+  // All at once, so that the wait is bounded by the slowest module and not by the sum of all.
+  for (const loaded of await Promise.all(files.map((file) => loadModule(folder, file, options)))) {
+    if (!('bot' in loaded)) {
+      problems.push(loaded);
+      continue;
+    }
+    const namesake = modules.find(({ bot }) => bot.id === loaded.bot.id);
+    if (namesake === undefined) modules.push(loaded);
+    else {
+      const problem = `its id "${loaded.bot.id}" is the id of ${namesake.file}`;
+      problems.push({ file: loaded.file, problem, mend: 'give one of them another id; an id that a flow already uses must stay (G-06)' });
     }
   }
-  if (problems.length > 0) throw new AppError('bot_invalid', `bots in ${folder} cannot be used:\n  ${problems.join('\n  ')}`);
-  if (bots.length === 0) throw new AppError('bot_invalid', `there is no bot module in ${folder}`);
-  return bots;
+  return { modules, problems };
+}
+
+async function loadModule(folder: string, file: string, options: LoadOptions): Promise<BotModule | BotProblem> {
+  const { urlOf = fileUrl, clock = systemClock, limitMs = LOAD_LIMIT_MS } = options;
+  try {
+    const module: Promise<unknown> = import(urlOf(path.join(folder, file)));
+    const waited = await waitAtMost(module, limitMs, clock);
+    if (waited.kind !== 'value') {
+      const problem = `it was not loaded within ${String(limitMs)} ms`;
+      return { file, problem, mend: 'wait for nothing at the top level of a module; connect in session_start' };
+    }
+    const { value } = waited;
+    const exported: unknown = typeof value === 'object' && value !== null && 'default' in value ? value.default : undefined;
+    if (isBot(exported)) return { file, bot: exported };
+    const mend = 'write `export default bot({...})`; a module that is no bot belongs into a sub-folder without an index module';
+    return { file, problem: 'the default export is no bot', mend };
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    const place = placeInFolder(folder, thrown);
+    return {
+      file,
+      problem: message.replaceAll('\n', '\n    '),
+      mend: place === undefined ? 'mend what the message says' : `look at ${place}`,
+    };
+  }
+}
+
+function fileUrl(file: string): string {
+  return pathToFileURL(file).href;
 }
 
 async function moduleFiles(folder: string): Promise<readonly string[]> {
@@ -41,11 +123,11 @@ async function moduleFiles(folder: string): Promise<readonly string[]> {
   });
   const found: string[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.isFile() && MODULE.test(entry.name)) found.push(path.join(folder, entry.name));
-    if (!entry.isDirectory() || entry.name === PROMPTS_FOLDER || entry.name.startsWith('.')) continue;
+    if (entry.isFile() && MODULE.test(entry.name)) found.push(entry.name);
+    if (!entry.isDirectory() || isNoModuleFolder(entry.name)) continue;
     const inside = await readdir(path.join(folder, entry.name));
     const index = inside.find((name) => MODULE.exec(name)?.groups?.['stem'] === 'index');
-    if (index !== undefined) found.push(path.join(folder, entry.name, index));
+    if (index !== undefined) found.push(path.join(entry.name, index));
   }
   return found;
 }

@@ -63,7 +63,7 @@ describe('loadSettings', () => {
     expect(settings.grpc.port).toBe(8086);
     expect(settings.auth.keySet).toEqual({ timeoutMs: 3000, maxBytes: 65_536, cooldownMs: 30_000, staleMs: 86_400_000 });
     expect(settings.listen.terminator).toBe('#');
-    expect(settings.bots).toEqual({ folder: undefined, defaultBot: undefined, promptsFolder: undefined });
+    expect(settings.bots).toEqual({ organizations: [], others: 'all', watch: false });
   });
 
   it.each([

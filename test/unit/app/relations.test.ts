@@ -79,4 +79,25 @@ describe('the rules between settings', () => {
   it('stays silent about a rule when one of its settings is wrong in itself', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe')).toThrow(/^1 setting is wrong:\n {2}auth\.enabled = maybe/u);
   });
+
+  it.each([
+    [
+      'one list',
+      [
+        { organization_id: 'o', bots: ['a'] },
+        { organization_id: 'o', bots: ['b'] },
+      ],
+      [{ organization_id: 'o', bots: ['a', 'b'] }],
+    ],
+    ['stands once', [{ organization_id: 'o', bots: ['a', 'a'] }], [{ organization_id: 'o', bots: ['a'] }]],
+    [
+      'is one of its bots',
+      [{ organization_id: 'o', bots: ['a'], default_bot: 'b' }],
+      [{ organization_id: 'o', bots: ['a'], default_bot: 'a' }],
+    ],
+  ])('G-07 checks the lists of organizations: %s', (rule, wrong, right) => {
+    const argv = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1'];
+    expect(load(...argv, `--bots.organizations=${JSON.stringify(wrong)}`)).toThrow(rule);
+    expect(load(...argv, `--bots.organizations=${JSON.stringify(right)}`)).not.toThrow();
+  });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadBots } from '../../../src/bot/loader.ts';
+import { loadBots, loadFolder } from '../../../src/bot/loader.ts';
 
 const door = new URL('../../../src/bot/index.ts', import.meta.url).href;
 const module = (id: string) =>
@@ -44,5 +44,31 @@ describe('loadBots', () => {
   it('refuses a folder without bots and a folder that is not there', async () => {
     await expect(loadBots(await folder({}))).rejects.toMatchObject({ code: 'bot_invalid' });
     await expect(loadBots('/nowhere/at/all')).rejects.toMatchObject({ code: 'bot_invalid' });
+  });
+});
+
+describe('loadFolder', () => {
+  it('says for every bad module where it is bad and how to mend it, and loads the good ones', async () => {
+    const root = await folder({
+      'good.mjs': module('good'),
+      'same.mjs': module('good'),
+      'number.mjs': 'export default 1;',
+      'throws.mjs': 'const list = undefined;\nlist.push(1);',
+      'needs/index.mjs': 'import "./rates.mjs";',
+      'needs/rates.mjs': '\n\nthrow new Error("no rates");',
+      'hangs.mjs': 'await new Promise(() => undefined);',
+      'odd.mjs': 'throw 7;',
+    });
+    const { modules, problems } = await loadFolder(root, { limitMs: 500 });
+    expect(modules).toMatchObject([{ file: 'good.mjs', bot: { id: 'good' } }]);
+    const found = Object.fromEntries(problems.map(({ file, problem, mend }) => [file, [problem, mend]]));
+    expect(found).toEqual({
+      'same.mjs': ['its id "good" is the id of good.mjs', expect.stringContaining('another id')],
+      'number.mjs': ['the default export is no bot', expect.stringContaining('export default bot({...})')],
+      'throws.mjs': [expect.stringContaining('push'), 'look at throws.mjs:2'],
+      'needs/index.mjs': ['no rates', 'look at needs/rates.mjs:3'],
+      'hangs.mjs': ['it was not loaded within 500 ms', expect.stringContaining('session_start')],
+      'odd.mjs': ['rejected without an error', 'mend what the message says'],
+    });
   });
 });
