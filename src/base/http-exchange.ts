@@ -1,0 +1,150 @@
+// One HTTP request and its answer: bounded in time to the first byte and in size, no redirects, and no word of what was
+// asked or answered in any failure. Whether to ask again is decided by its caller.
+import { linkAbort } from './abort.ts';
+import type { Clock } from './clock.ts';
+
+/** How a request ended; a closed set that may be a label of a metric. */
+export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
+export const REQUEST_OUTCOMES = [
+  'ok',
+  /** Nobody waited for the answer any more. */
+  'cancelled',
+  /** Not sent: the service had failed too often. */
+  'circuit_open',
+  /** Not sent: too many requests were under way. */
+  'busy',
+  'timeout',
+  /** No connection, or one that broke. */
+  'unreachable',
+  'rate_limited',
+  /** Any other answer that is neither good nor the service's own failure: a wrong key, a wrong model, a redirect. */
+  'client_error',
+  'server_error',
+  /** An answer of the right status with the wrong content. */
+  'bad_answer',
+] as const;
+
+/** The part of `fetch` that is used, so that tests can put something else in its place. */
+export type PostRequest = (
+  url: string,
+  init: {
+    readonly method: 'POST';
+    readonly redirect: 'manual';
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: RequestBody;
+    readonly signal: AbortSignal;
+  },
+) => Promise<Response>;
+
+/** A body that can be sent twice. */
+export type RequestBody = string | FormData;
+
+/** What is asked. */
+export interface HttpRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: RequestBody;
+}
+
+/** Bounds of one exchange. */
+export interface ExchangeLimits {
+  /** Longest wait for the first byte of the answer's body, ms. */
+  readonly firstByteMs: number;
+  /** Largest body, bytes, after decompression; more than this is a failure. */
+  readonly maxAnswerBytes: number;
+}
+
+/** A good answer whose body is still arriving. */
+export interface HttpAnswer {
+  /** In lower case, without parameters; empty when there is none. */
+  readonly contentType: string;
+  /** The body; can be read once. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Why a request failed. Its message completes "the service …" and never holds anything of request or answer. */
+export class RequestFailure extends Error {
+  readonly outcome: RequestOutcome;
+  readonly status: number | undefined;
+  /** How long the service asked us to wait; undefined when it did not. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(outcome: RequestOutcome, message: string, more: { readonly status?: number; readonly retryAfterMs?: number } = {}) {
+    super(message);
+    this.outcome = outcome;
+    this.status = more.status;
+    this.retryAfterMs = more.retryAfterMs;
+  }
+}
+
+/**
+ * Sends a request and hands its answer to `take`.
+ *
+ * @param take - reads the body; what it throws comes out of here.
+ * @throws RequestFailure; when `signal` aborts, with the outcome `cancelled`.
+ */
+export async function exchange<T>(
+  { clock, post, limits }: { readonly clock: Clock; readonly post: PostRequest; readonly limits: ExchangeLimits },
+  { url, headers, body }: HttpRequest,
+  signal: AbortSignal,
+  take: (answer: HttpAnswer) => Promise<T>,
+): Promise<T> {
+  const attempt = linkAbort(signal);
+  const cancelFirstByte = clock.after(limits.firstByteMs, () => {
+    attempt.abort('deadline');
+  });
+  try {
+    const response = await post(url, { method: 'POST', redirect: 'manual', headers, body, signal: attempt.signal }).catch(unreachable);
+    if (!response.ok) throw refusal(response, clock);
+    const contentType = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+    return await take({ contentType, chunks: chunksOf(response, limits.maxAnswerBytes, cancelFirstByte) });
+  } catch (thrown) {
+    if (signal.aborted) throw new RequestFailure('cancelled', 'was not waited for');
+    if (attempt.signal.aborted) throw new RequestFailure('timeout', `sent nothing within ${String(limits.firstByteMs)} ms`);
+    throw thrown;
+  } finally {
+    cancelFirstByte();
+    attempt.dispose();
+    // Lets go of a connection whose answer was not read to its end; one that was is not touched by it.
+    attempt.abort('superseded');
+  }
+}
+
+async function* chunksOf(response: Response, maxBytes: number, onFirst: () => void): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  const body: AsyncIterable<Uint8Array> = response.body;
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      onFirst();
+      bytes += chunk.byteLength;
+      if (bytes > maxBytes) throw new RequestFailure('bad_answer', `answered with more than ${String(maxBytes)} bytes`);
+      yield chunk;
+    }
+  } catch (thrown) {
+    throw thrown instanceof RequestFailure ? thrown : new RequestFailure('unreachable', 'broke off its answer');
+  }
+}
+
+function unreachable(thrown: unknown): never {
+  // Foreign messages may quote headers, so nothing but the system's word for it is kept.
+  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
+  throw new RequestFailure('unreachable', `cannot be reached (${typeof code === 'string' ? code : 'unknown'})`);
+}
+
+function refusal({ status, headers }: Response, clock: Clock): RequestFailure {
+  const retryAfterMs = retryAfter(headers.get('retry-after') ?? '', clock);
+  const more = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
+  if (status === 429) return new RequestFailure('rate_limited', 'is asked more often than it allows (status 429)', more);
+  if (status >= 500) return new RequestFailure('server_error', `failed (status ${String(status)})`, more);
+  const what = status >= 300 && status < 400 ? 'redirects, which is not followed' : 'refused the request';
+  return new RequestFailure('client_error', `${what} (status ${String(status)})`, more);
+}
+
+/** Seconds or a date, as ms from now. */
+function retryAfter(value: string, clock: Clock): number | undefined {
+  if (/^\d{1,6}$/u.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - clock.nowMs());
+}
