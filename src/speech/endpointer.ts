@@ -1,61 +1,59 @@
-// Turns the per-frame decisions of a voice detector into one start and one end per utterance. Counts frames, holds no
-// audio and keeps no time of its own.
-import { AppError } from '../base/errors.ts';
+// Turns the per-frame decisions of a voice detector into one start and one end per utterance, with the suspected end in
+// between. Counts frames, holds no audio and keeps no time of its own.
 import { FRAME_MS } from './audio-format.ts';
+import { checkedPatience, DEFAULT_PATIENCE, PATIENCE_LIMITS, type SpeechPatience } from './patience.ts';
 
-/** When the caller counts as speaking and as done, ms. */
-export interface EndpointSettings {
-  /** Speech needed within twice this time before it counts as a start: clicks and coughs are shorter. */
-  readonly startMs: number;
-  /** Silence after which the caller is done. Pauses within a sentence or a phone number are shorter. */
-  readonly endSilenceMs: number;
-  /** Speech is cut here, counted from its first frame; what follows is a new utterance. */
-  readonly maxUtteranceMs: number;
-}
+export { DEFAULT_PATIENCE, type SpeechPatience } from './patience.ts';
 
 /**
- * The default settings. 100 ms: the platform's own gateway waits 96 (G-3A), and the shortest digits last 150. 800 ms:
- * it waits 1000, and read-out numbers pause for 300 to 600, so callers get their answer a fifth of a second sooner.
- * 30 s: the longest utterance that the platform's kit allows.
+ * What the endpointer and everything above it report: a start, then any number of suspected ends that the caller took
+ * back (paused, resumed), then an end, with or without having been suspected.
  */
-export const DEFAULT_ENDPOINTING = {
-  startMs: 100,
-  endSilenceMs: 800,
-  maxUtteranceMs: 30_000,
-} as const satisfies EndpointSettings;
-
-/** What the endpointer and everything above it report. */
-export type SpeechEvent = 'speech_started' | 'speech_ended';
+export type SpeechEvent = 'speech_started' | 'speech_paused' | 'speech_resumed' | 'speech_ended';
 
 /** Speech that interrupts silence must last for this many of {@link TRUST_WINDOW} frames to make the silence begin anew. */
 const TRUSTED_FRAMES = 3;
 const TRUST_WINDOW = 6;
+const TRUST_MASK = (1 << TRUST_WINDOW) - 1;
 /** The end waits while one of the last frames was speech: the caller may just be going on. */
-const UNDECIDED_FRAMES = 3;
-/** Longest time any setting may ask for: ten minutes. */
-const MAX_SETTING_MS = 600_000;
+const UNDECIDED_MASK = 0b111;
+/** A start looks back over this many times the speech it needs: words have gaps. */
+const START_WINDOW = 2;
+/** Over a prompt it looks back less far: its echo and what a caller mutters do not add up. */
+const INTERRUPT_WINDOW = 1.5;
+/** Frames the ring must hold for the largest settings. */
+const RING_FRAMES = Math.ceil(
+  Math.max(PATIENCE_LIMITS.startMs[1] * START_WINDOW, PATIENCE_LIMITS.interruptMs[1] * INTERRUPT_WINDOW) / FRAME_MS,
+);
 
 /** Start and end of speech, frame by frame. Allocates nothing after construction. */
 export class Endpointer {
-  readonly #startFrames: number;
-  readonly #endFrames: number;
-  readonly #maxFrames: number;
-  /** The last decisions while nobody speaks: a ring of twice the start time. */
-  readonly #window: Uint8Array;
+  #patience: SpeechPatience | undefined;
+  #startFrames = 0;
+  #startWindow = 0;
+  #interruptFrames = 0;
+  #interruptWindow = 0;
+  #suspectFrames = 0;
+  #endFrames = 0;
+  #maxFrames = 0;
+  /** The last decisions while nobody speaks. The newest stands before {@link #position}. */
+  readonly #ring = new Uint8Array(RING_FRAMES);
   #position = 0;
-  #speechInWindow = 0;
+  /** Speech among the newest frames of each window. */
+  #speechToStart = 0;
+  #speechToInterrupt = 0;
+  /** Frames for which speech that was too short to interrupt a prompt is still a start when the prompt is over. */
+  #heldFrames = 0;
   #hearing = false;
+  #paused = false;
   /** The last decisions while somebody speaks, newest in bit 0. */
   #recent = 0;
   #utteranceFrames = 0;
   #quietFrames = 0;
 
-  /** @throws AppError `config_invalid` for a setting that is not between 20 ms and ten minutes. */
-  constructor(settings: EndpointSettings = DEFAULT_ENDPOINTING) {
-    this.#startFrames = inFrames('startMs', settings.startMs);
-    this.#endFrames = inFrames('endSilenceMs', settings.endSilenceMs);
-    this.#maxFrames = inFrames('maxUtteranceMs', settings.maxUtteranceMs);
-    this.#window = new Uint8Array(this.#startFrames * 2);
+  /** @throws AppError `config_invalid` for a setting outside its limits. */
+  constructor(patience: SpeechPatience = DEFAULT_PATIENCE) {
+    this.expect(patience);
   }
 
   /** Whether the caller is speaking: between start and end. */
@@ -75,7 +73,7 @@ export class Endpointer {
 
   /** Frames between the first speech of a start and the start itself, at most. */
   get windowFrames(): number {
-    return this.#window.length;
+    return Math.max(this.#startWindow, this.#interruptWindow);
   }
 
   /** The longest utterance, in frames. */
@@ -83,12 +81,43 @@ export class Endpointer {
     return this.#maxFrames;
   }
 
-  /** Takes the decision on the next frame and says what it brought about. */
-  push(isSpeech: boolean): SpeechEvent | undefined {
-    return this.#hearing ? this.#hear(isSpeech) : this.#wait(isSpeech);
+  /**
+   * Takes another patience; what was heard while waiting still counts. Not while somebody speaks.
+   *
+   * @throws AppError `config_invalid` for a setting outside its limits; the patience stays what it was then.
+   */
+  expect(patience: SpeechPatience): void {
+    if (patience === this.#patience) return;
+    this.#patience = checkedPatience(patience);
+    this.#startFrames = inFrames(patience.startMs);
+    this.#startWindow = this.#startFrames * START_WINDOW;
+    this.#interruptFrames = inFrames(patience.interruptMs);
+    this.#interruptWindow = Math.round(this.#interruptFrames * INTERRUPT_WINDOW);
+    this.#suspectFrames = inFrames(patience.endSilenceMs);
+    this.#endFrames = this.#suspectFrames + inFrames(patience.resumeGraceMs);
+    this.#maxFrames = inFrames(patience.maxUtteranceMs);
+    this.#speechToStart = this.#speechWithin(this.#startWindow);
+    this.#speechToInterrupt = this.#speechWithin(this.#interruptWindow);
   }
 
-  /** Ends an utterance because no more audio comes. Nothing happens when nobody speaks. */
+  /** Takes the decision on the next frame and says what it brought about. */
+  push(isSpeech: boolean, isOverPrompt = false): SpeechEvent | undefined {
+    return this.#hearing ? this.#hear(isSpeech) : this.#wait(isSpeech, isOverPrompt);
+  }
+
+  /** Takes a frame that nobody decided on, where starts and ends come from outside: only the longest time counts. */
+  pass(): SpeechEvent | undefined {
+    if (!this.#hearing) return undefined;
+    this.#utteranceFrames += 1;
+    return this.#utteranceFrames >= this.#maxFrames ? this.#end() : undefined;
+  }
+
+  /** Starts an utterance because somebody else says so, with the speech heard just before. Nothing happens while one goes on. */
+  start(): SpeechEvent | undefined {
+    return this.#hearing ? undefined : this.#begin(this.windowFrames);
+  }
+
+  /** Ends an utterance because somebody else says so or no more audio comes. Nothing happens when nobody speaks. */
   finish(): SpeechEvent | undefined {
     return this.#hearing ? this.#end() : undefined;
   }
@@ -98,49 +127,95 @@ export class Endpointer {
     this.#hearing = false;
     this.#utteranceFrames = 0;
     this.#quietFrames = 0;
-    this.#clearWindow();
+    this.#forget();
   }
 
-  #wait(isSpeech: boolean): SpeechEvent | undefined {
-    const window = this.#window;
-    this.#speechInWindow += (isSpeech ? 1 : 0) - (window[this.#position] ?? 0);
-    window[this.#position] = isSpeech ? 1 : 0;
-    this.#position = (this.#position + 1) % window.length;
-    if (this.#speechInWindow < this.#startFrames) return undefined;
-    this.#hearing = true;
-    this.#utteranceFrames = this.#framesSinceFirstSpeech();
-    this.#quietFrames = 0;
-    this.#recent = (1 << TRUST_WINDOW) - 1;
-    return 'speech_started';
-  }
-
-  /** The oldest frame of the ring stands at the position where the next one goes. */
-  #framesSinceFirstSpeech(): number {
-    let age = this.#window.length;
-    while (this.#window[(this.#position - age + this.#window.length) % this.#window.length] === 0) age -= 1;
-    return age;
+  #wait(isSpeech: boolean, isOverPrompt: boolean): SpeechEvent | undefined {
+    const frame = isSpeech ? 1 : 0;
+    this.#speechToStart += frame - this.#frameAt(this.#startWindow);
+    this.#speechToInterrupt += frame - this.#frameAt(this.#interruptWindow);
+    this.#ring[this.#position] = frame;
+    this.#position = (this.#position + 1) % RING_FRAMES;
+    const isEnough = this.#speechToStart >= this.#startFrames;
+    if (isOverPrompt) {
+      // An answer on the last word of a question is one, though it was too short to cut the question.
+      this.#heldFrames = isEnough ? this.#interruptWindow - this.#startWindow : this.#heldFrames - 1;
+      return this.#speechToInterrupt >= this.#interruptFrames ? this.#begin(this.#interruptWindow) : undefined;
+    }
+    if (this.#heldFrames > 0) return this.#begin(this.windowFrames);
+    return isEnough ? this.#begin(this.#startWindow) : undefined;
   }
 
   #hear(isSpeech: boolean): SpeechEvent | undefined {
     this.#utteranceFrames += 1;
-    this.#recent = ((this.#recent << 1) | (isSpeech ? 1 : 0)) & ((1 << TRUST_WINDOW) - 1);
-    if (isSpeech && bitsSet(this.#recent) >= TRUSTED_FRAMES) this.#quietFrames = 0;
-    else this.#quietFrames += 1;
-    const undecided = (this.#recent & ((1 << UNDECIDED_FRAMES) - 1)) !== 0;
-    if (this.#quietFrames >= this.#endFrames && !undecided) return this.#end();
-    return this.#utteranceFrames >= this.#maxFrames ? this.#end() : undefined;
+    this.#recent = ((this.#recent << 1) | (isSpeech ? 1 : 0)) & TRUST_MASK;
+    const isTrusted = isSpeech && bitsSet(this.#recent) >= TRUSTED_FRAMES;
+    this.#quietFrames = isTrusted ? 0 : this.#quietFrames + 1;
+    if (this.#utteranceFrames >= this.#maxFrames) return this.#end();
+    if (isTrusted) return this.#resume();
+    return (this.#recent & UNDECIDED_MASK) === 0 ? this.#expectEnd() : undefined;
+  }
+
+  #expectEnd(): SpeechEvent | undefined {
+    if (this.#quietFrames >= this.#endFrames) return this.#end();
+    if (this.#paused || this.#quietFrames < this.#suspectFrames) return undefined;
+    this.#paused = true;
+    return 'speech_paused';
+  }
+
+  #resume(): SpeechEvent | undefined {
+    if (!this.#paused) return undefined;
+    this.#paused = false;
+    return 'speech_resumed';
+  }
+
+  /** @param window - how many frames back the first speech may lie. */
+  #begin(window: number): SpeechEvent {
+    this.#utteranceFrames = this.#ageOfFirstSpeech(window);
+    this.#quietFrames = Math.max(0, this.#ageOfLastSpeech(window) - 1);
+    this.#recent = TRUST_MASK;
+    this.#hearing = true;
+    this.#paused = false;
+    this.#forget();
+    return 'speech_started';
   }
 
   #end(): SpeechEvent {
     this.#hearing = false;
-    this.#clearWindow();
+    this.#paused = false;
     return 'speech_ended';
   }
 
-  #clearWindow(): void {
-    this.#window.fill(0);
+  /** The decision on the frame that is `age` frames old; the newest is 1 old. */
+  #frameAt(age: number): number {
+    return this.#ring[(this.#position - age + RING_FRAMES) % RING_FRAMES] ?? 0;
+  }
+
+  /** 0 when there was none. */
+  #ageOfFirstSpeech(window: number): number {
+    let age = window;
+    while (age > 0 && this.#frameAt(age) === 0) age -= 1;
+    return age;
+  }
+
+  /** 0 when there was none. */
+  #ageOfLastSpeech(window: number): number {
+    for (let age = 1; age <= window; age += 1) if (this.#frameAt(age) === 1) return age;
+    return 0;
+  }
+
+  #speechWithin(window: number): number {
+    let count = 0;
+    for (let age = 1; age <= window; age += 1) count += this.#frameAt(age);
+    return count;
+  }
+
+  #forget(): void {
+    this.#ring.fill(0);
     this.#position = 0;
-    this.#speechInWindow = 0;
+    this.#speechToStart = 0;
+    this.#speechToInterrupt = 0;
+    this.#heldFrames = 0;
   }
 }
 
@@ -150,12 +225,6 @@ function bitsSet(bits: number): number {
   return count;
 }
 
-function inFrames(name: keyof EndpointSettings, ms: number): number {
-  if (!(ms >= FRAME_MS && ms <= MAX_SETTING_MS)) {
-    throw new AppError(
-      'config_invalid',
-      `${name} is ${String(ms)}; it must lie between ${String(FRAME_MS)} and ${String(MAX_SETTING_MS)} ms`,
-    );
-  }
+function inFrames(ms: number): number {
   return Math.round(ms / FRAME_MS);
 }

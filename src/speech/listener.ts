@@ -3,21 +3,30 @@
 import { AppError } from '../base/errors.ts';
 import { FRAME_MS, FRAME_SAMPLES, MULAW_BYTES_PER_MS, type AudioFormat } from './audio-format.ts';
 import { CallerAudio } from './caller-audio.ts';
-import { DEFAULT_ENDPOINTING, Endpointer, type EndpointSettings, type SpeechEvent } from './endpointer.ts';
+import { DEFAULT_PATIENCE, Endpointer, type SpeechEvent, type SpeechPatience } from './endpointer.ts';
 import type { SignalEngines } from './engines.ts';
+import { patienceFor } from './patience.ts';
 import { FrameLoop, Tape } from './tape.ts';
 import type { VoiceDetector } from './vad.ts';
 
 /** What a {@link Listener} is made with. */
 export interface ListenerOptions {
   readonly engines: SignalEngines;
-  /** Default {@link DEFAULT_ENDPOINTING}; what is left out keeps its default. */
-  readonly endpointing?: Partial<EndpointSettings>;
+  /** Default {@link DEFAULT_PATIENCE}; what is left out keeps its default. */
+  readonly patience?: Partial<SpeechPatience>;
   /** Audio kept from before the first speech frame, 0 to 5000 ms; default 300. Recognizers want the onset and a little quiet. */
   readonly preRollMs?: number;
-  /** Called inside `push` and `finish`. May call `takeUtterance`, `reset` and `close`, but not `push` or `finish`. */
+  /**
+   * True for a bot with endpointing of its own: utterances start and end by {@link Listener.startNow} and
+   * {@link Listener.endNow} only, or end at their longest time; no voice detector runs. Default false.
+   */
+  readonly isSelfEndpointing?: boolean;
+  /** Called inside `push`, `finish`, `startNow` and `endNow`. May call anything of the listener but `push` and `finish`. */
   readonly onEvent: (event: SpeechEvent) => void;
-  /** Called for every frame of 160 samples at 8 kHz, before its event. The array is used again for the next frame. */
+  /**
+   * Called for every frame of 160 samples at 8 kHz, before its event. The array is used again for the next frame. May
+   * call anything of the listener but `push` and `finish`.
+   */
   readonly onFrame?: (pcm: Int16Array) => void;
 }
 
@@ -30,14 +39,18 @@ export interface UtteranceAudio {
 const DEFAULT_PRE_ROLL_MS = 300;
 const MAX_PRE_ROLL_MS = 5000;
 /** Silence kept at the end of an utterance, ms: recognizers clip a last word that ends with the audio. */
-const KEPT_SILENCE_MS = 200;
+const KEPT_SILENCE_BYTES = 200 * MULAW_BYTES_PER_MS;
 
 /**
  * Hears one utterance at a time: one start, one end, then nothing until {@link Listener.reset}. Audio that arrives in
  * between still feeds the noise floor and the next pre-roll. Close it: it holds memory outside the JavaScript heap.
  */
 export class Listener {
-  readonly #detector: VoiceDetector;
+  readonly #base: SpeechPatience;
+  /** What the next utterance is heard with. */
+  #wanted: SpeechPatience;
+  /** Undefined when the bot endpoints by itself. */
+  readonly #detector: VoiceDetector | undefined;
   readonly #audio: CallerAudio;
   readonly #endpointer: Endpointer;
   readonly #preRollFrames: number;
@@ -45,29 +58,30 @@ export class Listener {
   readonly #tape: Tape;
   readonly #onEvent: (event: SpeechEvent) => void;
   readonly #onFrame: ((pcm: Int16Array) => void) | undefined;
+  #isOverPrompt = false;
   /** The utterance is over and nobody asked for the next one. */
   #ended = false;
   #closed = false;
 
   /** @throws AppError `config_invalid` for settings out of range, `overloaded` when there is no memory for a detector. */
-  constructor({ engines, endpointing, preRollMs = DEFAULT_PRE_ROLL_MS, onEvent, onFrame }: ListenerOptions) {
+  constructor(options: ListenerOptions) {
+    const { engines, patience = {}, preRollMs = DEFAULT_PRE_ROLL_MS, isSelfEndpointing = false, onEvent, onFrame } = options;
     if (!(preRollMs >= 0 && preRollMs <= MAX_PRE_ROLL_MS)) {
       throw new AppError('config_invalid', `preRollMs is ${String(preRollMs)}; it must lie between 0 and ${String(MAX_PRE_ROLL_MS)} ms`);
     }
-    this.#endpointer = new Endpointer({
-      ...DEFAULT_ENDPOINTING,
-      ...endpointing,
-    });
+    this.#base = patienceFor(patience, DEFAULT_PATIENCE, DEFAULT_PATIENCE);
+    this.#wanted = this.#base;
+    this.#endpointer = new Endpointer(this.#base);
     this.#preRollFrames = Math.round(preRollMs / FRAME_MS);
-    const beforeStart = this.#preRollFrames + this.#endpointer.windowFrames;
-    this.#loop = new FrameLoop(beforeStart);
-    this.#tape = new Tape((beforeStart + this.#endpointer.maxFrames + 1) * FRAME_SAMPLES);
+    this.#loop = new FrameLoop(this.#loopFrames);
+    this.#tape = new Tape(this.#tapeBytes);
     this.#audio = new CallerAudio(engines.createResampler, (pcm, mulaw) => {
-      this.#hear(pcm, mulaw);
+      // An event of an earlier frame of the same message may have closed it.
+      if (!this.#closed) this.#hear(pcm, mulaw);
     });
     this.#onEvent = onEvent;
     this.#onFrame = onFrame;
-    this.#detector = engines.createDetector();
+    this.#detector = isSelfEndpointing ? undefined : engines.createDetector();
   }
 
   /** Whether the caller is speaking: between start and end. */
@@ -76,13 +90,37 @@ export class Listener {
   }
 
   /**
+   * Replaces the patience for the next utterances; what is left out returns to what the listener was made with. While the
+   * caller speaks it waits for {@link Listener.reset}. Costs nothing when nothing changes.
+   *
+   * @throws AppError `config_invalid` for a setting outside its limits; the patience stays what it was then.
+   */
+  expect(patience: Partial<SpeechPatience>): void {
+    this.#wanted = patienceFor(patience, this.#base, this.#wanted);
+    if (!this.#endpointer.isHearing) this.#adopt();
+  }
+
+  /**
    * Takes the audio of one message, of any size; calls `onEvent` for what it brought about, maybe start and end both.
    * Ignored after {@link Listener.close}.
    *
+   * @param isOverPrompt - the caller hears a prompt that speech may cut: a start needs `interruptMs` then.
    * @throws AppError `unsupported_audio` for a rate or a WAV header that cannot be decoded (G-31).
    */
-  push(audio: Uint8Array, format: AudioFormat): void {
+  push(audio: Uint8Array, format: AudioFormat, isOverPrompt = false): void {
+    this.#isOverPrompt = isOverPrompt;
     if (!this.#closed) this.#audio.push(audio, format);
+  }
+
+  /** Starts an utterance from outside, with the pre-roll; ignored while one goes on or waits to be taken. */
+  startNow(): void {
+    if (this.#closed || this.#ended || this.#endpointer.start() === undefined) return;
+    this.#report('speech_started');
+  }
+
+  /** Ends the utterance from outside; ignored when none goes on. */
+  endNow(): void {
+    if (this.#endpointer.finish() !== undefined) this.#end();
   }
 
   /** No more audio comes on this turn (half-close): ends an utterance that is going on. Later pushes start a new stream. */
@@ -91,7 +129,7 @@ export class Listener {
     const rest = this.#audio.finish();
     if (!this.#endpointer.isHearing) return;
     this.#tape.append(rest);
-    if (this.#endpointer.finish() !== undefined) this.#end();
+    this.endNow();
   }
 
   /**
@@ -99,9 +137,15 @@ export class Listener {
    * handed over: a second call gives an empty one. While the caller speaks it is what was heard so far.
    */
   takeUtterance(): UtteranceAudio {
-    const extraSilence = Math.max(0, this.#endpointer.quietFrames * FRAME_SAMPLES - KEPT_SILENCE_MS * MULAW_BYTES_PER_MS);
-    const mulaw = this.#tape.take(this.#tape.length - (this.#ended ? extraSilence : 0));
-    return { mulaw, durationMs: mulaw.length / MULAW_BYTES_PER_MS };
+    return asUtterance(this.#tape.take(this.#ended ? this.#spokenBytes : this.#tape.length));
+  }
+
+  /**
+   * A copy of what was heard so far, without the silence that {@link Listener.takeUtterance} leaves away. On
+   * `speech_paused` it is the very utterance that `speech_ended` brings unless the caller goes on.
+   */
+  utteranceSoFar(): UtteranceAudio {
+    return asUtterance(this.#tape.copy(this.#spokenBytes));
   }
 
   /** Listens for the next utterance: forgets the last one, or one that is going on, and keeps the noise floor. */
@@ -109,42 +153,71 @@ export class Listener {
     this.#endpointer.reset();
     this.#tape.clear();
     this.#ended = false;
+    this.#adopt();
   }
 
   /** Frees detector and resampler; harmless when repeated. */
   close(): void {
     this.#closed = true;
-    this.#detector.close();
+    this.#detector?.close();
     this.#audio.close();
     this.reset();
     this.#loop.clear();
   }
 
-  #hear(pcm: Int16Array, mulaw: Uint8Array): void {
-    // Closed by an event of an earlier frame of the same message.
-    if (this.#closed) return;
-    const isSpeech = this.#detector.isSpeech(pcm);
-    this.#onFrame?.(pcm);
-    if (this.#ended) {
-      this.#loop.push(mulaw);
-      return;
-    }
-    const event = this.#endpointer.push(isSpeech);
-    if (event === 'speech_started') this.#start(mulaw);
-    else if (this.#endpointer.isHearing || event === 'speech_ended') this.#tape.append(mulaw);
-    else this.#loop.push(mulaw);
-    if (event === 'speech_ended') this.#end();
+  get #loopFrames(): number {
+    return this.#preRollFrames + this.#endpointer.windowFrames;
   }
 
-  #start(mulaw: Uint8Array): void {
-    this.#loop.push(mulaw);
+  get #tapeBytes(): number {
+    return (this.#loopFrames + this.#endpointer.maxFrames + 1) * FRAME_SAMPLES;
+  }
+
+  /** Bytes on the tape without the silence at their end, except a little. */
+  get #spokenBytes(): number {
+    return this.#tape.length - Math.max(0, this.#endpointer.quietFrames * FRAME_SAMPLES - KEPT_SILENCE_BYTES);
+  }
+
+  #adopt(): void {
+    this.#endpointer.expect(this.#wanted);
+    this.#loop.reserve(this.#loopFrames);
+    this.#tape.limit(this.#tapeBytes);
+  }
+
+  #hear(pcm: Int16Array, mulaw: Uint8Array): void {
+    const isSpeech = this.#detector?.isSpeech(pcm);
+    this.#onFrame?.(pcm);
+    // Whoever looks at the frames may close the listener, and may start and end utterances.
+    if (this.#closed) return;
+    const wasHearing = this.#endpointer.isHearing;
+    const event = this.#ended ? undefined : this.#decide(isSpeech);
+    if (wasHearing) this.#tape.append(mulaw);
+    else this.#loop.push(mulaw);
+    if (event === 'speech_ended') this.#end();
+    else if (event !== undefined) this.#report(event);
+  }
+
+  #decide(isSpeech: boolean | undefined): SpeechEvent | undefined {
+    return isSpeech === undefined ? this.#endpointer.pass() : this.#endpointer.push(isSpeech, this.#isOverPrompt);
+  }
+
+  #report(event: Exclude<SpeechEvent, 'speech_ended'>): void {
+    if (event === 'speech_started') this.#record();
+    this.#onEvent(event);
+  }
+
+  /** The utterance begins: what stands in the loop goes to the tape. */
+  #record(): void {
     this.#tape.clear();
     this.#loop.spill(this.#preRollFrames + this.#endpointer.utteranceFrames, this.#tape);
-    this.#onEvent('speech_started');
   }
 
   #end(): void {
     this.#ended = true;
     this.#onEvent('speech_ended');
   }
+}
+
+function asUtterance(mulaw: Uint8Array): UtteranceAudio {
+  return { mulaw, durationMs: mulaw.length / MULAW_BYTES_PER_MS };
 }

@@ -1,15 +1,28 @@
 // Two bounded places for line audio in whole frames: the loop keeps the last moments, the tape keeps an utterance.
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
 
-/** Keeps the last frames of µ-law and forgets older ones. Its memory is taken once. */
+/** Keeps the last frames of µ-law and forgets older ones. Its memory is taken at once and grows only when told. */
 export class FrameLoop {
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
   #next = 0;
   #filled = 0;
 
   /** @param capacity - frames kept. */
   constructor(capacity: number) {
     this.#bytes = new Uint8Array(capacity * FRAME_SAMPLES);
+  }
+
+  /** Makes room for so many frames without forgetting any; never gives room back. */
+  reserve(capacity: number): void {
+    const wanted = capacity * FRAME_SAMPLES;
+    if (wanted <= this.#bytes.length) return;
+    const wider = new Uint8Array(wanted);
+    // Oldest first: what stands behind the next place, then what stands before it.
+    const start = this.#next - this.#filled;
+    if (start < 0) wider.set(this.#bytes.subarray(this.#bytes.length + start));
+    wider.set(this.#bytes.subarray(Math.max(start, 0), this.#next), Math.max(-start, 0));
+    this.#bytes = wider;
+    this.#next = this.#filled;
   }
 
   /** Takes one frame of 160 bytes. */
@@ -41,7 +54,7 @@ const FIRST_BYTES = LINE_RATE_HZ * 4;
 
 /** Grows by doubling up to a limit; takes no memory before the first byte. */
 export class Tape {
-  readonly #maxBytes: number;
+  #maxBytes: number;
   #bytes = new Uint8Array(0);
   #length = 0;
 
@@ -55,9 +68,14 @@ export class Tape {
     return this.#length;
   }
 
+  /** Sets another limit; what is kept stays. */
+  limit(maxBytes: number): void {
+    this.#maxBytes = maxBytes;
+  }
+
   /** Adds bytes at the end; drops what does not fit. */
   append(bytes: Uint8Array): void {
-    const room = this.#maxBytes - this.#length;
+    const room = Math.max(0, this.#maxBytes - this.#length);
     const kept = bytes.length <= room ? bytes : bytes.subarray(0, room);
     if (kept.length === 0) return;
     this.#reserve(this.#length + kept.length);
@@ -65,11 +83,16 @@ export class Tape {
     this.#length += kept.length;
   }
 
-  /** A copy of the first `length` bytes, at most; the tape is empty afterwards and holds no memory. */
+  /** As {@link copy}; the tape is empty afterwards and holds no memory. */
   take(length: number): Uint8Array {
-    const taken = this.#bytes.slice(0, Math.max(0, Math.min(length, this.#length)));
+    const taken = this.copy(length);
     this.clear();
     return taken;
+  }
+
+  /** A copy of the first `length` bytes, at most. */
+  copy(length: number): Uint8Array {
+    return this.#bytes.slice(0, Math.max(0, Math.min(length, this.#length)));
   }
 
   /** Forgets everything and gives the memory back. */

@@ -20,7 +20,10 @@ export interface Heard {
 
 /** What a listener reported for a whole line. */
 export interface Run {
+  /** Starts and ends. */
   readonly events: Heard[];
+  /** Suspected ends, and those that were none. */
+  readonly doubts: Heard[];
   readonly utterances: UtteranceAudio[];
 }
 
@@ -30,15 +33,15 @@ export type HearOptions = Partial<ListenerOptions> & { readonly format?: AudioFo
 /** A listener that takes each utterance and listens on, fed with 20 ms messages. */
 export function heard(engines: SignalEngines, bytes: Uint8Array, options: HearOptions = {}): Run {
   const { format = MULAW, thenFinish = false, ...rest } = options;
-  const run: Run = { events: [], utterances: [] };
+  const run: Run = { events: [], doubts: [], utterances: [] };
   const bytesPerMs = (format.sampleRateHz / 1000) * (format.encoding === 'linear16' ? 2 : 1);
   let ms = 0;
   const listener = new Listener({
     engines,
     ...rest,
     onEvent: (event) => {
-      run.events.push({ event, ms });
-      if (event === 'speech_started') return;
+      (event === 'speech_started' || event === 'speech_ended' ? run.events : run.doubts).push({ event, ms });
+      if (event !== 'speech_ended') return;
       run.utterances.push(listener.takeUtterance());
       listener.reset();
     },
@@ -61,7 +64,7 @@ export function speechBounds(mulaw: Uint8Array): { startMs: number; endMs: numbe
   return { startMs: loud.indexOf(true) * 20, endMs: (loud.lastIndexOf(true) + 1) * 20 };
 }
 
-/** The events alone. */
+/** Starts and ends, without their times. */
 export const names = (run: Run): SpeechEvent[] => run.events.map(({ event }) => event);
 /** A second of silence, a sentence, silence. */
 export const call = (): Uint8Array => joined(silence(1000), recorded('sentence'), silence(1500));

@@ -33,7 +33,7 @@ describe('start and end', () => {
 
   it('ends sooner and later as it is told', () => {
     for (const endSilenceMs of [400, 1200]) {
-      const { events } = listen(call(), { endpointing: { endSilenceMs } });
+      const { events } = listen(call(), { patience: { endSilenceMs, resumeGraceMs: 0 } });
       expect(Math.abs((events[1]?.ms ?? 0) - speechBounds(call()).endMs - endSilenceMs)).toBeLessThanOrEqual(40);
     }
   });
@@ -82,7 +82,7 @@ describe('start and end', () => {
 
   it('cuts a caller who does not stop, and hears the rest as the next utterance', () => {
     const speech = joined(recorded('sentence'), recorded('sentence'), recorded('sentence'));
-    const { events, utterances } = listen(joined(silence(500), speech, silence(1000)), { endpointing: { maxUtteranceMs: 3000 } });
+    const { events, utterances } = listen(joined(silence(500), speech, silence(1000)), { patience: { maxUtteranceMs: 3000 } });
     expect(events.slice(0, 4).map(({ event }) => event)).toEqual(['speech_started', 'speech_ended', 'speech_started', 'speech_ended']);
     for (const { durationMs } of utterances) expect(durationMs).toBeLessThanOrEqual(3000 + 500);
   });
@@ -92,7 +92,7 @@ describe('start and end', () => {
     const listener = new Listener({ engines, onEvent: (event) => events.push(event) });
     listener.push(joined(silence(500), recorded('yes'), silence(6000)).subarray(0, 65_536), MULAW);
     listener.close();
-    expect(events).toEqual(['speech_started', 'speech_ended']);
+    expect(events).toEqual(['speech_started', 'speech_paused', 'speech_ended']);
   });
 });
 
@@ -124,7 +124,7 @@ describe('the utterance', () => {
 
   it('never holds a byte of the one before', () => {
     const line = joined(silence(500), recorded('sentence'), recorded('sentence'), recorded('sentence'), silence(1000));
-    const { utterances } = listen(line, { endpointing: { maxUtteranceMs: 2000 } });
+    const { utterances } = listen(line, { patience: { maxUtteranceMs: 2000 } });
     expect(utterances.length).toBeGreaterThan(3);
     let from = 0;
     for (const { mulaw } of utterances) {
@@ -186,10 +186,10 @@ describe('between utterances', () => {
     const events: SpeechEvent[] = [];
     const listener = new Listener({ engines, onEvent: (event) => events.push(event) });
     listener.push(joined(call(), call()), MULAW);
-    expect(events).toEqual(['speech_started', 'speech_ended']);
+    expect(events).toEqual(['speech_started', 'speech_paused', 'speech_ended']);
     listener.reset();
     listener.push(call(), MULAW);
-    expect(events.length).toBe(4);
+    expect(events.length).toBe(6);
     listener.close();
   });
 
@@ -243,7 +243,7 @@ describe('the view on frames', () => {
     listener.close();
     const whole = Math.floor(line.length / FRAME_BYTES) * FRAME_BYTES;
     expect(Int16Array.from(samples)).toEqual(decodeMulaw(line.subarray(0, whole)));
-    expect(order.map((entry) => entry.split(' after ')[0])).toEqual(['speech_started', 'speech_ended']);
+    expect(order.map((entry) => entry.split(' after ')[0])).toEqual(['speech_started', 'speech_paused', 'speech_ended']);
     expect(order[0]).toBe(`speech_started after ${String((listen(line).events[0]?.ms ?? 0) / 20)} frames`);
   });
 });
@@ -291,7 +291,7 @@ describe('closing', () => {
         return engines.createDetector();
       },
     };
-    expect(() => new Listener({ engines: counted, endpointing: { endSilenceMs: 0 }, onEvent: () => undefined })).toThrow(
+    expect(() => new Listener({ engines: counted, patience: { endSilenceMs: 0 }, onEvent: () => undefined })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
     );
     expect(() => new Listener({ engines: counted, preRollMs: -1, onEvent: () => undefined })).toThrow(

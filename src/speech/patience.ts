@@ -1,0 +1,97 @@
+// How long the ear waits before it believes that a caller speaks, pauses or is done: the settings, their limits and
+// their defaults. Knows no frames and no audio.
+import { AppError } from '../base/errors.ts';
+
+/** When the caller counts as speaking and as done, ms. A bot may change any of them for one listen. */
+export interface SpeechPatience {
+  /** Speech needed within twice this time before it counts as a start: clicks and coughs are shorter. */
+  readonly startMs: number;
+  /** Speech needed instead while a prompt plays: backchannels ("mhm") and coughs are shorter and do not cut it. */
+  readonly interruptMs: number;
+  /** Silence after which the end is suspected. Most pauses within a sentence are shorter. */
+  readonly endSilenceMs: number;
+  /** Further silence after which the caller is done; one who goes on before stays in the utterance. 0: nothing is suspected. */
+  readonly resumeGraceMs: number;
+  /** Speech is cut here, counted from its first frame; what follows is a new utterance. */
+  readonly maxUtteranceMs: number;
+}
+
+/**
+ * The defaults. Start, 100 ms: the platform's own gateway waits 96 (G-3A), and the shortest digits last 150. Silence,
+ * 600 and 200 ms: it waits 1000 and 1000, and read-out numbers pause for 300 to 700. 30 s: the longest utterance that the
+ * platform's kit allows.
+ */
+export const DEFAULT_PATIENCE = {
+  startMs: 100,
+  interruptMs: 400,
+  endSilenceMs: 600,
+  resumeGraceMs: 200,
+  maxUtteranceMs: 30_000,
+} as const satisfies SpeechPatience;
+
+/** Least and largest value of each setting, ms. */
+export const PATIENCE_LIMITS = {
+  startMs: [20, 1000],
+  interruptMs: [20, 4000],
+  endSilenceMs: [100, 10_000],
+  resumeGraceMs: [0, 10_000],
+  maxUtteranceMs: [1000, 120_000],
+} as const satisfies Record<keyof SpeechPatience, readonly [least: number, largest: number]>;
+
+/** Least and largest silence that may end an utterance while digits are read out, ms. */
+export const DIGIT_SILENCE_LIMITS: readonly [least: number, largest: number] = [
+  PATIENCE_LIMITS.endSilenceMs[0],
+  PATIENCE_LIMITS.endSilenceMs[1] + PATIENCE_LIMITS.resumeGraceMs[1],
+];
+
+/**
+ * The patience that `given` asks for; what it leaves out is taken from `base`. Returns `current` itself when that is what
+ * comes out, so that nothing is allocated for a turn that asks for what the last one asked for.
+ *
+ * @throws AppError `config_invalid` for a value outside {@link PATIENCE_LIMITS}.
+ */
+export function patienceFor(given: Partial<SpeechPatience>, base: SpeechPatience, current: SpeechPatience): SpeechPatience {
+  const startMs = given.startMs ?? base.startMs;
+  const interruptMs = given.interruptMs ?? base.interruptMs;
+  const endSilenceMs = given.endSilenceMs ?? base.endSilenceMs;
+  const resumeGraceMs = given.resumeGraceMs ?? base.resumeGraceMs;
+  const maxUtteranceMs = given.maxUtteranceMs ?? base.maxUtteranceMs;
+  const isSame =
+    startMs === current.startMs &&
+    interruptMs === current.interruptMs &&
+    endSilenceMs === current.endSilenceMs &&
+    resumeGraceMs === current.resumeGraceMs &&
+    maxUtteranceMs === current.maxUtteranceMs;
+  if (isSame) return current;
+  return checkedPatience({ startMs, interruptMs, endSilenceMs, resumeGraceMs, maxUtteranceMs });
+}
+
+/**
+ * Returns `patience` when every value lies within {@link PATIENCE_LIMITS}.
+ *
+ * @throws AppError `config_invalid` for one that does not.
+ */
+export function checkedPatience(patience: SpeechPatience): SpeechPatience {
+  demand('startMs', patience.startMs);
+  demand('interruptMs', patience.interruptMs);
+  demand('endSilenceMs', patience.endSilenceMs);
+  demand('resumeGraceMs', patience.resumeGraceMs);
+  demand('maxUtteranceMs', patience.maxUtteranceMs);
+  return patience;
+}
+
+/**
+ * What to give {@link Listener.expect} while digits are read out: callers pause between their groups. The whole silence is
+ * then `digitSilenceMs`, and its last part stays the grace that it was, so that the end is suspected late and once.
+ */
+export function digitPatience(digitSilenceMs: number, { resumeGraceMs }: SpeechPatience): Partial<SpeechPatience> {
+  const [least, largest] = PATIENCE_LIMITS.endSilenceMs;
+  const endSilenceMs = Math.min(largest, Math.max(least, digitSilenceMs - resumeGraceMs));
+  return { endSilenceMs, resumeGraceMs: digitSilenceMs - endSilenceMs };
+}
+
+function demand(name: keyof SpeechPatience, ms: number): void {
+  const [least, largest] = PATIENCE_LIMITS[name];
+  if (ms >= least && ms <= largest) return;
+  throw new AppError('config_invalid', `${name} is ${String(ms)}; it must lie between ${String(least)} and ${String(largest)} ms`);
+}
