@@ -2,6 +2,7 @@
 // compares both, in both directions.
 import { LOG_LEVELS } from '../../base/log.ts';
 import { isLoopback } from '../../base/loopback.ts';
+import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
 import { optional, record } from './record.ts';
 import { flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
@@ -84,9 +85,12 @@ export const SCHEMA = {
     no_input_ms: integer(0, 600_000),
   },
   speech: {
-    start_ms: integer(20, 1000),
-    end_silence_ms: integer(100, 10_000),
-    max_utterance_ms: integer(1000, 120_000),
+    start_ms: integer(...PATIENCE_LIMITS.startMs),
+    interrupt_ms: integer(...PATIENCE_LIMITS.interruptMs),
+    end_silence_ms: integer(...PATIENCE_LIMITS.endSilenceMs),
+    resume_grace_ms: integer(...PATIENCE_LIMITS.resumeGraceMs),
+    digit_silence_ms: integer(...DIGIT_SILENCE_LIMITS),
+    max_utterance_ms: integer(...PATIENCE_LIMITS.maxUtteranceMs),
     pre_roll_ms: integer(0, 2000),
   },
   prompts: { apology: text(1000), handover: text(1000) },

@@ -1,6 +1,7 @@
 // The operator's settings as the program sees them: typed, camelCase, frozen in depth, every default filled in. What a
 // key means, its default and its bounds are written once, in config/default.yaml; here stands only its type.
 import type { LogLevel } from '../../base/log.ts';
+import type { SpeechPatience } from '../../speech/patience.ts';
 
 /** Which platform this server stands behind. */
 interface PlatformSettings {
@@ -98,10 +99,9 @@ interface ListenDefaults {
 }
 
 /** How the start and the end of speech are found. */
-interface SpeechSettings {
-  readonly startMs: number;
-  readonly endSilenceMs: number;
-  readonly maxUtteranceMs: number;
+interface SpeechSettings extends SpeechPatience {
+  /** The whole silence that ends an utterance while digits are read out. */
+  readonly digitSilenceMs: number;
   readonly preRollMs: number;
 }
 
