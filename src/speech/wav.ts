@@ -105,16 +105,27 @@ export function readWav(bytes: Uint8Array): MonoAudio {
   const { coding, channels, sampleRateHz, dataOffset, dataBytes } = readWavLayout(bytes);
   const there = bytes.length - dataOffset;
   if (dataBytes !== Infinity && dataBytes > there) throw unusable('it ends before its last sample');
-  const blockBytes = channels * BYTES_PER_SAMPLE[coding];
   // Sized by the bytes that are there, never by the size a file claims.
-  const samples = new Int16Array(Math.floor(Math.min(dataBytes, there) / blockBytes));
-  const sampleAt = SAMPLE_AT[coding];
-  const second = blockBytes / channels;
-  for (let index = 0, offset = dataOffset; index < samples.length; index += 1, offset += blockBytes) {
+  const body = bytes.subarray(dataOffset, dataOffset + Math.min(dataBytes, there));
+  return { samples: decodeBlocks({ coding, channels }, body), sampleRateHz };
+}
+
+/** Bytes of one sample of every channel. */
+export function blockBytesOf({ coding, channels }: Pick<WavLayout, 'coding' | 'channels'>): number {
+  return channels * BYTES_PER_SAMPLE[coding];
+}
+
+/** The samples of whole blocks, one channel; two become their mean. Bytes after the last whole block are left out. */
+export function decodeBlocks(layout: Pick<WavLayout, 'coding' | 'channels'>, bytes: Uint8Array): Int16Array {
+  const blockBytes = blockBytesOf(layout);
+  const samples = new Int16Array(Math.floor(bytes.length / blockBytes));
+  const sampleAt = SAMPLE_AT[layout.coding];
+  const second = blockBytes / layout.channels;
+  for (let index = 0, offset = 0; index < samples.length; index += 1, offset += blockBytes) {
     const first = sampleAt(bytes, offset);
-    samples[index] = channels === 1 ? first : (first + sampleAt(bytes, offset + second)) >> 1;
+    samples[index] = layout.channels === 1 ? first : (first + sampleAt(bytes, offset + second)) >> 1;
   }
-  return { samples, sampleRateHz };
+  return samples;
 }
 
 const SAMPLE_AT = {
