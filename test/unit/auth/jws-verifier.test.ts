@@ -6,10 +6,9 @@ import { KeySource } from '../../../src/auth/key-source.ts';
 import { NonceBook } from '../../../src/auth/nonces.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { CapturedLog, CLAIM_NAMES, NONCE, PRINCIPAL, SOURCE, TokenBench, type BenchOptions } from '../../support/token-bench.ts';
-import { createSigningKey, KEY_SET_SUFFIX, TokenIssuer } from '../../support/token-issuer.ts';
+import { createSigningKey, encodePart, KEY_SET_SUFFIX, TokenIssuer } from '../../support/token-issuer.ts';
 
 const key = createSigningKey('key-1');
-const nextKey = createSigningKey('key-2');
 
 let issuer: TokenIssuer;
 
@@ -156,7 +155,11 @@ describe('many at once', () => {
     issuer.forgetRequests();
     const flood = (): Promise<unknown[]> =>
       Promise.all(
-        Array.from({ length: 1000 }, (_, index) => bench.verify(bench.token({ iat: index }, { kid: `unknown-${String(index)}` }, nextKey))),
+        Array.from({ length: 1000 }, (_, index) => {
+          // Nobody will look at the signature.
+          const header = encodePart({ alg: 'RS256', kid: `unknown-${String(index)}` });
+          return bench.verify(`${header}.${encodePart(bench.claims())}.AAAA`);
+        }),
       );
 
     expect(new Set(await flood())).toEqual(new Set(['key_not_found']));
@@ -167,7 +170,7 @@ describe('many at once', () => {
     await flood();
     expect(issuer.requests).toHaveLength(2);
     expect(await bench.verify(bench.token({ iat: 5 }))).toEqual(PRINCIPAL);
-  }, 60_000);
+  });
 
   it('tokens that wait for keys are bounded in number', async () => {
     issuer.respond = () => undefined;
