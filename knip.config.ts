@@ -10,7 +10,7 @@ const config: KnipConfig = {
     'src/**/*-worker.ts!',
     // Loaded by folder.
     'bots/*.ts!',
-    'test/fixtures/bots/*.ts',
+    'test/fixtures/*bots/*.ts',
     'scripts/*.mjs',
     'test/**/*.test.ts',
     'bots/**/*.test.ts',

@@ -87,7 +87,7 @@ describe.each(['chunk', 'wav'] as const)('in %s mode', (mode) => {
     await call.turn(event('SESSION_END'));
   });
 
-  it('plays exchange B: keys, with and without their start (G-60 to G-64), and the end of the call (G-75)', async () => {
+  it('plays exchange B: keys, with and without their start (G-61, G-63, G-64, G-67), and the end of the call (G-75)', async () => {
     const call = client.call();
     await call.turn(event('SESSION_START'));
     const start = await call.turn(event('START_OF_DTMF'));

@@ -112,7 +112,7 @@ describe('sessions', () => {
     expect(store.size).toBe(0);
   });
 
-  it('goes on with a call whose record another process wrote', async () => {
+  it('G-15 goes on with a call whose record another process wrote', async () => {
     const store = new MemoryStore();
     const first = await testEngine([plain('a')], { store });
     await new MemoryCall(first.sessions).start();
