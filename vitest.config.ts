@@ -12,7 +12,9 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['test/**/*.test.ts', 'bots/**/*.test.ts'],
+    // Whoever puts bots into a folder of their own finds their tests run, too.
+    include: ['**/*.test.ts'],
+    exclude: ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'],
     pool: 'forks',
     // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
     testTimeout: 30_000,

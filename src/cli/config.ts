@@ -1,29 +1,42 @@
-// `parley config`: what the configuration comes to and where each value was set. It starts nothing.
+// `parley config`: what the configuration comes to and where each value was set. It starts nothing, but loads the bots: what
+// the settings say about them can be judged only then.
 import { Command } from 'commander';
 import pc from 'picocolors';
-import { describeSettings, type SettingRow } from '../app/config/describe-settings.ts';
+import { botsFolder } from '../app/bot-folders.ts';
+import { describeSettings, originOf, type SettingRow } from '../app/config/describe-settings.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
+import { openCatalog } from '../app/open-catalog.ts';
 import { AppError } from '../base/errors.ts';
+import { loadBots } from '../bot/loader.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
 const INVALID = 2;
 
-/** The command. It sets the exit code 2 when the configuration is invalid; every other failure is thrown. */
-export function configCommand(): Command {
+/**
+ * The command. It sets the exit code 2 when the configuration is invalid; every other failure is thrown.
+ *
+ * @param leave - ends the process soon although a bot that was loaded still keeps it busy.
+ */
+export function configCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('config'))
     .description('print the effective configuration and where each value comes from; secrets are masked')
     .option('--json', 'print JSON: one object per setting')
     .addHelpText('after', '\nExample:\n  $ PARLEY_LOG_LEVEL=debug parley config --config my.yaml --grpc.port=8443');
-  return command.action((options: { json?: true }) => {
+  return command.action(async (options: { json?: true }) => {
     const output = command.configureOutput();
     try {
-      const rows = describeSettings(loadSettings({ argv: settingsArguments(command) }));
+      const loaded = loadSettings({ argv: settingsArguments(command) });
+      const rows = describeSettings(loaded);
       const colors = pc.createColors(output.getOutHasColors?.() ?? false);
       output.writeOut?.(options.json === true ? asJson(rows) : asTable(rows, colors));
+      const { bots } = loaded.settings;
+      openCatalog(await loadBots(botsFolder(bots)), bots, originOf(loaded));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'config_invalid') throw error;
       output.writeErr?.(`${error.message}\n`);
       process.exitCode = INVALID;
+    } finally {
+      leave();
     }
   });
 }

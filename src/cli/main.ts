@@ -5,13 +5,18 @@ import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
+import { systemClock } from '../base/clock.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { EXIT, reportFailure } from './failure.ts';
 
+/** How long a command that is done may linger, ms. */
+const LEAVE_MS = 500;
+
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['bots', async () => (await import('./bots.ts')).botsCommand(leaveSoon)],
   ['call', async () => (await import('./call.ts')).callCommand()],
-  ['config', async () => (await import('./config.ts')).configCommand()],
+  ['config', async () => (await import('./config.ts')).configCommand(leaveSoon)],
   ['demo', async () => (await import('./demo.ts')).demoCommand()],
   ['health', async () => (await import('./health.ts')).healthCommand()],
 ]);
@@ -36,6 +41,11 @@ try {
 async function wanted(name: string | undefined): Promise<readonly Command[]> {
   const one = COMMANDS.get(name ?? '');
   return one === undefined ? Promise.all([...COMMANDS.values()].map((load) => load())) : [await one()];
+}
+
+/** Ends the process although a loaded bot module may still keep it busy; what was printed has time to be written. */
+function leaveSoon(): void {
+  systemClock.after(LEAVE_MS, () => process.exit());
 }
 
 function version(): string {

@@ -17,7 +17,7 @@ async function run(argv: readonly string[], isTerminal = false): Promise<{ out: 
   let out = '';
   let err = '';
   process.exitCode = undefined;
-  const command = configCommand().configureOutput({
+  const command = configCommand(() => undefined).configureOutput({
     writeOut: (text) => (out += text),
     writeErr: (text) => (err += text),
     getOutHasColors: () => isTerminal,
@@ -69,9 +69,20 @@ describe('parley config', () => {
     for (const argv of [['--config', 'no.yaml'], ['--config=no.yaml']]) expect((await run([...VALID, ...argv])).err).toContain('no.yaml');
   });
 
+  it('exits with 2 when a setting names a bot that is not there, and still prints what is in force', async () => {
+    const { out, err, code } = await run([...VALID, '--bots.default_bot=ecko']);
+    expect(code).toBe(2);
+    expect(out).toContain('bots.default_bot');
+    expect(err).toMatch(/bots\.default_bot = ecko {3}\(--bots\.default_bot\)[^]*did you mean echo\?/u);
+  });
+
+  it('fails as serve would when a bot module cannot be loaded', async () => {
+    await expect(run([...VALID, '--bots.folder=/nowhere'])).rejects.toMatchObject({ code: 'bot_invalid' });
+  });
+
   it('shows an example in its help', () => {
     let help = '';
-    const command = configCommand().configureOutput({ writeOut: (text) => (help += text) });
+    const command = configCommand(() => undefined).configureOutput({ writeOut: (text) => (help += text) });
     command.outputHelp();
     expect(help).toMatch(/Example:\n {2}\$ .*parley config --config my\.yaml/u);
   });

@@ -1,0 +1,77 @@
+// Tries out one bot: a call for each kind of event, on the test bench of bot authors. Finds what would be an apology in a
+// real call; whether the bot says the right thing is for its own tests.
+import { waitAtMost } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
+import { toAppError } from '../base/errors.ts';
+import type { BotModule, BotProblem } from '../bot/loader.ts';
+import { placeInFolder } from '../bot/module-place.ts';
+import { TestCall } from '../bot/testing.ts';
+
+/** Each is tried in a call of its own. */
+const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promise<unknown>])[] = [
+  ['no_input', (call) => call.silence()],
+  ['speech_input with a text', (call) => call.speak('hello')],
+  ['speech_input without a text', (call) => call.speak()],
+  ['dtmf_input', (call) => call.press('1')],
+];
+
+/** How bots are tried out. */
+export interface ProbeOptions {
+  /** Absolute folder of the modules. */
+  readonly folder: string;
+  /** Longest wait for one answer, ms. */
+  readonly limitMs: number;
+  /** Rejects when the recording cannot be played. */
+  readonly renderRecording: (file: string) => Promise<unknown>;
+}
+
+/** Everything that is wrong with one bot, as far as these calls show it. Never throws. */
+export async function probeBot({ file, bot }: BotModule, options: ProbeOptions): Promise<readonly BotProblem[]> {
+  const recordings = new Set<string>();
+  /** Undefined: the answer is good. */
+  const tried = async (event: string, call: TestCall, turn: Promise<unknown>): Promise<BotProblem | undefined> => {
+    try {
+      const { kind } = await waitAtMost(turn, options.limitMs, systemClock);
+      if (kind !== 'value') {
+        return problemOf(
+          file,
+          event,
+          `there was no answer within ${String(options.limitMs)} ms`,
+          'see turns.deadline_ms and context.signal',
+        );
+      }
+      for (const prompt of call.prompts) if (prompt.kind === 'file') recordings.add(prompt.file);
+      return undefined;
+    } catch (thrown) {
+      const { message, cause } = toAppError(thrown);
+      const place = placeInFolder(options.folder, cause);
+      const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
+      return problemOf(file, event, reason, place === undefined ? 'mend this handler' : `look at ${place}`);
+    }
+  };
+  const problems: BotProblem[] = [];
+  for (const [event, act] of PROBES) {
+    const call = new TestCall(bot);
+    const start = await tried('session_start', call, call.start());
+    if (start !== undefined) {
+      problems.push(start);
+      break;
+    }
+    // A bot may well say its piece and hang up or transfer.
+    if (call.reply.next.kind !== 'listen') break;
+    const answer = await tried(event, call, act(call));
+    if (answer !== undefined) problems.push(answer);
+  }
+  for (const recording of recordings) {
+    const problem = await options.renderRecording(recording).then(
+      () => undefined,
+      (thrown: unknown) => toAppError(thrown).message,
+    );
+    if (problem !== undefined) problems.push({ file, problem, mend: 'put the recording into the prompts folder (bots.prompts_folder)' });
+  }
+  return problems;
+}
+
+function problemOf(file: string, event: string, reason: string, mend: string): BotProblem {
+  return { file, problem: `${event}: ${reason}`, mend };
+}

@@ -1,0 +1,22 @@
+// The settings about bots for the commands that look at bots without serving them. What such a command does not need is
+// replaced, so that a laptop without certificate and secrets can look at the bots of a production configuration.
+import type { Command } from 'commander';
+import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
+import { acceptSettings, settingsArguments } from './settings-arguments.ts';
+
+const NOT_NEEDED = ['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1', '--auth.data_sources=[]'];
+
+/** Lets a command take `--folder` beside the flags of the configuration. */
+export function acceptBotSettings(command: Command): Command {
+  return acceptSettings(command).option(
+    '--folder <folder>',
+    'folder with the bot modules, the same as --bots.folder (default: the setting)',
+  );
+}
+
+/** The settings of such a command. @throws AppError `config_invalid`. */
+export function loadBotSettings(command: Command): LoadedSettings {
+  const folder: unknown = command.getOptionValue('folder');
+  const own = typeof folder === 'string' ? [`--bots.folder=${folder}`] : [];
+  return loadSettings({ argv: [...settingsArguments(command), ...own, ...NOT_NEEDED] });
+}

@@ -1,0 +1,83 @@
+// `parley bots check`: loads every module of the bots folder, tries each bot out, and lists everything there is to mend.
+import { Command } from 'commander';
+import { botsFolder, promptsFolder } from '../app/bot-folders.ts';
+import { originOf } from '../app/config/describe-settings.ts';
+import type { LoadedSettings } from '../app/config/load-settings.ts';
+import { openCatalog } from '../app/open-catalog.ts';
+import { loadSignalEngines } from '../app/signal-engines.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { loadFolder, type BotProblem, type LoadedFolder } from '../bot/loader.ts';
+import { PromptFiles } from '../voice/prompt-files.ts';
+import { probeBot } from './bot-probe.ts';
+import { acceptBotSettings, loadBotSettings } from './bot-settings.ts';
+import { EXIT } from './failure.ts';
+import { alignedRows } from './table.ts';
+
+const EXAMPLE = `
+Loads every module, begins a call to each bot and answers it with silence, speech and a key. The last line is JSON:
+{"ok", "bots", "problems": [{"file", "problem", "mend"}]}.
+
+Example:
+  $ parley bots check --folder bots
+
+Exit code: 0 when all is well, 1 when something must be mended, 2 when the configuration is invalid.`;
+
+/** The command. */
+export function botsCheckCommand(leave: () => void): Command {
+  const command = acceptBotSettings(new Command('check'))
+    .description('load every bot module, try each bot out, and list what must be mended')
+    .addHelpText('after', EXAMPLE);
+  return command.action(async () => {
+    try {
+      const loaded = loadBotSettings(command);
+      const found = await loadFolder(botsFolder(loaded.settings.bots));
+      const problems = [...found.problems, ...settingProblems(found, loaded), ...(await probeAll(found, loaded))];
+      if (found.modules.length === 0 && problems.length === 0) problems.push(emptyFolder(loaded));
+      command.configureOutput().writeOut?.(reportOf(found, problems));
+      if (problems.length > 0) process.exitCode = EXIT.failed;
+    } finally {
+      leave();
+    }
+  });
+}
+
+function reportOf({ modules }: LoadedFolder, problems: readonly BotProblem[]): string {
+  const isBad = (file: string): boolean => problems.some((problem) => problem.file === file);
+  const rows = alignedRows(modules.map(({ file, bot }) => [isBad(file) ? 'BAD' : 'ok', bot.id, file]));
+  const details = problems.map(({ file, problem, mend }) => `\n${file}\n  ${problem}\n    mend: ${mend}\n`);
+  return [rows, ...details, `${JSON.stringify({ ok: problems.length === 0, bots: modules.length, problems })}\n`].join('');
+}
+
+async function probeAll({ modules }: LoadedFolder, { settings }: LoadedSettings): Promise<readonly BotProblem[]> {
+  const { createResampler } = await loadSignalEngines();
+  const recordings = new PromptFiles({ folder: promptsFolder(settings.bots), createResampler, clock: systemClock });
+  const options = {
+    folder: botsFolder(settings.bots),
+    limitMs: settings.turns.deadlineMs,
+    renderRecording: async (file: string) => recordings.render(file),
+  };
+  const problems: BotProblem[] = [];
+  for (const module of modules) problems.push(...(await probeBot(module, options)));
+  return problems;
+}
+
+/** What the settings say about bots can be wrong only when every bot is there. */
+function settingProblems({ modules, problems }: LoadedFolder, loaded: LoadedSettings): readonly BotProblem[] {
+  if (modules.length === 0 || problems.length > 0) return [];
+  try {
+    openCatalog(
+      modules.map(({ bot }) => bot),
+      loaded.settings.bots,
+      originOf(loaded),
+    );
+    return [];
+  } catch (thrown) {
+    if (!(thrown instanceof AppError) || thrown.code !== 'config_invalid') throw thrown;
+    return [{ file: 'configuration', problem: thrown.message, mend: '`parley config` shows where each value comes from' }];
+  }
+}
+
+function emptyFolder({ settings }: LoadedSettings): BotProblem {
+  return { file: botsFolder(settings.bots), problem: 'there is no bot module in this folder', mend: 'write one: parley bots new ID' };
+}

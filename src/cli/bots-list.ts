@@ -1,0 +1,94 @@
+// `parley bots list`: the bots of a folder, and which organization sees which of them.
+import { Command } from 'commander';
+import { botsFolder } from '../app/bot-folders.ts';
+import { originOf } from '../app/config/describe-settings.ts';
+import { openCatalog } from '../app/open-catalog.ts';
+import type { Bot } from '../bot/bot.ts';
+import type { Catalog } from '../bot/catalog.ts';
+import { loadBots } from '../bot/loader.ts';
+import { acceptBotSettings, loadBotSettings } from './bot-settings.ts';
+import { alignedRows } from './table.ts';
+
+/** How an organization without a list is asked for: no organization has an empty id. */
+const OTHERS = '';
+/** Most organizations that are named in one line of the table; JSON names all. */
+const MAX_NAMED = 3;
+
+interface BotRow {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  /** Whether it answers calls of organizations without a list which name no agent. */
+  readonly isDefault: boolean;
+  /** Organizations with a list of their own whose default it is. */
+  readonly defaultOf: readonly string[];
+  /** Whether organizations without a list see it. */
+  readonly isForOthers: boolean;
+  /** Organizations that have it in their list. */
+  readonly organizations: readonly string[];
+  /** What it does beyond answering each event: the events it wants to be told of. */
+  readonly handlers: readonly string[];
+}
+
+/** The command; the exit code is 1 when a module cannot be used. */
+export function botsListCommand(leave: () => void): Command {
+  const command = acceptBotSettings(new Command('list'))
+    .description('list the bots and which organization sees which of them (bots.organizations)')
+    .option('--json', 'print JSON: one object per bot')
+    .addHelpText('after', '\nExample:\n  $ parley bots list --config my.yaml --json');
+  return command.action(async (options: { json?: true }) => {
+    try {
+      const loaded = loadBotSettings(command);
+      const { bots: settings } = loaded.settings;
+      const catalog = openCatalog(await loadBots(botsFolder(settings)), settings, originOf(loaded));
+      const organizations = settings.organizations.map(({ organizationId }) => organizationId);
+      const rows = catalog.bots.map((bot) => rowOf(bot, catalog, organizations));
+      command.configureOutput().writeOut?.(options.json === true ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows));
+    } finally {
+      leave();
+    }
+  });
+}
+
+function rowOf(bot: Bot, catalog: Catalog, organizations: readonly string[]): BotRow {
+  const { id, name, version } = bot;
+  const entryOf = (organization: string) => catalog.agents(organization).find((entry) => entry.id === id);
+  const seeing = organizations.filter((organization) => entryOf(organization) !== undefined);
+  return {
+    id,
+    name,
+    version,
+    isDefault: entryOf(OTHERS)?.isDefault === true,
+    defaultOf: seeing.filter((organization) => entryOf(organization)?.isDefault),
+    isForOthers: entryOf(OTHERS) !== undefined,
+    organizations: seeing,
+    handlers: handlersOf(bot),
+  };
+}
+
+function handlersOf(bot: Bot): readonly string[] {
+  return [...bot.notes, ...(bot.audioInput === undefined ? [] : ['audio_input'])];
+}
+
+function tableOf(rows: readonly BotRow[]): string {
+  const heading = ['ID', 'NAME', 'VERSION', 'DEFAULT', 'ORGANIZATIONS', 'HANDLERS'];
+  return alignedRows([
+    heading,
+    ...rows.map(({ id, name, version, isDefault, defaultOf, isForOthers, organizations, handlers }) => [
+      id,
+      name,
+      String(version),
+      namesOf(isDefault, 'yes', defaultOf) || '-',
+      isForOthers && organizations.length === 0
+        ? 'all without a list'
+        : namesOf(isForOthers, 'all without a list', organizations) || 'none',
+      handlers.join(', ') || '-',
+    ]),
+  ]);
+}
+
+function namesOf(isForOthers: boolean, others: string, organizations: readonly string[]): string {
+  const more = organizations.length - MAX_NAMED;
+  const named = organizations.slice(0, MAX_NAMED);
+  return [...(isForOthers ? [others] : []), ...named, ...(more > 0 ? [`${String(more)} more`] : [])].join(', ');
+}

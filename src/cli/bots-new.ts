@@ -1,0 +1,87 @@
+// `parley bots new <id>`: writes a bot that works and its test, for the author to change.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Command } from 'commander';
+import { packageRoot } from '../base/package-root.ts';
+import { bot } from '../bot/bot.ts';
+import { go, listen } from '../bot/saying.ts';
+import { scaffoldOf } from './bot-scaffold.ts';
+import { EXIT } from './failure.ts';
+import { alignedRows } from './table.ts';
+
+const DEFAULT_FOLDER = 'bots';
+
+/** The command: exit code 1 when a file is there already, 2 for an id or folder that cannot be. */
+export function botsNewCommand(): Command {
+  const command = new Command('new')
+    .description('write a new bot and its test; nothing is overwritten')
+    .argument('<id>', 'what the platform will store in its flows: lower-case letters, digits and dashes; it must never change')
+    .option('--folder <folder>', 'where to put it, inside Parley’s own folder because `#bot` is resolved there', DEFAULT_FOLDER)
+    .addHelpText('after', '\nExample:\n  $ parley bots new night-line');
+  return command.action(async (id: string, options: { folder: string }) => {
+    const misused = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT.usage });
+    const faulty = faultOf(id);
+    if (faulty !== undefined) misused(faulty);
+    const root = packageRoot();
+    // The default folder is Parley's wherever the command is given; a named one is where the author stands.
+    const folder = options.folder === DEFAULT_FOLDER ? path.join(root, DEFAULT_FOLDER) : path.resolve(options.folder);
+    const place = path.relative(root, folder);
+    if (place.startsWith('..') || path.isAbsolute(place) || place.split(path.sep).includes('node_modules')) {
+      misused(`the folder must lie inside ${root}, because \`#bot\` is resolved there`);
+    }
+    const written = await writeBoth(folder, id);
+    if ('taken' in written) {
+      command
+        .configureOutput()
+        .writeErr?.(`${path.relative(process.cwd(), written.taken)} is there already; choose another id or remove it\n`);
+      process.exitCode = EXIT.failed;
+      return;
+    }
+    command.configureOutput().writeOut?.(farewell(id, place, written.files));
+  });
+}
+
+/** What is wrong with an id, in the words of the constructor that would refuse it. */
+function faultOf(id: string): string | undefined {
+  try {
+    bot<null>({ id, name: id, version: 1, session_start: () => go(null, listen()), otherwise: () => go(null, listen()) });
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return thrown.message;
+    throw thrown;
+  }
+}
+
+/** Writes both files or none. */
+async function writeBoth(folder: string, id: string): Promise<{ readonly files: readonly string[] } | { readonly taken: string }> {
+  const { module, test } = scaffoldOf(id);
+  await mkdir(folder, { recursive: true });
+  const files: string[] = [];
+  for (const [name, text] of [
+    [`${id}.ts`, module],
+    [`${id}.test.ts`, test],
+  ] as const) {
+    const file = path.join(folder, name);
+    try {
+      await writeFile(file, text, { flag: 'wx' });
+      files.push(file);
+    } catch (thrown) {
+      await Promise.all(files.map((done) => rm(done)));
+      if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') return { taken: file };
+      throw thrown;
+    }
+  }
+  return { files };
+}
+
+function farewell(id: string, place: string, files: readonly string[]): string {
+  const where = place === DEFAULT_FOLDER ? '' : ` --bots.folder=${place}`;
+  const next = alignedRows([
+    ['  npm test -- ' + path.posix.join(place, `${id}.test.ts`), 'its test'],
+    [`  npm run parley -- bots check${where}`, 'every bot, tried out with each kind of event'],
+    [`  npm run dev --${where} --bots.default_bot=${id}`, 'a server that takes up every change of the bot'],
+    [`  npm run parley -- call grpc://localhost:8086 --org laptop --press 1`, 'a call to it, from a second terminal'],
+  ]);
+  const wrote = files.map((file) => `wrote ${path.relative(process.cwd(), file)}\n`).join('');
+  return `${wrote}\nnext, in ${packageRoot()}\n${next}`;
+}

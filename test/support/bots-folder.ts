@@ -1,0 +1,36 @@
+// Folders of bot modules for tests, in plain JavaScript so that any process can load them. They see the source's door.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+
+const door = new URL('../../src/bot/index.ts', import.meta.url).href;
+
+/** Writes files, by their relative names, into a new folder. Whoever makes it removes it. */
+export async function makeFolder(files: Readonly<Record<string, string>>): Promise<string> {
+  const root = await mkdtemp(path.join(os.tmpdir(), 'parley-bots-'));
+  await writeFiles(root, files);
+  return root;
+}
+
+/** Writes files into a folder. */
+export async function writeFiles(root: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await writeFile(path.join(root, name), text);
+  }
+}
+
+/** Removes such a folder. */
+export async function removeFolder(root: string): Promise<void> {
+  await rm(root, { recursive: true, force: true });
+}
+
+/** A bot module; `members` replace or follow what every bot has. */
+export function botModule(id: string, members = ''): string {
+  return [
+    `import { bot, go, listen, play, say } from ${JSON.stringify(door)};`,
+    `export default bot({ id: '${id}', name: 'Bot ${id}', version: 1,`,
+    `  session_start: () => go(null, say('Hello from ${id}.').listen()), otherwise: () => go(null, listen()), ${members} });`,
+    '',
+  ].join('\n');
+}
