@@ -3,6 +3,7 @@
 import { loadSignalEngines } from '../app/signal-engines.ts';
 import { AppError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../base/log.ts';
 import type { ChangeRate } from '../fake-platform/prompt-sound.ts';
 import { resampleAll } from '../speech/resample.ts';
 import { findSynthesizer } from '../voice/synthesizers/find-synthesizer.ts';
@@ -15,10 +16,16 @@ export interface CallerVoice {
   close(): Promise<void>;
 }
 
+/** Longest time until a text of the caller is spoken, ms. */
+const SPEAK_LIMIT_MS = 10_000;
+
 /** Opens the caller's voice: another one than the bots', so that a recording tells who is who. */
 export async function callerVoice(): Promise<CallerVoice> {
   const engines = await loadSignalEngines();
-  const synthesizer = findSynthesizer({ engine: 'flite', voice: 'rms' }, systemClock);
+  const synthesizer = findSynthesizer(
+    { engine: 'flite', voice: 'rms', timeoutMs: SPEAK_LIMIT_MS },
+    { clock: systemClock, log: createLogger({ level: 'silent' }), createResampler: engines.createResampler },
+  );
   const stop = new AbortController();
   return {
     speak: (text) =>

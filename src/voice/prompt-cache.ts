@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { PromptAudio } from '../dialog/output.ts';
 import { LINE_RATE_HZ } from '../speech/audio-format.ts';
+import { GrowingPrompt } from './growing-prompt.ts';
 import { promptAudio } from './prompt-audio.ts';
 import type { PromptShelf } from './prompt-shelf.ts';
 import type { Synthesizer } from './synthesizer.ts';
@@ -33,6 +34,8 @@ export interface PromptCacheOptions {
 
 /** One prompt on its way, with everyone who waits for it. */
 interface Pending {
+  /** The same prompt in pieces, for those who will not wait for the whole. */
+  readonly growing: GrowingPrompt;
   readonly sound: Promise<PromptAudio | undefined>;
   readonly abort: LinkedAbort;
   waiting: number;
@@ -63,6 +66,11 @@ export class PromptCache {
     if (audio !== undefined) this.#store(key, audio);
   }
 
+  /** Whether {@link stream} can be quicker than {@link render}. */
+  get speaksInPieces(): boolean {
+    return this.#options.synthesizer?.speaksInPieces === true;
+  }
+
   /**
    * The sound of a text; at once when it is in memory. A text that is being made already is not made twice.
    *
@@ -75,12 +83,39 @@ export class PromptCache {
     const ready = this.#memory.get(key);
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
-    let pending = this.#pending.get(key);
-    if (pending === undefined) {
-      pending = this.#begin(key, text);
-      this.#pending.set(key, pending);
-    }
-    return this.#wait(key, pending, signal);
+    const pending = this.#pending.get(key) ?? this.#begin(key, text, false);
+    const leave = this.#join(key, pending, signal);
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        resolve(undefined);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      pending.sound
+        .finally(() => {
+          signal.removeEventListener('abort', onAbort);
+          leave();
+        })
+        .then(resolve, reject);
+    });
+  }
+
+  /**
+   * Like {@link render}, but a text that is not in memory comes in pieces while it is being made; those who come later get
+   * all of them. It is whole in memory when the pieces end well.
+   *
+   * @returns pieces that can be read once. They end early when `signal` aborts or the reader leaves, and throw AppError
+   * `synthesis_failed`.
+   */
+  stream(text: string, signal: AbortSignal): PromptAudio | undefined | AsyncIterable<PromptAudio> {
+    const key = this.#keyOf(text);
+    const ready = this.#memory.get(key);
+    if (ready !== undefined) return ready;
+    if (signal.aborted || !this.#canMake(key)) return undefined;
+    const pending = this.#pending.get(key) ?? this.#begin(key, text, true);
+    // Joined now and not when the first piece is read: whoever asked may be waiting for something else first.
+    const leave = this.#join(key, pending, signal);
+    pending.sound.then(leave, leave);
+    return pending.growing.read(signal, leave);
   }
 
   /** Waits for what is being written to disk. The synthesizer is closed by whoever created it. */
@@ -93,23 +128,41 @@ export class PromptCache {
     return this.#options.synthesizer !== undefined || (this.#options.shelf !== undefined && this.#announced.has(key));
   }
 
-  #begin(key: string, text: string): Pending {
+  #begin(key: string, text: string, inPieces: boolean): Pending {
     const abort = linkAbort();
-    const sound = this.#make(key, text, abort.signal).finally(() => {
+    const growing = new GrowingPrompt();
+    const onPiece = (mulaw: Uint8Array): void => {
+      growing.add(promptAudio(mulaw));
+    };
+    const sound = this.#make(key, text, abort.signal, inPieces ? onPiece : undefined).finally(() => {
       if (this.#pending.get(key)?.abort === abort) this.#pending.delete(key);
     });
-    // When the last one who waited is gone, nobody hears of a failure.
-    sound.catch(() => undefined);
-    return { sound, abort, waiting: 0 };
+    // Also when the last one who waited is gone and nobody hears of a failure.
+    sound.then(
+      (audio) => {
+        growing.finish(audio);
+      },
+      (thrown: unknown) => {
+        growing.fail(thrown);
+      },
+    );
+    const pending = { growing, sound, abort, waiting: 0 };
+    this.#pending.set(key, pending);
+    return pending;
   }
 
-  async #make(key: string, text: string, signal: AbortSignal): Promise<PromptAudio | undefined> {
+  async #make(
+    key: string,
+    text: string,
+    signal: AbortSignal,
+    onPiece: ((mulaw: Uint8Array) => void) | undefined,
+  ): Promise<PromptAudio | undefined> {
     const { synthesizer, shelf, clock, log } = this.#options;
     const stored = this.#announced.has(key) ? await shelf?.read(key) : undefined;
     if (stored !== undefined) return this.#remember(key, stored);
     if (synthesizer === undefined) return undefined;
     const startedMs = clock.monotonicMs();
-    const audio = this.#remember(key, await synthesizer.speak(text, signal));
+    const audio = this.#remember(key, await synthesizer.speak(text, signal, onPiece));
     const isStatic = this.#announced.has(key);
     // A hash of a text that reads a PIN back can be turned round by trying all PINs: only static texts are named.
     const name = isStatic ? { key: key.slice(0, 8), chars: text.length } : {};
@@ -131,25 +184,22 @@ export class PromptCache {
     this.#storing.add(stored);
   }
 
-  #wait(key: string, pending: Pending, signal: AbortSignal): Promise<PromptAudio | undefined> {
+  /** Counts one more who waits. Returns how to leave, which an abort does as well; harmless when repeated. */
+  #join(key: string, pending: Pending, signal: AbortSignal): () => void {
     pending.waiting += 1;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        pending.waiting -= 1;
-        if (pending.waiting === 0) {
-          // The next one who asks begins anew instead of joining work that is being given up.
-          if (this.#pending.get(key) === pending) this.#pending.delete(key);
-          pending.abort.abort('superseded');
-        }
-        resolve(undefined);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      pending.sound
-        .finally(() => {
-          signal.removeEventListener('abort', onAbort);
-        })
-        .then(resolve, reject);
-    });
+    let isHere = true;
+    const leave = (): void => {
+      if (!isHere) return;
+      isHere = false;
+      signal.removeEventListener('abort', leave);
+      pending.waiting -= 1;
+      if (pending.waiting > 0) return;
+      // The next one who asks begins anew instead of joining work that is being given up.
+      if (this.#pending.get(key) === pending) this.#pending.delete(key);
+      pending.abort.abort('superseded');
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    return leave;
   }
 
   #keyOf(text: string): string {

@@ -2,29 +2,23 @@
 // here, once per cause, and never reaches a call as an error. Knows no wire.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
-import { toAppError, type ErrorCode } from '../base/errors.ts';
+import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
-import type { PromptVoice } from '../session/ports.ts';
-import type { CreateResampler } from '../speech/resample.ts';
+import type { PromptVoice, Sound } from '../session/ports.ts';
 import { promptAudio } from './prompt-audio.ts';
 import { PromptCache } from './prompt-cache.ts';
 import { PromptFiles } from './prompt-files.ts';
 import { PromptShelf } from './prompt-shelf.ts';
 import type { Synthesizer } from './synthesizer.ts';
-import { findSynthesizer, soundName, type SynthesizerChoice } from './synthesizers/find-synthesizer.ts';
+import { findSynthesizer, soundName, type SynthesizerChoice, type SynthesizerParts } from './synthesizers/find-synthesizer.ts';
+import type { VoiceObserver } from './voice-observer.ts';
 
 /** One cause is logged again after this long at the earliest, ms. */
 const REPORT_MS = 60_000;
 /** Letters of a silent text that are shown to the operator. */
 const SHOWN_CHARS = 40;
-
-/** Watches the voice. What it throws is forgotten; it is told nothing of any text. */
-export interface VoiceObserver {
-  /** A prompt of a call stays without sound because of a failure. */
-  promptFailed?(kind: 'text' | 'file', code: ErrorCode): void;
-}
 
 /** What warming up has brought. */
 export interface Warmth {
@@ -59,20 +53,17 @@ export class CachingPromptVoice implements PromptVoice {
     return this.#options.synthesizer !== undefined;
   }
 
-  /** See the port. Texts spoken here stay in memory; only those given to {@link warm} may lie on disk. */
-  render(prompt: Prompt, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
+  /**
+   * See the port: a text that is not there yet comes in pieces where the synthesizer can do that. Texts spoken here stay
+   * in memory; only those given to {@link warm} may lie on disk.
+   */
+  render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound> {
     if (prompt.kind === 'audio') return this.#passOn(prompt.mulaw);
-    const { kind } = prompt;
-    const failed = (thrown: unknown): undefined => {
-      if (!signal.aborted) this.#report(kind, thrown);
-    };
-    try {
-      const sound = kind === 'text' ? this.#options.cache.render(prompt.text, signal) : this.#options.files.render(prompt.file);
-      return sound instanceof Promise ? sound.catch(failed) : sound;
-    } catch (thrown) {
-      failed(thrown);
-      return undefined;
-    }
+    const { cache, files } = this.#options;
+    if (prompt.kind === 'file') return this.#guarded('file', signal, () => files.render(prompt.file));
+    if (!cache.speaksInPieces) return this.#guarded('text', signal, () => cache.render(prompt.text, signal));
+    const sound = cache.stream(prompt.text, signal);
+    return sound === undefined || 'mulaw' in sound ? sound : this.#guardedPieces(sound, signal);
   }
 
   /**
@@ -87,7 +78,7 @@ export class CachingPromptVoice implements PromptVoice {
     const unique = [...new Set(texts)];
     for (const text of unique) {
       this.#options.cache.announce(text);
-      const sound = await this.render({ kind: 'text', text, bargeIn: true }, signal);
+      const sound = await this.#guarded('text', signal, () => this.#options.cache.render(text, signal));
       if (sound === undefined) silent.push(text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text);
     }
     return { spoken: unique.length - silent.length, silent };
@@ -106,6 +97,41 @@ export class CachingPromptVoice implements PromptVoice {
       this.#ready.set(mulaw, audio);
     }
     return audio;
+  }
+
+  #guarded(
+    kind: 'text' | 'file',
+    signal: AbortSignal,
+    render: () => PromptAudio | undefined | Promise<PromptAudio | undefined>,
+  ): PromptAudio | undefined | Promise<PromptAudio | undefined> {
+    const failed = (thrown: unknown): undefined => {
+      if (!signal.aborted) this.#report(kind, thrown);
+    };
+    try {
+      const sound = render();
+      return sound instanceof Promise ? sound.catch(failed) : sound;
+    } catch (thrown) {
+      failed(thrown);
+      return undefined;
+    }
+  }
+
+  /** The same pieces; a failure is reported and ends them. Leaving takes effect at once, also while one is waited for. */
+  #guardedPieces(sound: AsyncIterable<PromptAudio>, signal: AbortSignal): AsyncIterable<PromptAudio> {
+    const over = { done: true, value: undefined } as const;
+    return {
+      [Symbol.asyncIterator]: () => {
+        const pieces = sound[Symbol.asyncIterator]();
+        return {
+          next: () =>
+            pieces.next().catch((thrown: unknown) => {
+              if (!signal.aborted) this.#report('text', thrown);
+              return over;
+            }),
+          return: async () => (await pieces.return?.()) ?? over,
+        };
+      },
+    };
   }
 
   #report(kind: 'text' | 'file', thrown: unknown): void {
@@ -129,27 +155,23 @@ export class CachingPromptVoice implements PromptVoice {
 
 /** The operator's choices for the voice. */
 export interface VoiceSettings {
-  readonly synthesizer: SynthesizerChoice & {
-    /** Undefined: nothing is kept on disk. */
-    readonly cacheFolder: string | undefined;
-    /** Most bytes of spoken prompts, in memory and on disk each. */
-    readonly cacheMaxBytes: number;
-  };
+  readonly synthesizer: SynthesizerChoice;
+  /** Keeps spoken prompts; undefined: nothing is kept on disk. */
+  readonly cacheFolder: string | undefined;
+  /** Most bytes of spoken prompts, in memory and on disk each. */
+  readonly cacheMaxBytes: number;
   readonly promptsFolder: string;
 }
 
 /**
  * Builds the voice from settings. The synthesizer starts with the first text that must be spoken. The caller closes it.
  *
- * @throws AppError `config_invalid` for a voice that does not exist, `synthesis_failed` for a broken package.
+ * @throws AppError `config_invalid` for a service's address that is not safe, `synthesis_failed` for a broken package.
  */
-export function openPromptVoice(
-  settings: VoiceSettings,
-  parts: { clock: Clock; log: Logger; createResampler: CreateResampler; observer?: VoiceObserver },
-): CachingPromptVoice {
+export function openPromptVoice(settings: VoiceSettings, parts: SynthesizerParts): CachingPromptVoice {
   const { clock, log, createResampler, observer } = parts;
-  const { cacheFolder, cacheMaxBytes: maxBytes } = settings.synthesizer;
-  const synthesizer = findSynthesizer(settings.synthesizer, clock);
+  const { cacheFolder, cacheMaxBytes: maxBytes } = settings;
+  const synthesizer = findSynthesizer(settings.synthesizer, parts);
   const name = soundName(settings.synthesizer);
   // Without a chosen voice no stored prompt can be the right one.
   const shelf =

@@ -46,6 +46,8 @@ export async function realResampler(): Promise<CreateResampler> {
 /** Speaks every text as µ-law bytes made of it, when and if the test wants. */
 export class FakeSynthesizer implements Synthesizer {
   readonly name = 'fake';
+  /** From now on texts come in such pieces, µ-law bytes each, before the rest. */
+  pieces: readonly number[] | undefined;
   /** Texts asked for, in order. */
   readonly asked: string[] = [];
   /** Texts whose askers gave up. */
@@ -67,8 +69,13 @@ export class FakeSynthesizer implements Synthesizer {
     for (const answer of held) answer();
   }
 
-  async speak(text: string, signal: AbortSignal): Promise<Uint8Array> {
+  get speaksInPieces(): boolean {
+    return this.pieces !== undefined;
+  }
+
+  async speak(text: string, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
     this.asked.push(text);
+    for (const bytes of this.pieces ?? []) onPiece?.(new Uint8Array(bytes).fill(text.charCodeAt(0)));
     signal.addEventListener('abort', () => this.abandoned.push(text), { once: true });
     await new Promise<void>((resolve) => {
       if (this.#held === undefined) resolve();

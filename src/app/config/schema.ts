@@ -1,5 +1,6 @@
 // Every key an operator can set and the rule of its value. Defaults and meanings stand in config/default.yaml; a test
 // compares both, in both directions.
+import { isServiceAddress } from '../../base/http-service.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
@@ -20,6 +21,9 @@ const MIB = 1_048_576;
 
 const issuer = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
 const registeredUrl = webUrl('an absolute http(s):// address', (url) => url.protocol === 'https:' || url.protocol === 'http:');
+
+const service = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
+const bearerKey = secret(1000, /^[\x21-\x7e]+$/u, 'visible ASCII characters');
 
 const dataSource = record({
   id: word(200),
@@ -49,6 +53,7 @@ export const SCHEMA = {
     max_streams_per_connection: integer(1, 100_000),
     max_connections: integer(1, 100_000),
     handshake_timeout_ms: integer(100, 120_000),
+    max_connection_idle_ms: integer(1000, 2 * HOUR_MS),
     keepalive_ms: integer(1000, 2 * HOUR_MS),
     keepalive_timeout_ms: integer(100, 120_000),
     reflection: flag(),
@@ -70,13 +75,26 @@ export const SCHEMA = {
   },
   sessions: {
     max: integer(1, 100_000),
+    max_per_organization: integer(0, 100_000),
     idle_timeout_ms: integer(1000, 24 * HOUR_MS),
     max_duration_ms: integer(1000, 24 * HOUR_MS),
     sweep_ms: integer(100, 600_000),
     max_record_bytes: integer(1024, 16 * MIB),
   },
-  turns: { deadline_ms: integer(100, 600_000), max_open: integer(1, 200_000), slow_reader_ms: integer(100, 600_000) },
-  media: { mode: oneOf('chunk', 'wav'), welcome_barge_in: flag(), reveal_prompt_text: flag() },
+  turns: {
+    deadline_ms: integer(100, 600_000),
+    filler_after_ms: integer(0, 600_000),
+    max_farewell_ms: integer(0, 120_000),
+    max_open: integer(1, 200_000),
+    slow_reader_ms: integer(100, 600_000),
+    max_queued_bytes: integer(65_536, 64 * MIB),
+  },
+  overload: {
+    max_loop_delay_ms: integer(0, 60_000),
+    max_rss_bytes: integer(0, 1_048_576 * MIB),
+    max_heap_percent: integer(0, 100),
+  },
+  media: { mode: oneOf('chunk', 'wav'), welcome_barge_in: flag(), transcript: flag(), reveal_prompt_text: flag() },
   listen: {
     accept: oneOf('speech', 'keys', 'both'),
     digits: integer(1, 100),
@@ -92,8 +110,9 @@ export const SCHEMA = {
     digit_silence_ms: integer(...DIGIT_SILENCE_LIMITS),
     max_utterance_ms: integer(...PATIENCE_LIMITS.maxUtteranceMs),
     pre_roll_ms: integer(0, 2000),
+    resume_prompt: flag(),
   },
-  prompts: { apology: text(1000), handover: text(1000) },
+  prompts: { filler: text(1000), apology: text(1000), handover: text(1000) },
   bots: {
     folder: orNone(path()),
     default_bot: orNone(word(200)),
@@ -103,17 +122,39 @@ export const SCHEMA = {
     watch: flag(),
   },
   synthesizer: {
-    engine: oneOf('flite', 'none'),
-    voice: word(100),
+    engine: oneOf('flite', 'http', 'none'),
+    voice: orNone(word(100)),
+    timeout_ms: integer(100, 120_000),
     cache_folder: orNone(path()),
     cache_max_bytes: integer(MIB, 4096 * MIB),
+    http: {
+      url: orNone(service),
+      key: orNone(bearerKey),
+      model: orNone(word(200)),
+      format: oneOf('pcm', 'wav'),
+      rate_hz: integer(8000, 48_000),
+      speed_percent: integer(25, 400),
+      first_byte_ms: integer(100, 60_000),
+    },
   },
-  recognizer: { command: list(text(4096), 100), timeout_ms: integer(100, 120_000) },
+  recognizer: {
+    engine: oneOf('none', 'command', 'http'),
+    command: list(text(4096), 100),
+    timeout_ms: integer(100, 120_000),
+    http: {
+      url: orNone(service),
+      key: orNone(bearerKey),
+      model: orNone(word(200)),
+      language: orNone(word(20)),
+      prompt: orNone(text(1000)),
+    },
+  },
   ops: {
     host: host(),
     port: integer(0, 65_535),
     service_name: text(63, 'a word of 1 to 63 letters, digits and hyphens', /^[a-z\d-]+$/iu),
   },
+  telemetry: { timeline_calls: integer(0, 10_000) },
   log: { level: oneOf(...LOG_LEVELS) },
   shutdown: { grace_ms: integer(0, 600_000) },
 } as const satisfies Section;

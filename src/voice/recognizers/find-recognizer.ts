@@ -1,17 +1,41 @@
 // From the operator's choice to a recognizer.
 import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Recognizer } from '../../session/ports.ts';
+import { serviceObserver, type VoiceObserver } from '../voice-observer.ts';
 import { CommandRecognizer } from './command.ts';
+import { HttpRecognizer, type HttpRecognizerOptions } from './http.ts';
 
-/** What the operator chose. */
-export interface RecognizerChoice {
-  /** Program and arguments; empty: there is no recognizer. */
-  readonly command: readonly string[];
-  /** Longest time for one utterance, ms. */
-  readonly timeoutMs: number;
+/** What the operator chose; `timeoutMs` is the longest time for one utterance. */
+export type RecognizerChoice =
+  | { readonly engine: 'none' }
+  /** Program and arguments. */
+  | { readonly engine: 'command'; readonly command: readonly [string, ...string[]]; readonly timeoutMs: number }
+  | ({ readonly engine: 'http' } & Omit<HttpRecognizerOptions, 'clock' | 'observer'>);
+
+/** A recognizer that must be closed. */
+export interface OwnedRecognizer extends Recognizer {
+  /** Ends what is under way and resolves when it has ended. */
+  close(): Promise<void>;
 }
 
-/** The recognizer that was chosen, or undefined when none was. The caller closes it. */
-export function findRecognizer({ command, timeoutMs }: RecognizerChoice, clock: Clock): CommandRecognizer | undefined {
-  const [program, ...args] = command;
-  return program === undefined ? undefined : new CommandRecognizer({ command: [program, ...args], clock, limitMs: timeoutMs });
+/**
+ * The recognizer that was chosen, or undefined when none was. The caller closes it.
+ *
+ * @throws AppError `config_invalid` for an address that is not safe.
+ */
+export function findRecognizer(
+  choice: RecognizerChoice,
+  { clock, log, observer }: { readonly clock: Clock; readonly log: Logger; readonly observer?: VoiceObserver },
+): OwnedRecognizer | undefined {
+  switch (choice.engine) {
+    case 'none':
+      return undefined;
+    case 'command':
+      return new CommandRecognizer({ command: choice.command, clock, limitMs: choice.timeoutMs });
+    case 'http': {
+      const { engine: _, ...options } = choice;
+      return new HttpRecognizer({ ...options, clock, observer: serviceObserver('recognizer', observer, log) });
+    }
+  }
 }

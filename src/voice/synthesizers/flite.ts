@@ -7,7 +7,7 @@ import { spokenPieces } from './spoken-text.ts';
 import { SynthesisThread, type SynthesisThreadOptions } from './synthesis-thread.ts';
 import type { FliteWorkerData } from './flite-worker.ts';
 
-/** The voices inside the package: slt is a woman's, the others are men's. kal is the fastest and the least clear. */
+/** The voices inside the package, the usual one first: slt is a woman's, the others are men's. kal is the fastest and the least clear. */
 export const FLITE_VOICES = ['slt', 'rms', 'awb', 'kal'] as const;
 export type FliteVoice = (typeof FLITE_VOICES)[number];
 
@@ -48,6 +48,7 @@ export type FliteLimits = Pick<SynthesisThreadOptions, 'limitMs' | 'maxWaiting' 
 /** English speech from the embedded synthesizer. */
 export class FliteSynthesizer implements Synthesizer {
   readonly name: string;
+  readonly speaksInPieces = false;
   readonly #thread: SynthesisThread;
 
   /** @param options.wasmFile - see {@link findFliteWasm}; it is read when the first text is spoken. */

@@ -1,23 +1,24 @@
-// Brings synthesized speech to one loudness and takes the silence off its ends. Works on whole prompts of 8 kHz samples;
-// knows nothing of where they come from.
+// Brings synthesized speech to one loudness and takes the silence off its ends. Works on whole prompts of 8 kHz samples
+// (voice-level does the same for speech that arrives in pieces); knows nothing of where they come from.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 
 /** Silence left before the first sound, ms: soft onsets lie below the threshold. */
-const LEAD_MS = 50;
+export const LEAD_MS = 50;
 /** Silence left after the last sound, ms. */
-const TAIL_MS = 100;
+export const TAIL_MS = 100;
 /** A sample counts as sound from this part of the loudest sample on. */
 const SOUND_PART = 0.01;
 /** Loudness of the sounding parts, as a part of full scale: -20 dB, what a telephone voice is expected to have. */
-const SPEECH_RMS = 0.1;
+export const SPEECH_RMS = 0.1;
 /** Loudest sample that levelling may make, as a part of full scale (-3 dB): far from clipping. */
-const PEAK_CEILING = 0.7;
+export const PEAK_CEILING = 0.7;
 /** Most that is added: a text of one soft sound is not blown up. */
-const MAX_GAIN = 4;
+export const MAX_GAIN = 4;
 const FRAME_SAMPLES = LINE_RATE_HZ / 50;
 /** Frames this much below the loudest frame (-30 dB in power) are pauses and do not count for the loudness. */
 const PAUSE_PART = 0.001;
-const FULL_SCALE = 0x7fff;
+/** The largest sample. */
+export const FULL_SCALE = 0x7fff;
 
 /** The samples between first and last sound, with a little silence around them; empty when there is no sound at all. */
 export function trimmed(samples: Int16Array): Int16Array {
@@ -56,7 +57,8 @@ function speechRms(samples: Int16Array): number {
   return Math.sqrt(speech.reduce((sum, power) => sum + power, 0) / speech.length);
 }
 
-function peakOf(samples: Int16Array): number {
+/** The largest magnitude among the samples. */
+export function peakOf(samples: Int16Array): number {
   return samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
 }
 

@@ -1,0 +1,91 @@
+// A recognizer that asks a speech service over HTTP: one upload per utterance, WAV in, JSON with a text out. Never logs and
+// never quotes what was said. How often and how long it asks is the service's business (base/http-service).
+import { RequestFailure } from '../../base/http-exchange.ts';
+import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../base/http-service.ts';
+import type { Utterance } from '../../dialog/utterance.ts';
+import type { Recognizer } from '../../session/ports.ts';
+import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { decodeMulaw } from '../../speech/g711.ts';
+import { pcmWav } from '../../speech/wav.ts';
+
+/** Longest text that is taken, bytes of UTF-8. */
+const MAX_TEXT_BYTES = 4096;
+/** Largest answer: the text as JSON, every letter of it escaped, and what else a service may add. */
+const MAX_ANSWER_BYTES = 65_536;
+
+/** Which service and model recognize. */
+export interface HttpRecognizerOptions extends Pick<HttpServiceOptions, 'url' | 'key' | 'timeoutMs' | 'clock' | 'observer'> {
+  readonly model: string;
+  /** What callers speak, as the service names it (`en`); undefined: it finds out by itself. */
+  readonly language: string | undefined;
+  /** Words that are likely to be said; undefined: none. */
+  readonly prompt: string | undefined;
+}
+
+/** Turns utterances into text by asking `POST {url}/audio/transcriptions`. Whoever created it closes it. */
+export class HttpRecognizer implements Recognizer {
+  readonly #service: HttpService;
+  readonly #fields: readonly (readonly [name: string, value: string])[];
+
+  constructor({ model, language, prompt, ...service }: HttpRecognizerOptions) {
+    this.#service = new HttpService({
+      ...service,
+      name: 'the recognition service',
+      code: 'recognition_failed',
+      // The answer begins when the work is done, so its first byte has no deadline of its own.
+      firstByteMs: service.timeoutMs,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+    });
+    this.#fields = [
+      ['model', model],
+      ['response_format', 'json'],
+      ...(language === undefined ? [] : [['language', language] as const]),
+      ...(prompt === undefined ? [] : [['prompt', prompt] as const]),
+    ];
+  }
+
+  /**
+   * @returns the trimmed text, or undefined when it is empty or `signal` aborts (which ends the request).
+   * @throws AppError `recognition_failed`, without anything the service answered.
+   */
+  async recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted) return undefined;
+    const form = new FormData();
+    for (const [name, value] of this.#fields) form.append(name, value);
+    form.append('file', new Blob([pcmWav([decodeMulaw(utterance.mulaw)], LINE_RATE_HZ)], { type: 'audio/wav' }), 'utterance.wav');
+    try {
+      const text = await this.#service.ask({ path: '/audio/transcriptions', body: form }, signal, textOf);
+      return text === '' ? undefined : text;
+    } catch (thrown) {
+      // Narrowed away by the check above, but the signal may have aborted since.
+      if ((signal as { readonly aborted: boolean }).aborted) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** Gives up what is under way. */
+  close(): Promise<void> {
+    return this.#service.close();
+  }
+}
+
+async function textOf({ chunks }: ServiceAnswer): Promise<string> {
+  const taken: Uint8Array[] = [];
+  for await (const chunk of chunks) taken.push(chunk);
+  const answer = parse(Buffer.concat(taken));
+  const text: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'text') : undefined;
+  if (typeof text !== 'string') throw new RequestFailure('bad_answer', 'answered with something that is no JSON with a text');
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw new RequestFailure('bad_answer', `answered with a text of more than ${String(MAX_TEXT_BYTES)} bytes`);
+  }
+  return text.trim();
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    // The parser's message would quote the caller.
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+// A synthesizer that asks a speech service over HTTP and passes its speech on while it arrives. Never logs and never quotes
+// a text. How often and how long it asks is the service's business (base/http-service).
+import { createHash } from 'node:crypto';
+import { AppError } from '../../base/errors.ts';
+import { RequestFailure } from '../../base/http-exchange.ts';
+import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../base/http-service.ts';
+import type { CreateResampler } from '../../speech/resample.ts';
+import type { Synthesizer } from '../synthesizer.ts';
+import { SpeechStream } from './speech-stream.ts';
+import { MAX_TEXT_CHARS } from './spoken-text.ts';
+import { VoiceLevel } from './voice-level.ts';
+
+/** Counts up whenever the same answer would sound different: another loudness, other pauses. */
+const SOUND_REVISION = 1;
+/** Largest answer, bytes: the longest prompt at 48 kHz in stereo. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** What a speed is a part of. */
+const NORMAL_SPEED_PERCENT = 100;
+
+/** Which service, model and voice speak. */
+export interface HttpVoice {
+  /** Address of the service; see `isServiceAddress`. */
+  readonly url: string;
+  readonly model: string;
+  /** Undefined: the service's own choice. */
+  readonly voice: string | undefined;
+  /** What is asked for: bare 16-bit samples, or a WAV file. A WAV file is known by its first bytes in either case. */
+  readonly format: 'pcm' | 'wav';
+  /** Rate of bare samples, Hz; 24,000 by convention. */
+  readonly rateHz: number;
+  readonly speedPercent: number;
+}
+
+/** What a {@link HttpSynthesizer} needs. */
+export interface HttpSynthesizerOptions
+  extends HttpVoice, Pick<HttpServiceOptions, 'key' | 'timeoutMs' | 'firstByteMs' | 'clock' | 'observer'> {
+  readonly createResampler: CreateResampler;
+}
+
+/** The name under which the prompts of this voice are cached; the key is no part of it. */
+export function httpSoundName({ url, model, voice, format, rateHz, speedPercent }: HttpVoice): string {
+  const sound = JSON.stringify([url, model, voice ?? null, format, rateHz, speedPercent]);
+  return `http-${createHash('sha256').update(sound).digest('hex').slice(0, 16)}-${String(SOUND_REVISION)}`;
+}
+
+/** Speaks by asking `POST {url}/audio/speech`. Whoever created it closes it. */
+export class HttpSynthesizer implements Synthesizer {
+  readonly name: string;
+  readonly speaksInPieces = true;
+  readonly #options: HttpSynthesizerOptions;
+  readonly #service: HttpService;
+  readonly #level = new VoiceLevel();
+
+  constructor(options: HttpSynthesizerOptions) {
+    const { url, key, timeoutMs, firstByteMs, clock, observer } = options;
+    this.#options = options;
+    this.name = httpSoundName(options);
+    this.#service = new HttpService({
+      ...{ url, key, timeoutMs, firstByteMs, clock, maxAnswerBytes: MAX_ANSWER_BYTES },
+      ...{ name: 'the speech service', code: 'synthesis_failed' },
+      ...(observer === undefined ? {} : { observer }),
+    });
+  }
+
+  /** See the port. A service that speaks at least as fast as it is heard may take longer than its time limit. */
+  async speak(text: string, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
+    demandSpeakable(text);
+    const { model, voice, format, speedPercent } = this.#options;
+    const body = JSON.stringify({
+      ...{ model, input: text, response_format: format },
+      ...(voice === undefined ? {} : { voice }),
+      ...(speedPercent === NORMAL_SPEED_PERCENT ? {} : { speed: speedPercent / NORMAL_SPEED_PERCENT }),
+    });
+    // A proxy that packs the answer would hold its beginning back.
+    const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity' };
+    return this.#service.ask({ path: '/audio/speech', headers, body }, signal, (answer) => this.#hear(answer, onPiece));
+  }
+
+  /** Gives up what is under way. */
+  close(): Promise<void> {
+    return this.#service.close();
+  }
+
+  async #hear(answer: ServiceAnswer, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
+    if (/^text\/|json|xml|html/u.test(answer.contentType))
+      throw new RequestFailure('bad_answer', 'answered with something that is no audio');
+    const { rateHz, createResampler, clock, timeoutMs } = this.#options;
+    const stream = new SpeechStream({
+      ...{ rateHz, createResampler, level: this.#level, clock },
+      onPiece: (piece) => {
+        if (onPiece === undefined) return;
+        answer.passedOn();
+        onPiece(piece);
+      },
+    });
+    try {
+      for await (const chunk of answer.chunks) {
+        stream.push(chunk);
+        answer.allow(timeoutMs + stream.arrivedMs);
+      }
+      const whole = stream.end();
+      if (whole.length === 0) throw new RequestFailure('bad_answer', 'answered without any sound');
+      return whole;
+    } finally {
+      stream.close();
+    }
+  }
+}
+
+function demandSpeakable(text: string): void {
+  const details = { chars: text.length };
+  if (text.length > MAX_TEXT_CHARS) {
+    throw new AppError('synthesis_failed', `a text of more than ${String(MAX_TEXT_CHARS)} characters is not spoken`, { details });
+  }
+  if (!/[\p{L}\p{N}]/u.test(text)) throw new AppError('synthesis_failed', 'the text holds no letter or digit', { details });
+}
