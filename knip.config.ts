@@ -12,6 +12,8 @@ const config: KnipConfig = {
     'bots/*.ts!',
     'test/fixtures/*bots/*.ts',
     'scripts/*.mjs',
+    // Loaded by the servers that `npm run bench:engine` and `npm run soak` measure.
+    'scripts/bench/**/*.mjs',
     'test/**/*.test.ts',
     'bots/**/*.test.ts',
     'dependency-cruiser.config.mjs',

@@ -1,0 +1,133 @@
+// `npm run bench:engine`: what the server costs beside a bare grpc-js pass-through of the same traffic. CPU per inbound frame
+// under paced calls, time to the first response, memory per session. docs/performance.md says how and what came out.
+import os from 'node:os';
+import { parseArgs } from 'node:util';
+import { compareProfiles } from './bench/cpu-profile.ts';
+import { median, percentile, rounded } from './bench/figures.ts';
+import { measureMemory } from './bench/memory.ts';
+import { measureRounds, measureRun, type Round, type RoundPlan } from './bench/paced-rounds.ts';
+import { prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
+
+const HELP = `usage: npm run bench:engine -- [options]
+
+Measures the build (run \`npm run build\` first) beside a bare grpc-js server that passes bytes through, both on one core
+with plaintext and the same traffic. Progress is on stderr; the last line of stdout is JSON.
+
+  --quick           one short round of each size and few calls: a check of the bench, not a result
+  --rounds N        rounds of each size (default 5)
+  --calls A,B       sizes (default 100,500,1000)
+  --seconds N       length of one measurement (default 10)
+  --only PART       cpu or memory (default both)
+  --profile         no figures: CPU profiles of both servers (at 500 calls), and what the server adds by function
+  --help
+
+example: npm run build && npm run bench:engine -- --calls 500 --rounds 3`;
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    calls: { type: 'string' },
+    seconds: { type: 'string' },
+    only: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** The server has the first core for itself, everything else has the second. */
+const [serverCore, loadCore] = os.availableParallelism() >= 2 ? [0, 1] : [undefined, undefined];
+const log = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/** Frames between the reports of a single call, so that the pass-through reports at the same moments. */
+async function reportFrames(parley: Target, ground: Ground): Promise<{ readonly start: number; readonly end: number }> {
+  const { load } = await measureRun(1, parley, ground, { settleMs: 1000, windowMs: 13_000, probesPerSecond: 1, loadCore });
+  const [start, end] = [median(load.starts), median(load.ends)].map(Math.round);
+  if (start === undefined || end === undefined || !(start < end)) throw new Error('the server did not report start and end of speech');
+  log(`speech is reported after ${String(start)} frames, its end after ${String(end)}`);
+  return { start, end };
+}
+
+async function measureCpu(ground: Ground, parley: Target, passThrough: Target, plan: RoundPlan, sizes: readonly number[]): Promise<object> {
+  const bySize = new Map<number, readonly Round[]>();
+  for (const calls of sizes) bySize.set(calls, await measureRounds(calls, { parley, passThrough }, ground, plan));
+  const each = <T>(figure: (rounds: readonly Round[]) => T): Record<string, T> =>
+    Object.fromEntries([...bySize].map(([calls, rounds]) => [String(calls), figure(counting(rounds))]));
+  const of500 = counting(bySize.get(500) ?? [...bySize.values()].at(-1) ?? []);
+  return {
+    ratioToPassThrough: each((rounds) => rounded(median(rounds.map(({ ratio }) => ratio)), 3)),
+    p99FirstResponseMs: firstResponseMs(of500, 'parley', 0.99),
+    p50FirstResponseMs: firstResponseMs(of500, 'parley', 0.5),
+    passThroughP99FirstResponseMs: firstResponseMs(of500, 'passThrough', 0.99),
+    ratioRange: each((rounds) => range(rounds.map(({ ratio }) => ratio))),
+    p99FirstResponseMsBySize: each((rounds) => firstResponseMs(rounds, 'parley', 0.99)),
+    cpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ parley: run }) => run.cpuPerFrameUs)), 1)),
+    passThroughCpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ passThrough: run }) => run.cpuPerFrameUs)), 1)),
+    serverCpuPart: each((rounds) => rounded(median(rounds.map(({ parley: run }) => run.serverCpuPart)), 2)),
+    saturated: each((rounds) => rounds.some(({ parley: run }) => run.isSaturated)),
+    voidRounds: [...bySize.values()].flat().filter(({ isVoid }) => isVoid).length,
+  };
+}
+
+/** Rounds that count; all of them when none does, so that a check of the bench on a busy machine shows something. */
+function counting(rounds: readonly Round[]): readonly Round[] {
+  const valid = rounds.filter(({ isVoid }) => !isVoid);
+  return valid.length === 0 ? rounds : valid;
+}
+
+function firstResponseMs(rounds: readonly Round[], side: 'parley' | 'passThrough', part: number): number | null {
+  return rounded(
+    percentile(
+      rounds.flatMap((round) => round[side].load.firstResponseMs),
+      part,
+    ),
+    1,
+  );
+}
+
+function range(values: readonly number[]): readonly (number | null)[] {
+  return [rounded(Math.min(...values), 3), rounded(Math.max(...values), 3)];
+}
+
+async function main(): Promise<void> {
+  const isQuick = flags.quick;
+  const sizes = (flags.calls ?? (flags.profile ? '500' : '100,500,1000')).split(',').map(Number);
+  const windowMs = Number(flags.seconds ?? (isQuick ? 3 : 10)) * 1000;
+  const plan: RoundPlan = {
+    rounds: Number(flags.rounds ?? (isQuick ? 1 : 5)),
+    settleMs: isQuick ? 3000 : 7000,
+    windowMs,
+    probesPerSecond: 25,
+    loadCore,
+    log,
+  };
+  const ground = await prepareGround();
+  try {
+    const figures: object[] = [];
+    if (flags.only !== 'memory') {
+      const parley = await startParley(ground, serverCore);
+      const passThrough = await startPassThrough(serverCore, await reportFrames(parley, ground));
+      // Before the first round the code of both must be compiled as far as it ever will be.
+      for (const server of [parley, passThrough]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 4000 : 15_000 });
+      if (flags.profile) {
+        await compareProfiles(ground, { parley, passThrough }, { ...plan, calls: sizes[0] ?? 500 });
+      } else {
+        figures.push(await measureCpu(ground, parley, passThrough, plan, sizes));
+      }
+      await parley.process.stop();
+      await passThrough.process.stop();
+    }
+    if (flags.only !== 'cpu' && !flags.profile) {
+      const calls = isQuick ? { callsBefore: 1000, callsAfter: 3000 } : { callsBefore: 5000, callsAfter: 20_000 };
+      figures.push(await measureMemory(ground, { ...calls, idleSessions: isQuick ? 500 : 2000, core: serverCore, loadCore, log }));
+    }
+    console.log(JSON.stringify(Object.assign({}, ...figures, { isQuick, node: process.version })));
+  } finally {
+    await ground.close();
+  }
+}
+
+if (flags.help) console.log(HELP);
+else await main();

@@ -1,0 +1,72 @@
+// The load as the one who measures sees it: a child process that takes commands one after the other.
+import { fork, spawnSync, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import type { Counted } from './paced-call.ts';
+
+/** What the load can be told. */
+export type Command =
+  | {
+      readonly kind: 'connect';
+      readonly port: number;
+      readonly connections: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly organizationId: string;
+      readonly agentId: string;
+    }
+  /** Holds so many calls, and places further ones that only start and end. Begins at once; calls begin their first turn within `turnSpreadMs`. */
+  | { readonly kind: 'pace'; readonly calls: number; readonly probesPerSecond: number; readonly turnSpreadMs: number }
+  | { readonly kind: 'begin_window' }
+  | { readonly kind: 'end_window' }
+  | { readonly kind: 'hang_up' }
+  | { readonly kind: 'start_idle'; readonly count: number }
+  | { readonly kind: 'listen'; readonly frames: number }
+  | { readonly kind: 'short_calls'; readonly count: number };
+
+/** What a window of time has brought. */
+export interface WindowResult extends Counted {
+  readonly wallMs: number;
+  /** CPU of the load, part of one core. */
+  readonly cpuPart: number;
+  /** How late each ms of the schedule was. */
+  readonly latenessMs: readonly number[];
+  /** From the moment a call should have begun to its first response. */
+  readonly firstResponseMs: readonly number[];
+}
+
+/** What a command brings. */
+export type CommandResult = WindowResult | undefined;
+
+const canBind = spawnSync('taskset', ['-c', '0', 'true']).status === 0;
+
+/** A running load. Whoever starts it stops it. */
+export class Load {
+  readonly #child: ChildProcess;
+
+  /** @param core - the core it is bound to, where the machine can do that. */
+  constructor(core: number | undefined) {
+    this.#child = fork(path.join(import.meta.dirname, 'load-process.ts'), { execArgv: ['--import=tsx', '--conditions=development'] });
+    if (core !== undefined && canBind) spawnSync('taskset', ['-a', '-p', '-c', String(core), String(this.#child.pid)]);
+  }
+
+  /** Tells it something and waits until it is done. @throws Error when it failed. */
+  do(command: Command & { readonly kind: 'end_window' }): Promise<WindowResult>;
+  do(command: Command): Promise<CommandResult>;
+  do(command: Command): Promise<CommandResult> {
+    return new Promise((resolve, reject) => {
+      const ended = (): void => {
+        reject(new Error('the load ended unexpectedly'));
+      };
+      this.#child.once('exit', ended);
+      this.#child.once('message', (answer: { result?: CommandResult; error?: string }) => {
+        this.#child.off('exit', ended);
+        if (answer.error === undefined) resolve(answer.result);
+        else reject(new Error(answer.error));
+      });
+      this.#child.send(command);
+    });
+  }
+
+  stop(): void {
+    this.#child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,98 @@
+// The two servers that are compared: the built server as an operator starts it, and the bare pass-through.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { packageRoot } from '../../src/base/package-root.ts';
+import { prepareSurroundings, type Surroundings } from '../../src/cli/surroundings.ts';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { MeasuredProcess } from './measured-process.ts';
+import { promptFiles, RPC_PATH } from './traffic.ts';
+
+/** The agent that is called. */
+export const AGENT_ID = 'ready-made';
+
+/** A server that takes calls. Whoever starts it stops it. */
+export interface Target {
+  readonly process: MeasuredProcess;
+  readonly port: number;
+  /** Port of health checks and metrics; undefined for the pass-through. */
+  readonly opsPort: number | undefined;
+}
+
+/** What the servers share: a folder for files, the issuer and its token. `close` must be called. */
+export interface Ground {
+  readonly surroundings: Surroundings;
+  readonly promptsFolder: string;
+  /** Headers of every RPC, the same to both servers. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly organizationId: string;
+  close(): Promise<void>;
+}
+
+/** Prepares issuer, configuration and recordings in a folder of their own. */
+export async function prepareGround(): Promise<Ground> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-bench-'));
+  const surroundings = await prepareSurroundings(folder);
+  const promptsFolder = path.join(folder, 'prompts');
+  await mkdir(promptsFolder);
+  for (const [name, bytes] of promptFiles()) await writeFile(path.join(promptsFolder, name), bytes);
+  const { metadata } = loadProfile('fake');
+  return {
+    surroundings,
+    promptsFolder,
+    organizationId: surroundings.issuer.claims.organizationId,
+    headers: {
+      ':method': 'POST',
+      ':scheme': 'http',
+      ':path': RPC_PATH,
+      ':authority': 'localhost',
+      te: 'trailers',
+      'content-type': 'application/grpc',
+      'user-agent': 'parley-bench',
+      [metadata.authorization]: await surroundings.issuer.issueToken({ lifetimeMinutes: 600 }),
+      [metadata.trackingId]: 'bench',
+    },
+    close: async () => {
+      await surroundings.issuer.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The compiled program. @throws Error when it was not built. */
+export function builtMain(): string {
+  const main = path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
+  if (!existsSync(main)) throw new Error('there is no build: run `npm run build` first');
+  return main;
+}
+
+/** Starts the built server with the token check on and without TLS, as the pass-through has none. */
+export function startParley(ground: Ground, core: number | undefined, flags: readonly string[] = []): Promise<Target> {
+  const server = [builtMain(), 'serve', '--json', `--config=${ground.surroundings.configFile}`, '--tls.mode=off'];
+  const bots = path.join(packageRoot(), 'scripts', 'bench', 'bots');
+  const bot = [
+    `--bots.folder=${bots}`,
+    `--bots.prompts_folder=${ground.promptsFolder}`,
+    '--media.reveal_prompt_text=false',
+    '--log.level=error',
+  ];
+  return start([...server, ...bot, ...flags], core);
+}
+
+/** Starts the reference. @param frames - after which start and end of speech are reported. */
+export function startPassThrough(core: number | undefined, frames: { readonly start: number; readonly end: number }): Promise<Target> {
+  const script = path.join(import.meta.dirname, 'pass-through.ts');
+  return start(['--import=tsx', '--conditions=development', script, String(frames.start), String(frames.end)], core);
+}
+
+async function start(args: readonly string[], core: number | undefined): Promise<Target> {
+  const process = new MeasuredProcess({ args, core });
+  const ready = await process.line();
+  if (typeof ready !== 'object' || ready === null || !('port' in ready) || typeof ready.port !== 'number') {
+    process.kill();
+    throw new Error('the server did not say on which port it listens');
+  }
+  const opsPort = 'opsPort' in ready && typeof ready.opsPort === 'number' ? ready.opsPort : undefined;
+  return { process, port: ready.port, opsPort };
+}
