@@ -1,5 +1,6 @@
 // A complete token check for tests: one registered data source, a fake clock, and everything it said to the log and to
-// its observer. Only the issuer is not part of it.
+// its observer; and the issuer that the tests of a file share.
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { LogFields, Logger } from '../../src/base/log.ts';
 import { TrustedDataSources, type TrustedDataSource } from '../../src/auth/data-sources.ts';
 import { createTokenVerifier, type TokenVerifier, type TokenVerifierOptions } from '../../src/auth/jws-verifier.ts';
@@ -8,7 +9,7 @@ import { NonceBook } from '../../src/auth/nonces.ts';
 import type { Principal, TokenTransport } from '../../src/auth/principal.ts';
 import { refusalReason, type RefusalReason } from '../../src/auth/refusal.ts';
 import { FakeClock } from './fake-clock.ts';
-import { KEY_SET_SUFFIX, signToken, type SigningKey, type TokenIssuer } from './token-issuer.ts';
+import { createSigningKey, KEY_SET_SUFFIX, signToken, TokenIssuer, type SigningKey } from './token-issuer.ts';
 
 /** Claim names of the tests: any names will do. */
 export const CLAIM_NAMES = { url: 'source.url', schema: 'source.schema', organization: 'source.organization' };
@@ -154,3 +155,44 @@ export class TokenBench {
 
 /** The principal of an honest token. */
 export const PRINCIPAL: Principal = { organizationId: SOURCE.organizationId, dataSourceId: SOURCE.id, transport: 'grpc' };
+
+/** The issuer of a test file, its key, and benches that trust it. */
+export interface TestIssuer {
+  readonly key: SigningKey;
+  /** The running server; only within a test. */
+  readonly server: TokenIssuer;
+  /** A bench of its own, with nothing known yet. */
+  open(options?: BenchOptions): TokenBench;
+}
+
+/**
+ * Starts one issuer for all tests of a file and stops it after them. Before each test it answers honestly again,
+ * publishes just its one key and has forgotten earlier requests.
+ */
+export function sharedIssuer(): TestIssuer {
+  const key = createSigningKey('key-1');
+  let running: TokenIssuer | undefined;
+  const server = (): TokenIssuer => {
+    if (running === undefined) throw new Error('the issuer runs only within tests');
+    return running;
+  };
+  beforeAll(async () => {
+    running = await TokenIssuer.start();
+  });
+  beforeEach(() => {
+    server().publish([key.published]);
+    server().respond = undefined;
+    server().headers = {};
+    server().forgetRequests();
+  });
+  afterAll(async () => {
+    await running?.close();
+  });
+  return {
+    key,
+    get server() {
+      return server();
+    },
+    open: (options = {}) => new TokenBench(server(), key, options),
+  };
+}

@@ -1,45 +1,27 @@
 // What the token check accepts, how it behaves under load, and that nothing that goes wrong inside it opens the door.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { TrustedDataSources } from '../../../src/auth/data-sources.ts';
 import { createTokenVerifier } from '../../../src/auth/jws-verifier.ts';
 import { KeySource } from '../../../src/auth/key-source.ts';
 import { NonceBook } from '../../../src/auth/nonces.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { CapturedLog, CLAIM_NAMES, NONCE, PRINCIPAL, SOURCE, TokenBench, type BenchOptions } from '../../support/token-bench.ts';
-import { createSigningKey, encodePart, KEY_SET_SUFFIX, TokenIssuer } from '../../support/token-issuer.ts';
+import { CapturedLog, CLAIM_NAMES, NONCE, PRINCIPAL, sharedIssuer, SOURCE, type TokenBench } from '../../support/token-bench.ts';
+import { encodePart, KEY_SET_SUFFIX } from '../../support/token-issuer.ts';
 
-const key = createSigningKey('key-1');
-
-let issuer: TokenIssuer;
-
-beforeAll(async () => {
-  issuer = await TokenIssuer.start();
-});
-
-beforeEach(() => {
-  issuer.publish([key.published]);
-  issuer.respond = undefined;
-  issuer.forgetRequests();
-});
-
-afterAll(async () => {
-  await issuer.close();
-});
-
-const open = (options: BenchOptions = {}): TokenBench => new TokenBench(issuer, key, options);
+const issuer = sharedIssuer();
 
 describe('a good token', () => {
   it.each(['home', 'away', 'far'])(
     'J-20 is accepted from the listed issuer of %s, raw and with the scheme in any case (G-03)',
     async (region) => {
       const regions = ['home', 'away', 'far'];
-      for (const name of regions) issuer.publish([key.published], name);
-      const bench = open({ regions });
-      const token = bench.token({ iss: issuer.issuer(region) });
+      for (const name of regions) issuer.server.publish([issuer.key.published], name);
+      const bench = issuer.open({ regions });
+      const token = bench.token({ iss: issuer.server.issuer(region) });
       for (const value of [token, `Bearer ${token}`, `bearer ${token}`, `BEARER ${token}`, `Bearer   ${token}`]) {
         expect(await bench.verify(value)).toEqual(PRINCIPAL);
       }
-      expect(issuer.requests).toEqual([`/${region}/idb${KEY_SET_SUFFIX}`]);
+      expect(issuer.server.requests).toEqual([`/${region}/idb${KEY_SET_SUFFIX}`]);
     },
   );
 
@@ -50,17 +32,17 @@ describe('a good token', () => {
     ['a fraction of a second in exp', (b: TokenBench) => ({ exp: b.nowSeconds + 0.5 })],
     ['claims nobody knows', () => ({ extra: { deep: [1, 2, 3] }, token_type: 'source' })],
   ])('is accepted with %s', async (_name, changes) => {
-    const bench = open();
+    const bench = issuer.open();
     expect(await bench.verify(bench.token(changes(bench)))).toEqual(PRINCIPAL);
   });
 
   it('is accepted without typ and with header members nobody knows', async () => {
-    const bench = open();
+    const bench = issuer.open();
     expect(await bench.verify(bench.token({}, { typ: undefined, extra: 1 }))).toEqual(PRINCIPAL);
   });
 
   it('J-28 is accepted with a list of audiences where that is configured, and only with the registered one in it', async () => {
-    const bench = open({ audienceLists: true });
+    const bench = issuer.open({ audienceLists: true });
     expect(await bench.verify(bench.token({ aud: ['another', SOURCE.audience] }))).toEqual(PRINCIPAL);
     expect(await bench.verify(bench.token({ aud: ['another'] }))).toBe('audience_mismatch');
     expect(await bench.verify(bench.token({ aud: [] }))).toBe('audience_mismatch');
@@ -68,20 +50,20 @@ describe('a good token', () => {
   });
 
   it('J-16 gets at most 30 s of skew, whatever is configured, and less where less is', async () => {
-    const generous = open({ clockSkewMs: 3_600_000 });
+    const generous = issuer.open({ clockSkewMs: 3_600_000 });
     expect(await generous.verify(generous.token({ exp: generous.nowSeconds - 31 }))).toBe('expired');
-    const strict = open({ clockSkewMs: 0 });
+    const strict = issuer.open({ clockSkewMs: 0 });
     expect(await strict.verify(strict.token({ exp: strict.nowSeconds - 1 }))).toBe('expired');
     expect(await strict.verify(strict.token({ nbf: strict.nowSeconds + 1 }))).toBe('not_yet_valid');
-    const broken = open({ clockSkewMs: Number.NaN });
+    const broken = issuer.open({ clockSkewMs: Number.NaN });
     expect(await broken.verify(broken.token())).toBe('expired');
   });
 
   it('has a size that is bounded to the byte', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const token = bench.token();
-    expect(await open({ maxTokenBytes: token.length }).verify(`Bearer ${token}`)).toEqual(PRINCIPAL);
-    expect(await open({ maxTokenBytes: token.length - 1 }).verify(token)).toBe('token_too_large');
+    expect(await issuer.open({ maxTokenBytes: token.length }).verify(`Bearer ${token}`)).toEqual(PRINCIPAL);
+    expect(await issuer.open({ maxTokenBytes: token.length - 1 }).verify(token)).toBe('token_too_large');
   });
 });
 
@@ -92,10 +74,10 @@ describe('a refusal that needs no key', () => {
     ['issuer_mismatch', (b: TokenBench): string => b.token({ iss: 'https://issuer.example.test' })],
     ['key_not_found', (b: TokenBench): string => b.token({}, { kid: undefined })],
   ])('J-23 is thrown at once: %s', (reason, forge) => {
-    const bench = open();
+    const bench = issuer.open();
     const value = forge(bench);
     expect(() => bench.verifier.verify(value, 'grpc')).toThrow(expect.objectContaining({ details: { reason } }));
-    expect(issuer.requests).toEqual([]);
+    expect(issuer.server.requests).toEqual([]);
   });
 });
 
@@ -105,7 +87,7 @@ describe('transports', () => {
   let bench: TokenBench;
 
   beforeEach(() => {
-    bench = open({ dataSources: new TrustedDataSources([SOURCE, webSource]) });
+    bench = issuer.open({ dataSources: new TrustedDataSources([SOURCE, webSource]) });
     bench.nonces.rotate(webSource.id, NONCE);
   });
 
@@ -135,24 +117,24 @@ describe('many at once', () => {
   }
 
   it('verifications of one token share one check of its signature', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const clock = new FakeClock();
     const log = new CapturedLog();
-    const keys = new CountingKeys({ issuers: [issuer.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, clock, log });
+    const keys = new CountingKeys({ issuers: [issuer.server.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, clock, log });
     const { dataSources, nonces } = bench;
     const verifier = createTokenVerifier({ keys, dataSources, nonces, claimNames: CLAIM_NAMES, clock, log });
     const token = bench.token();
     const principals = await Promise.all(Array.from({ length: 200 }, async () => verifier.verify(token, 'grpc')));
     expect(principals).toEqual(Array.from({ length: 200 }, () => PRINCIPAL));
     expect(keys.looked).toBe(1);
-    expect(issuer.requests).toHaveLength(1);
+    expect(issuer.server.requests).toHaveLength(1);
   });
 
   it('J-25 1000 unknown kids cause one refresh, then one for each pause', async () => {
-    const bench = open({ maxPending: 2000 });
+    const bench = issuer.open({ maxPending: 2000 });
     expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
     bench.clock.advance(30_000);
-    issuer.forgetRequests();
+    issuer.server.forgetRequests();
     const flood = (): Promise<unknown[]> =>
       Promise.all(
         Array.from({ length: 1000 }, (_, index) => {
@@ -163,18 +145,18 @@ describe('many at once', () => {
       );
 
     expect(new Set(await flood())).toEqual(new Set(['key_not_found']));
-    expect(issuer.requests).toHaveLength(1);
+    expect(issuer.server.requests).toHaveLength(1);
     await flood();
-    expect(issuer.requests).toHaveLength(1);
+    expect(issuer.server.requests).toHaveLength(1);
     bench.clock.advance(30_000);
     await flood();
-    expect(issuer.requests).toHaveLength(2);
+    expect(issuer.server.requests).toHaveLength(2);
     expect(await bench.verify(bench.token({ iat: 5 }))).toEqual(PRINCIPAL);
   });
 
   it('tokens that wait for keys are bounded in number', async () => {
-    issuer.respond = () => undefined;
-    const bench = open({ maxPending: 10 });
+    issuer.server.respond = () => undefined;
+    const bench = issuer.open({ maxPending: 10 });
     const waiting = Array.from({ length: 10 }, (_, index) => bench.verify(bench.token({ iat: index })));
     expect(await bench.verify(bench.token({ iat: 11 }))).toBe('verifier_busy');
     bench.clock.advance(3000);
@@ -203,12 +185,12 @@ describe('whatever goes wrong', () => {
     const log = new CapturedLog();
     const nonces = new NonceBook({ clock });
     nonces.rotate(SOURCE.id, NONCE);
-    const keys = new KeySource({ issuers: [issuer.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, clock, log });
+    const keys = new KeySource({ issuers: [issuer.server.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, clock, log });
     return { clock, log, dataSources: new TrustedDataSources([SOURCE]), nonces, keys };
   };
 
   it('J-2C a check that throws refuses (G-92), says where, and quotes nothing', async () => {
-    const bench = open({ nonces: new BrokenBook({ clock: new FakeClock() }) });
+    const bench = issuer.open({ nonces: new BrokenBook({ clock: new FakeClock() }) });
     expect(await bench.verify(bench.token())).toBe('verifier_failed');
     const line = bench.log.lines.find((text) => text.includes('verifier_failed')) ?? '';
     expect(line).toContain('TypeError at BrokenBook.accepts');
@@ -218,9 +200,9 @@ describe('whatever goes wrong', () => {
 
   it('J-2C a key source that throws refuses', async () => {
     const given = parts();
-    const keys = new BrokenKeys({ issuers: [issuer.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, ...given });
+    const keys = new BrokenKeys({ issuers: [issuer.server.issuer()], keySetSuffix: KEY_SET_SUFFIX, allowLoopbackHttp: true, ...given });
     const verifier = createTokenVerifier({ ...given, keys, claimNames: CLAIM_NAMES });
-    await expect(verifier.verify(open().token(), 'grpc')).rejects.toMatchObject({
+    await expect(verifier.verify(issuer.open().token(), 'grpc')).rejects.toMatchObject({
       code: 'unauthenticated',
       details: { reason: 'verifier_failed' },
     });
@@ -239,7 +221,7 @@ describe('whatever goes wrong', () => {
       after: given.clock.after.bind(given.clock),
     };
     const verifier = createTokenVerifier({ ...given, clock, claimNames: CLAIM_NAMES });
-    const token = open().token();
+    const token = issuer.open().token();
     await verifier.verify(token, 'grpc');
     broken = true;
     expect(() => verifier.verify(token, 'grpc')).toThrow(expect.objectContaining({ details: { reason: 'verifier_failed' } }));
@@ -253,14 +235,14 @@ describe('whatever goes wrong', () => {
     const log = { debug: fail, info: () => undefined, warn: fail, error: fail, child: fail };
     const observer = { tokenRefused: fail, tokenAccepted: fail };
     const verifier = createTokenVerifier({ ...given, log, observer, claimNames: CLAIM_NAMES });
-    const token = open().token();
+    const token = issuer.open().token();
     expect(await verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
     expect(verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
     expect(() => verifier.verify('Basic x', 'grpc')).toThrow(expect.objectContaining({ details: { reason: 'scheme_refused' } }));
   });
 
   it('a flood of refusals becomes one line a second for each reason, with the number left out', async () => {
-    const bench = open();
+    const bench = issuer.open();
     for (let attempt = 0; attempt < 100; attempt++) await bench.verify('Basic x');
     await bench.verify(undefined);
     expect(bench.log.lines).toHaveLength(2);
@@ -272,7 +254,7 @@ describe('whatever goes wrong', () => {
   });
 
   it('P-14 no token, nonce or claim value reaches the log, on success or refusal', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const canaries = ['canary-aud', 'canary-sub', 'canary-iss', 'canary-org', 'canary-kid', NONCE];
     const tokens = [
       bench.token(),
@@ -288,7 +270,7 @@ describe('whatever goes wrong', () => {
       await bench.verify(token);
       bench.clock.advance(2000);
     }
-    issuer.respond = (_request, response) => response.destroy();
+    issuer.server.respond = (_request, response) => response.destroy();
     bench.clock.advance(3_000_000);
     await bench.verify(bench.token({}, { kid: 'canary-kid' }));
     const log = bench.log.lines.join('\n');

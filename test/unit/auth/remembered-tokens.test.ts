@@ -1,47 +1,29 @@
 // A remembered token is answered at once, and loses nothing of the check but its signature.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
-import { PRINCIPAL, SOURCE, TokenBench, type BenchOptions } from '../../support/token-bench.ts';
-import { createSigningKey, TokenIssuer } from '../../support/token-issuer.ts';
+import { PRINCIPAL, sharedIssuer, SOURCE } from '../../support/token-bench.ts';
+import { createSigningKey } from '../../support/token-issuer.ts';
 
-const key = createSigningKey('key-1');
+const issuer = sharedIssuer();
 const nextKey = createSigningKey('key-2');
-
-let issuer: TokenIssuer;
-
-beforeAll(async () => {
-  issuer = await TokenIssuer.start();
-});
-
-beforeEach(() => {
-  issuer.publish([key.published]);
-  issuer.respond = undefined;
-  issuer.forgetRequests();
-});
-
-afterAll(async () => {
-  await issuer.close();
-});
-
-const open = (options: BenchOptions = {}): TokenBench => new TokenBench(issuer, key, options);
 
 describe('a remembered token', () => {
   it('is answered without a promise and without a request', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const token = bench.token();
     const first = bench.verifier.verify(token, 'grpc');
     expect(first).toBeInstanceOf(Promise);
     expect(await first).toEqual(PRINCIPAL);
-    issuer.forgetRequests();
+    issuer.server.forgetRequests();
 
     expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
     expect(bench.verifier.verify(`Bearer ${token}`, 'grpc')).toEqual(PRINCIPAL);
     expect(bench.heard).toEqual(['accepted', 'remembered', 'remembered']);
-    expect(issuer.requests).toEqual([]);
+    expect(issuer.server.requests).toEqual([]);
   });
 
   it('J-16 is refused once its exp and the skew have passed', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const token = bench.token({ exp: bench.nowSeconds + 60 });
     await bench.verify(token);
     bench.clock.advance(89_999);
@@ -57,7 +39,7 @@ describe('a remembered token', () => {
   });
 
   it('J-2D is accepted in the grace time of its nonce and refused after it', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const old = bench.token();
     await bench.verify(old);
     bench.nonces.rotate(SOURCE.id, 'next-nonce', { previousValidUntilMs: bench.clock.nowMs() + 1_200_000 });
@@ -72,7 +54,7 @@ describe('a remembered token', () => {
   });
 
   it('J-18 is refused at once when its nonce is rotated away without grace', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const token = bench.token();
     await bench.verify(token);
     bench.nonces.rotate(SOURCE.id, 'next-nonce');
@@ -80,7 +62,7 @@ describe('a remembered token', () => {
   });
 
   it('is refused at once when its data source is removed, and accepted again when it is back', async () => {
-    const bench = open();
+    const bench = issuer.open();
     const token = bench.token();
     await bench.verify(token);
     bench.dataSources.remove(SOURCE.id);
@@ -96,7 +78,7 @@ describe('a remembered token', () => {
     ['org_mismatch', { organizationId: 'changed' }],
     ['url_mismatch', { url: 'https://changed.example.test' }],
   ])('J-17 is refused with %s when the registered value changes', async (reason, change) => {
-    const bench = open();
+    const bench = issuer.open();
     const token = bench.token();
     await bench.verify(token);
     bench.dataSources.put({ ...SOURCE, ...change });
@@ -104,24 +86,24 @@ describe('a remembered token', () => {
   });
 
   it('is checked in full again when the issuer has withdrawn its key', async () => {
-    issuer.publish([key.published, nextKey.published]);
-    const bench = open();
+    issuer.server.publish([issuer.key.published, nextKey.published]);
+    const bench = issuer.open();
     const token = bench.token();
     await bench.verify(token);
-    issuer.publish([nextKey.published]);
+    issuer.server.publish([nextKey.published]);
     bench.clock.advance(3_600_000 - 60_000);
     // Still the last answer that is known.
     expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
     expect(await bench.verify(bench.token({}, { kid: 'unknown' }))).toBe('key_not_found');
     expect(await bench.verify(token)).toBe('key_not_found');
     // A node of the issuer may have lagged behind: the key is found again after the pause.
-    issuer.publish([key.published]);
+    issuer.server.publish([issuer.key.published]);
     bench.clock.advance(30_000);
     expect(await bench.verify(token)).toEqual(PRINCIPAL);
   });
 
   it('makes room for newer ones: the number is bounded', async () => {
-    const bench = open({ rememberedTokens: 2 });
+    const bench = issuer.open({ rememberedTokens: 2 });
     const tokens = [1, 2, 3].map((jump) => bench.token({ iat: bench.nowSeconds - jump }));
     for (const token of tokens) expect(await bench.verify(token)).toEqual(PRINCIPAL);
     expect(bench.verifier.verify(tokens[2], 'grpc')).not.toBeInstanceOf(Promise);
@@ -132,7 +114,7 @@ describe('a remembered token', () => {
   });
 
   it('is not pushed out by signed tokens of others', async () => {
-    const bench = open({ rememberedTokens: 1 });
+    const bench = issuer.open({ rememberedTokens: 1 });
     const token = bench.token();
     await bench.verify(token);
     for (let other = 0; other < 5; other++)
@@ -141,7 +123,7 @@ describe('a remembered token', () => {
   });
 
   it('does not exist where nothing is to be remembered', async () => {
-    const bench = open({ rememberedTokens: 0 });
+    const bench = issuer.open({ rememberedTokens: 0 });
     const token = bench.token();
     await bench.verify(token);
     const again = bench.verifier.verify(token, 'grpc');

@@ -1,40 +1,24 @@
 // Wide input: whatever is done to a good token, and whatever is sent instead of one, a check refuses it.
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CLAIM_NAMES, NONCE, PRINCIPAL, SOURCE, TokenBench } from '../../support/token-bench.ts';
-import { createSigningKey, encodePart, signParts, TokenIssuer } from '../../support/token-issuer.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CLAIM_NAMES, NONCE, PRINCIPAL, sharedIssuer, SOURCE, type TokenBench } from '../../support/token-bench.ts';
+import { encodePart, signParts } from '../../support/token-issuer.ts';
 
 /** The characters of tokens, and those that come near. */
 const LIKELY = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ '.split('');
 
-const key = createSigningKey('key-1');
-
-let issuer: TokenIssuer;
-
-beforeAll(async () => {
-  issuer = await TokenIssuer.start();
-});
-
-beforeEach(() => {
-  issuer.publish([key.published]);
-  issuer.respond = undefined;
-  issuer.forgetRequests();
-});
-
-afterAll(async () => {
-  await issuer.close();
-});
+const issuer = sharedIssuer();
 
 describe('any input', () => {
   let bench: TokenBench;
   let token: string;
 
   beforeEach(async () => {
-    bench = new TokenBench(issuer, key);
+    bench = issuer.open();
     token = bench.token();
     expect(await bench.verify(token)).toEqual(PRINCIPAL);
     // Keys that may not be asked for again: a mutation of the kid must not slow the test down.
-    issuer.respond = (_request, response) => response.destroy();
+    issuer.server.respond = (_request, response) => response.destroy();
   });
 
   afterEach(() => {
@@ -105,17 +89,17 @@ describe('any input', () => {
   it('any JSON as header and claims under a good signature is refused by a check', async () => {
     const header = fc.oneof(
       fc.jsonValue(),
-      fc.record({ alg: fc.constantFrom('RS256', 'none'), kid: fc.oneof(fc.constant(key.id), fc.jsonValue()) }),
+      fc.record({ alg: fc.constantFrom('RS256', 'none'), kid: fc.oneof(fc.constant(issuer.key.id), fc.jsonValue()) }),
     );
     const member = fc.oneof(fc.jsonValue(), fc.constantFrom(SOURCE.audience, SOURCE.url, NONCE, 4_000_000_000));
     const names = ['aud', 'sub', 'exp', 'nbf', 'jti', 'token_type', ...Object.values(CLAIM_NAMES)];
     const claims = fc.oneof(
       fc.jsonValue(),
-      fc.dictionary(fc.constantFrom(...names), member).map((members) => ({ iss: issuer.issuer(), ...members })),
+      fc.dictionary(fc.constantFrom(...names), member).map((members) => ({ iss: issuer.server.issuer(), ...members })),
     );
     await fc.assert(
       fc.asyncProperty(header, claims, async (someHeader, someClaims) => {
-        await refusedInOrder(signParts(key, encodePart(JSON.stringify(someHeader)), encodePart(JSON.stringify(someClaims))));
+        await refusedInOrder(signParts(issuer.key, encodePart(JSON.stringify(someHeader)), encodePart(JSON.stringify(someClaims))));
       }),
       { numRuns: 500 },
     );
