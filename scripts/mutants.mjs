@@ -2,7 +2,7 @@
 // in mutant-areas.mjs, how they run in stryker.config.mjs, what is left out in mutant-texts.mjs.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { AREA_NAMES, AREA_VARIABLE, AREAS, STATE_FOLDER } from './mutant-areas.mjs';
@@ -104,7 +104,7 @@ function run(area, { files, concurrency }) {
     // What it prints is progress; a program may read our stdout.
     { stdio: ['ignore', 2, 2], env: { ...process.env, [AREA_VARIABLE]: area } },
   );
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  if (child.pid !== undefined) setPriority(child.pid, Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL));
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.once(signal, () => child.kill(signal));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
