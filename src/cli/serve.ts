@@ -3,9 +3,10 @@ import { Command } from 'commander';
 import { createApp, type App, type ReadySummary } from '../app/app.ts';
 import { originOf } from '../app/config/describe-settings.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
-import { createLogger, type Logger } from '../base/log.ts';
+import { createLogger, type LogFields, type Logger } from '../base/log.ts';
 import { EXIT } from './failure.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
+import { catchStrayFailures } from './stray-failures.ts';
 
 /** The command. */
 export function serveCommand(): Command {
@@ -29,20 +30,30 @@ export function serveCommand(): Command {
 // The handlers stay: a library that writes files listens to signals, too, and sends them on when it is the last one.
 function stopOnSignal(app: App, log: Logger): void {
   let isStopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    // The second signal is from somebody who does not want to wait.
-    if (isStopping) process.exit(EXIT.interrupted);
+  let exitCode: number = EXIT.ok;
+  const stop = (why: LogFields): void => {
+    if (isStopping) return;
     isStopping = true;
-    log.info({ signal, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
+    log.info({ ...why, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
     void app.close().then(() => {
       log.info({}, 'stopped');
-      process.off('SIGTERM', stop);
-      process.off('SIGINT', stop);
-      process.exitCode = EXIT.ok;
+      process.off('SIGTERM', onSignal);
+      process.off('SIGINT', onSignal);
+      process.exitCode = exitCode;
     });
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  const onSignal = (signal: NodeJS.Signals): void => {
+    // The second signal is from somebody who does not want to wait.
+    if (isStopping) process.exit(EXIT.interrupted);
+    stop({ signal });
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  // Who watches the process starts it anew; calls that are running are finished before.
+  catchStrayFailures(log, () => {
+    exitCode = EXIT.failed;
+    stop({});
+  });
 }
 
 /** The one line that says the server is ready. */
