@@ -9,10 +9,10 @@ import { TEST_SPEECH } from './running-server.ts';
 /** Flags that load the puppet and nobody else, with the recordings of test/fixtures/speech. */
 export const WITH_PUPPET = [`--bots.folder=${packageRoot()}/test/fixtures/rule-bots`, `--bots.prompts_folder=${TEST_SPEECH}`];
 
-/** What the puppet is to answer now, and what to every later input. */
+/** What the puppet is to answer now, and what to every later input; or how it is to fail at the next digits. */
 export interface Orders {
   readonly reply?: Reply;
-  readonly later?: Reply;
+  readonly later?: Reply | 'throw' | 'reject' | 'throw_later';
 }
 
 /** SESSION_START with orders. */

@@ -1,0 +1,154 @@
+// G-68 and G-83: what a caller types or says when it is sensitive stands nowhere afterwards. A number that nothing else
+// produces is put in at one end and looked for at every other.
+import { status } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { listen, play } from '../../src/bot/index.ts';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { testCertificate, type TestCertificate } from '../support/certificate.ts';
+import { joined, recorded, silence } from '../support/line-signals.ts';
+import type { PlatformCall } from '../support/platform-call.ts';
+import { PlatformClient } from '../support/platform-client.ts';
+import { ordered, started, WITH_PUPPET, type Orders } from '../support/puppet.ts';
+import { dataSource, RunningServer, serverFlags } from '../support/running-server.ts';
+import { ServeProcess } from '../support/serve-process.ts';
+import { until } from '../support/until.ts';
+import { event, format, frames, keys, quiet } from '../support/wire-audio.ts';
+
+const CANARY = ['4', '9', '1', '7', '3', '0', '5', '6', '8', '2'] as const;
+/** The number as digits, as a list, spoken with pauses, and as the numbers of its keys on the wire. */
+const TRACES = [CANARY.join(''), CANARY.join(' '), CANARY.join(','), CANARY.map((digit) => (digit === '0' ? 10 : Number(digit))).join(',')];
+/** What the recognizer hears in the sensitive utterance. */
+const CANARY_WORDS = 'heliotrope marzipan';
+
+/** A call in which the next input is sensitive, and the canary. */
+async function pressCanary(call: PlatformCall, later?: Orders['later']): Promise<Awaited<ReturnType<PlatformCall['turn']>>> {
+  const sensitive = listen({ sensitive: true, digits: CANARY.length });
+  await call.turn(started({ reply: sensitive, ...(later === undefined ? {} : { later }) }));
+  return call.turn(keys(...CANARY));
+}
+
+function expectNoTrace(place: string, text: string): void {
+  for (const trace of [...TRACES, ...CANARY_WORDS.split(' ')]) expect(text.includes(trace), `"${trace}" in ${place}`).toBe(false);
+}
+
+describe('a sensitive input', () => {
+  let server: RunningServer;
+  let client: PlatformClient;
+  beforeAll(async () => {
+    const recognizer = JSON.stringify(['sh', '-c', `cat > /dev/null; echo ${CANARY_WORDS}`]);
+    server = await RunningServer.start({ flags: [...WITH_PUPPET, '--log.level=trace', `--recognizer.command=${recognizer}`] });
+    client = await server.client();
+  });
+  afterAll(async () => {
+    await server.quiet();
+    await server.close();
+  });
+
+  const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}/metrics`)).text();
+
+  it('G-83 is the next one only: the answer to it asks for no other', async () => {
+    const call = client.call();
+    const start = await call.turn(started({ reply: listen({ sensitive: true }), later: play('yes.wav').listen() }));
+    const answers = [start, await call.turn(keys('1')), await call.turn(keys('2'))];
+    expect(answers.map(({ responses }) => responses.at(-1)?.input_sensitive)).toEqual([true, false, false]);
+    await call.turn(event('SESSION_END'));
+  });
+
+  it.each([
+    ['is said back by its bot', undefined],
+    ['makes its bot throw', 'throw'],
+    ['is answered by a recording', play('yes.wav').listen()],
+    ['is followed by a transfer', play('yes.wav').transfer({ reason: 'asked' })],
+  ] as const)('G-68 G-83 leaves no digit in log, metrics or responses when it %s', async (_how, later) => {
+    const call = client.call();
+    const turn = await pressCanary(call, later);
+    expect(turn.ending.code).toBe(status.OK);
+    expect(turn.story.length).toBeGreaterThan(0);
+    await call.turn(event('SESSION_END'));
+    expectNoTrace('the log', JSON.stringify(server.log));
+    expectNoTrace('the metrics', await metrics());
+    expectNoTrace('the responses', JSON.stringify([turn.responses, turn.ending.metadata.getMap()]));
+  });
+
+  it('G-83 leaves no word in log, metrics or responses when it is spoken', async () => {
+    const call = client.call();
+    await call.turn(started({ reply: listen({ sensitive: true }), later: play('yes.wav').listen() }));
+    const turn = await call.turn(format(), ...quiet(200), ...frames(joined(recorded('number'), silence(2500))));
+    expect(turn.story).toEqual(['FINAL START_OF_INPUT', 'CHUNK END_OF_INPUT', 'CHUNK audio', 'FINAL empty']);
+    await call.turn(event('SESSION_END'));
+    expectNoTrace('the log', JSON.stringify(server.log));
+    expectNoTrace('the metrics', await metrics());
+    expectNoTrace('the responses', JSON.stringify(turn.responses));
+  });
+
+  it('G-68 leaves no digit in the log when the message that carries it is refused', async () => {
+    const call = client.call();
+    await call.turn(started({ reply: listen({ sensitive: true }) }));
+    const again = call.open(event('NO_INPUT'), keys(...CANARY)).halfClose();
+    expect((await again.ended()).code).toBe(status.OK);
+    const foreign = client.call({ ...call.ids, organizationId: '99999999-9999-4999-8999-999999999999' });
+    expect((await foreign.turn(keys(...CANARY))).ending.code).toBe(status.PERMISSION_DENIED);
+    await call.turn(event('SESSION_END'));
+    expectNoTrace('the log', JSON.stringify(server.log));
+  });
+});
+
+describe('a bot that fails outside of its call', () => {
+  let issuer: Issuer;
+  let certificate: TestCertificate;
+  beforeAll(async () => {
+    [issuer, certificate] = await Promise.all([startIssuer({ profile: loadProfile('fake') }), testCertificate()]);
+  });
+  afterAll(async () => {
+    certificate.remove();
+    await issuer.close();
+  });
+
+  async function serving({ onTestFinished }: TestContext): Promise<{ running: ServeProcess; client: PlatformClient }> {
+    const running = new ServeProcess([
+      ...serverFlags(issuer, certificate, [dataSource(issuer)]),
+      ...['--json', ...WITH_PUPPET, '--synthesizer.engine=none', '--shutdown.grace_ms=20000'],
+    ]);
+    onTestFinished(() => running.kill());
+    const { port } = await running.ready();
+    const client = new PlatformClient({
+      target: `localhost:${String(port)}`,
+      authority: certificate.certificatePem,
+      authorization: await issuer.issueToken(),
+      organizationId: issuer.claims.organizationId,
+    });
+    onTestFinished(() => {
+      client.close();
+    });
+    return { running, client };
+  }
+
+  it('G-68 writes no digit and goes on when a promise that nobody waits for is rejected', async (context) => {
+    const { running, client } = await serving(context);
+    const call = client.call();
+    await pressCanary(call, 'reject');
+    await running.logged('nobody waits for');
+    expect((await call.turn(ordered({ reply: listen() }))).ending.code).toBe(status.OK);
+    await call.turn(event('SESSION_END'));
+    running.signal('SIGTERM');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expectNoTrace('what the process printed', running.stdout + running.stderr);
+  });
+
+  it('G-68 writes no digit when it throws in a timer: running calls are finished, then the process ends with code 1', async (context) => {
+    const { running, client } = await serving(context);
+    const other = client.call();
+    await other.turn(started());
+    const open = other.open(format(), ...quiet(100));
+    await pressCanary(client.call(), 'throw_later');
+    await running.logged('outside of any call');
+    expect((await client.call().turn(started())).story).toEqual(['FINAL TRANSFER_TO_AGENT text']);
+    expect(running.exit).toBeUndefined();
+    open.halfClose();
+    expect((await open.ended()).code).toBe(status.OK);
+    await until('the process ends', () => running.exit !== undefined);
+    expect(running.exit).toEqual({ code: 1, signal: null });
+    expectNoTrace('what the process printed', running.stdout + running.stderr);
+  });
+});
