@@ -59,6 +59,7 @@ export function voiceMetrics(registry: Registry): VoiceMetrics {
   for (const service of SERVICES) {
     for (const outcome of REQUEST_OUTCOMES) requests.inc({ service, outcome }, 0);
     retries.inc({ service }, 0);
+    duration.zero({ service });
     circuitChanged(service, 'closed');
   }
   failed.inc({ kind: 'text', code: 'synthesis_failed' }, 0);
