@@ -1,10 +1,16 @@
 // The operator's settings in the words of the rooms they are for, compiled once at the start.
+import type { AdmissionLimits } from '../session/admission.ts';
+import { AppError } from '../base/errors.ts';
 import type { EngineSettings } from '../session/settings.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
+import type { RecognizerChoice } from '../voice/recognizers/find-recognizer.ts';
+import type { VoiceSettings } from '../voice/prompt-voice.ts';
+import type { SynthesizerChoice } from '../voice/synthesizers/find-synthesizer.ts';
+import { FLITE_VOICES, isFliteVoice } from '../voice/synthesizers/flite.ts';
 import type { Settings } from './config/settings.ts';
 
 /** Settings of the engine. */
-export function engineSettings({ sessions, turns, media, listen, prompts }: Settings): EngineSettings {
+export function engineSettings({ sessions, turns, media, listen, prompts, speech }: Settings): EngineSettings {
   return {
     maxSessions: sessions.max,
     idleTimeoutMs: sessions.idleTimeoutMs,
@@ -13,11 +19,28 @@ export function engineSettings({ sessions, turns, media, listen, prompts }: Sett
     maxRecordBytes: sessions.maxRecordBytes,
     turnDeadlineMs: turns.deadlineMs,
     slowReaderMs: turns.slowReaderMs,
+    fillerAfterMs: turns.fillerAfterMs,
+    maxFarewellMs: turns.maxFarewellMs,
+    resumesPrompts: speech.resumePrompt,
+    keepsTranscript: media.transcript,
+    patience: speech,
+    digitSilenceMs: speech.digitSilenceMs,
     mode: media.mode,
     welcomeBargeIn: media.welcomeBargeIn,
     listen: { ...listen, sensitive: false },
+    filler: prompts.filler,
     apology: prompts.apology,
     handover: prompts.handover,
+  };
+}
+
+/** Limits on new calls. */
+export function admissionLimits({ sessions, turns, overload }: Settings): AdmissionLimits {
+  return {
+    ...overload,
+    maxSessions: sessions.max,
+    maxSessionsPerOrganization: sessions.maxPerOrganization,
+    maxStreams: turns.maxOpen,
   };
 }
 
@@ -29,13 +52,51 @@ export function mediaServerSettings({ grpc, tls, turns, media }: Settings): Medi
     security: tls,
     maxConnections: grpc.maxConnections,
     handshakeTimeoutMs: grpc.handshakeTimeoutMs,
+    maxConnectionIdleMs: grpc.maxConnectionIdleMs,
     maxMessageBytes: grpc.maxMessageBytes,
     maxStreamsPerConnection: grpc.maxStreamsPerConnection,
     keepaliveMs: grpc.keepaliveMs,
     keepaliveTimeoutMs: grpc.keepaliveTimeoutMs,
     firstMessageTimeoutMs: grpc.firstMessageTimeoutMs,
-    maxOpenTurns: turns.maxOpen,
+    maxQueuedBytes: turns.maxQueuedBytes,
     hasReflection: grpc.reflection,
     isRevealingText: media.revealPromptText,
   };
+}
+
+/** Settings of the voice. */
+export function voiceSettings(settings: Settings, promptsFolder: string): VoiceSettings {
+  const { cacheFolder, cacheMaxBytes } = settings.synthesizer;
+  return { synthesizer: synthesizerChoice(settings), cacheFolder, cacheMaxBytes, promptsFolder };
+}
+
+function synthesizerChoice({ synthesizer: { engine, voice, timeoutMs, http } }: Settings): SynthesizerChoice {
+  switch (engine) {
+    case 'none':
+      return { engine };
+    case 'flite':
+      return { engine, timeoutMs, voice: voice === undefined ? FLITE_VOICES[0] : required(isFliteVoice(voice) ? voice : undefined) };
+    case 'http':
+      return { engine, timeoutMs, voice, ...http, url: required(http.url), model: required(http.model) };
+  }
+}
+
+/** Which recognizer listens. */
+export function recognizerChoice({ recognizer: { engine, command, timeoutMs, http } }: Settings): RecognizerChoice {
+  switch (engine) {
+    case 'none':
+      return { engine };
+    case 'command': {
+      const [program, ...args] = command;
+      return { engine, timeoutMs, command: [required(program), ...args] };
+    }
+    case 'http':
+      return { engine, timeoutMs, ...http, url: required(http.url), model: required(http.model) };
+  }
+}
+
+/** What the rules between settings demand is there. */
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new AppError('internal', 'a speech engine was chosen without what it needs');
+  return value;
 }

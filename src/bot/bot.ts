@@ -5,7 +5,9 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
+import type { Heard } from '../dialog/heard.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import type { SpeechPatience } from '../speech/patience.ts';
 import type { Answer, Saying } from './saying.ts';
 
 /** The call begins; its answer is the welcome. */
@@ -17,15 +19,23 @@ export interface SessionStart {
   readonly parameters: JsonObject;
 }
 
-/** The caller pressed keys. */
-export interface DtmfInput {
+/** What every event of the caller tells about the reply before it. */
+export interface AfterReply {
+  /** How much of the last reply the caller has heard before acting. */
+  readonly heard: Heard;
+}
+
+/** The caller pressed keys, or said nothing but digits where digits were asked for. */
+export interface DtmfInput extends AfterReply {
   readonly type: 'dtmf_input';
+  /** Pressed, or spoken and recognized. */
+  readonly by: 'keys' | 'speech';
   /** `0`-`9`, `*`, `#`, `A`-`D`, without the terminator; may be empty when the collector timed out (G-65). */
   readonly digits: string;
 }
 
 /** The caller said something. */
-export interface SpeechInput {
+export interface SpeechInput extends AfterReply {
   readonly type: 'speech_input';
   readonly utterance: Utterance;
   /** What a recognizer understood; undefined without one, or when it understood nothing. */
@@ -33,12 +43,14 @@ export interface SpeechInput {
 }
 
 /** The caller did nothing for the time that was set (G-70). */
-export interface NoInput {
+export interface NoInput extends AfterReply {
   readonly type: 'no_input';
+  /** How often in a row nothing came, this time included: 1, 2, … See {@link ladder}. */
+  readonly count: number;
 }
 
 /** The platform's flow sent an event of its own (G-72). */
-export interface CustomEvent {
+export interface CustomEvent extends AfterReply {
   readonly type: 'custom_event';
   readonly name: string;
   readonly parameters: JsonObject;
@@ -58,8 +70,8 @@ export interface TurnStarted {
 export interface BargeIn {
   readonly type: 'barge_in';
   readonly by: 'speech' | 'keys';
-  /** How much of the reply the caller has heard, ms, estimated by the playback clock. */
-  readonly heardMs: number;
+  /** How much of the reply the caller had heard by then. */
+  readonly heard: Heard;
 }
 
 /** A turn is over. */
@@ -106,6 +118,18 @@ export interface BotDefinition<S> {
   readonly name: string;
   /** Version of the state's shape; raise it when old states no longer fit. */
   readonly version: number;
+  /**
+   * Brings a state of an older version into today's shape, so that calls go on when a new version is deployed. Without
+   * it, or when it throws or returns undefined, such a call starts over with the welcome.
+   */
+  readonly migrate?: (state: JsonValue, fromVersion: number) => S | undefined;
+  /**
+   * Who finds the start and the end of speech: the engine's detector (default), or this bot, which then hears the audio
+   * in `audio_input` and reports both through the {@link BotEar} (speech-to-speech models do).
+   */
+  readonly endpointing?: 'engine' | 'bot';
+  /** How patiently this bot listens; what is left out is the operator's setting. A `listen` may differ for one input. */
+  readonly speech?: Partial<SpeechPatience>;
   /** Texts this bot says word for word; spoken and stored before the first call. Never caller data. */
   readonly prompts?: readonly string[];
   readonly session_start: (event: SessionStart, context: BotContext) => Handled<S>;
@@ -121,9 +145,20 @@ export interface BotDefinition<S> {
   readonly session_end?: Notes<S, SessionEnded>;
   /**
    * Every 20 ms of caller audio: 160 samples, 16 bit, 8 kHz. Synchronous, on the audio path: copy what you keep, the
-   * array is reused for the next frame.
+   * array is reused for the next frame. `ear` is the same object for the whole session, and may be used later, too.
    */
-  readonly audio_input?: (pcm: Int16Array, call: CallFacts) => void;
+  readonly audio_input?: (pcm: Int16Array, call: CallFacts, ear: BotEar) => void;
+}
+
+/**
+ * Reports start and end of speech for a bot with `endpointing: 'bot'`; without effect for others, after the session, and
+ * where it does not fit (a second start, an end without a start).
+ */
+export interface BotEar {
+  /** The caller began to speak: a prompt that may be cut is cut. */
+  speechStarted(): void;
+  /** The caller is done: `speech_input` follows. */
+  speechEnded(): void;
 }
 
 /** The JSON form of a state's type; `never` wherever JSON would lose something. */
@@ -168,7 +203,11 @@ export interface Bot {
   /** Undefined when the bot keeps its state. */
   note(state: JsonValue, event: NotifyingEvent, context: BotContext): Noted<JsonValue>;
   /** Present only when the bot listens to audio, so that other bots cost nothing per frame. */
-  readonly audioInput: ((pcm: Int16Array, call: CallFacts) => void) | undefined;
+  readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar) => void) | undefined;
+  readonly endpointing: 'engine' | 'bot';
+  readonly speech: Partial<SpeechPatience>;
+  /** See {@link BotDefinition.migrate}; undefined when old states cannot be used. */
+  migrate(state: JsonValue, fromVersion: number): JsonValue | undefined;
 }
 
 const NOTIFYING = ['turn_started', 'barge_in', 'turn_ended', 'session_end'] as const satisfies readonly NotifyingEvent['type'][];
@@ -179,19 +218,22 @@ const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 /**
  * Makes a bot module's default export.
  *
- * @throws TypeError when id, name or version break their rules; nothing else is checked at run time that compiles.
+ * @throws TypeError when id, name, version or endpointing break their rules; nothing else is checked at run time that compiles.
  */
 export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
   if (!BOT_ID.test(id))
     throw new TypeError(`bot id "${id}" must be 1 to 64 lower-case letters, digits and dashes, not starting with a dash`);
   if (name.trim() === '') throw new TypeError(`bot "${id}" needs a name that administrators can read`);
+  if (definition.endpointing === 'bot' && definition.audio_input === undefined)
+    throw new TypeError(`bot "${id}" finds the end of speech itself, so it needs audio_input to hear the caller`);
   if (!Number.isInteger(version) || version < 1) throw new TypeError(`bot "${id}" needs a whole version number from 1`);
 
   // The engine keeps states as JSON. Every state it hands back came out of this very bot's handlers (the record names
   // id and version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again.
   const own = (state: JsonValue): S => state as unknown as S;
   const handled = (result: Handled<S>): Handled<JsonValue> => result as unknown as Handled<JsonValue>;
+  const kept = (state: S | undefined): JsonValue | undefined => state as unknown as JsonValue | undefined;
   const noted = (result: Noted<S>): Noted<JsonValue> => result as unknown as Noted<JsonValue>;
 
   return {
@@ -205,6 +247,9 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     reply: (state, event, context) => handled(replyOf(definition, own(state), event, context)),
     note: (state, event, context) => noted(noteOf(definition, own(state), event, context)),
     audioInput: definition.audio_input,
+    endpointing: definition.endpointing ?? 'engine',
+    speech: definition.speech ?? {},
+    migrate: (state, fromVersion) => kept(definition.migrate?.(state, fromVersion)),
   };
 }
 

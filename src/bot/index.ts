@@ -1,10 +1,12 @@
 // The one door for bot modules: `import { bot, go, say } from '#bot'`.
 export { bot } from './bot.ts';
 export type {
+  AfterReply,
   BargeIn,
   Bot,
   BotContext,
   BotDefinition,
+  BotEar,
   CallerEvent,
   CustomEvent,
   DtmfInput,
@@ -17,8 +19,10 @@ export type {
   TurnEnded,
   TurnStarted,
 } from './bot.ts';
-export { end, go, listen, play, say, transfer } from './saying.ts';
-export type { Answer, ListenOptions, PromptOptions, Saying, TransferOptions } from './saying.ts';
+export { end, go, ladder, listen, play, say, transfer } from './saying.ts';
+export type { Answer, EndOptions, ListenOptions, PromptOptions, Saying, TransferOptions } from './saying.ts';
 export type { CallFacts } from '../dialog/call.ts';
-export type { Reply } from '../dialog/reply.ts';
+export type { Heard } from '../dialog/heard.ts';
+export type { FlowEvent, Reply } from '../dialog/reply.ts';
+export type { SpeechPatience } from '../speech/patience.ts';
 export type { Utterance } from '../dialog/utterance.ts';

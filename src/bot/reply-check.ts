@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { throughJson, type JsonValue } from '../base/json.ts';
 import type { Prompt, Reply } from '../dialog/reply.ts';
+import { PATIENCE_LIMITS, type SpeechPatience } from '../speech/patience.ts';
 import type { Answer } from './saying.ts';
 
 /** Most prompts in one reply. */
@@ -42,6 +43,17 @@ const fields = z.unknown().transform((value, context) => {
   return z.NEVER;
 });
 const timeMs = z.int().min(0).max(3_600_000);
+const patienceOf = (name: keyof SpeechPatience) => {
+  const [least, largest] = PATIENCE_LIMITS[name];
+  return z.int().min(least).max(largest).exactOptional();
+};
+const patience = z.strictObject({
+  startMs: patienceOf('startMs'),
+  interruptMs: patienceOf('interruptMs'),
+  endSilenceMs: patienceOf('endSilenceMs'),
+  resumeGraceMs: patienceOf('resumeGraceMs'),
+  maxUtteranceMs: patienceOf('maxUtteranceMs'),
+});
 const next = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('listen'),
@@ -51,6 +63,8 @@ const next = z.discriminatedUnion('kind', [
     terminator: z.enum(['#', '*', 'none']).exactOptional(),
     noInputMs: timeMs.exactOptional(),
     sensitive: z.boolean().exactOptional(),
+    event: z.strictObject({ name: z.string().min(1).max(200), metadata: fields.exactOptional() }).exactOptional(),
+    speech: patience.exactOptional(),
   }),
   z.strictObject({
     kind: z.literal('transfer'),
@@ -62,7 +76,7 @@ const next = z.discriminatedUnion('kind', [
       .exactOptional(),
     fields: fields.exactOptional(),
   }),
-  z.strictObject({ kind: z.literal('end'), outcome: text }),
+  z.strictObject({ kind: z.literal('end'), outcome: text, summary: text.exactOptional() }),
 ]);
 const answer = z.object({ state: z.unknown(), reply: z.object({ prompts, next }) });
 const saying = z.object({ prompts });

@@ -11,6 +11,7 @@ export interface PromptOptions {
 
 export type ListenOptions = Omit<Listen, 'kind'>;
 export type TransferOptions = Omit<Transfer, 'kind'>;
+export type EndOptions = Omit<End, 'kind' | 'outcome'>;
 
 /** Prompts that still wait for their next step. Never changed: each call makes a new one. */
 export class Saying {
@@ -44,8 +45,8 @@ export class Saying {
   }
 
   /** Then end the call. */
-  end(outcome: End['outcome'] = 'completed'): Reply {
-    return { prompts: this.prompts, next: { kind: 'end', outcome } };
+  end(outcome: End['outcome'] = 'completed', options: EndOptions = {}): Reply {
+    return { prompts: this.prompts, next: { kind: 'end', outcome, ...options } };
   }
 
   #with(prompt: Prompt): Saying {
@@ -64,7 +65,16 @@ export const listen = (options?: ListenOptions): Reply => nothing.listen(options
 /** Hands the caller over without a word. */
 export const transfer = (options: TransferOptions): Reply => nothing.transfer(options);
 /** Ends the call without a word. */
-export const end = (outcome?: End['outcome']): Reply => nothing.end(outcome);
+export const end = (outcome?: End['outcome'], options?: EndOptions): Reply => nothing.end(outcome, options);
+
+/**
+ * The rung of a re-prompt ladder for the `count`th time in a row that nothing came; the last rung stays.
+ *
+ * @example
+ * no_input: (state, { count }) => go(state, ladder(count, ask('Are you still there?'), ask('Please say a name.'), bye))
+ */
+export const ladder = (count: number, first: Reply, ...further: readonly Reply[]): Reply =>
+  [first, ...further].at(Math.min(Math.max(count, 1), further.length + 1) - 1) ?? first;
 
 /** A handler's result: the next state and the one reply. */
 export interface Answer<S> {

@@ -4,10 +4,14 @@ import { AssertionError } from 'node:assert';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallFacts } from '../dialog/call.ts';
+import type { Heard } from '../dialog/heard.ts';
 import type { End, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { Bot, BotContext, ReplyingEvent } from './bot.ts';
 import { runHandler, runNote } from './run-handler.ts';
+
+/** About how long a voice takes for one character, ms. */
+const MS_PER_CHARACTER = 65;
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
 
@@ -19,6 +23,9 @@ export class TestCall {
   #reply: Reply | undefined;
   #prompts: readonly Prompt[] = [];
   #turns = 0;
+  #misses = 0;
+  /** Set when the last reply was interrupted. */
+  #heard: Heard | undefined;
 
   /** @param facts - what the bot shall see of the call; the rest has plain test values. */
   constructor(bot: Bot, facts: Partial<CallFacts> = {}) {
@@ -41,7 +48,12 @@ export class TestCall {
 
   /** The caller presses keys; a terminator is not among them, as bots never see it (G-67). */
   press(digits: string): Promise<this> {
-    return this.#turn({ type: 'dtmf_input', digits });
+    return this.#turn({ type: 'dtmf_input', by: 'keys', digits, heard: this.#takeHeard() });
+  }
+
+  /** The caller says digits, and a recognizer understands them, where the bot has asked for digits. */
+  speakDigits(digits: string): Promise<this> {
+    return this.#turn({ type: 'dtmf_input', by: 'speech', digits, heard: this.#takeHeard() });
   }
 
   /**
@@ -52,17 +64,30 @@ export class TestCall {
    */
   speak(text?: string, mulaw: Uint8Array = new Uint8Array(8000).fill(0xff)): Promise<this> {
     const utterance: Utterance = { mulaw, durationMs: mulaw.length / 8 };
-    return this.#turn({ type: 'speech_input', text, utterance });
+    return this.#turn({ type: 'speech_input', text, utterance, heard: this.#takeHeard() });
   }
 
   /** The caller does nothing until the platform reports it. */
   silence(): Promise<this> {
-    return this.#turn({ type: 'no_input' });
+    return this.#turn({ type: 'no_input', count: this.#misses + 1, heard: this.#takeHeard() });
   }
 
   /** The platform's flow sends an event of its own. */
   custom(name: string, parameters: JsonObject = {}): Promise<this> {
-    return this.#turn({ type: 'custom_event', name, parameters });
+    return this.#turn({ type: 'custom_event', name, parameters, heard: this.#takeHeard() });
+  }
+
+  /**
+   * The caller acts while the last reply is still playing: the bot is told (`barge_in`), and so is its next event.
+   *
+   * @param heard - what the caller heard of it; default nothing.
+   */
+  async interrupt(by: 'speech' | 'keys' = 'speech', heard: Partial<Heard> = {}): Promise<this> {
+    this.#mustBeOpen();
+    this.#heard = { complete: false, ms: 0, text: '', ...heard };
+    const event = { type: 'barge_in', by, heard: this.#heard } as const;
+    this.#state = await runNote(this.#bot, this.#state, event, this.#context());
+    return this;
   }
 
   /** The caller hangs up. */
@@ -126,10 +151,18 @@ export class TestCall {
       early.push(...prompts);
       return true;
     });
+    this.#misses = event.type === 'no_input' ? event.count : 0;
     this.#state = answer.state;
     this.#reply = answer.reply;
     this.#prompts = [...early, ...answer.reply.prompts];
     return this;
+  }
+
+  /** Unless it was interrupted, the caller has heard the whole reply, at the pace of a calm voice. */
+  #takeHeard(): Heard {
+    const heard = this.#heard ?? { complete: true, ms: this.heard.length * MS_PER_CHARACTER, text: this.heard };
+    this.#heard = undefined;
+    return heard;
   }
 
   #ending(kind: 'transfer' | 'end', expected: object): this {

@@ -1,7 +1,7 @@
 // What a transport must deliver: the last form of a reply before it becomes bytes of a wire. Nothing here knows a
 // wire; sizes and headers are the transport's business.
 import type { JsonObject } from '../base/json.ts';
-import type { Listen } from './reply.ts';
+import type { FlowEvent, Listen } from './reply.ts';
 
 /**
  * Prompt audio that is ready to be sent. The object is made once per prompt and shared by all calls that play it, so
@@ -24,14 +24,21 @@ export interface SpokenPrompt {
 /** How the prompts of a call travel; chosen when the call starts and never changed (G-40). */
 export type DeliveryMode = 'wav' | 'chunk';
 
-/** A listen with every default filled in. */
-export type ListenSettings = Required<Omit<Listen, 'kind'>>;
+/** What the platform collects with, every default filled in. */
+export type ListenSettings = Required<Omit<Listen, 'kind' | 'event' | 'speech'>>;
+
+/** What is left of the session for the platform to keep; counts on its last response only (G-7B). */
+export interface Remains {
+  readonly summary?: string | undefined;
+  /** Who said what, one line each; undefined when no transcript is kept. */
+  readonly transcript?: string | undefined;
+}
 
 /** What the platform is told at the end of a turn. */
 export type FinalNext =
-  | ({ readonly kind: 'listen' } & ListenSettings)
-  | { readonly kind: 'transfer'; readonly summary: string | undefined; readonly metadata: JsonObject }
-  | { readonly kind: 'end'; readonly metadata: JsonObject }
+  | ({ readonly kind: 'listen'; readonly event?: FlowEvent | undefined } & ListenSettings)
+  | ({ readonly kind: 'transfer'; readonly metadata: JsonObject } & Remains)
+  | ({ readonly kind: 'end'; readonly metadata: JsonObject } & Remains)
   /** The caller is gone; nothing more is wanted (G-75). */
   | { readonly kind: 'gone' };
 

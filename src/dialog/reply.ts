@@ -1,6 +1,7 @@
 // What a bot decided: prompts to be heard and exactly one thing that happens next. Plain data; how it sounds and how
 // it travels is decided elsewhere.
 import type { JsonObject } from '../base/json.ts';
+import type { SpeechPatience } from '../speech/patience.ts';
 
 /** Something the caller is to hear. */
 export type Prompt =
@@ -29,6 +30,17 @@ export interface Listen {
   readonly noInputMs?: number;
   /** The next input is a card number, a PIN or the like: kept out of logs, records and recordings (G-83). */
   readonly sensitive?: boolean;
+  /** How patiently this input is listened to; what is left out is the bot's setting, then the operator's. */
+  readonly speech?: Partial<SpeechPatience>;
+  /** Data or control for the platform's flow, sent along with this reply (G-73). */
+  readonly event?: FlowEvent;
+}
+
+/** An event of ours for the platform's flow (G-73). */
+export interface FlowEvent {
+  /** What the flow calls it. */
+  readonly name: string;
+  readonly metadata?: JsonObject;
 }
 
 /** Hand the caller to a human. */
@@ -49,6 +61,8 @@ export interface End {
   readonly kind: 'end';
   /** How the call went, in a word or two; for reports. */
   readonly outcome: string;
+  /** What the call was about; kept by the platform as the session's summary (G-7B). */
+  readonly summary?: string;
 }
 
 /** What happens after the prompts. */

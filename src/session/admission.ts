@@ -129,6 +129,11 @@ export function refusedCall(reason: AdmissionRefusal): AppError {
   return new AppError(reason === 'draining' ? 'shutting_down' : 'overloaded', REFUSAL_TEXTS[reason], { details: { reason } });
 }
 
+/** The error of a stream for which `streamOpened` said no. */
+export function refusedStream(): AppError {
+  return refusedCall('streams');
+}
+
 const REFUSAL_TEXTS = {
   draining: 'the server is stopping and takes no new calls',
   total: 'the server has as many sessions as it may',

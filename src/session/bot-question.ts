@@ -1,28 +1,31 @@
-// One input brought to one bot: recognition, the handler, its deadline, and what becomes of it when the caller acts
-// over it. Knows neither store nor the end of the turn.
+// One input brought to one bot: its event, the handler, its deadline, and what becomes of it when the caller acts over
+// it. Knows neither store nor the end of the turn.
 import { linkAbort } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../bot/bot.ts';
 import { runHandler } from '../bot/run-handler.ts';
 import type { Answer } from '../bot/saying.ts';
-import type { Prompt, TerminatorKey } from '../dialog/reply.ts';
-import type { Utterance } from '../dialog/utterance.ts';
+import type { Prompt } from '../dialog/reply.ts';
+import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { Deadline } from './deadline.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 import type { ReplyWriter } from './reply-writer.ts';
-import type { CompleteInput, Turn } from './turn.ts';
+import type { Turn } from './turn.ts';
 
 /** How long an interrupted handler may still take to finish its state, ms; the next input waits for it. */
 const INTERRUPTED_GRACE_MS = 300;
 
 /** What became of a question. */
-export type Heard =
-  | { readonly kind: 'answer'; readonly answer: Answer<JsonValue> }
-  | { readonly kind: 'failed'; readonly error: AppError }
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Answer<JsonValue>; readonly event: ReplyingEvent }
+  /** The event is missing when not even that was known in time. */
+  | { readonly kind: 'failed'; readonly error: AppError; readonly event: ReplyingEvent | undefined }
   /** The caller acted over it and the handler did not finish in time; its state is not kept. */
-  | { readonly kind: 'abandoned' };
+  | { readonly kind: 'abandoned' }
+  /** What cut a prompt was no speech; the bot was not asked. */
+  | { readonly kind: 'false_interruption' };
 
 /** Asked once. */
 export class BotQuestion {
@@ -37,6 +40,7 @@ export class BotQuestion {
   readonly #listening;
   #isWaitedFor = true;
   #deadline: Deadline | undefined;
+  #event: ReplyingEvent | undefined;
   #hasHandlerBegun = false;
   #onHandlerBegun: () => void = () => undefined;
 
@@ -51,7 +55,7 @@ export class BotQuestion {
   }
 
   /** @throws AppError `slow_reader` when the client did not read what the handler said early. */
-  async ask(input: CompleteInput): Promise<Heard> {
+  async ask(input: CompleteInput): Promise<Outcome> {
     const { clock, settings } = this.#parts;
     let cancelGrace: () => void = () => undefined;
     let giveUp: () => void = () => undefined;
@@ -67,24 +71,28 @@ export class BotQuestion {
       };
     });
     this.#turn.signal.addEventListener('abort', giveUp, { once: true });
+    const cancelFiller = this.#fillerLater();
     this.#onHandlerBegun = () => {
       if (this.#turn.signal.aborted) giveUp();
     };
     try {
       const outcome = await Promise.race([this.#think(input), stopped]);
       if (outcome === 'abandoned') return { kind: 'abandoned' };
-      if (outcome !== 'deadline') return { kind: 'answer', answer: outcome };
+      if (outcome === 'false_interruption') return { kind: 'false_interruption' };
+      if (outcome !== 'deadline') return { kind: 'answer', ...outcome };
       return {
         kind: 'failed',
+        event: this.#event,
         error: new AppError('bot_timeout', 'the bot took too long for its reply', { details: { limitMs: settings.turnDeadlineMs } }),
       };
     } catch (thrown) {
       const error = toAppError(thrown, 'bot_failed');
       if (error.code === 'slow_reader') throw error;
-      return this.#turn.signal.aborted && isAbort(error.cause) ? { kind: 'abandoned' } : { kind: 'failed', error };
+      return this.#turn.signal.aborted && isAbort(error.cause) ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
       this.#isWaitedFor = false;
       cancelGrace();
+      cancelFiller();
       this.#deadline?.cancel();
       this.#turn.signal.removeEventListener('abort', giveUp);
       for (const signal of [this.#thinking, this.#listening]) {
@@ -94,27 +102,58 @@ export class BotQuestion {
     }
   }
 
-  async #think(input: CompleteInput): Promise<Answer<JsonValue>> {
-    const event = this.#record.started ? await this.#event(input) : startOf(input);
+  async #think(input: CompleteInput): Promise<{ answer: Answer<JsonValue>; event: ReplyingEvent } | 'false_interruption'> {
+    const event = await this.#eventOf(input);
+    if (event === undefined) return 'false_interruption';
+    // The deadline passed while the recognizer was working: the bot must not hear of an input that was apologized for.
+    if (!this.#isWaitedFor) throw new AppError('bot_timeout', 'the utterance was recognized too late');
+    this.#event = event;
     this.#hasHandlerBegun = true;
     this.#onHandlerBegun();
-    const isWelcome = event.type === 'session_start';
+    return { answer: event.type === 'session_start' ? await this.#welcome(event) : await this.#handle(event, (prompts) => prompts), event };
+  }
+
+  async #welcome(event: ReplyingEvent): Promise<Answer<JsonValue>> {
     const welcome: Prompt[] = [];
-    const spoken = (prompts: readonly Prompt[]): readonly Prompt[] => {
-      if (!isWelcome) return prompts;
+    const answer = await this.#handle(event, (prompts) => {
       // G-27: whether the welcome can be cut is the operator's choice.
       const kept = this.#parts.settings.welcomeBargeIn ? prompts : prompts.map((prompt) => ({ ...prompt, bargeIn: false }));
       welcome.push(...kept);
       return kept;
-    };
+    });
+    this.#session.keepWelcome(welcome);
+    return answer;
+  }
+
+  async #handle(event: ReplyingEvent, prepared: (prompts: readonly Prompt[]) => readonly Prompt[]): Promise<Answer<JsonValue>> {
+    const { clock, observer } = this.#parts;
+    const { call, bot } = this.#session;
+    observer.botAsked?.(call, this.#turn.id, event.type);
+    const askedAtMs = clock.monotonicMs();
     const context = botContext(this.#parts, this.#session, this.#turn.id, this.#thinking.signal);
-    const { state, reply } = await runHandler(this.#session.bot, this.#record.state, event, context, (prompts) =>
-      this.#speakEarly(spoken(prompts)),
-    );
-    this.#demandSmall(state);
-    const prompts = spoken(reply.prompts);
-    if (isWelcome) this.#session.keepWelcome(welcome);
-    return { state, reply: { ...reply, prompts } };
+    try {
+      const { state, reply } = await runHandler(bot, this.#record.state, event, context, (prompts) => this.#speakEarly(prepared(prompts)));
+      this.#demandSmall(state);
+      return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
+    } finally {
+      observer.botAnswered?.(call, this.#turn.id, clock.monotonicMs() - askedAtMs);
+    }
+  }
+
+  async #eventOf(input: CompleteInput): Promise<ReplyingEvent | undefined> {
+    if (!this.#record.started) return startEvent(input);
+    const [parts, session, turnId, record] = [this.#parts, this.#session, this.#turn.id, this.#record];
+    return callerEvent(input, { parts, session, turnId, record, signal: this.#listening.signal });
+  }
+
+  /** A caller who hears nothing for long takes the line for dead. @returns what takes the filler back. */
+  #fillerLater(): () => void {
+    const { clock, observer, settings } = this.#parts;
+    if (settings.fillerAfterMs === 0) return () => undefined;
+    return clock.after(settings.fillerAfterMs, () => {
+      const isSaid = this.#isWaitedFor && this.#writer.interject({ kind: 'text', text: settings.filler, bargeIn: true });
+      if (isSaid) observer.fillerSpoken?.(this.#session.call, this.#turn.id);
+    });
   }
 
   // The client's time to read is not the bot's time to think.
@@ -124,35 +163,6 @@ export class BotQuestion {
     await this.#writer.speak(prompts);
     this.#deadline?.resume();
     return this.#isWaitedFor;
-  }
-
-  async #event(input: CompleteInput): Promise<ReplyingEvent> {
-    switch (input.kind) {
-      case 'session_start':
-        return startOf(input);
-      case 'dtmf': {
-        const terminator = this.#record.listen.terminator ?? this.#parts.settings.listen.terminator;
-        return { type: 'dtmf_input', digits: withoutTerminator(input.digits, terminator) };
-      }
-      case 'no_input':
-        return { type: 'no_input' };
-      case 'custom_event':
-        return { type: 'custom_event', name: input.name, parameters: input.parameters };
-      case 'speech':
-        return { type: 'speech_input', utterance: input.utterance, text: await this.#recognize(input.utterance) };
-    }
-  }
-
-  async #recognize(utterance: Utterance): Promise<string | undefined> {
-    try {
-      return await this.#parts.recognizer?.recognize(utterance, this.#listening.signal);
-    } catch (thrown) {
-      // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
-      const error = toAppError(thrown, 'recognition_failed');
-      const ids = { conversationId: this.#session.call.conversationId, turnId: this.#turn.id };
-      this.#parts.log.warn({ ...ids, code: error.code, err: error }, 'the utterance goes to the bot without text');
-      return undefined;
-    }
   }
 
   #demandSmall(state: JsonValue): void {
@@ -168,16 +178,6 @@ export class BotQuestion {
 export function botContext({ clock, log }: EngineParts, session: RunningSession, turnId: string, signal: AbortSignal): BotContext {
   const { call, bot } = session;
   return { call, turnId, signal, clock, log: log.child({ bot: bot.id, conversationId: call.conversationId, turnId }) };
-}
-
-function startOf(input: CompleteInput): ReplyingEvent {
-  if (input.kind === 'session_start') return { type: 'session_start', name: input.name, parameters: input.parameters };
-  return { type: 'session_start', name: '', parameters: {} };
-}
-
-// G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.
-function withoutTerminator(digits: string, terminator: TerminatorKey): string {
-  return terminator !== 'none' && digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
 }
 
 function isAbort(cause: unknown): boolean {

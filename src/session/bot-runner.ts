@@ -3,22 +3,33 @@
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
-import type { NotifyingEvent } from '../bot/bot.ts';
+import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
 import { runNote } from '../bot/run-handler.ts';
 import { say, type Answer } from '../bot/saying.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
-import { isTerminal, type Reply } from '../dialog/reply.ts';
+import type { FinalNext } from '../dialog/output.ts';
+import { isTerminal, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
 import { BotQuestion, botContext } from './bot-question.ts';
+import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
-import type { EngineParts, RunningSession } from './parts.ts';
+import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import { firstRecord, type SessionRecord } from './record.ts';
 import { ReplyWriter } from './reply-writer.ts';
-import type { CompleteInput, Turn } from './turn.ts';
+import { transcriptText, withBotLine, withStep, type TranscriptLine } from './transcript.ts';
+import type { Turn } from './turn.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
 const FAILURES_BEFORE_TRANSFER = 2;
 /** Longest a notifying handler may take, ms: replies wait behind it. */
 const NOTE_LIMIT_MS = 500;
+
+/** What a turn is answered with. */
+interface Answered {
+  readonly answer: Answer<JsonValue>;
+  /** Undefined when not even that was known in time. */
+  readonly event: ReplyingEvent | undefined;
+  readonly hasFailed?: boolean;
+}
 
 /** Runs the bots of all sessions; holds nothing of any of them. */
 export class BotRunner {
@@ -37,6 +48,7 @@ export class BotRunner {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') {
         this.#parts.log.warn({ ...idsOf(session, turn), code: error.code }, error.message);
+        this.#parts.observer.slowReader?.(session.call, turn.id);
         turn.fail(error);
       } else {
         this.#parts.log.error({ ...idsOf(session, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
@@ -85,6 +97,7 @@ export class BotRunner {
       playback: session.playback,
       clock,
       slowReaderMs: settings.slowReaderMs,
+      maxFarewellMs: settings.maxFarewellMs,
       onFirstAudio: () => {
         observer.replyStarted?.(session.call, turn.id, clock.monotonicMs() - completeAtMs);
       },
@@ -93,37 +106,59 @@ export class BotRunner {
 
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
     const record = (await this.#parts.store.load(session.call)) ?? firstRecord(session);
-    if (record.ended || session.isEnded) {
-      turn.finish('superseded');
+    if (session.isEnded || session.owed !== undefined || record.ended) {
+      await this.#settle(session, turn, writer);
       return;
     }
     if (session.isExpired) {
       await this.#handOver(session, turn, writer, 'too_long');
       return;
     }
-    if (record.started && input.kind === 'session_start') {
+    if (record.started && input.act.kind === 'session_start') {
       this.#parts.log.warn(idsOf(session, turn), 'the session started twice; repeating the welcome once');
-      await this.#deliver(writer, { prompts: session.takeWelcome(), next: record.listen });
+      await this.#keepListening(writer, record, session.takeWelcome());
       turn.finish('replied');
       return;
     }
-    if (!record.started && input.kind !== 'session_start') {
+    if (!record.started && input.act.kind !== 'session_start') {
       this.#parts.log.warn(idsOf(session, turn), 'the call is unknown here; its bot starts over');
     }
-    const heard = await new BotQuestion(this.#parts, session, turn, record, writer).ask(input);
-    switch (heard.kind) {
+    const outcome = await new BotQuestion(this.#parts, session, turn, record, writer).ask(input);
+    switch (outcome.kind) {
       case 'answer':
-        await this.#commitAndSpeak(session, turn, writer, record, heard.answer);
+        await this.#commitAndSpeak(session, turn, writer, record, outcome);
         return;
       case 'failed':
-        this.#parts.observer.botFailed?.(session.call, turn.id, heard.error);
-        await this.#commitAndSpeak(session, turn, writer, record, { state: record.state, reply: this.#excuse(record) }, true);
+        this.#parts.observer.botFailed?.(session.call, turn.id, outcome.error);
+        await this.#commitAndSpeak(session, turn, writer, record, {
+          answer: { state: record.state, reply: this.#excuse(record) },
+          event: outcome.event,
+          hasFailed: true,
+        });
         return;
       case 'abandoned':
         // The caller talked on or left, and the bot was still busy: its answer is not waited for.
-        await this.#deliver(writer, { prompts: [], next: record.listen });
+        await this.#keepListening(writer, record, []);
         turn.finish('interrupted');
+        return;
+      case 'false_interruption':
+        await this.#resume(session, turn, writer, record, input);
     }
+  }
+
+  /** The call is over for the bot. An end that was decided and never handed over is handed over now, without a word. */
+  async #settle(session: RunningSession, turn: Turn, writer: ReplyWriter): Promise<void> {
+    const { owed } = session;
+    if (owed !== undefined && !session.isEnded && (await writer.finish([], owed.next, true))) session.ends(owed.end);
+    turn.finish('superseded');
+  }
+
+  /** What cut the prompts was no speech: they go on a little before the cut. */
+  async #resume(session: RunningSession, turn: Turn, writer: ReplyWriter, record: SessionRecord, input: CompleteInput): Promise<void> {
+    this.#parts.observer.promptResumed?.(session.call, turn.id);
+    await writer.repeat(input.cut);
+    await this.#keepListening(writer, record, []);
+    turn.finish('replied');
   }
 
   async #commitAndSpeak(
@@ -131,35 +166,67 @@ export class BotRunner {
     turn: Turn,
     writer: ReplyWriter,
     record: SessionRecord,
-    { state, reply }: Answer<JsonValue>,
-    hasFailed = false,
+    { answer: { state, reply }, event, hasFailed = false }: Answered,
   ): Promise<void> {
-    const { next } = reply;
+    const { next, prompts } = reply;
+    const isEnd = isTerminal(next);
+    const transcript = this.#transcript(record, event, isEnd ? prompts : []);
     await this.#commit(record, {
       state,
       started: record.started || !hasFailed,
-      listen: next.kind === 'listen' ? next : record.listen,
+      listen: isEnd ? record.listen : next,
       failures: hasFailed ? record.failures + 1 : 0,
+      misses: event?.type === 'no_input' ? record.misses + 1 : 0,
+      sensitive: record.sensitive || (!isEnd && next.sensitive === true),
+      transcript,
       turns: record.turns + 1,
-      ended: isTerminal(next),
+      ended: isEnd,
     });
-    if (isTerminal(next)) session.ends(hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end');
-    await this.#deliver(writer, reply);
-    const isInterrupted = turn.signal.aborted && !isTerminal(next);
-    turn.finish(hasFailed ? 'failed' : isInterrupted ? 'interrupted' : 'replied');
+    if (!isEnd) {
+      session.listensFor(next);
+      await writer.finish(prompts, this.#final(next), false);
+      turn.finish(hasFailed ? 'failed' : turn.signal.aborted ? 'interrupted' : 'replied');
+      return;
+    }
+    const end = hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
+    await this.#sayGoodbye(session, writer, prompts, { next: this.#final(next, transcript), end });
+    turn.finish(hasFailed ? 'failed' : 'replied');
   }
 
-  async #deliver(writer: ReplyWriter, { prompts, next }: Reply): Promise<void> {
-    await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), isTerminal(next));
+  /** Last words and the terminal event. One that cannot be handed over stays owed to the caller's next turn. */
+  async #sayGoodbye(session: RunningSession, writer: ReplyWriter, prompts: readonly Prompt[], owed: OwedEnd): Promise<void> {
+    session.owes(owed);
+    if (await writer.finish(prompts, owed.next, true)) session.ends(owed.end);
+  }
+
+  async #keepListening(writer: ReplyWriter, { listen }: SessionRecord, prompts: readonly Prompt[]): Promise<void> {
+    // What was sent to the flow once is not sent again.
+    const { event: _, ...again } = listen;
+    await writer.finish(prompts, this.#final(again), false);
+  }
+
+  #final(next: Next, transcript: readonly TranscriptLine[] = []): FinalNext {
+    const { listen, keepsTranscript } = this.#parts.settings;
+    return finalNext(next, listen, keepsTranscript ? transcriptText(transcript) : undefined);
+  }
+
+  #transcript(record: SessionRecord, event: ReplyingEvent | undefined, lastPrompts: readonly Prompt[]): readonly TranscriptLine[] {
+    if (!this.#parts.settings.keepsTranscript) return [];
+    const isSensitive = record.listen.sensitive === true;
+    const wasSensitive = record.sensitive;
+    const lines = event === undefined ? record.transcript : withStep(record.transcript, { event, isSensitive, wasSensitive });
+    const lastWords = lastPrompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : [])).join(' ');
+    return withBotLine(lines, lastWords, wasSensitive);
   }
 
   /** A terminal reply of our own, without bot and store. */
   async #handOver(session: RunningSession, turn: Turn, writer: ReplyWriter, end: SessionEnd): Promise<void> {
-    session.ends(end);
     try {
-      await this.#deliver(writer, say(this.#parts.settings.handover).transfer({ reason: end }));
+      const { prompts, next } = say(this.#parts.settings.handover).transfer({ reason: end });
+      await this.#sayGoodbye(session, writer, prompts, { next: this.#final(next), end });
       turn.finish(end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
+      session.ends(end);
       turn.fail(toAppError(thrown));
     }
   }
@@ -168,7 +235,8 @@ export class BotRunner {
     const { apology, handover } = this.#parts.settings;
     if (record.failures + 1 >= FAILURES_BEFORE_TRANSFER) return say(handover).transfer({ reason: 'failed' });
     // The caller answers the same question again.
-    return { ...say(apology).listen(), next: record.listen };
+    const { event: _, ...again } = record.listen;
+    return { ...say(apology).listen(), next: again };
   }
 
   async #commit(record: SessionRecord, change: Partial<SessionRecord>): Promise<void> {

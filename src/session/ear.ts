@@ -5,13 +5,24 @@ import type { Utterance } from '../dialog/utterance.ts';
 import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../speech/audio-format.ts';
 import type { SpeechEvent } from '../speech/endpointer.ts';
 import type { Listener } from '../speech/listener.ts';
+import type { SpeechPatience } from '../speech/patience.ts';
 import type { Turn } from './turn.ts';
 
 /** Makes the listener of a session; it is made when the first audio arrives. */
-export type CreateListener = (hooks: {
+export type CreateListener = (options: {
   readonly onEvent: (event: SpeechEvent) => void;
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
+  /** The bot finds start and end of speech itself. */
+  readonly isSelfEndpointing: boolean;
 }) => Listener;
+
+/** What an ear is made with. */
+export interface EarOptions {
+  readonly create: CreateListener;
+  /** Hears every frame; undefined for bots that do not, so that they cost nothing. */
+  readonly onFrame: ((pcm: Int16Array) => void) | undefined;
+  readonly isSelfEndpointing: boolean;
+}
 
 const NOTHING_HEARD: Utterance = { mulaw: new Uint8Array(0), durationMs: 0 };
 
@@ -23,10 +34,17 @@ export class Ear {
   /** Number of the newest turn that had the ear. */
   #newest = 0;
   #format: AudioFormat = FALLBACK_FORMAT;
+  #patience: Partial<SpeechPatience> = {};
 
-  /** @param onFrame - hears every frame; left out for bots that do not, so that they cost nothing. */
-  constructor(create: CreateListener, onFrame?: (pcm: Int16Array) => void) {
-    this.#create = () => create({ onEvent: (event) => this.#turn?.heard(event), onFrame });
+  constructor({ create, onFrame, isSelfEndpointing }: EarOptions) {
+    const onEvent = (event: SpeechEvent): void => this.#turn?.heard(event);
+    this.#create = () => create({ onEvent, onFrame, isSelfEndpointing });
+  }
+
+  /** Sets how the next input is listened for; what is left out is the operator's setting. */
+  expect(patience: Partial<SpeechPatience>): void {
+    this.#patience = patience;
+    this.#listener?.expect(patience);
   }
 
   /** Remembers a format that a frame names, also when the frame itself is not listened to (G-32). @throws AppError `unsupported_audio`. */
@@ -34,8 +52,13 @@ export class Ear {
     this.#format = nextFormat(this.#format, input);
   }
 
-  /** Listens to a frame of a turn; frames of older turns are dropped. @throws AppError `unsupported_audio`. */
-  hear(turn: Turn, audio: Uint8Array): void {
+  /**
+   * Listens to a frame of a turn; frames of older turns are dropped.
+   *
+   * @param isOverPrompt - a prompt is playing: it takes more than a cough to be heard.
+   * @throws AppError `unsupported_audio`.
+   */
+  hear(turn: Turn, audio: Uint8Array, isOverPrompt: boolean): void {
     if (turn !== this.#turn) {
       if (turn.number < this.#newest) return;
       // What an older turn was hearing ends here: its caller goes on speaking on the newer one.
@@ -44,8 +67,18 @@ export class Ear {
       this.#newest = turn.number;
       this.#listener?.reset();
     }
-    this.#listener ??= this.#create();
-    this.#listener.push(audio, this.#format);
+    this.#listener ??= this.#made();
+    this.#listener.push(audio, this.#format, isOverPrompt);
+  }
+
+  /** A bot with endpointing of its own says that the caller began to speak. */
+  startNow(): void {
+    this.#listener?.startNow();
+  }
+
+  /** It says that the caller is done. */
+  endNow(): void {
+    this.#listener?.endNow();
   }
 
   /** The turn's input ended; speech that is going on ends with it. */
@@ -69,5 +102,11 @@ export class Ear {
     this.#turn = undefined;
     this.#listener?.close();
     this.#listener = undefined;
+  }
+
+  #made(): Listener {
+    const listener = this.#create();
+    listener.expect(this.#patience);
+    return listener;
   }
 }

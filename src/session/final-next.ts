@@ -4,15 +4,22 @@ import type { JsonObject } from '../base/json.ts';
 import type { FinalNext, ListenSettings } from '../dialog/output.ts';
 import type { Next, Transfer } from '../dialog/reply.ts';
 
-/** Completes a bot's next step. @param defaults - fills in what a listen leaves out. */
-export function finalNext(next: Next, defaults: ListenSettings): FinalNext {
+/**
+ * Completes a bot's next step.
+ *
+ * @param defaults - fills in what a listen leaves out.
+ * @param transcript - of the whole session, for its last response (G-7B); undefined when none is kept.
+ */
+export function finalNext(next: Next, defaults: ListenSettings, transcript?: string): FinalNext {
   switch (next.kind) {
-    case 'listen':
-      return { ...defaults, ...next };
+    case 'listen': {
+      const { speech: _, event, ...listen } = next;
+      return { ...defaults, ...listen, event };
+    }
     case 'transfer':
-      return { kind: 'transfer', summary: next.summary, metadata: transferMetadata(next) };
+      return { kind: 'transfer', summary: next.summary, transcript, metadata: transferMetadata(next) };
     case 'end':
-      return { kind: 'end', metadata: { outcome: next.outcome } };
+      return { kind: 'end', summary: next.summary, transcript, metadata: { outcome: next.outcome } };
   }
 }
 

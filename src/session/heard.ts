@@ -1,47 +1,127 @@
 // What the caller has heard: a clock over the prompts that were handed to the platform. An estimate, because the
 // platform says nothing of its player; it starts with the first byte sent and never runs ahead of real time.
+import { NOTHING_SAID, type Heard } from '../dialog/heard.ts';
+import type { PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 
-interface Segment {
+/** A prompt that goes on after a cut begins this much earlier, ms: in the middle of a word nobody understands it. */
+const REPEATED_MS = 400;
+/** Bytes of µ-law per ms of sound. */
+const BYTES_PER_MS = 8;
+
+interface Played {
+  readonly prompt: SpokenPrompt;
+  /** All of its sound, in pieces when it was synthesized while it was sent. */
+  readonly pieces: PromptAudio[];
   readonly startMs: number;
-  readonly endMs: number;
-  readonly bargeIn: boolean;
+  endMs: number;
+}
+
+/** What a cut left behind. */
+export interface Cut {
+  readonly heard: Heard;
+  /** The prompts that were not heard to their end, from a little before the cut on. */
+  readonly rest: readonly SpokenPrompt[];
 }
 
 /** The playback clock of one session. Times are monotonic ms. */
 export class Playback {
-  #segments: Segment[] = [];
+  #played: Played[] = [];
+  /** False when prompts of the reply were never handed over. */
+  #isWhole = true;
+  /** What was heard of a reply that was cut. */
+  #cutHeard: Heard | undefined;
 
-  /** A prompt of `durationMs` was handed over at `nowMs`; it plays after those before it (G-22). */
-  queued(durationMs: number, bargeIn: boolean, nowMs: number): void {
-    const last = this.#segments.at(-1);
-    if (last !== undefined && last.endMs <= nowMs) this.#segments = [];
-    const startMs = last === undefined || last.endMs <= nowMs ? nowMs : last.endMs;
-    this.#segments.push({ startMs, endMs: startMs + durationMs, bargeIn });
+  /** The next reply begins. What is still being played stays before it (G-22). */
+  begin(nowMs: number): void {
+    this.#played = this.#played.filter((played) => played.endMs > nowMs);
+    this.#isWhole = true;
+    this.#cutHeard = undefined;
+  }
+
+  /** A prompt was handed over at `nowMs`; it plays after those before it (G-22). Without sound it takes no time here. */
+  queued(prompt: SpokenPrompt, nowMs: number): void {
+    const startMs = Math.max(nowMs, this.#played.at(-1)?.endMs ?? nowMs);
+    const { audio } = prompt;
+    this.#played.push({ prompt, pieces: audio === undefined ? [] : [audio], startMs, endMs: startMs + (audio?.durationMs ?? 0) });
+  }
+
+  /** A further piece of the prompt that was queued last. */
+  extended(piece: PromptAudio, nowMs: number): void {
+    const last = this.#played.at(-1);
+    if (last === undefined) return;
+    last.pieces.push(piece);
+    last.endMs = Math.max(last.endMs, nowMs) + piece.durationMs;
+  }
+
+  /** Prompts of this reply will not be sent: the caller acted over it. */
+  dropped(): void {
+    this.#isWhole = false;
+    if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
   }
 
   /** True while prompts are being heard. */
   isPlaying(nowMs: number): boolean {
-    const last = this.#segments.at(-1);
-    return last !== undefined && nowMs < last.endMs;
+    return this.remainingMs(nowMs) > 0;
+  }
+
+  /** How long the prompts that were handed over still play. */
+  remainingMs(nowMs: number): number {
+    const last = this.#played.at(-1);
+    return last === undefined ? 0 : Math.max(0, last.endMs - nowMs);
   }
 
   /** True while a prompt is being heard that may not be cut (G-37, G-51). */
   isProtected(nowMs: number): boolean {
-    for (const segment of this.#segments) {
-      if (nowMs >= segment.startMs && nowMs < segment.endMs) return !segment.bargeIn;
+    for (const { prompt, startMs, endMs } of this.#played) {
+      if (nowMs >= startMs && nowMs < endMs) return !prompt.bargeIn;
     }
     return false;
   }
 
-  /**
-   * Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52).
-   *
-   * @returns how much of the prompts was heard, ms; 0 when none was playing.
-   */
-  cut(nowMs: number): number {
-    const first = this.#segments[0];
-    const heardMs = first !== undefined && this.isPlaying(nowMs) ? Math.max(0, nowMs - first.startMs) : 0;
-    this.#segments = [];
-    return heardMs;
+  /** What was heard of the last reply by `nowMs`, or by the moment it was cut. */
+  heard(nowMs: number): Heard {
+    if (this.#cutHeard !== undefined) return this.#cutHeard;
+    if (this.#played.length === 0) return this.#isWhole ? NOTHING_SAID : { ...NOTHING_SAID, complete: false };
+    let ms = 0;
+    let complete = this.#isWhole;
+    const texts: string[] = [];
+    for (const { prompt, startMs, endMs } of this.#played) {
+      const lengthMs = endMs - startMs;
+      const heardMs = Math.min(Math.max(0, nowMs - startMs), lengthMs);
+      const isHeard = nowMs >= endMs;
+      ms += heardMs;
+      complete &&= isHeard;
+      const text = isHeard ? (prompt.text ?? '') : wordsUpTo(prompt.text ?? '', lengthMs === 0 ? 0 : heardMs / lengthMs);
+      if (text !== '') texts.push(text);
+    }
+    return { complete, ms, text: texts.join(' ') };
   }
+
+  /** Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52). */
+  cut(nowMs: number): Cut {
+    const heard = this.heard(nowMs);
+    const rest = this.#played.filter((played) => played.endMs > nowMs).map((played) => restOf(played, nowMs));
+    this.#cutHeard = heard;
+    this.#played = [];
+    return { heard, rest };
+  }
+}
+
+function restOf({ prompt, pieces, startMs }: Played, nowMs: number): SpokenPrompt {
+  let skipBytes = Math.max(0, nowMs - startMs - REPEATED_MS) * BYTES_PER_MS;
+  if (skipBytes === 0 && pieces.length === 1) return prompt;
+  const left: Uint8Array[] = [];
+  for (const { mulaw } of pieces) {
+    if (skipBytes < mulaw.length) left.push(mulaw.subarray(Math.floor(skipBytes)));
+    skipBytes = Math.max(0, skipBytes - mulaw.length);
+  }
+  const mulaw = left.length === 1 ? (left[0] ?? new Uint8Array(0)) : Buffer.concat(left);
+  return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS } };
+}
+
+/** The words of a text up to a part of its length between 0 and 1; a word that was begun counts. */
+function wordsUpTo(text: string, part: number): string {
+  if (part <= 0) return '';
+  const end = text.indexOf(' ', Math.ceil(text.length * part) - 1);
+  return (end === -1 ? text : text.slice(0, end)).trimEnd();
 }

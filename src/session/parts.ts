@@ -4,8 +4,8 @@ import type { Logger } from '../base/log.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
-import type { DeliveryMode } from '../dialog/output.ts';
-import type { Prompt } from '../dialog/reply.ts';
+import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
+import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Playback } from './heard.ts';
 import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -29,11 +29,23 @@ export interface RunningSession {
   readonly playback: Playback;
   /** True after a terminal event was sent or received (G-7C). */
   readonly isEnded: boolean;
+  /** A terminal event that was decided and not yet handed over. */
+  readonly owed: OwedEnd | undefined;
   /** True when the session has lasted too long: its next turn hands the caller over (G-93). */
   readonly isExpired: boolean;
   /** The welcome's prompts, for the one repetition that a duplicate start gets (G-28). */
   keepWelcome(prompts: readonly Prompt[]): void;
   takeWelcome(): readonly Prompt[];
-  /** A terminal event is about to be handed over; the first end counts. */
+  /** What the next input is listened for has changed. */
+  listensFor(listen: Listen): void;
+  /** A terminal event is decided: nothing of the caller is an input any more. */
+  owes(owed: OwedEnd): void;
+  /** A terminal event was handed over or received; the first end counts. */
   ends(end: SessionEnd): void;
+}
+
+/** How a call is to end: what the platform is told, and what that means. */
+export interface OwedEnd {
+  readonly next: FinalNext;
+  readonly end: SessionEnd;
 }

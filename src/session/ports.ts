@@ -1,14 +1,18 @@
 // What the engine asks of the rooms beside it. Roles only; who plays them is decided in app.
 import type { AppError } from '../base/errors.ts';
+import type { BargeIn, ReplyingEvent } from '../bot/bot.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Output, PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import type { AdmissionRefusal } from './admission.ts';
 import type { SessionRecord } from './record.ts';
 
 /** The mouth of one turn, as the transport offers it. Nothing may be written after `complete` or `fail` (G-14). */
 export interface TurnSink {
+  /** The platform's correlation id of this turn, or one of ours; safe to log. */
+  readonly trackingId?: string;
   /** Hands one output to the wire. False: wait for `onceDrained` before the next. */
   write(output: Output): boolean;
   /** Calls `listener` once when the wire can take more. At most one listener waits at a time. */
@@ -38,13 +42,18 @@ export interface PromptVoice {
   /** False when no synthesizer is there: text prompts then travel as text alone. */
   readonly canSpeak: boolean;
   /**
-   * The ready audio of a prompt, or undefined when it has none. A prompt that was rendered before comes back at once,
-   * without a promise.
+   * The audio of a prompt. A prompt that was rendered before comes back at once, without a promise.
    *
    * @throws never; a failed synthesis is reported by the implementation and yields undefined.
    */
-  render(prompt: Prompt, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined>;
+  render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound>;
 }
+
+/**
+ * What a prompt sounds like: ready audio, pieces of it that are still being made (they never throw; a failure ends
+ * them), or nothing.
+ */
+export type Sound = PromptAudio | AsyncIterable<PromptAudio> | undefined;
 
 /** Turns an utterance into text. */
 export interface Recognizer {
@@ -60,13 +69,27 @@ export interface Recognizer {
  * break a call. No member is called per audio frame, and none is given caller data.
  */
 export interface SessionObserver {
+  /** A new call got no session; its caller heard a line and was handed over. */
+  callRefused?(call: CallKey, reason: AdmissionRefusal): void;
   sessionStarted?(call: CallFacts): void;
   sessionEnded?(call: CallFacts, end: SessionEnd): void;
-  turnStarted?(call: CallFacts, turnId: string): void;
+  turnStarted?(call: CallFacts, turnId: string, trackingId?: string): void;
   /** The first prompt audio of a turn was handed to the wire, `latencyMs` after the caller's input was complete. */
   replyStarted?(call: CallFacts, turnId: string, latencyMs: number): void;
   turnEnded?(call: CallFacts, turnId: string, end: TurnEnd): void;
-  bargeIn?(call: CallFacts, turnId: string): void;
+  /** The caller began or stopped speaking. */
+  inputStarted?(call: CallFacts, turnId: string): void;
+  inputEnded?(call: CallFacts, turnId: string): void;
+  /** An input reached the bot; `botAnswered` follows, whatever came of it. */
+  botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
+  botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;
+  bargeIn?(call: CallFacts, turnId: string, by: BargeIn['by'], heardMs: number): void;
+  /** What cut the prompts was no speech: they went on. */
+  promptResumed?(call: CallFacts, turnId: string): void;
+  /** The caller heard that the bot is still thinking. */
+  fillerSpoken?(call: CallFacts, turnId: string): void;
+  /** A client did not read its prompts in time. */
+  slowReader?(call: CallFacts, turnId: string): void;
   /** A bot threw, took too long or answered nonsense; the caller heard a safe prompt or was transferred. */
   botFailed?(call: CallFacts, turnId: string, error: AppError): void;
 }

@@ -4,6 +4,7 @@ import type { JsonValue } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import type { Listen } from '../dialog/reply.ts';
+import type { TranscriptLine } from './transcript.ts';
 
 /** What is kept of a session between two turns. */
 export interface SessionRecord {
@@ -20,6 +21,12 @@ export interface SessionRecord {
   readonly listen: Listen;
   /** Bot failures in a row; the second one transfers the caller. */
   readonly failures: number;
+  /** How often in a row the caller did nothing. */
+  readonly misses: number;
+  /** Set once a sensitive input was asked for: from then on the bot's state does not lie open in a store (G-83). */
+  readonly sensitive: boolean;
+  /** Who said what; empty when no transcript is kept. */
+  readonly transcript: readonly TranscriptLine[];
   /** Turns that were answered so far. */
   readonly turns: number;
   /** Set when a terminal event was sent or received; further turns get no prompts (G-7C). */
@@ -41,6 +48,9 @@ export function firstRecord(session: {
     started: false,
     listen: { kind: 'listen' },
     failures: 0,
+    misses: 0,
+    sensitive: false,
+    transcript: [],
     turns: 0,
     ended: false,
   };

@@ -6,7 +6,8 @@ import { AppError } from '../base/errors.ts';
 import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Playback } from './heard.ts';
-import type { PromptVoice } from './ports.ts';
+import type { PromptVoice, Sound } from './ports.ts';
+import { isStreamed, ready, Pieces } from './sound.ts';
 import type { Turn } from './turn.ts';
 
 /** What a writer needs; `slowReaderMs` bounds each wait for the client to read. */
@@ -17,6 +18,8 @@ export interface ReplyWriterOptions {
   readonly playback: Playback;
   readonly clock: Clock;
   readonly slowReaderMs: number;
+  /** Longest wait for the last words to be heard before a terminal event (G-7A). */
+  readonly maxFarewellMs: number;
   /** The first sound of this turn is on the wire. */
   readonly onFirstAudio: () => void;
 }
@@ -26,6 +29,7 @@ export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
   /** Prompts that travel with the final: all in WAV mode (G-41), those without sound in chunk mode (G-43). */
   readonly #withFinal: SpokenPrompt[] = [];
+  #hasBegun = false;
   #hasSpoken = false;
   #lastBargeIn = false;
 
@@ -43,23 +47,56 @@ export class ReplyWriter {
   }
 
   /**
+   * Lets the caller hear a prompt while nothing else was said on this turn. Only a sound that is ready, and only where
+   * prompts travel ahead of the final.
+   *
+   * @returns whether it was said.
+   */
+  interject(prompt: Prompt): boolean {
+    const { turn, mode, voice } = this.#options;
+    if (mode === 'wav' || this.#hasBegun || turn.signal.aborted) return false;
+    const sound = voice.render(prompt, turn.signal);
+    if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
+    this.#begin();
+    this.#write({ audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn });
+    return true;
+  }
+
+  /** Speaks prompts again that had their sound before. @throws AppError `slow_reader`. */
+  async repeat(prompts: readonly SpokenPrompt[]): Promise<void> {
+    const unwanted = this.#options.turn.signal;
+    for (const prompt of prompts) if (!unwanted.aborted) await this.#say(prompt, unwanted);
+  }
+
+  /**
    * Speaks the rest and writes the turn's one FINAL (G-14, G-43).
    *
-   * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before (G-55).
+   * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before
+   *   (G-55); the final waits until the caller has heard what was sent ahead of it (G-7A).
+   * @returns whether the final was handed over; false when the turn was over before.
    * @throws AppError `slow_reader`.
    */
-  async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean): Promise<void> {
+  async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean): Promise<boolean> {
     const { turn, mode, playback, clock } = this.#options;
     const unwanted = isTerminal ? turn.over : turn.signal;
     await this.#speak(isTerminal ? prompts.map(uncuttable) : prompts, unwanted);
+    if (isTerminal) await this.#untilHeard();
+    if (turn.over.aborted) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
-    for (const { audio, bargeIn } of kept) {
-      if (audio !== undefined) playback.queued(audio.durationMs, bargeIn, clock.monotonicMs());
-    }
+    if (!unwanted.aborted) this.#begin();
+    for (const prompt of kept) playback.queued(prompt, clock.monotonicMs());
     if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
     turn.holdsFloor = false;
     // Nothing follows, so nobody waits until the client has read it.
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn: this.#lastBargeIn && !isTerminal });
+    return true;
+  }
+
+  // Not for prompts that travel with the final itself: those the platform plays before it acts.
+  async #untilHeard(): Promise<void> {
+    const { turn, playback, clock, maxFarewellMs } = this.#options;
+    const remainingMs = Math.min(playback.remainingMs(clock.monotonicMs()), maxFarewellMs);
+    if (remainingMs > 0) await waitAtMost(new Promise<never>(() => undefined), remainingMs, clock, turn.over);
   }
 
   async #speak(prompts: readonly Prompt[], unwanted: AbortSignal): Promise<void> {
@@ -68,27 +105,65 @@ export class ReplyWriter {
     const sounds = prompts.map((prompt) => voice.render(prompt, unwanted));
     for (const [index, prompt] of prompts.entries()) {
       turn.holdsFloor = prompts.slice(index).some((left) => !left.bargeIn);
-      const sound = sounds[index];
       // The voice's own bound would let the next input wait for a sound that nobody wants any more.
-      const audio = sound instanceof Promise ? await valueUnlessAborted(sound, clock, unwanted) : sound;
+      const sound = await ready(sounds[index], clock, unwanted);
       if (unwanted.aborted) break;
-      await this.#say({ audio, text: prompt.kind === 'text' ? prompt.text : undefined, bargeIn: prompt.bargeIn }, unwanted);
+      await this.#sound(prompt, sound, unwanted);
     }
     turn.holdsFloor = false;
   }
 
+  async #sound(prompt: Prompt, sound: Sound, unwanted: AbortSignal): Promise<void> {
+    const spoken = { text: textOf(prompt), bargeIn: prompt.bargeIn };
+    if (!isStreamed(sound)) {
+      await this.#say({ ...spoken, audio: sound }, unwanted);
+      return;
+    }
+    const pieces = new Pieces(sound, this.#options.clock, unwanted);
+    try {
+      if (this.#options.mode === 'wav') await this.#say({ ...spoken, audio: await pieces.whole() }, unwanted);
+      else await this.#sayPieces(spoken, pieces, unwanted);
+    } finally {
+      pieces.close();
+    }
+  }
+
+  async #sayPieces(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
+    const first = await pieces.next();
+    if (unwanted.aborted) return;
+    await this.#say({ ...spoken, audio: first }, unwanted);
+    if (first === undefined) return;
+    const { turn, playback, clock } = this.#options;
+    for (let audio = await pieces.next(); audio !== undefined; audio = await pieces.next()) {
+      if (unwanted.aborted) return;
+      playback.extended(audio, clock.monotonicMs());
+      if (!turn.write({ kind: 'prompt', prompt: { ...spoken, audio } })) await this.#drained(unwanted);
+    }
+  }
+
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
-    const { audio, bargeIn } = prompt;
     // A recording that cannot be played has no text to fall back to.
-    if (audio === undefined && prompt.text === undefined) return;
+    if (prompt.audio === undefined && prompt.text === undefined) return;
+    this.#begin();
     if (!isSounding(prompt) || this.#options.mode === 'wav') {
       this.#withFinal.push(prompt);
       return;
     }
     this.#spoken();
-    this.#lastBargeIn = bargeIn;
-    this.#options.playback.queued(audio?.durationMs ?? 0, bargeIn, this.#options.clock.monotonicMs());
-    if (!this.#options.turn.write({ kind: 'prompt', prompt })) await this.#drained(unwanted);
+    if (!this.#write(prompt)) await this.#drained(unwanted);
+  }
+
+  #write(prompt: SpokenPrompt & { readonly audio: PromptAudio }): boolean {
+    this.#lastBargeIn = prompt.bargeIn;
+    this.#options.playback.queued(prompt, this.#options.clock.monotonicMs());
+    return this.#options.turn.write({ kind: 'prompt', prompt });
+  }
+
+  /** From here on what the caller hears is this reply. */
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#options.playback.begin(this.#options.clock.monotonicMs());
   }
 
   #spoken(): void {
@@ -109,16 +184,12 @@ export class ReplyWriter {
   }
 }
 
-/** Longest wait for one sound, ms; beyond it the prompt travels as text. Above what the voice allows itself. */
-const SOUND_LIMIT_MS = 15_000;
-
-async function valueUnlessAborted<T>(work: Promise<T>, clock: Clock, signal: AbortSignal): Promise<T | undefined> {
-  const waited = await waitAtMost(work, SOUND_LIMIT_MS, clock, signal);
-  return waited.kind === 'value' ? waited.value : undefined;
-}
-
 function isSounding(prompt: SpokenPrompt): prompt is SpokenPrompt & { readonly audio: PromptAudio } {
   return prompt.audio !== undefined;
+}
+
+function textOf(prompt: Prompt): string | undefined {
+  return prompt.kind === 'text' ? prompt.text : undefined;
 }
 
 function uncuttable<P extends { readonly bargeIn: boolean }>(prompt: P): P {

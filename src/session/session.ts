@@ -1,19 +1,21 @@
 // One call on our side: its open turns (two of them are normal, G-50), the ear they share, and the queue that brings
 // inputs to the bot one at a time and in order.
 import { AppError } from '../base/errors.ts';
-import type { Bot, NotifyingEvent } from '../bot/bot.ts';
+import type { Bot, BotEar, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { AudioInput } from '../dialog/input.ts';
-import type { DeliveryMode } from '../dialog/output.ts';
-import type { Prompt } from '../dialog/reply.ts';
+import type { DeliveryMode, SpokenPrompt } from '../dialog/output.ts';
+import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import { digitPatience } from '../speech/patience.ts';
 import type { BotRunner } from './bot-runner.ts';
+import { wantsDigits } from './caller-event.ts';
 import { Ear, type CreateListener } from './ear.ts';
 import { Playback } from './heard.ts';
-import type { EngineParts, RunningSession } from './parts.ts';
+import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
-import { Turn, type CompleteInput, type TurnHost } from './turn.ts';
+import { Turn, type TurnHost, type TurnInput } from './turn.ts';
 
 /** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
 const MAX_OPEN_TURNS = 8;
@@ -25,7 +27,7 @@ export interface SessionParts extends EngineParts {
   readonly createListener: CreateListener;
   readonly runner: BotRunner;
   /** Called once when a session is over, before the bot has been told. */
-  readonly onEnded: () => void;
+  readonly onEnded: (call: CallFacts) => void;
 }
 
 /** What a session starts from. */
@@ -35,6 +37,8 @@ export interface SessionStartingPoint {
   readonly mode: DeliveryMode;
   /** Turns of this call that were answered before, here or elsewhere; turn numbers go on from there. */
   readonly turns: number;
+  /** What the caller was last asked for. */
+  readonly listen: Listen;
 }
 
 /** One session. Made and thrown away by `Sessions`. */
@@ -54,19 +58,27 @@ export class Session implements TurnHost, RunningSession {
   #lastInputMs: number;
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
   #vanishedAtMs: number | undefined;
+  #owed: OwedEnd | undefined;
   #end: SessionEnd | undefined;
   #endedAtMs = 0;
+  /** The prompts that the caller's speech has cut, and the turn it came on. */
+  #cut: { readonly turn: Turn; readonly rest: readonly SpokenPrompt[] } | undefined;
   #isExpired = false;
   #welcome: readonly Prompt[] = [];
   #hasFrameFailed = false;
 
-  constructor({ call, bot, mode, turns }: SessionStartingPoint, parts: SessionParts) {
+  constructor({ call, bot, mode, turns, listen }: SessionStartingPoint, parts: SessionParts) {
     this.call = call;
     this.bot = bot;
     this.mode = mode;
     this.#turnCount = turns;
     this.#parts = parts;
-    this.#ear = new Ear(parts.createListener, bot.audioInput === undefined ? undefined : this.#frameHook(bot.audioInput));
+    this.#ear = new Ear({
+      create: parts.createListener,
+      onFrame: bot.audioInput === undefined ? undefined : this.#frameHook(bot.audioInput),
+      isSelfEndpointing: bot.endpointing === 'bot',
+    });
+    this.listensFor(listen);
     this.startedAtMs = parts.clock.monotonicMs();
     this.#lastInputMs = this.startedAtMs;
     parts.observer.sessionStarted?.(call);
@@ -74,6 +86,10 @@ export class Session implements TurnHost, RunningSession {
 
   get isEnded(): boolean {
     return this.#end !== undefined;
+  }
+
+  get owed(): OwedEnd | undefined {
+    return this.#owed;
   }
 
   get isExpired(): boolean {
@@ -113,7 +129,7 @@ export class Session implements TurnHost, RunningSession {
     this.#turnCount += 1;
     const turn = new Turn({ id: `${this.call.conversationId}#${String(this.#turnCount)}`, number: this.#turnCount }, this, sink);
     this.#open.add(turn);
-    this.#parts.observer.turnStarted?.(this.call, turn.id);
+    this.#parts.observer.turnStarted?.(this.call, turn.id, sink.trackingId);
     this.#note({ type: 'turn_started' }, turn.id);
     return turn;
   }
@@ -124,6 +140,11 @@ export class Session implements TurnHost, RunningSession {
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
     this.#isExpired = true;
+    // The bot's own goodbye is being spoken: it ends the call as well as ours.
+    if (this.#owed !== undefined && !this.isEnded && this.#queued > 0) {
+      await this.#tail;
+      return;
+    }
     const turns = [...this.#open].sort((a, b) => a.number - b.number);
     const newest = turns.pop();
     for (const turn of turns) turn.finish('superseded');
@@ -147,10 +168,11 @@ export class Session implements TurnHost, RunningSession {
   }
 
   listen(turn: Turn, input: AudioInput): void {
-    if (this.isEnded) return;
+    if (this.isEnded || this.#owed !== undefined) return;
     this.#ear.note(input);
+    const nowMs = this.#lastInputMs;
     // G-51: what is said into a prompt that cannot be cut is not input.
-    if (!this.#isProtected(this.#lastInputMs)) this.#ear.hear(turn, input.audio);
+    if (!this.#isProtected(nowMs)) this.#ear.hear(turn, input.audio, this.playback.isPlaying(nowMs));
   }
 
   cutSpeech(turn: Turn): void {
@@ -167,20 +189,37 @@ export class Session implements TurnHost, RunningSession {
     const nowMs = this.#parts.clock.monotonicMs();
     // A protected prompt goes on, whatever a client sends (G-37).
     if (this.#isProtected(nowMs)) return;
-    let isCut = this.playback.isPlaying(nowMs);
+    const isPlaying = this.playback.isPlaying(nowMs);
+    let isInterrupted = false;
     for (const older of this.#open) {
-      if (older !== turn && older.interrupt()) isCut = true;
+      if (older !== turn && older.interrupt()) isInterrupted = true;
     }
-    const heardMs = this.playback.cut(nowMs);
-    if (!isCut) return;
-    this.#parts.observer.bargeIn?.(this.call, turn.id);
-    this.#note({ type: 'barge_in', by, heardMs }, turn.id);
+    if (!isPlaying && !isInterrupted) return;
+    const { heard, rest } = this.playback.cut(nowMs);
+    if (isInterrupted) this.playback.dropped();
+    // A reply that was still being made cannot go on where it was.
+    this.#cut = by === 'speech' && !isInterrupted ? { turn, rest } : undefined;
+    this.#parts.observer.bargeIn?.(this.call, turn.id, by, heard.ms);
+    this.#note({ type: 'barge_in', by, heard: this.playback.heard(nowMs) }, turn.id);
   }
 
-  inputComplete(turn: Turn, input: CompleteInput): void {
+  inputStarted(turn: Turn): void {
+    this.#parts.observer.inputStarted?.(this.call, turn.id);
+  }
+
+  inputComplete(turn: Turn, act: TurnInput): void {
     // G-64: the digits of a one-key menu come without START_OF_DTMF.
-    if (input.kind === 'dtmf') this.callerActed(turn, 'keys');
-    this.#enqueue(() => this.#parts.runner.answer(this, turn, input));
+    if (act.kind === 'dtmf') this.callerActed(turn, 'keys');
+    if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
+    // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
+    if (this.isEnded || (this.#owed !== undefined && this.#queued > 0)) {
+      turn.finish('superseded');
+      return;
+    }
+    const cut = act.kind === 'speech' && this.#cut?.turn === turn ? this.#cut.rest : [];
+    this.#cut = undefined;
+    const heard = this.playback.heard(this.#parts.clock.monotonicMs());
+    this.#enqueue(() => this.#parts.runner.answer(this, turn, { act, heard, cut }));
   }
 
   hungUp(turn: Turn): void {
@@ -219,12 +258,26 @@ export class Session implements TurnHost, RunningSession {
     return welcome;
   }
 
+  listensFor(listen: Listen): void {
+    const { bot } = this;
+    const { digitSilenceMs, patience } = this.#parts.settings;
+    // Somebody who reads out digits looks at the next group in between.
+    const isReading = wantsDigits({ listen }) && (listen.digits ?? 0) > 1;
+    const own = { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
+    this.#ear.expect(own);
+  }
+
+  owes(owed: OwedEnd): void {
+    this.#owed ??= owed;
+  }
+
   ends(end: SessionEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#endedAtMs = this.#parts.clock.monotonicMs();
+    this.#owed = undefined;
     this.#welcome = [];
-    this.#parts.onEnded();
+    this.#parts.onEnded(this.call);
     this.#parts.observer.sessionEnded?.(this.call, end);
     if (this.#open.size === 0) this.#ear.close();
     this.#note({ type: 'session_end', by: end }, `${this.call.conversationId}#end`);
@@ -255,9 +308,18 @@ export class Session implements TurnHost, RunningSession {
   }
 
   #frameHook(audioInput: NonNullable<Bot['audioInput']>): (pcm: Int16Array) => void {
+    const isOwn = this.bot.endpointing === 'bot';
+    const ear: BotEar = {
+      speechStarted: () => {
+        if (isOwn && !this.#isProtected(this.#parts.clock.monotonicMs())) this.#ear.startNow();
+      },
+      speechEnded: () => {
+        if (isOwn) this.#ear.endNow();
+      },
+    };
     return (pcm) => {
       try {
-        audioInput(pcm, this.call);
+        audioInput(pcm, this.call, ear);
       } catch (error) {
         // A bot that fails on every frame would log 50 lines a second; once is enough to be found.
         if (!this.#hasFrameFailed)

@@ -1,5 +1,5 @@
-// All calls of this process: finds or makes the session of a call, bounds their number, ends the idle ones and drains
-// them when the process stops.
+// All calls of this process: finds or makes the session of a call, ends the idle ones and drains them when the process
+// stops.
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -9,10 +9,13 @@ import type { CatalogSource } from '../bot/catalog.ts';
 import { say } from '../bot/saying.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
+import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
 import { finalNext } from './final-next.ts';
 import type { TurnSink } from './ports.ts';
+import { isStreamed } from './sound.ts';
 import { Session, type SessionParts, type SessionStartingPoint } from './session.ts';
+import { startingPoint } from './starting-point.ts';
 
 /** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
 const ENDED_RETENTION_MS = 60_000;
@@ -30,9 +33,15 @@ export interface CallOpening extends CallKey {
   readonly parameters: JsonObject;
 }
 
+/** What all calls share. */
+export interface SessionsParts extends Omit<SessionParts, 'runner' | 'onEnded'> {
+  readonly admission: Admission;
+}
+
 /** The engine's front door for transports. */
 export class Sessions {
   readonly #parts: SessionParts;
+  readonly #admission: Admission;
   readonly #catalog: CatalogSource;
   readonly #live = new Map<string, Session>();
   readonly #loading = new Map<string, Promise<Session>>();
@@ -40,16 +49,15 @@ export class Sessions {
   readonly #stopping = new Map<string, Promise<void>>();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
-  #isDraining = false;
   #closing: Promise<number> | undefined;
-  #size = 0;
 
   /** Starts sweeping at once; `close` ends it. */
-  constructor(parts: Omit<SessionParts, 'runner' | 'onEnded'>, catalog: CatalogSource) {
-    const onEnded = (): void => {
-      this.#size -= 1;
+  constructor(parts: SessionsParts, catalog: CatalogSource) {
+    const onEnded = ({ organizationId }: CallKey): void => {
+      parts.admission.sessionEnded(organizationId);
     };
     this.#parts = { ...parts, runner: new BotRunner(parts), onEnded };
+    this.#admission = parts.admission;
     this.#catalog = catalog;
     this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {
       this.#sweep();
@@ -58,7 +66,7 @@ export class Sessions {
 
   /** Sessions that are not over. */
   get size(): number {
-    return this.#size;
+    return this.#admission.sessions;
   }
 
   /** Turns that are not done, of all sessions. */
@@ -71,7 +79,7 @@ export class Sessions {
   /**
    * The session of a call; a call that is not known gets a new one (G-12, G-15).
    *
-   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), `overloaded` or `shutting_down`.
+   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or what {@link refusedCall} makes of a refusal.
    */
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
@@ -106,7 +114,7 @@ export class Sessions {
     const spoken = prompts.map((prompt) => {
       const audio = voice.render(prompt, this.#process.signal);
       // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.
-      return { audio: audio instanceof Promise ? undefined : audio, text: settings.handover, bargeIn: false };
+      return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.handover, bargeIn: false };
     });
     sink.write({ kind: 'final', mode: 'wav', prompts: spoken, next: finalNext(next, settings.listen) });
     sink.complete();
@@ -114,7 +122,7 @@ export class Sessions {
 
   /** Refuses new calls from now on; running ones go on. */
   drain(): void {
-    this.#isDraining = true;
+    this.#admission.drain();
   }
 
   /**
@@ -157,19 +165,20 @@ export class Sessions {
   }
 
   async #load(id: string, opening: CallOpening): Promise<Session> {
-    const { settings, voice, clock } = this.#parts;
-    if (this.#closing !== undefined) throw new AppError('shutting_down', 'the server is stopping');
-    const recorded = await this.#recorded(opening);
+    const { settings, voice, clock, observer } = this.#parts;
+    // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
+    const recorded = this.#closing === undefined ? await this.#recorded(opening) : undefined;
     if (recorded !== undefined) return this.#create(id, recorded);
-    if (this.#isDraining) throw new AppError('shutting_down', 'the server is stopping and takes no new calls');
-    if (this.#size >= settings.maxSessions) {
-      throw new AppError('overloaded', 'the server has as many sessions as it may', { details: { limit: settings.maxSessions } });
+    const refusal = this.#admission.refusal(opening.organizationId);
+    if (refusal !== undefined) {
+      observer.callRefused?.(opening, refusal);
+      throw refusedCall(refusal);
     }
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
     const { organizationId, conversationId, vendorConfig, parameters } = opening;
     const bot = this.#bot(opening.agentId, organizationId);
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
-    return this.#create(id, { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0 });
+    return this.#create(id, { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0, listen: { kind: 'listen' } });
   }
 
   /** Where a call that has a record goes on; undefined for a call that is not known or whose bot has changed. */
@@ -178,16 +187,13 @@ export class Sessions {
     const record = await store.load(key);
     if (record === undefined) return undefined;
     const bot = this.#bot(record.bot.id, key.organizationId);
-    if (bot.version === record.bot.version) return { call: record.call, bot, mode: record.mode, turns: record.turns };
-    // The state's shape has changed with the bot: it cannot be trusted, so the call starts over.
-    await store.drop(key);
-    return undefined;
+    return startingPoint(record, bot, this.#parts);
   }
 
   // Counted at once, so that a burst of calls cannot pass the limit together.
   #create(id: string, point: SessionStartingPoint): Session {
     const session = new Session(point, this.#parts);
-    this.#size += 1;
+    this.#admission.sessionStarted(point.call.organizationId);
     this.#live.set(id, session);
     return session;
   }

@@ -1,4 +1,5 @@
 // The operator's choices for the engine, compiled once when the program starts. Times are ms.
+import type { SpeechPatience } from '../speech/patience.ts';
 import type { DeliveryMode, ListenSettings } from '../dialog/output.ts';
 
 /** Settings of the engine; the keys of the configuration file are named in docs/config.md. */
@@ -17,12 +18,26 @@ export interface EngineSettings {
   readonly turnDeadlineMs: number;
   /** Longest wait for a client that does not read (G-91). */
   readonly slowReaderMs: number;
+  /** A bot that thinks for this long lets the caller hear `filler`; 0 never. */
+  readonly fillerAfterMs: number;
+  /** Longest wait until the last words were heard, before a call is transferred or ended (G-7A). */
+  readonly maxFarewellMs: number;
+  /** Whether prompts go on that were cut by something in which a recognizer finds no words. */
+  readonly resumesPrompts: boolean;
+  /** Whether the platform gets a transcript with the last response (G-7B). */
+  readonly keepsTranscript: boolean;
+  /** How patiently callers are listened to. */
+  readonly patience: SpeechPatience;
+  /** Silence that ends an input while digits are being read out. */
+  readonly digitSilenceMs: number;
   /** How prompts travel (G-40). */
   readonly mode: DeliveryMode;
   /** May the welcome be cut by the caller (G-27). */
   readonly welcomeBargeIn: boolean;
   /** Fills in what a bot's `listen` leaves out. */
   readonly listen: ListenSettings;
+  /** Heard while a bot takes its time. */
+  readonly filler: string;
   /** Heard when a bot fails for the first time. */
   readonly apology: string;
   /** Heard before a failing bot's call goes to a human. */

@@ -7,11 +7,12 @@ import type { TurnEnd } from '../dialog/ending.ts';
 import type { AudioInput, Input } from '../dialog/input.ts';
 import type { DeliveryMode, Output } from '../dialog/output.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import type { SpeechEvent } from '../speech/endpointer.ts';
 import type { TurnSink } from './ports.ts';
 import { turnAction, type TurnState } from './turn-states.ts';
 
 /** An input that is whole and wants a reply. */
-export type CompleteInput =
+export type TurnInput =
   | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'dtmf'; readonly digits: string }
   | { readonly kind: 'speech'; readonly utterance: Utterance }
@@ -28,9 +29,11 @@ export interface TurnHost {
   /** The caller's input ended while speaking. */
   cutSpeech(turn: Turn): void;
   takeUtterance(): Utterance;
+  /** The caller began to speak on this turn. */
+  inputStarted(turn: Turn): void;
   /** Speech started or a key was pressed: older mouths may have to stop. */
   callerActed(turn: Turn, by: 'speech' | 'keys'): void;
-  inputComplete(turn: Turn, input: CompleteInput): void;
+  inputComplete(turn: Turn, input: TurnInput): void;
   hungUp(turn: Turn): void;
   /** A second input came on a turn that is being answered. */
   refused(turn: Turn): void;
@@ -106,11 +109,13 @@ export class Turn {
   }
 
   /** The listener's events, while this turn has the session's ear. */
-  heard(event: 'speech_started' | 'speech_ended'): void {
+  heard(event: SpeechEvent): void {
+    if (event === 'speech_paused' || event === 'speech_resumed') return;
     switch (turnAction(this.#state, event)) {
       case 'report_start':
         this.#state = 'hearing';
         this.#host.callerActed(this, 'speech');
+        this.#host.inputStarted(this);
         this.write({ kind: 'input_started' });
         return;
       case 'report_end':
@@ -183,7 +188,7 @@ export class Turn {
     });
   }
 
-  #complete(input: CompleteInput): void {
+  #complete(input: TurnInput): void {
     switch (turnAction(this.#state, 'complete_input')) {
       case 'answer':
         this.#state = 'answering';

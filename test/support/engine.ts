@@ -5,10 +5,12 @@ import { loadSignalEngines } from '../../src/app/signal-engines.ts';
 import type { Bot } from '../../src/bot/bot.ts';
 import { Catalog } from '../../src/bot/catalog.ts';
 import type { PromptAudio } from '../../src/dialog/output.ts';
+import { Admission, type AdmissionLimits, type LoadReading } from '../../src/session/admission.ts';
 import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
 import { Listener } from '../../src/speech/listener.ts';
+import { DEFAULT_PATIENCE } from '../../src/speech/patience.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from './fake-clock.ts';
 
@@ -20,12 +22,22 @@ export const TEST_SETTINGS: EngineSettings = {
   maxRecordBytes: 65_536,
   turnDeadlineMs: 10_000,
   slowReaderMs: 10_000,
+  fillerAfterMs: 0,
+  // The clock stands still: only tests of the farewell wait for it.
+  maxFarewellMs: 0,
+  resumesPrompts: true,
+  keepsTranscript: false,
+  patience: DEFAULT_PATIENCE,
+  digitSilenceMs: 1500,
+  filler: 'One moment.',
   mode: 'chunk',
   welcomeBargeIn: true,
   listen: { accept: 'both', digits: 1, interDigitMs: 3000, terminator: '#', noInputMs: 10_000, sensitive: false },
   apology: 'Sorry, please say that again.',
   handover: 'I will connect you.',
 };
+
+const NO_LIMITS = { maxSessionsPerOrganization: 0, maxStreams: Infinity, maxLoopDelayMs: 0, maxRssBytes: 0, maxHeapPercent: 0 };
 
 /** Speaks every text in 10 ms a character, at once. */
 export class FakeVoice implements PromptVoice {
@@ -89,6 +101,9 @@ export async function testEngine(
     readonly recognizer?: Recognizer;
     readonly store?: SessionStore;
     readonly clock?: FakeClock;
+    /** Limits beside `settings.maxSessions`; none are set. */
+    readonly limits?: Partial<AdmissionLimits>;
+    readonly load?: LoadReading;
   } = {},
 ): Promise<TestEngine> {
   const engines = await loadSignalEngines();
@@ -96,16 +111,21 @@ export async function testEngine(
   const log = recordingLog();
   const seen: string[] = [];
   const store = options.store ?? new MemoryStore();
+  const settings = { ...TEST_SETTINGS, ...options.settings };
+  const limits = { ...NO_LIMITS, maxSessions: settings.maxSessions, ...options.limits };
+  const load = options.load ?? { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
   const sessions = new Sessions(
     {
-      settings: { ...TEST_SETTINGS, ...options.settings },
+      settings,
+      admission: new Admission({ limits, load: { reading: () => load }, clock }),
       store,
       voice: options.voice ?? new FakeVoice(),
       recognizer: options.recognizer,
       observer: seeing(seen),
       clock: clock satisfies Clock,
       log,
-      createListener: ({ onEvent, onFrame }) => new Listener({ engines, onEvent, ...(onFrame === undefined ? {} : { onFrame }) }),
+      createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
+        new Listener({ engines, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
     },
     { current: new Catalog(bots) },
   );
@@ -114,6 +134,7 @@ export async function testEngine(
 
 function seeing(seen: string[]): SessionObserver {
   return {
+    callRefused: (_call, reason) => seen.push(`call_refused ${reason}`),
     sessionStarted: () => seen.push('session_started'),
     sessionEnded: (_call, end) => seen.push(`session_ended ${end}`),
     turnEnded: (_call, _turnId, end) => seen.push(`turn_ended ${end}`),

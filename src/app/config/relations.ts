@@ -1,6 +1,7 @@
 // Rules between two or more settings. Each one names the keys it looks at, so that it stays silent when one of them is
 // wrong in itself.
 import { isLoopback } from '../../base/loopback.ts';
+import { FLITE_VOICES, isFliteVoice } from '../../voice/synthesizers/flite.ts';
 import type { Compiled, SCHEMA, SettingKey } from './schema.ts';
 
 /** The settings before the last step: every value is right in itself. */
@@ -71,6 +72,32 @@ export const RELATIONS: readonly Relation[] = [
     rule: 'the default_bot of an organization is one of its bots',
     mend: 'add it to bots, or choose one of bots as default_bot',
   },
+  {
+    keys: ['synthesizer.voice', 'synthesizer.engine'],
+    holds: ({ synthesizer: { engine, voice } }) => engine !== 'flite' || voice === undefined || isFliteVoice(voice),
+    rule: `flite has no such voice; it has ${FLITE_VOICES.join(', ')}`,
+    mend: 'name one of them, or leave the setting out',
+  },
+  {
+    keys: ['synthesizer.http.first_byte_ms', 'synthesizer.timeout_ms'],
+    holds: ({ synthesizer: { http, timeoutMs } }) => http.firstByteMs <= timeoutMs,
+    rule: 'the first byte of the speech is due before its last one',
+    mend: 'lower synthesizer.http.first_byte_ms or raise synthesizer.timeout_ms',
+  },
+  {
+    keys: ['recognizer.command', 'recognizer.engine'],
+    holds: ({ recognizer: { engine, command } }) => engine !== 'command' || command.length > 0,
+    rule: 'recognizer.engine command needs a command',
+    mend: 'name the program and its arguments, or choose another recognizer.engine',
+  },
+  ...(['synthesizer', 'recognizer'] as const).flatMap((room) =>
+    (['url', 'model'] as const).map((part): Relation => ({
+      keys: [`${room}.http.${part}`, `${room}.engine`],
+      holds: ({ [room]: { engine, http } }) => engine !== 'http' || http[part] !== undefined,
+      rule: `${room}.engine http needs ${room}.http.${part}`,
+      mend: `name it (docs/voice.md), or choose another ${room}.engine`,
+    })),
+  ),
   {
     keys: ['ops.port', 'grpc.port'],
     holds: ({ ops, grpc }) => ops.port === 0 || ops.port !== grpc.port,

@@ -140,6 +140,7 @@ export function orNone<T>(rule: Rule<T>): Rule<T | undefined> {
   return {
     ...rule,
     wants: `${rule.wants}, or '' for none`,
+    mask: (value) => (value === '' ? value : rule.mask(value)),
     read: (value, place) => (value === '' ? undefined : rule.read(value, place)),
   };
 }
@@ -169,13 +170,16 @@ export function nameOrPath(): Rule<string> {
 }
 
 /** Text that is never printed, written in place or as `{ file: PATH }` and then read from that file. */
-export function secret(max: number): Rule<string> {
-  const wants = `a secret of 1 to ${String(max)} characters without blanks, or { file: PATH }`;
-  const inPlace = (value: unknown): value is string => typeof value === 'string' && value.length <= max && /^[^\s\p{Cc}]+$/u.test(value);
+export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'characters without blanks'): Rule<string> {
+  const wants = `a secret of 1 to ${String(max)} ${kind}, or { file: PATH }`;
+  const inPlace = (value: unknown): value is string => typeof value === 'string' && value.length <= max && pattern.test(value);
   return {
     wants,
     holdsSecrets: true,
-    fromText: asIs,
+    fromText(given) {
+      const parsed = parseJson(given);
+      return isFileReference(parsed) ? parsed : given;
+    },
     mask: (value) => (isFileReference(value) ? value : MASK),
     read(value, place) {
       if (!isFileReference(value))

@@ -20,6 +20,7 @@ interface GrpcSettings {
   readonly maxStreamsPerConnection: number;
   readonly maxConnections: number;
   readonly handshakeTimeoutMs: number;
+  readonly maxConnectionIdleMs: number;
   readonly keepaliveMs: number;
   readonly keepaliveTimeoutMs: number;
   readonly reflection: boolean;
@@ -67,6 +68,8 @@ interface AuthSettings {
 /** How many calls are kept and for how long. */
 interface SessionSettings {
   readonly max: number;
+  /** 0: no limit of its own. */
+  readonly maxPerOrganization: number;
   readonly idleTimeoutMs: number;
   readonly maxDurationMs: number;
   readonly sweepMs: number;
@@ -76,14 +79,27 @@ interface SessionSettings {
 /** Limits of one turn. */
 interface TurnSettings {
   readonly deadlineMs: number;
+  /** 0: the caller hears nothing while a bot thinks. */
+  readonly fillerAfterMs: number;
+  readonly maxFarewellMs: number;
   readonly maxOpen: number;
   readonly slowReaderMs: number;
+  readonly maxQueuedBytes: number;
+}
+
+/** When the process is too busy for new calls; 0 switches a limit off. */
+interface OverloadSettings {
+  readonly maxLoopDelayMs: number;
+  readonly maxRssBytes: number;
+  readonly maxHeapPercent: number;
 }
 
 /** How prompts travel. */
 interface MediaSettings {
   readonly mode: 'chunk' | 'wav';
   readonly welcomeBargeIn: boolean;
+  /** Whether the platform gets a transcript of the call with its last response (G-7B). */
+  readonly transcript: boolean;
   /** For tests only: names the text of prompts in response trailers. */
   readonly revealPromptText: boolean;
 }
@@ -103,10 +119,13 @@ interface SpeechSettings extends SpeechPatience {
   /** The whole silence that ends an utterance while digits are read out. */
   readonly digitSilenceMs: number;
   readonly preRollMs: number;
+  /** Whether a prompt goes on that was cut by something without words. */
+  readonly resumePrompt: boolean;
 }
 
 /** What the engine itself says when a bot cannot. */
 interface PromptSettings {
+  readonly filler: string;
   readonly apology: string;
   readonly handover: string;
 }
@@ -136,18 +155,37 @@ interface BotSettings {
 
 /** How text becomes speech. */
 interface SynthesizerSettings {
-  readonly engine: 'flite' | 'none';
-  readonly voice: string;
+  readonly engine: 'flite' | 'http' | 'none';
+  /** Undefined: the engine's own choice. */
+  readonly voice: string | undefined;
+  readonly timeoutMs: number;
   /** Undefined: nothing is kept on disk. */
   readonly cacheFolder: string | undefined;
   readonly cacheMaxBytes: number;
+  /** Only with engine http. */
+  readonly http: SpeechServiceSettings & {
+    readonly format: 'pcm' | 'wav';
+    readonly rateHz: number;
+    readonly speedPercent: number;
+    readonly firstByteMs: number;
+  };
+}
+
+/** A service that speaks or recognizes. */
+interface SpeechServiceSettings {
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+  readonly model: string | undefined;
 }
 
 /** How speech becomes text. */
 interface RecognizerSettings {
-  /** Program and arguments; empty: there is no recognizer. */
+  readonly engine: 'none' | 'command' | 'http';
+  /** Program and arguments; only with engine command. */
   readonly command: readonly string[];
   readonly timeoutMs: number;
+  /** Only with engine http. */
+  readonly http: SpeechServiceSettings & { readonly language: string | undefined; readonly prompt: string | undefined };
 }
 
 /** The operations HTTP server. */
@@ -166,6 +204,7 @@ export interface Settings {
   readonly auth: AuthSettings;
   readonly sessions: SessionSettings;
   readonly turns: TurnSettings;
+  readonly overload: OverloadSettings;
   readonly media: MediaSettings;
   readonly listen: ListenDefaults;
   readonly speech: SpeechSettings;
@@ -174,6 +213,7 @@ export interface Settings {
   readonly synthesizer: SynthesizerSettings;
   readonly recognizer: RecognizerSettings;
   readonly ops: OpsSettings;
+  readonly telemetry: { readonly timelineCalls: number };
   readonly log: { readonly level: LogLevel };
   readonly shutdown: { readonly graceMs: number };
 }

@@ -12,7 +12,8 @@ import {
 } from '../../contract/grpc.ts';
 import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../contract/limits.ts';
 import { structFromJson } from '../../contract/struct.ts';
-import type { FinalNext, ListenSettings, Output, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
+import type { FinalNext, ListenSettings, Output, PromptAudio, Remains, SpokenPrompt } from '../../dialog/output.ts';
+import type { FlowEvent } from '../../dialog/reply.ts';
 import { MULAW_SILENCE } from '../../speech/g711.ts';
 import { mulawWav } from '../../speech/wav.ts';
 
@@ -122,20 +123,40 @@ function eventOnly(event_type: number, response_type: number): MediaResponse {
   return { output_events: [{ event_type }], response_type };
 }
 
-// G-44, G-78, G-80: input settings stand on every FINAL that goes on and on none that ends the session.
+// G-44, G-76, G-77, G-78, G-80: input settings stand on every FINAL that goes on and on none that ends the session.
 function nextToWire(next: FinalNext): MediaResponse {
   switch (next.kind) {
     case 'listen':
-      return { input_mode: ACCEPT_MODE[next.accept], input_sensitive: next.sensitive, input_handling_config: inputHandling(next) };
+      return {
+        input_mode: ACCEPT_MODE[next.accept],
+        input_sensitive: next.sensitive,
+        input_handling_config: inputHandling(next),
+        ...(next.event === undefined ? {} : { output_events: [customEvent(next.event)] }),
+      };
     case 'transfer': {
       const event = { event_type: EVENT_OUTPUT.TRANSFER_TO_AGENT, name: 'transfer_requested', metadata: structFromJson(next.metadata) };
-      return { output_events: [event], ...(next.summary === undefined ? {} : { session_summary: { text: next.summary } }) };
+      return { output_events: [event], ...remainsToWire(next) };
     }
-    case 'end':
-      return { output_events: [{ event_type: EVENT_OUTPUT.SESSION_END, name: 'session_ended', metadata: structFromJson(next.metadata) }] };
+    case 'end': {
+      const event = { event_type: EVENT_OUTPUT.SESSION_END, name: 'session_ended', metadata: structFromJson(next.metadata) };
+      return { output_events: [event], ...remainsToWire(next) };
+    }
     case 'gone':
       return {};
   }
+}
+
+// G-73: the flow hears of it with the closing response of the turn.
+function customEvent({ name, metadata }: FlowEvent): NonNullable<MediaResponse['output_events']>[number] {
+  return { event_type: EVENT_OUTPUT.CUSTOM_EVENT, name, metadata: structFromJson(metadata ?? {}) };
+}
+
+// G-7B: only the last response of a session carries these.
+function remainsToWire({ summary, transcript }: Remains): MediaResponse {
+  return {
+    ...(summary === undefined ? {} : { session_summary: { text: summary } }),
+    ...(transcript === undefined ? {} : { session_transcript: { text: transcript } }),
+  };
 }
 
 function inputHandling(listen: ListenSettings): WireInputHandling {

@@ -47,7 +47,7 @@ function slowBot(): { readonly bot: ReturnType<typeof bot>; release: () => void;
         return go(state, digits === '0' ? say('Bye.').end() : say(`Done ${digits}, ${state.notes.join(' ')}`).listen());
       },
       speech_input: (state) => go(state, say(`Speech, ${state.notes.join(' ')}`).listen()),
-      barge_in: (state, { by, heardMs }) => ({ notes: [...state.notes, `${by}@${String(heardMs)}`] }),
+      barge_in: (state, { by, heard }) => ({ notes: [...state.notes, `${by}@${String(heard.ms)}`] }),
       otherwise: (state) => go(state, say('What?').listen()),
     }),
   };

@@ -1,0 +1,14 @@
+// What became of the last reply at the caller's ear: an estimate, because the platform says nothing of its player.
+
+/** How much of the last reply the caller has heard. */
+export interface Heard {
+  /** True when nothing of the reply was cut, dropped or is still to come. */
+  readonly complete: boolean;
+  /** How long the caller listened to it, ms. */
+  readonly ms: number;
+  /** The words that were heard, as far as prompts have text; a prompt that was cut counts up to the word it was cut in. */
+  readonly text: string;
+}
+
+/** Nothing was said, so nothing was missed. */
+export const NOTHING_SAID: Heard = { complete: true, ms: 0, text: '' };

@@ -1,0 +1,92 @@
+// What the caller did, as a bot is told of it: utterances are recognized, spoken digits become keys, and the reply
+// before it is judged by what was heard. Knows no handler and no reply.
+import { toAppError } from '../base/errors.ts';
+import type { ReplyingEvent } from '../bot/bot.ts';
+import type { Heard } from '../dialog/heard.ts';
+import type { SpokenPrompt } from '../dialog/output.ts';
+import type { TerminatorKey } from '../dialog/reply.ts';
+import type { Utterance } from '../dialog/utterance.ts';
+import type { EngineParts, RunningSession } from './parts.ts';
+import type { SessionRecord } from './record.ts';
+import { spokenDigits } from './spoken-digits.ts';
+import type { TurnInput } from './turn.ts';
+
+/** An input with what the caller had heard when it came. */
+export interface CompleteInput {
+  readonly act: TurnInput;
+  readonly heard: Heard;
+  /** The prompts that this speech has cut, from a little before the cut on; empty when it cut none. */
+  readonly cut: readonly SpokenPrompt[];
+}
+
+/** Where an input belongs. */
+export interface InputContext {
+  readonly parts: EngineParts;
+  readonly session: RunningSession;
+  readonly turnId: string;
+  readonly record: SessionRecord;
+  /** Stops the recognizer. */
+  readonly signal: AbortSignal;
+}
+
+/** The event of a session's start; a call that nobody knows here starts over, whatever came first. */
+export function startEvent({ act }: CompleteInput): ReplyingEvent {
+  if (act.kind === 'session_start') return { type: 'session_start', name: act.name, parameters: act.parameters };
+  return { type: 'session_start', name: '', parameters: {} };
+}
+
+/**
+ * The event of an input.
+ *
+ * @returns undefined for speech that cut a prompt and in which the recognizer found no words: a false interruption.
+ */
+export async function callerEvent(input: CompleteInput, context: InputContext): Promise<ReplyingEvent | undefined> {
+  const { act, heard } = input;
+  const { record, parts } = context;
+  switch (act.kind) {
+    case 'session_start':
+      return startEvent(input);
+    case 'dtmf': {
+      const terminator = record.listen.terminator ?? parts.settings.listen.terminator;
+      return { type: 'dtmf_input', by: 'keys', digits: withoutTerminator(act.digits, terminator), heard };
+    }
+    case 'no_input':
+      return { type: 'no_input', count: record.misses + 1, heard };
+    case 'custom_event':
+      return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
+    case 'speech': {
+      const recognized = await recognize(act.utterance, context);
+      if (recognized === 'no_words' && input.cut.length > 0 && parts.settings.resumesPrompts) return undefined;
+      const text = typeof recognized === 'string' ? undefined : recognized.text;
+      const digits = text !== undefined && wantsDigits(record) ? spokenDigits(text) : undefined;
+      if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits, heard };
+      return { type: 'speech_input', utterance: act.utterance, text, heard };
+    }
+  }
+}
+
+/** True when digits were asked for by number and may be spoken. */
+export function wantsDigits({ listen }: Pick<SessionRecord, 'listen'>): boolean {
+  return listen.digits !== undefined && listen.accept !== 'keys';
+}
+
+type Recognized = { readonly text: string } | 'no_words' | 'not_asked' | 'failed';
+
+async function recognize(utterance: Utterance, { parts, session, turnId, signal }: InputContext): Promise<Recognized> {
+  if (parts.recognizer === undefined) return 'not_asked';
+  try {
+    const text = await parts.recognizer.recognize(utterance, signal);
+    return text === undefined || text.trim() === '' ? 'no_words' : { text };
+  } catch (thrown) {
+    // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
+    const error = toAppError(thrown, 'recognition_failed');
+    const ids = { conversationId: session.call.conversationId, turnId };
+    parts.log.warn({ ...ids, code: error.code, err: error }, 'the utterance goes to the bot without text');
+    return 'failed';
+  }
+}
+
+// G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.
+function withoutTerminator(digits: string, terminator: TerminatorKey): string {
+  return terminator !== 'none' && digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
+}
