@@ -69,9 +69,31 @@ export async function speechService(...ways: readonly Answering[]): Promise<Spee
   };
 }
 
-/** The fields of an uploaded form. */
-export function formOf({ body, headers }: Received): Promise<FormData> {
-  return new Response(new Uint8Array(body), { headers: { 'content-type': headers['content-type'] ?? '' } }).formData();
+/** One field of an uploaded form. */
+export interface FormField {
+  readonly content: Buffer;
+  readonly fileName: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+/** The fields of an uploaded form, by name (RFC 7578). */
+export function fieldsOf({ body, headers }: Received): ReadonlyMap<string, FormField> {
+  const boundary = /boundary="?([^";]+)/u.exec(headers['content-type'] ?? '')?.[1];
+  if (boundary === undefined) throw new Error('the request is no form');
+  // latin1 keeps every byte as one character.
+  const parts = body.toString('latin1').split(`--${boundary}`).slice(1, -1);
+  return new Map(
+    parts.map((part) => {
+      const headEnd = part.indexOf('\r\n\r\n');
+      const head = part.slice(0, headEnd);
+      const field: FormField = {
+        content: Buffer.from(part.slice(headEnd + 4, -2), 'latin1'),
+        fileName: /filename="([^"]*)"/u.exec(head)?.[1],
+        contentType: /content-type: *(\S+)/iu.exec(head)?.[1],
+      };
+      return [/\bname="([^"]*)"/u.exec(head)?.[1] ?? '', field] as const;
+    }),
+  );
 }
 
 /** Any answer. */
