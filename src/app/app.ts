@@ -10,10 +10,14 @@ import { loadContract } from '../contract/grpc.ts';
 import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
 import type { OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
+import { Admission } from '../session/admission.ts';
 import { Sessions } from '../session/sessions.ts';
 import { Listener } from '../speech/listener.ts';
 import { MemoryStore } from '../store/memory.ts';
+import { Seal } from '../store/seal.ts';
+import { SealingStore } from '../store/sealing.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
+import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
@@ -23,7 +27,7 @@ import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import { botsFolder, promptsFolder } from './bot-folders.ts';
 import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
-import { engineSettings, mediaServerSettings } from './room-settings.ts';
+import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { trustedDataSources, trustedNonces } from './trust.ts';
 
@@ -88,35 +92,40 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   const contract = loadContract(profile);
   const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
   const catalog = { current: openCatalog(bots, settings.bots, originOf) };
-  const metrics = createMetrics({ knownBots: catalog.current.bots.map(({ id }) => id), clock });
+  const load = new LoadGauge({ clock });
+  lifecycle.opened('load gauge', () => {
+    load.close();
+  });
+  const metrics = createMetrics({ knownBots: catalog.current.bots.map(({ id }) => id), clock, load });
   const readiness = new Readiness();
   // Stands first so that it closes last: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
   lifecycle.opened('operations server', () => operations.server?.close());
 
-  const voice = openPromptVoice(
-    { synthesizer: settings.synthesizer, promptsFolder: promptsFolder(settings.bots) },
-    { clock, log, createResampler: engines.createResampler },
-  );
+  const voiceParts = { clock, log, createResampler: engines.createResampler, observer: metrics.voice };
+  const voice = openPromptVoice(voiceSettings(settings, promptsFolder(settings.bots)), voiceParts);
   lifecycle.opened('voice', () => voice.close());
-  const recognizer = findRecognizer(settings.recognizer, clock);
+  const recognizer = findRecognizer(recognizerChoice(settings), voiceParts);
   if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
 
+  const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const sessions = new Sessions(
     {
+      admission,
       settings: engineSettings(settings),
-      store: new MemoryStore(),
+      store: new SealingStore(new MemoryStore(), new Seal()),
       voice,
       recognizer,
       observer: combineObservers([metrics.sessions, createCallLog({ log, clock })], log),
       clock,
       log,
-      createListener: ({ onEvent, onFrame }) =>
+      createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
         new Listener({
           engines,
           patience: settings.speech,
           preRollMs: settings.speech.preRollMs,
           onEvent,
+          isSelfEndpointing,
           ...(onFrame === undefined ? {} : { onFrame }),
         }),
     },
@@ -138,6 +147,10 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
     clock,
     log,
     metadataKeys: profile.metadata,
+    admission,
+    onRefused: (code) => {
+      metrics.streamRefused(code);
+    },
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
   lifecycle.opened('open turns', async () => {

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SessionRecord } from '../../../src/session/record.ts';
+import { firstRecord } from '../../../src/session/record.ts';
+import { MemoryStore } from '../../../src/store/memory.ts';
+import { Seal } from '../../../src/store/seal.ts';
+import { SealingStore } from '../../../src/store/sealing.ts';
+import { sessionStoreSuite } from '../../suites/session-store.ts';
+
+sessionStoreSuite('a store behind a seal', () => new SealingStore(new MemoryStore(), new Seal()));
+
+const call = { organizationId: 'org', conversationId: 'call', agentId: 'a', startedAtMs: 1, vendorConfig: '', parameters: {} };
+
+function record(change: Partial<SessionRecord>): SessionRecord {
+  return { ...firstRecord({ call, bot: { id: 'a', version: 1 }, mode: 'chunk' }), version: 1, ...change };
+}
+
+describe('a sealed state', () => {
+  it('G-83 does not lie open in the store, and comes back as it was', async () => {
+    const open = new MemoryStore();
+    const store = new SealingStore(open, new Seal());
+    await store.commit(record({ sensitive: true, state: { card: '4111111111111111' } }), 0);
+    expect(JSON.stringify(await open.load(call))).not.toContain('4111');
+    const loaded = await store.load(call);
+    expect(loaded?.state).toEqual({ card: '4111111111111111' });
+    expect(Object.isFrozen(loaded?.state)).toBe(true);
+  });
+
+  it('leaves the states of other calls readable', async () => {
+    const open = new MemoryStore();
+    await new SealingStore(open, new Seal()).commit(record({ state: { step: 1 } }), 0);
+    expect((await open.load(call))?.state).toEqual({ step: 1 });
+  });
+
+  it('opens for whatever JSON a bot keeps', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const state: unknown = JSON.parse(JSON.stringify(value));
+        const store = new SealingStore(new MemoryStore(), new Seal());
+        await store.commit(record({ sensitive: true, state: state as SessionRecord['state'] }), 0);
+        expect((await store.load(call))?.state).toEqual(state);
+      }),
+    );
+  });
+});
+
+describe('a seal', () => {
+  const seal = new Seal();
+
+  it('opens for its owner only', () => {
+    expect(seal.open(seal.close('text', 'a'), 'a')).toBe('text');
+    expect(() => seal.open(seal.close('text', 'a'), 'b')).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
+
+  it('does not open with another key', () => {
+    expect(() => new Seal(randomBytes(32)).open(seal.close('text', 'a'), 'a')).toThrow(expect.objectContaining({ code: 'internal' }));
+    expect(() => new Seal(randomBytes(16))).toThrow(TypeError);
+  });
+
+  it('does not open when one byte was changed, or some are missing', () => {
+    const sealed = Buffer.from(seal.close('text', 'a').slice(3), 'base64');
+    for (let index = 0; index < sealed.length; index += 1) {
+      const changed = Buffer.from(sealed);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(() => seal.open(`v1.${changed.toString('base64')}`, 'a')).toThrow(expect.objectContaining({ code: 'internal' }));
+    }
+    expect(() => seal.open('v1.', 'a')).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
+
+  it('never seals the same text the same way twice', () => {
+    expect(seal.close('text', 'a')).not.toBe(seal.close('text', 'a'));
+  });
+});
