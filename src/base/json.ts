@@ -18,10 +18,36 @@ export function deepFreeze(value: JsonValue): JsonValue {
 /**
  * Sends a value through JSON and back, frozen: what a store on another machine would hand out.
  *
+ * @param maxChars - longest JSON text. A value that cannot be shorter is refused before it is written out, because a
+ *   gigabyte would hold the process up for seconds.
  * @throws TypeError when the value has no JSON form (a cycle, a BigInt, a function or undefined at the top).
+ * @throws RangeError when its JSON is longer than `maxChars`.
  */
-export function throughJson(value: unknown): JsonValue {
+export function throughJson(value: unknown, maxChars = Infinity): JsonValue {
+  if (maxChars !== Infinity) demandShort(value, maxChars);
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) throw new TypeError('the value has no JSON form');
+  if (text.length > maxChars) throw tooLong(maxChars);
   return deepFreeze(JSON.parse(text) as JsonValue);
+}
+
+/** Adds up the least that each part needs, and stops as soon as it is too much; cycles end the same way. */
+function demandShort(value: unknown, maxChars: number): void {
+  let left = maxChars;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    left -= typeof next === 'string' ? next.length + 2 : 1;
+    if (typeof next === 'object' && next !== null) {
+      // Every member takes a character at least, so that more of them than that need not be looked at.
+      const members = Array.isArray(next) ? next.length : Object.keys(next).length;
+      if (members > left) throw tooLong(maxChars);
+      for (const member of Object.values(next)) open.push(member);
+    }
+    if (left < 0) throw tooLong(maxChars);
+  }
+}
+
+function tooLong(maxChars: number): RangeError {
+  return new RangeError(`the value is longer than ${String(maxChars)} characters of JSON`);
 }

@@ -10,6 +10,10 @@ import type { Answer } from './saying.ts';
 const MAX_PROMPTS = 32;
 /** Longest text of one prompt, characters. About two minutes of speech. */
 const MAX_TEXT_CHARS = 2000;
+/** Longest data for the platform with a transfer or an event, characters of JSON. */
+const MAX_DATA_CHARS = 8192;
+/** Longest state, characters of JSON. The operator's limit for a record is lower as a rule, and checked by the engine. */
+const MAX_STATE_CHARS = 16_777_216;
 /** Longest ready audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
 const MAX_AUDIO_BYTES = 2_400_000;
 
@@ -34,12 +38,12 @@ const prompt = z.discriminatedUnion('kind', [
 const prompts = z.array(prompt).max(MAX_PROMPTS);
 const fields = z.unknown().transform((value, context) => {
   try {
-    const json = throughJson(value);
+    const json = throughJson(value, MAX_DATA_CHARS);
     if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Readonly<Record<string, JsonValue>>;
   } catch {
     // Falls through to the issue: whatever has no JSON form is refused in one way.
   }
-  context.addIssue({ code: 'custom', message: 'must be a plain JSON object' });
+  context.addIssue({ code: 'custom', message: `must be a plain JSON object of at most ${String(MAX_DATA_CHARS)} characters` });
   return z.NEVER;
 });
 const timeMs = z.int().min(0).max(3_600_000);
@@ -92,9 +96,10 @@ export function checkAnswer(returned: unknown): Answer<JsonValue> {
   const { state, reply } = parsed.data;
   let json: JsonValue;
   try {
-    json = throughJson(state);
+    json = throughJson(state, MAX_STATE_CHARS);
   } catch (cause) {
-    throw new AppError('bot_failed', 'the bot returned a state that has no JSON form', { cause });
+    const problem = cause instanceof RangeError ? 'is too large for a record' : 'has no JSON form';
+    throw new AppError('bot_failed', `the bot returned a state that ${problem}`, { cause });
   }
   const checked: Reply = reply;
   return { state: json, reply: checked };

@@ -135,7 +135,6 @@ export class ReplyWriter {
     if (first === undefined) return;
     const { turn, playback, clock } = this.#options;
     for (let audio = await pieces.next(); audio !== undefined; audio = await pieces.next()) {
-      if (unwanted.aborted) return;
       playback.extended(audio, clock.monotonicMs());
       if (!turn.write({ kind: 'prompt', prompt: { ...spoken, audio } })) await this.#drained(unwanted);
     }
