@@ -1,17 +1,22 @@
-// The story of a call in the log: one JSON line per event, found again by the conversation id (P-02). Ids and durations
-// only: what caller or bot said, keys, parameters and configuration texts never pass here (P-14).
+// The story of a call in the log: one JSON line per event, found again by the conversation id (P-02) and, per turn, by the
+// platform's tracking id. Ids and durations only: what caller or bot said, keys, parameters and configuration texts never
+// pass here (P-14).
 import type { Clock } from '../base/clock.ts';
-import { errorFields, type Logger } from '../base/log.ts';
+import { errorFields, type LogFields, type Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
-/** An observer that writes every event to `log`. It keeps nothing between events. */
-export function createCallLog(options: { readonly log: Logger; readonly clock: Clock }): Required<SessionObserver> {
-  const { log, clock } = options;
-  const ids = (call: CallFacts): { readonly conversationId: string; readonly organizationId: string } => ({
-    conversationId: call.conversationId,
-    organizationId: call.organizationId,
-  });
+/** Refused calls and slow readers are written by those who refuse and wait, at a pace of their own. */
+type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader'>>;
+
+/** An observer that writes every event to `log`. Between events it keeps the tracking ids of open turns and nothing else. */
+export function createCallLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): CallLog {
+  const trackingIds = new Map<string, string>();
+  const ids = ({ conversationId, organizationId }: CallFacts): LogFields => ({ conversationId, organizationId });
+  const turnIds = (call: CallFacts, turnId: string): LogFields => {
+    const trackingId = trackingIds.get(turnId);
+    return { ...ids(call), turnId, ...(trackingId === undefined ? {} : { trackingId }) };
+  };
   return {
     sessionStarted(call) {
       log.info({ event: 'session_started', ...ids(call), agentId: call.agentId }, 'session started');
@@ -20,28 +25,41 @@ export function createCallLog(options: { readonly log: Logger; readonly clock: C
       const durationMs = clock.nowMs() - call.startedAtMs;
       log.info({ event: 'session_ended', ...ids(call), agentId: call.agentId, end, durationMs }, 'session ended');
     },
-    turnStarted(call, turnId) {
-      log.debug({ event: 'turn_started', ...ids(call), turnId }, 'turn started');
+    turnStarted(call, turnId, trackingId) {
+      if (trackingId !== undefined) trackingIds.set(turnId, trackingId);
+      log.debug({ event: 'turn_started', ...turnIds(call, turnId) }, 'turn started');
+    },
+    inputStarted(call, turnId) {
+      log.debug({ event: 'input_started', ...turnIds(call, turnId) }, 'caller began to speak');
+    },
+    inputEnded(call, turnId) {
+      log.debug({ event: 'input_ended', ...turnIds(call, turnId) }, 'caller stopped speaking');
+    },
+    botAsked(call, turnId, botEvent) {
+      log.debug({ event: 'bot_asked', ...turnIds(call, turnId), botEvent }, 'bot asked');
+    },
+    botAnswered(call, turnId, tookMs) {
+      log.debug({ event: 'bot_answered', ...turnIds(call, turnId), tookMs: Math.round(tookMs) }, 'bot answered');
     },
     replyStarted(call, turnId, latencyMs) {
-      log.info({ event: 'reply_started', ...ids(call), turnId, latencyMs: Math.round(latencyMs) }, 'reply started');
+      log.info({ event: 'reply_started', ...turnIds(call, turnId), latencyMs: Math.round(latencyMs) }, 'reply started');
     },
     turnEnded(call, turnId, end) {
-      log.info({ event: 'turn_ended', ...ids(call), turnId, end }, 'turn ended');
+      log.info({ event: 'turn_ended', ...turnIds(call, turnId), end }, 'turn ended');
+      trackingIds.delete(turnId);
     },
-    bargeIn(call, turnId) {
-      log.info({ event: 'barge_in', ...ids(call), turnId }, 'caller interrupted the prompt');
+    bargeIn(call, turnId, by, heardMs) {
+      log.info({ event: 'barge_in', ...turnIds(call, turnId), by, heardMs: Math.round(heardMs) }, 'caller interrupted the prompt');
+    },
+    promptResumed(call, turnId) {
+      log.info({ event: 'prompt_resumed', ...turnIds(call, turnId) }, 'the prompt went on: what had cut it was no speech');
+    },
+    fillerSpoken(call, turnId) {
+      log.info({ event: 'filler_spoken', ...turnIds(call, turnId) }, 'the caller heard that the bot is still thinking');
     },
     botFailed(call, turnId, error) {
-      const fields = {
-        event: 'bot_failed',
-        ...ids(call),
-        turnId,
-        agentId: call.agentId,
-        ...errorFields(error.cause ?? error),
-        code: error.code,
-      };
-      log.warn(fields, 'bot failed');
+      const fields = { event: 'bot_failed', ...turnIds(call, turnId), agentId: call.agentId, ...errorFields(error.cause ?? error) };
+      log.warn({ ...fields, code: error.code }, 'bot failed');
     },
   };
 }

@@ -1,130 +1,108 @@
 // What can be counted and timed about calls, tokens and the process, for Prometheus. Labels come from closed sets only:
 // loaded bots, our own words and error codes; never conversation, organization or agent ids from the wire (P-03).
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { TokenObserver } from '../auth/jws-verifier.ts';
 import { REFUSAL_REASONS } from '../auth/refusal.ts';
 import type { Clock } from '../base/clock.ts';
-import type { CallFacts } from '../dialog/call.ts';
+import { ERROR_MENDS, type ErrorCode } from '../base/errors.ts';
+import type { LoadSource } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
+import { callMetrics } from './call-metrics.ts';
+import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 
 /** All metrics of one process. */
 export interface Metrics {
   readonly sessions: Required<SessionObserver>;
   readonly tokens: TokenObserver;
+  readonly voice: VoiceMetrics;
   /** A message named an organization that its token does not speak for (G-08). */
   organizationRefused(): void;
+  /** An RPC ended with an error. */
+  streamRefused(code: ErrorCode): void;
+  /** The server stopped: so many turns were not finished in the grace time. */
+  turnsCut(turns: number): void;
+  /** The bots were loaded again while the server runs. */
+  botsReloaded(outcome: ReloadOutcome): void;
   readonly contentType: string;
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>;
 }
+
+/** How loading the bots again went; with `failed` the bots from before go on. */
+export const RELOAD_OUTCOMES = ['loaded', 'failed'] as const;
+export type ReloadOutcome = (typeof RELOAD_OUTCOMES)[number];
 
 /** What the metrics are made from. */
 export interface MetricsOptions {
   /** Ids of the loaded bots; any other id is counted as `other`. */
   readonly knownBots: Iterable<string>;
   readonly clock: Clock;
+  /** How busy the process is, as the admission of calls sees it. */
+  readonly load: LoadSource;
   /** Also measure the process itself (memory, processor, event loop); default true. */
   readonly processMetrics?: boolean;
 }
 
-const OTHER = 'other';
-const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
-const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
-
 /** Creates the metrics in a registry of their own. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
-  const bots = new Set(options.knownBots);
-  const sessions = sessionMetrics(registry, options.clock, (call) => (bots.has(call.agentId) ? call.agentId : OTHER), bots);
+  const sessions = callMetrics(registry, options.clock, options.knownBots);
   const tokens = tokenMetrics(registry);
+  const server = serverMetrics(registry, options.load);
+  const voice = voiceMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
+  return { sessions, tokens, voice, ...server, contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+function serverMetrics(
+  registry: Registry,
+  load: LoadSource,
+): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'turnsCut' | 'botsReloaded'> {
+  const registers = [registry];
   const organizations = new Counter({
     name: 'parley_organizations_refused_total',
     help: 'Messages that named an organization which their token does not speak for.',
-    registers: [registry],
-  });
-  const organizationRefused = (): void => {
-    organizations.inc();
-  };
-  return { sessions, tokens, organizationRefused, contentType: registry.contentType, text: () => registry.metrics() };
-}
-
-function sessionMetrics(
-  registry: Registry,
-  clock: Clock,
-  botOf: (call: CallFacts) => string,
-  bots: Iterable<string>,
-): Required<SessionObserver> {
-  const registers = [registry];
-  const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that began.', labelNames: ['bot'], registers });
-  const ended = new Counter({
-    name: 'parley_sessions_ended_total',
-    help: 'Calls that ended, by how.',
-    labelNames: ['bot', 'end'],
     registers,
   });
-  const open = new Gauge({ name: 'parley_sessions_open', help: 'Calls that are open now.', labelNames: ['bot'], registers });
-  const duration = new Histogram({
-    name: 'parley_session_duration_seconds',
-    help: 'Length of calls that ended, in seconds.',
-    labelNames: ['bot'],
-    buckets: DURATION_BUCKETS_S,
+  const streams = new Counter({
+    name: 'parley_streams_refused_total',
+    help: 'Streams that ended with an error, by its code.',
+    labelNames: ['code'],
     registers,
   });
-  const turns = new Counter({ name: 'parley_turns_ended_total', help: 'Turns that ended, by how.', labelNames: ['bot', 'end'], registers });
-  const openTurns = new Gauge({ name: 'parley_turns_open', help: 'Turns that are open now.', labelNames: ['bot'], registers });
-  const latency = new Histogram({
-    name: 'parley_reply_latency_seconds',
-    help: 'Time from the end of a caller input to the first prompt audio, in seconds.',
-    labelNames: ['bot'],
-    buckets: LATENCY_BUCKETS_S,
+  const cut = new Counter({
+    name: 'parley_turns_cut_total',
+    help: 'Turns that were not finished in the grace time of a stopping server.',
     registers,
   });
-  const bargeIns = new Counter({
-    name: 'parley_barge_ins_total',
-    help: 'Prompts that callers interrupted.',
-    labelNames: ['bot'],
+  const reloads = new Counter({
+    name: 'parley_bot_reloads_total',
+    help: 'How often the bots were loaded again, by outcome.',
+    labelNames: ['outcome'],
     registers,
   });
-  const failures = new Counter({
-    name: 'parley_bot_failures_total',
-    help: 'Turns in which a bot failed, by error code.',
-    labelNames: ['bot', 'code'],
+  new Gauge({
+    name: 'parley_event_loop_delay_seconds',
+    help: 'How late the event loop runs, in seconds, as it is compared with overload.max_loop_delay_ms.',
     registers,
+    collect() {
+      this.set(load.reading().loopDelayMs / 1000);
+    },
   });
-  // A counter that is missing until its first event hides that event from rates.
-  for (const bot of bots) {
-    for (const counter of [started, bargeIns]) counter.inc({ bot }, 0);
-    for (const gauge of [open, openTurns]) gauge.set({ bot }, 0);
-  }
+  for (const code of Object.keys(ERROR_MENDS)) streams.inc({ code }, 0);
+  for (const outcome of RELOAD_OUTCOMES) reloads.inc({ outcome }, 0);
   return {
-    sessionStarted(call) {
-      const bot = botOf(call);
-      started.inc({ bot });
-      open.inc({ bot });
+    organizationRefused: () => {
+      organizations.inc();
     },
-    sessionEnded(call, end) {
-      const bot = botOf(call);
-      ended.inc({ bot, end });
-      open.dec({ bot });
-      duration.observe({ bot }, Math.max(0, clock.nowMs() - call.startedAtMs) / 1000);
+    streamRefused: (code) => {
+      streams.inc({ code });
     },
-    turnStarted(call) {
-      openTurns.inc({ bot: botOf(call) });
+    turnsCut: (turns) => {
+      cut.inc(turns);
     },
-    replyStarted(call, _turnId, latencyMs) {
-      latency.observe({ bot: botOf(call) }, latencyMs / 1000);
-    },
-    turnEnded(call, _turnId, end) {
-      const bot = botOf(call);
-      turns.inc({ bot, end });
-      openTurns.dec({ bot });
-    },
-    bargeIn(call) {
-      bargeIns.inc({ bot: botOf(call) });
-    },
-    botFailed(call, _turnId, error) {
-      failures.inc({ bot: botOf(call), code: error.code });
+    botsReloaded: (outcome) => {
+      reloads.inc({ outcome });
     },
   };
 }

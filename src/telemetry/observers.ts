@@ -32,14 +32,17 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     }
   };
   return {
+    callRefused(call, reason) {
+      tell('callRefused', (observer) => observer.callRefused?.(call, reason));
+    },
     sessionStarted(call) {
       tell('sessionStarted', (observer) => observer.sessionStarted?.(call));
     },
     sessionEnded(call, end) {
       tell('sessionEnded', (observer) => observer.sessionEnded?.(call, end));
     },
-    turnStarted(call, turnId) {
-      tell('turnStarted', (observer) => observer.turnStarted?.(call, turnId));
+    turnStarted(call, turnId, trackingId) {
+      tell('turnStarted', (observer) => observer.turnStarted?.(call, turnId, trackingId));
     },
     replyStarted(call, turnId, latencyMs) {
       tell('replyStarted', (observer) => observer.replyStarted?.(call, turnId, latencyMs));
@@ -47,8 +50,29 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     turnEnded(call, turnId, end) {
       tell('turnEnded', (observer) => observer.turnEnded?.(call, turnId, end));
     },
-    bargeIn(call, turnId) {
-      tell('bargeIn', (observer) => observer.bargeIn?.(call, turnId));
+    inputStarted(call, turnId) {
+      tell('inputStarted', (observer) => observer.inputStarted?.(call, turnId));
+    },
+    inputEnded(call, turnId) {
+      tell('inputEnded', (observer) => observer.inputEnded?.(call, turnId));
+    },
+    botAsked(call, turnId, event) {
+      tell('botAsked', (observer) => observer.botAsked?.(call, turnId, event));
+    },
+    botAnswered(call, turnId, tookMs) {
+      tell('botAnswered', (observer) => observer.botAnswered?.(call, turnId, tookMs));
+    },
+    bargeIn(call, turnId, by, heardMs) {
+      tell('bargeIn', (observer) => observer.bargeIn?.(call, turnId, by, heardMs));
+    },
+    promptResumed(call, turnId) {
+      tell('promptResumed', (observer) => observer.promptResumed?.(call, turnId));
+    },
+    fillerSpoken(call, turnId) {
+      tell('fillerSpoken', (observer) => observer.fillerSpoken?.(call, turnId));
+    },
+    slowReader(call, turnId) {
+      tell('slowReader', (observer) => observer.slowReader?.(call, turnId));
     },
     botFailed(call, turnId, error) {
       tell('botFailed', (observer) => observer.botFailed?.(call, turnId, error));

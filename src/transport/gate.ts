@@ -4,10 +4,10 @@ import { AppError } from '../base/errors.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
 import { speaksFor, type Principal } from '../auth/principal.ts';
 
-/** Who may come in: a checked principal, or anybody where the operator has switched the check off. */
-export type Admission = { readonly kind: 'checked'; readonly principal: Principal } | { readonly kind: 'unchecked' };
+/** Who came in: a checked principal, or anybody where the operator has switched the check off. */
+export type Visitor = { readonly kind: 'checked'; readonly principal: Principal } | { readonly kind: 'unchecked' };
 
-const UNCHECKED: Admission = { kind: 'unchecked' };
+const UNCHECKED: Visitor = { kind: 'unchecked' };
 
 /** Checks tokens and binds organizations. */
 export class Gate {
@@ -30,7 +30,7 @@ export class Gate {
    *
    * @throws AppError `unauthenticated` (G-02), also through the promise.
    */
-  admit(authorization: string | undefined): Admission | Promise<Admission> {
+  check(authorization: string | undefined): Visitor | Promise<Visitor> {
     if (this.#verifier === undefined) return UNCHECKED;
     const principal = this.#verifier.verify(authorization, this.#transport);
     return principal instanceof Promise ? principal.then(checked) : checked(principal);
@@ -41,15 +41,15 @@ export class Gate {
    *
    * @throws AppError `bad_message` for an empty organization, `foreign_organization` for another one.
    */
-  bind(admission: Admission, organizationId: string): void {
+  bind(visitor: Visitor, organizationId: string): void {
     if (organizationId === '') throw new AppError('bad_message', 'customer_org_id is empty');
-    if (admission.kind === 'checked' && !speaksFor(admission.principal, organizationId)) {
+    if (visitor.kind === 'checked' && !speaksFor(visitor.principal, organizationId)) {
       this.#onForeign();
       throw new AppError('foreign_organization', 'the message names an organization that its token does not speak for');
     }
   }
 }
 
-function checked(principal: Principal): Admission {
+function checked(principal: Principal): Visitor {
   return { kind: 'checked', principal };
 }

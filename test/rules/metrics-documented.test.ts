@@ -3,9 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../src/base/errors.ts';
-import type { CallFacts } from '../../src/dialog/call.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { CALM, callFacts, tellAll } from '../support/call-events.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
@@ -22,18 +21,8 @@ const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'u
 /** The text format after every event happened once, as documentation rows: a label shows only once it has been used. */
 async function servedRows(): Promise<string[]> {
   const clock = new FakeClock();
-  const metrics = createMetrics({ knownBots: ['echo'], clock });
-  const call: CallFacts = {
-    ...{ organizationId: 'org', conversationId: 'conv', agentId: 'echo' },
-    ...{ startedAtMs: clock.nowMs(), vendorConfig: '', parameters: {} },
-  };
-  metrics.sessions.sessionStarted(call);
-  metrics.sessions.turnStarted(call, 't');
-  metrics.sessions.replyStarted(call, 't', 1);
-  metrics.sessions.bargeIn(call, 't');
-  metrics.sessions.botFailed(call, 't', new AppError('bot_failed', ''));
-  metrics.sessions.turnEnded(call, 't', 'failed');
-  metrics.sessions.sessionEnded(call, 'failed');
+  const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM });
+  tellAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
 
   const labels = new Map<string, Set<string>>();

@@ -1,5 +1,9 @@
 // The two metadata keys the platform sends with each RPC; their names come from the platform profile.
+import { randomUUID } from 'node:crypto';
 import type { Metadata } from '@grpc/grpc-js';
+
+/** Longest correlation id that is kept, characters. */
+const MAX_TRACKING_CHARS = 128;
 
 /** Reads the platform's metadata. */
 export class CallMetadata {
@@ -15,14 +19,12 @@ export class CallMetadata {
     return values.length === 0 ? undefined : values.map(String).join(', ');
   }
 
-  /** The platform's correlation id. It goes into logs, so it is cut to a sane length and alphabet. */
-  trackingId(metadata: Metadata): string | undefined {
-    return one(metadata, this.#keys.trackingId)
-      ?.replaceAll(/[^\w.:-]/g, '_')
-      .slice(0, 128);
+  /**
+   * The platform's correlation id, or a new one where it sends none. It goes into logs, so it is cut to a sane length and
+   * alphabet.
+   */
+  trackingId(metadata: Metadata): string {
+    const sent = metadata.get(this.#keys.trackingId)[0]?.toString().slice(0, MAX_TRACKING_CHARS);
+    return sent === undefined || sent === '' ? randomUUID() : sent.replaceAll(/[^\w.:-]/g, '_');
   }
-}
-
-function one(metadata: Metadata, key: string): string | undefined {
-  return metadata.get(key)[0]?.toString();
 }

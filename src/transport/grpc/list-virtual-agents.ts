@@ -9,9 +9,9 @@ export function listVirtualAgents(gate: Gate, catalog: CatalogSource): OneReques
   return {
     gate,
     what: 'a list request',
-    answer: (request, call, admission) => {
+    answer: (request, call, visitor) => {
       const organizationId = request.customer_org_id ?? '';
-      gate.bind(admission, organizationId);
+      gate.bind(visitor, organizationId);
       call.write({
         virtual_agents: catalog.current
           .agents(organizationId)

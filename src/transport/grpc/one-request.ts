@@ -3,10 +3,9 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Admission, Gate } from '../gate.ts';
+import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
-import { logRefused } from './refused.ts';
+import type { RefusedWhat, Refusals } from './refused.ts';
 import { grpcStatus } from './status.ts';
 import { orUndecodable, UNDECODABLE } from './undecodable.ts';
 
@@ -14,7 +13,7 @@ import { orUndecodable, UNDECODABLE } from './undecodable.ts';
 export interface OneRequestParts {
   readonly metadata: CallMetadata;
   readonly clock: Clock;
-  readonly log: Logger;
+  readonly refusals: Refusals;
   /** Longest wait for the request, the token check included, ms. */
   readonly limitMs: number;
 }
@@ -23,10 +22,10 @@ export interface OneRequestParts {
 export interface OneRequestOptions<Request, Response> {
   /** Undefined: anybody may ask, without a token (G-04). */
   readonly gate: Gate | undefined;
-  /** Begins lines of the log, for example "a list request". */
-  readonly what: string;
+  /** Begins lines of the log. */
+  readonly what: RefusedWhat;
   /** Answers through the call and ends it, now or later. What it throws ends the RPC with its status. */
-  readonly answer: (request: Request, call: AnsweringCall<Response>, admission: Admission) => void;
+  readonly answer: (request: Request, call: AnsweringCall<Response>, visitor: Visitor) => void;
 }
 
 /** The RPC as its answer sees it. `cancelled` tells that it is over, whoever ended it. */
@@ -36,7 +35,7 @@ type Call<Request, Response> = ServerDuplexStream<Request | typeof UNDECODABLE, 
 
 /** The handler of such an RPC; its definition must have gone through {@link asStream}. */
 export function createOneRequest<Request, Response>(
-  { metadata, clock, log, limitMs }: OneRequestParts,
+  { metadata, clock, refusals, limitMs }: OneRequestParts,
   { gate, what, answer }: OneRequestOptions<Request, Response>,
 ): (call: Call<Request, Response>) => void {
   return (call) => {
@@ -53,7 +52,8 @@ export function createOneRequest<Request, Response>(
     };
     const refuse = (thrown: unknown): void => {
       const error = toAppError(thrown);
-      logRefused(log, what, error, { trackingId: metadata.trackingId(call.metadata) }, gate === undefined);
+      refusals.write(what, error, { trackingId: metadata.trackingId(call.metadata) }, gate === undefined);
+      refusals.count(error);
       call.emit('error', grpcStatus(error));
     };
     const giveUp = (thrown: unknown): void => {
@@ -62,12 +62,12 @@ export function createOneRequest<Request, Response>(
     const cancelTimer = clock.after(limitMs, () => {
       giveUp(new AppError('turn_timeout', 'the stream was opened and no message came'));
     });
-    let admission: Admission = { kind: 'unchecked' };
+    let visitor: Visitor = { kind: 'unchecked' };
     const received = (message: Request | typeof UNDECODABLE): void => {
       if (!stopWaiting()) return;
       try {
         if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
-        answer(message, call, admission);
+        answer(message, call, visitor);
       } catch (thrown) {
         refuse(thrown);
       }
@@ -75,9 +75,9 @@ export function createOneRequest<Request, Response>(
     const ended = (): void => {
       giveUp(new AppError('bad_message', 'the stream ended without a message'));
     };
-    const read = (admitted: Admission): void => {
+    const read = (checked: Visitor): void => {
       if (!isWaiting) return;
-      admission = admitted;
+      visitor = checked;
       call.on('data', received);
       call.on('end', ended);
     };
@@ -85,9 +85,9 @@ export function createOneRequest<Request, Response>(
     // A broken connection also surfaces as an error; without a listener it would end the process.
     call.on('error', stopWaiting);
     try {
-      const admitted = gate === undefined ? admission : gate.admit(metadata.authorization(call.metadata));
-      if (admitted instanceof Promise) admitted.then(read, giveUp);
-      else read(admitted);
+      const checked = gate === undefined ? visitor : gate.check(metadata.authorization(call.metadata));
+      if (checked instanceof Promise) checked.then(read, giveUp);
+      else read(checked);
     } catch (thrown) {
       giveUp(thrown);
     }

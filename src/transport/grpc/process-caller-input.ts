@@ -7,14 +7,15 @@ import type { Logger } from '../../base/log.ts';
 import type { EncodedResponse, MediaRequest } from '../../contract/grpc.ts';
 import type { Input } from '../../dialog/input.ts';
 import type { Output } from '../../dialog/output.ts';
+import { refusedStream, type Admission } from '../../session/admission.ts';
 import type { TurnSink } from '../../session/ports.ts';
 import type { Session } from '../../session/session.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Turn } from '../../session/turn.ts';
-import type { Admission, Gate } from '../gate.ts';
+import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import { callFromWire, inputFromWire, type WireCall } from './from-wire.ts';
-import { logRefused } from './refused.ts';
+import type { Refusals, WireIds } from './refused.ts';
 import { grpcStatus } from './status.ts';
 import type { ToWire } from './to-wire.ts';
 import { UNDECODABLE } from './undecodable.ts';
@@ -35,41 +36,43 @@ export interface CallerInputParts {
   readonly metadata: CallMetadata;
   /** Longest wait for the first message, ms. */
   readonly firstMessageTimeoutMs: number;
-  /** Most RPCs that may be open at once. */
-  readonly maxOpenTurns: number;
+  /** Counts streams. */
+  readonly admission: Admission;
+  readonly refusals: Refusals;
+  /** Most bytes that may wait for the client to read them (G-91). */
+  readonly maxQueuedBytes: number;
   /** Name prompt texts in the trailers; for tests only. */
   readonly isRevealingText: boolean;
 }
 
 /** The handler of the RPC. */
 export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall) => void {
-  let open = 0;
   return (call) => {
-    open += 1;
-    const stream = new CallerStream(call, parts, () => {
-      open -= 1;
-    });
-    if (open > parts.maxOpenTurns) stream.refuse(new AppError('overloaded', 'the server has as many open streams as it may'));
-    else stream.start();
+    const isWelcome = parts.admission.streamOpened();
+    const stream = new CallerStream(call, parts);
+    if (isWelcome) stream.start();
+    else stream.refuse(refusedStream());
   };
 }
 
 /** One RPC from its first header to its status. */
 class CallerStream implements TurnSink {
+  readonly trackingId: string;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
-  readonly #onClosed: () => void;
   readonly #texts: string[] = [];
-  #admission: Admission = { kind: 'unchecked' };
+  #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #turn: Turn | undefined;
   #cancelTimer: CancelTimer | undefined;
+  /** Written and not yet taken by the client's window. */
+  #waitingBytes = 0;
   #isOver = false;
 
-  constructor(call: CallerCall, parts: CallerInputParts, onClosed: () => void) {
+  constructor(call: CallerCall, parts: CallerInputParts) {
     this.#call = call;
     this.#parts = parts;
-    this.#onClosed = onClosed;
+    this.trackingId = parts.metadata.trackingId(call.metadata);
     call.on('cancelled', () => {
       this.#gone();
     });
@@ -79,12 +82,12 @@ class CallerStream implements TurnSink {
     });
   }
 
-  /** Admits the RPC and starts reading; nothing is read before the token is good (G-02). */
+  /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
   start(): void {
     try {
-      const admission = this.#parts.gate.admit(this.#parts.metadata.authorization(this.#call.metadata));
-      if (!(admission instanceof Promise)) this.#admitted(admission);
-      else admission.then(this.#admitted, this.refuse);
+      const visitor = this.#parts.gate.check(this.#parts.metadata.authorization(this.#call.metadata));
+      if (!(visitor instanceof Promise)) this.#admitted(visitor);
+      else visitor.then(this.#admitted, this.refuse);
     } catch (thrown) {
       this.refuse(thrown);
     }
@@ -93,8 +96,7 @@ class CallerStream implements TurnSink {
   /** Ends the RPC with the status of an error. */
   readonly refuse = (thrown: unknown): void => {
     const error = toAppError(thrown);
-    const trackingId = this.#parts.metadata.trackingId(this.#call.metadata);
-    logRefused(this.#parts.log, 'a stream', error, { trackingId, conversationId: this.#first?.conversationId });
+    this.#parts.refusals.write('a stream', error, this.#ids());
     if (this.#turn === undefined) this.fail(error);
     else this.#turn.fail(error);
   };
@@ -104,7 +106,7 @@ class CallerStream implements TurnSink {
   write(output: Output): boolean {
     if (this.#isOver) return true;
     let isFlowing = true;
-    for (const response of this.#parts.toWire.responses(output)) isFlowing = this.#call.write(response);
+    for (const response of this.#parts.toWire.responses(output)) isFlowing = this.#send(response);
     if (this.#parts.isRevealingText) this.#remember(output);
     return isFlowing;
   }
@@ -125,12 +127,14 @@ class CallerStream implements TurnSink {
   }
 
   fail(error: AppError): void {
-    if (this.#close()) this.#call.emit('error', grpcStatus(error));
+    if (!this.#close()) return;
+    this.#parts.refusals.count(error);
+    this.#call.emit('error', grpcStatus(error));
   }
 
-  readonly #admitted = (admission: Admission): void => {
+  readonly #admitted = (visitor: Visitor): void => {
     if (this.#isOver) return;
-    this.#admission = admission;
+    this.#visitor = visitor;
     this.#cancelTimer = this.#parts.clock.after(this.#parts.firstMessageTimeoutMs, () => {
       this.refuse(new AppError('turn_timeout', 'the stream was opened and no message came'));
     });
@@ -143,7 +147,7 @@ class CallerStream implements TurnSink {
     try {
       if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
       const call = callFromWire(message);
-      this.#parts.gate.bind(this.#admission, call.organizationId);
+      this.#parts.gate.bind(this.#visitor, call.organizationId);
       const input = inputFromWire(message);
       if (this.#first === undefined) {
         this.#first = call;
@@ -183,17 +187,32 @@ class CallerStream implements TurnSink {
 
   /** The session of the call; undefined when a new call had to be turned away with a spoken line, which ends the stream. */
   async #acquire(call: WireCall, input: Input | undefined): Promise<Session | undefined> {
-    const { sessions, log } = this.#parts;
+    const { sessions, refusals } = this.#parts;
     try {
       return await sessions.acquire({ ...call, parameters: input?.kind === 'session_start' ? input.parameters : {} });
     } catch (thrown) {
       const error = toAppError(thrown);
       const isNewCall = input?.kind === 'session_start' && (error.code === 'overloaded' || error.code === 'shutting_down');
       if (!isNewCall) throw error;
-      log.warn({ conversationId: call.conversationId, code: error.code }, 'a new call was turned away with a spoken line');
+      refusals.write('a new call, with a spoken line,', error, this.#ids());
       if (!this.#isOver) sessions.turnAway(this);
       return undefined;
     }
+  }
+
+  /** G-91: what a client does not read must not pile up here. One message alone may be larger than the limit. */
+  #send(response: EncodedResponse): boolean {
+    if (this.#isOver) return true;
+    const { maxQueuedBytes } = this.#parts;
+    if (this.#waitingBytes > 0 && this.#waitingBytes + response.length > maxQueuedBytes) {
+      const details = { limitBytes: maxQueuedBytes };
+      this.refuse(new AppError('slow_reader', 'more prompts wait for the client than may', { details }));
+      return true;
+    }
+    this.#waitingBytes += response.length;
+    return this.#call.write(response, () => {
+      this.#waitingBytes -= response.length;
+    });
   }
 
   readonly #halfClosed = (): void => {
@@ -205,9 +224,7 @@ class CallerStream implements TurnSink {
   // client and nobody else): nothing can be written any more (G-16).
   #gone(): void {
     if (!this.#close()) return;
-    const trackingId = this.#parts.metadata.trackingId(this.#call.metadata);
-    const ids = { trackingId, conversationId: this.#first?.conversationId };
-    this.#parts.log.debug(ids, 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
+    this.#parts.log.debug(this.#ids(), 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
     this.#turn?.abort('hang_up');
   }
 
@@ -219,8 +236,12 @@ class CallerStream implements TurnSink {
     this.#call.off('end', this.#halfClosed);
     // What the platform still sends is read and dropped, or the stream would keep its place.
     this.#call.resume();
-    this.#onClosed();
+    this.#parts.admission.streamClosed();
     return true;
+  }
+
+  #ids(): WireIds {
+    return { trackingId: this.trackingId, conversationId: this.#first?.conversationId };
   }
 
   #remember(output: Output): void {

@@ -1,23 +1,49 @@
-// How a refused RPC stands in the log. Strangers can cause refusals as fast as they like, so theirs are written at debug
-// level only; the token check itself reports them, a few lines a second at most.
-import type { AppError } from '../../base/errors.ts';
+// How RPCs that end with an error stand in the log and the metrics. Clients can cause them as fast as they like, so each
+// kind gets one line a second, the rest is there at debug level only; strangers' refusals are never more than that, because
+// the token check itself reports them. All are counted.
+import type { Clock } from '../../base/clock.ts';
+import type { AppError, ErrorCode } from '../../base/errors.ts';
+import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
 
 /** What a line can be found by. */
-export interface WireIds {
-  readonly trackingId?: string | undefined;
-  readonly conversationId?: string | undefined;
-}
+export type WireIds = Readonly<Record<'trackingId', string> & Partial<Record<'conversationId', string | undefined>>>;
 
-/**
- * Writes one line.
- *
- * @param what - begins the sentence, for example "a stream".
- * @param isStranger - the RPC needs no token, so anybody may have sent it.
- */
-export function logRefused(log: Logger, what: string, error: AppError, ids: WireIds, isStranger = false): void {
-  const fields = { code: error.code, ...error.details, ...ids };
-  if (error.code === 'internal') log.error({ ...fields, err: error }, `${what} failed`);
-  else if (isStranger || error.code === 'unauthenticated') log.debug(fields, `${what} was refused: ${error.message}`);
-  else log.warn(fields, `${what} was refused: ${error.message}`);
+/** What can be said of a refused RPC. A closed list: each text is a key of the pacer. */
+export type RefusedWhat =
+  'a stream' | 'a list request' | 'a health check' | 'a health watch' | 'a reflection request' | 'a new call, with a spoken line,';
+
+/** One per server. */
+export class Refusals {
+  readonly #log: Logger;
+  readonly #pacer: LinePacer<`${RefusedWhat} ${ErrorCode}`>;
+  readonly #onRefused: (code: ErrorCode) => void;
+
+  /** @param onRefused - counts an RPC that ended with an error. */
+  constructor(log: Logger, clock: Clock, onRefused: (code: ErrorCode) => void) {
+    this.#log = log;
+    this.#pacer = new LinePacer(clock);
+    this.#onRefused = onRefused;
+  }
+
+  /** An RPC ends with the status of this error. */
+  count({ code }: AppError): void {
+    this.#onRefused(code);
+  }
+
+  /**
+   * Writes of one refusal.
+   *
+   * @param what - begins the sentence.
+   * @param isStranger - the RPC needs no token, so anybody may have sent it.
+   */
+  write(what: RefusedWhat, error: AppError, ids: WireIds, isStranger = false): void {
+    const fields = { code: error.code, ...error.details, ...ids };
+    const text = `${what} was refused: ${error.message}`;
+    const isQuiet = error.code !== 'internal' && (isStranger || error.code === 'unauthenticated');
+    const leftOut = isQuiet ? undefined : this.#pacer.next(`${what} ${error.code}`);
+    if (leftOut === undefined) this.#log.debug(fields, text);
+    else if (error.code === 'internal') this.#log.error({ ...fields, leftOut, err: error }, text);
+    else this.#log.warn({ ...fields, leftOut }, text);
+  }
 }

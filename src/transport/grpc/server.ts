@@ -9,10 +9,11 @@ import {
 } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../../base/clock.ts';
-import { toAppError } from '../../base/errors.ts';
+import { toAppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CatalogSource } from '../../bot/catalog.ts';
 import type { Contract } from '../../contract/grpc.ts';
+import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Gate } from '../gate.ts';
 import { CallMetadata } from './call-metadata.ts';
@@ -21,7 +22,7 @@ import { Health } from './health.ts';
 import { listVirtualAgents } from './list-virtual-agents.ts';
 import { asStream, createOneRequest } from './one-request.ts';
 import { createProcessCallerInput } from './process-caller-input.ts';
-import { logRefused } from './refused.ts';
+import { Refusals } from './refused.ts';
 import { grpcStatus } from './status.ts';
 import { ToWire } from './to-wire.ts';
 import { orUndecodable } from './undecodable.ts';
@@ -31,10 +32,13 @@ export interface MediaServerSettings extends Pick<DoorOptions, 'host' | 'port' |
   /** Largest message read. */
   readonly maxMessageBytes: number;
   readonly maxStreamsPerConnection: number;
+  /** A connection without a stream is closed after this long. */
+  readonly maxConnectionIdleMs: number;
   readonly keepaliveMs: number;
   readonly keepaliveTimeoutMs: number;
   readonly firstMessageTimeoutMs: number;
-  readonly maxOpenTurns: number;
+  /** Most bytes that may wait on one stream for its client to read (G-91). */
+  readonly maxQueuedBytes: number;
   /** Serve the description of the services to whoever has a token. */
   readonly hasReflection: boolean;
   /** Name prompt texts in response trailers; for tests only. */
@@ -52,6 +56,9 @@ export interface MediaServerParts {
   readonly log: Logger;
   /** Metadata keys of the platform profile. */
   readonly metadataKeys: { readonly authorization: string; readonly trackingId: string };
+  readonly admission: Admission;
+  /** Counts RPCs that ended with an error. */
+  readonly onRefused: (code: ErrorCode) => void;
 }
 
 /** A running media server. */
@@ -68,7 +75,8 @@ export interface MediaServer {
 export async function startMediaServer(parts: MediaServerParts): Promise<MediaServer> {
   const { settings, contract, gate, clock, log } = parts;
   const metadata = new CallMetadata(parts.metadataKeys);
-  const oneRequest = { metadata, clock, log, limitMs: settings.firstMessageTimeoutMs };
+  const refusals = new Refusals(log, clock, parts.onRefused);
+  const oneRequest = { metadata, clock, refusals, limitMs: settings.firstMessageTimeoutMs };
   const health = new Health([contract.media.serviceName], gate, oneRequest);
   // G-01: grpc-js answers every path that is not added below with UNIMPLEMENTED.
   const server = new Server(channelOptions(settings));
@@ -87,8 +95,10 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
         clock,
         log,
         metadata,
+        admission: parts.admission,
+        refusals,
         firstMessageTimeoutMs: settings.firstMessageTimeoutMs,
-        maxOpenTurns: settings.maxOpenTurns,
+        maxQueuedBytes: settings.maxQueuedBytes,
         isRevealingText: settings.isRevealingText,
       }),
       ListVirtualAgents: createOneRequest(oneRequest, listVirtualAgents(gate, parts.catalog)),
@@ -101,7 +111,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     // It adds its services itself; through this they are gated like our own (G-04).
     new ReflectionService(contract.packageDefinition).addToServer({
       addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation) => {
-        const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, gate, metadata, log)] as const);
+        const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, gate, metadata, refusals)] as const);
         server.addService(definition, Object.fromEntries(gated));
       },
     });
@@ -146,6 +156,7 @@ function channelOptions(settings: MediaServerSettings): Record<string, number> {
   return {
     'grpc.max_receive_message_length': settings.maxMessageBytes,
     'grpc.max_concurrent_streams': settings.maxStreamsPerConnection,
+    'grpc.max_connection_idle_ms': settings.maxConnectionIdleMs,
     'grpc.keepalive_time_ms': settings.keepaliveMs,
     'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
     // Bookkeeping for a debugging service we do not offer; it costs per message.
@@ -159,15 +170,16 @@ interface AnyStream {
   emit(event: 'error', error: Error): boolean;
 }
 
-function behindGate(handler: UntypedHandleCall, gate: Gate, metadata: CallMetadata, log: Logger): UntypedHandleCall {
+function behindGate(handler: UntypedHandleCall, gate: Gate, metadata: CallMetadata, refusals: Refusals): UntypedHandleCall {
   // The handler keeps its own parameter types; the gate only delays the call to it.
   const run = handler as (call: AnyStream) => void;
   const gated = async (call: AnyStream): Promise<void> => {
     try {
-      await gate.admit(metadata.authorization(call.metadata));
+      await gate.check(metadata.authorization(call.metadata));
     } catch (thrown) {
       const error = toAppError(thrown);
-      logRefused(log, 'a reflection request', error, { trackingId: metadata.trackingId(call.metadata) });
+      refusals.write('a reflection request', error, { trackingId: metadata.trackingId(call.metadata) });
+      refusals.count(error);
       call.emit('error', grpcStatus(error));
       return;
     }

@@ -3,6 +3,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import type { CallFacts } from '../../../src/dialog/call.ts';
 import { createCallLog } from '../../../src/telemetry/call-log.ts';
+import { tellAll } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 function setUp(): {
@@ -36,21 +37,31 @@ describe('the call log', () => {
   it('P-02 writes one JSON line per event, each with the ids of call and turn', () => {
     const { observer, lines, clock, call } = setUp();
     observer.sessionStarted(call);
-    observer.turnStarted(call, 'turn-1');
+    observer.turnStarted(call, 'turn-1', 'platform-7');
     observer.replyStarted(call, 'turn-1', 123.4);
-    observer.bargeIn(call, 'turn-1');
+    observer.bargeIn(call, 'turn-1', 'speech', 340.6);
     observer.turnEnded(call, 'turn-1', 'interrupted');
     clock.advance(61_000);
     observer.sessionEnded(call, 'bot_transfer');
     const ids = { conversationId: 'conv-1', organizationId: 'org-1' };
+    const turn = { ...ids, turnId: 'turn-1', trackingId: 'platform-7' };
     expect(lines()).toEqual([
       expect.objectContaining({ level: 'info', event: 'session_started', ...ids, agentId: 'echo' }),
-      expect.objectContaining({ level: 'debug', event: 'turn_started', ...ids, turnId: 'turn-1' }),
-      expect.objectContaining({ level: 'info', event: 'reply_started', ...ids, turnId: 'turn-1', latencyMs: 123 }),
-      expect.objectContaining({ level: 'info', event: 'barge_in', ...ids, turnId: 'turn-1' }),
-      expect.objectContaining({ level: 'info', event: 'turn_ended', ...ids, turnId: 'turn-1', end: 'interrupted' }),
+      expect.objectContaining({ level: 'debug', event: 'turn_started', ...turn }),
+      expect.objectContaining({ level: 'info', event: 'reply_started', ...turn, latencyMs: 123 }),
+      expect.objectContaining({ level: 'info', event: 'barge_in', ...turn, by: 'speech', heardMs: 341 }),
+      expect.objectContaining({ level: 'info', event: 'turn_ended', ...turn, end: 'interrupted' }),
       expect.objectContaining({ level: 'info', event: 'session_ended', ...ids, end: 'bot_transfer', durationMs: 61_000 }),
     ]);
+  });
+
+  it('P-02 has the tracking id on every line of a turn, and forgets it when the turn is over', () => {
+    const { observer, lines, call } = setUp();
+    tellAll(observer, call, 'turn-1');
+    expect(lines().filter(({ turnId }) => turnId !== undefined).length).toBe(11);
+    expect(lines().filter(({ turnId, trackingId }) => (turnId === undefined) !== (trackingId === undefined))).toEqual([]);
+    observer.bargeIn(call, 'turn-1', 'keys', 0);
+    expect(lines().at(-1)).not.toHaveProperty('trackingId');
   });
 
   it('names the place where a bot failed, and P-14 nothing of what the error said', () => {

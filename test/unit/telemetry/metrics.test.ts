@@ -2,16 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import type { CallFacts } from '../../../src/dialog/call.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
+import { CALM, callFacts, tellAll } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const clock = new FakeClock();
 
+const load = { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
+
 function callTo(agentId: string, conversationId = 'conv'): CallFacts {
-  return { organizationId: 'org', conversationId, agentId, startedAtMs: clock.nowMs(), vendorConfig: '', parameters: {} };
+  return callFacts({ agentId, conversationId, startedAtMs: clock.nowMs() });
 }
 
 function make(): Metrics {
-  return createMetrics({ knownBots: ['echo', 'front-desk'], clock, processMetrics: false });
+  return createMetrics({ knownBots: ['echo', 'front-desk'], clock, load: { reading: () => load }, processMetrics: false });
 }
 
 /** The samples of the text format: `name{labels}` → value. */
@@ -36,11 +39,20 @@ describe('createMetrics', () => {
     expect(now.get('parley_sessions_open{bot="echo"}')).toBe(1);
     expect(now.get('parley_turns_open{bot="echo"}')).toBe(1);
 
+    metrics.sessions.inputStarted(call, 't1');
+    clock.advance(1500);
+    metrics.sessions.inputEnded(call, 't1');
+    metrics.sessions.botAsked(call, 't1', 'speech_input');
+    clock.advance(300);
+    metrics.sessions.botAnswered(call, 't1', 60);
     metrics.sessions.replyStarted(call, 't1', 240);
-    metrics.sessions.bargeIn(call, 't1');
+    metrics.sessions.bargeIn(call, 't1', 'keys', 400);
+    metrics.sessions.fillerSpoken(call, 't1');
+    metrics.sessions.promptResumed(call, 't1');
+    metrics.sessions.slowReader(call, 't1');
     metrics.sessions.botFailed(call, 't1', new AppError('bot_timeout', ''));
     metrics.sessions.turnEnded(call, 't1', 'interrupted');
-    clock.advance(45_000);
+    clock.advance(43_200);
     metrics.sessions.sessionEnded(call, 'bot_end');
     now = await samples(metrics);
     expect(Object.fromEntries([...now].filter(([name]) => name.includes('echo') && !name.includes('_bucket')))).toEqual({
@@ -53,7 +65,18 @@ describe('createMetrics', () => {
       'parley_turns_open{bot="echo"}': 0,
       'parley_reply_latency_seconds_sum{bot="echo"}': 0.24,
       'parley_reply_latency_seconds_count{bot="echo"}': 1,
-      'parley_barge_ins_total{bot="echo"}': 1,
+      'parley_utterance_duration_seconds_sum{bot="echo"}': 1.5,
+      'parley_utterance_duration_seconds_count{bot="echo"}': 1,
+      'parley_bot_events_total{bot="echo",event="speech_input"}': 1,
+      'parley_bot_answer_seconds_sum{bot="echo"}': 0.06,
+      'parley_bot_answer_seconds_count{bot="echo"}': 1,
+      'parley_speech_latency_seconds_sum{bot="echo"}': 0.3,
+      'parley_speech_latency_seconds_count{bot="echo"}': 1,
+      'parley_barge_ins_total{bot="echo",by="speech"}': 0,
+      'parley_barge_ins_total{bot="echo",by="keys"}': 1,
+      'parley_prompts_resumed_total{bot="echo"}': 1,
+      'parley_fillers_total{bot="echo"}': 1,
+      'parley_slow_readers_total{bot="echo"}': 1,
       'parley_bot_failures_total{bot="echo",code="bot_timeout"}': 1,
     });
     expect(now.get('parley_reply_latency_seconds_bucket{le="0.2",bot="echo"}')).toBe(0);
@@ -70,13 +93,7 @@ describe('createMetrics', () => {
     const metrics = make();
     const fire = (id: string): void => {
       const call = callTo(`bot-${id}`, `conv-${id}`);
-      metrics.sessions.sessionStarted(call);
-      metrics.sessions.turnStarted(call, id);
-      metrics.sessions.replyStarted(call, id, 1);
-      metrics.sessions.bargeIn(call, id);
-      metrics.sessions.botFailed(call, id, new AppError('bot_failed', id));
-      metrics.sessions.turnEnded(call, id, 'failed');
-      metrics.sessions.sessionEnded(call, 'failed');
+      tellAll(metrics.sessions, call, id);
     };
     fire('CANARY');
     const before = (await samples(metrics)).size;
@@ -100,9 +117,49 @@ describe('createMetrics', () => {
     expect(now.get('parley_tokens_refused_total{reason="signature_invalid"}')).toBe(0);
   });
 
+  it('keeps the times of a turn no longer than the turn, and times only what began', async () => {
+    const metrics = make();
+    const call = callTo('echo');
+    // Speech of a turn that is not known, and an end without a start, as after a resumed prompt.
+    metrics.sessions.inputStarted(call, 'unknown');
+    metrics.sessions.inputEnded(call, 'unknown');
+    metrics.sessions.turnStarted(call, 't');
+    metrics.sessions.inputEnded(call, 't');
+    metrics.sessions.turnEnded(call, 't', 'replied');
+    metrics.sessions.replyStarted(call, 't', 5);
+    const now = await samples(metrics);
+    expect(now.has('parley_utterance_duration_seconds_count{bot="echo"}')).toBe(false);
+    expect(now.has('parley_speech_latency_seconds_count{bot="echo"}')).toBe(false);
+    expect(now.get('parley_reply_latency_seconds_count{bot="echo"}')).toBe(1);
+  });
+
+  it('counts refused calls by reason and refused streams by code, each shown with 0 before its first', async () => {
+    const metrics = make();
+    metrics.sessions.callRefused(callTo('echo'), 'organization');
+    metrics.streamRefused('slow_reader');
+    const now = await samples(metrics);
+    expect(now.get('parley_calls_refused_total{reason="organization"}')).toBe(1);
+    expect(now.get('parley_calls_refused_total{reason="loop_delay"}')).toBe(0);
+    expect(now.get('parley_streams_refused_total{code="slow_reader"}')).toBe(1);
+    expect(now.get('parley_streams_refused_total{code="overloaded"}')).toBe(0);
+  });
+
+  it('counts what a stopping server cut and how loading the bots again went, and shows the delay of the event loop', async () => {
+    const metrics = make();
+    metrics.turnsCut(3);
+    metrics.botsReloaded('failed');
+    load.loopDelayMs = 125;
+    const now = await samples(metrics);
+    load.loopDelayMs = 0;
+    expect(now.get('parley_turns_cut_total')).toBe(3);
+    expect(now.get('parley_bot_reloads_total{outcome="failed"}')).toBe(1);
+    expect(now.get('parley_bot_reloads_total{outcome="loaded"}')).toBe(0);
+    expect(now.get('parley_event_loop_delay_seconds')).toBe(0.125);
+  });
+
   it('measures the process in a registry of its own, as often as it is made', async () => {
-    const first = createMetrics({ knownBots: [], clock });
-    const second = createMetrics({ knownBots: [], clock });
+    const first = createMetrics({ knownBots: [], clock, load: CALM });
+    const second = createMetrics({ knownBots: [], clock, load: CALM });
     expect(await first.text()).toContain('process_resident_memory_bytes');
     expect(await second.text()).toContain('nodejs_eventloop_lag_p99_seconds');
     expect(first.contentType).toMatch(/^text\/plain/u);

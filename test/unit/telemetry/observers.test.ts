@@ -1,19 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import type { Logger } from '../../../src/base/log.ts';
-import type { CallFacts } from '../../../src/dialog/call.ts';
 import type { SessionObserver } from '../../../src/session/ports.ts';
 import { combineObservers } from '../../../src/telemetry/observers.ts';
+import { callFacts, tellAll } from '../../support/call-events.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 
-const call: CallFacts = {
-  organizationId: 'org',
-  conversationId: 'conv',
-  agentId: 'echo',
-  startedAtMs: 0,
-  vendorConfig: '',
-  parameters: {},
-};
+const call = callFacts();
 
 function makeLog(): { log: Logger; lines: { fields: unknown; message: string }[] } {
   const lines: { fields: unknown; message: string }[] = [];
@@ -24,15 +17,8 @@ function makeLog(): { log: Logger; lines: { fields: unknown; message: string }[]
   return { log, lines };
 }
 
-/** Calls every member of an observer once. */
-function fireAll(observer: Required<SessionObserver>): void {
-  observer.sessionStarted(call);
-  observer.turnStarted(call, 't');
-  observer.replyStarted(call, 't', 12);
-  observer.bargeIn(call, 't');
-  observer.botFailed(call, 't', new AppError('bot_failed', 'x'));
-  observer.turnEnded(call, 't', 'replied');
-  observer.sessionEnded(call, 'caller');
+function fireAll(observer: SessionObserver): void {
+  tellAll(observer, call);
 }
 
 function recorder(): { observer: SessionObserver; events: unknown[][] } {
@@ -45,25 +31,41 @@ function recorder(): { observer: SessionObserver; events: unknown[][] } {
   return {
     events,
     observer: {
+      callRefused: note('callRefused'),
       sessionStarted: note('sessionStarted'),
-      sessionEnded: note('sessionEnded'),
       turnStarted: note('turnStarted'),
-      replyStarted: note('replyStarted'),
-      turnEnded: note('turnEnded'),
+      inputStarted: note('inputStarted'),
       bargeIn: note('bargeIn'),
+      inputEnded: note('inputEnded'),
+      promptResumed: note('promptResumed'),
+      botAsked: note('botAsked'),
+      fillerSpoken: note('fillerSpoken'),
+      replyStarted: note('replyStarted'),
+      botAnswered: note('botAnswered'),
       botFailed: note('botFailed'),
+      slowReader: note('slowReader'),
+      turnEnded: note('turnEnded'),
+      sessionEnded: note('sessionEnded'),
     },
   };
 }
 
 const ALL = [
+  ['callRefused', 'total'],
   ['sessionStarted'],
-  ['turnStarted', 't'],
+  ['turnStarted', 't', 'tracking'],
+  ['inputStarted', 't'],
+  ['bargeIn', 't', 'speech', 340],
+  ['inputEnded', 't'],
+  ['promptResumed', 't'],
+  ['botAsked', 't', 'speech_input'],
+  ['fillerSpoken', 't'],
   ['replyStarted', 't', 12],
-  ['bargeIn', 't'],
+  ['botAnswered', 't', 11],
   ['botFailed', 't', expect.any(AppError)],
-  ['turnEnded', 't', 'replied'],
-  ['sessionEnded', 'caller'],
+  ['slowReader', 't'],
+  ['turnEnded', 't', 'failed'],
+  ['sessionEnded', 'failed'],
 ];
 
 describe('combineObservers', () => {

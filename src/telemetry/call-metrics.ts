@@ -1,0 +1,187 @@
+// What can be counted and timed about calls. Labels come from closed sets only: loaded bots and our own words; never
+// conversation, organization or agent ids from the wire (P-03). Between two events of a turn it keeps only when they were.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import { ADMISSION_REFUSALS } from '../session/admission.ts';
+import type { SessionObserver } from '../session/ports.ts';
+
+const OTHER = 'other';
+const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
+const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
+const SPEECH_BUCKETS_S = [0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 30];
+
+/** What a turn has shown so far, monotonic ms. */
+interface TurnTimes {
+  inputStartedAtMs?: number;
+  inputEndedAtMs?: number;
+}
+
+/** An observer that counts calls. */
+export function callMetrics(registry: Registry, clock: Clock, knownBots: Iterable<string>): Required<SessionObserver> {
+  const bots = new Set(knownBots);
+  const botOf = (call: CallFacts): string => (bots.has(call.agentId) ? call.agentId : OTHER);
+  const calls = callSeries(registry, bots);
+  const turns = turnSeries(registry, bots);
+  // By turn id; every turn that starts also ends, so it holds the open ones.
+  const times = new Map<string, TurnTimes>();
+  return {
+    callRefused(_call, reason) {
+      calls.refused.inc({ reason });
+    },
+    sessionStarted(call) {
+      const bot = botOf(call);
+      calls.started.inc({ bot });
+      calls.open.inc({ bot });
+    },
+    sessionEnded(call, end) {
+      const bot = botOf(call);
+      calls.ended.inc({ bot, end });
+      calls.open.dec({ bot });
+      calls.duration.observe({ bot }, Math.max(0, clock.nowMs() - call.startedAtMs) / 1000);
+    },
+    turnStarted(call, turnId) {
+      turns.open.inc({ bot: botOf(call) });
+      times.set(turnId, {});
+    },
+    inputStarted(_call, turnId) {
+      const turn = times.get(turnId);
+      if (turn !== undefined) turn.inputStartedAtMs = clock.monotonicMs();
+    },
+    inputEnded(call, turnId) {
+      const turn = times.get(turnId);
+      if (turn === undefined) return;
+      turn.inputEndedAtMs = clock.monotonicMs();
+      if (turn.inputStartedAtMs === undefined) return;
+      turns.speech.observe({ bot: botOf(call) }, (turn.inputEndedAtMs - turn.inputStartedAtMs) / 1000);
+    },
+    botAsked(call, _turnId, event) {
+      turns.asked.inc({ bot: botOf(call), event });
+    },
+    botAnswered(call, _turnId, tookMs) {
+      turns.answer.observe({ bot: botOf(call) }, tookMs / 1000);
+    },
+    replyStarted(call, turnId, latencyMs) {
+      const bot = botOf(call);
+      turns.latency.observe({ bot }, latencyMs / 1000);
+      const endedAtMs = times.get(turnId)?.inputEndedAtMs;
+      if (endedAtMs !== undefined) turns.speechLatency.observe({ bot }, (clock.monotonicMs() - endedAtMs) / 1000);
+    },
+    turnEnded(call, turnId, end) {
+      const bot = botOf(call);
+      turns.ended.inc({ bot, end });
+      turns.open.dec({ bot });
+      times.delete(turnId);
+    },
+    bargeIn(call, _turnId, by) {
+      turns.bargeIns.inc({ bot: botOf(call), by });
+    },
+    promptResumed(call) {
+      turns.resumed.inc({ bot: botOf(call) });
+    },
+    fillerSpoken(call) {
+      turns.fillers.inc({ bot: botOf(call) });
+    },
+    slowReader(call) {
+      turns.slowReaders.inc({ bot: botOf(call) });
+    },
+    botFailed(call, _turnId, error) {
+      turns.failures.inc({ bot: botOf(call), code: error.code });
+    },
+  };
+}
+
+interface CallSeries {
+  readonly refused: Counter<'reason'>;
+  readonly started: Counter<'bot'>;
+  readonly ended: Counter<'bot' | 'end'>;
+  readonly open: Gauge<'bot'>;
+  readonly duration: Histogram<'bot'>;
+}
+
+function callSeries(registry: Registry, bots: Iterable<string>): CallSeries {
+  const registers = [registry];
+  const refused = new Counter({
+    name: 'parley_calls_refused_total',
+    help: 'New calls that got no session, by reason.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that began.', labelNames: ['bot'], registers });
+  const ended = new Counter({
+    name: 'parley_sessions_ended_total',
+    help: 'Calls that ended, by how.',
+    labelNames: ['bot', 'end'],
+    registers,
+  });
+  const open = new Gauge({ name: 'parley_sessions_open', help: 'Calls that are open now.', labelNames: ['bot'], registers });
+  const duration = new Histogram({
+    name: 'parley_session_duration_seconds',
+    help: 'Length of calls that ended, in seconds.',
+    labelNames: ['bot'],
+    buckets: DURATION_BUCKETS_S,
+    registers,
+  });
+  // A counter that is missing until its first event hides that event from rates.
+  for (const reason of ADMISSION_REFUSALS) refused.inc({ reason }, 0);
+  for (const bot of bots) {
+    started.inc({ bot }, 0);
+    open.set({ bot }, 0);
+  }
+  return { refused, started, ended, open, duration };
+}
+
+interface TurnSeries {
+  readonly ended: Counter<'bot' | 'end'>;
+  readonly open: Gauge<'bot'>;
+  readonly speech: Histogram<'bot'>;
+  readonly asked: Counter<'bot' | 'event'>;
+  readonly answer: Histogram<'bot'>;
+  readonly latency: Histogram<'bot'>;
+  readonly speechLatency: Histogram<'bot'>;
+  readonly bargeIns: Counter<'bot' | 'by'>;
+  readonly resumed: Counter<'bot'>;
+  readonly fillers: Counter<'bot'>;
+  readonly slowReaders: Counter<'bot'>;
+  readonly failures: Counter<'bot' | 'code'>;
+}
+
+function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, ...labels: readonly Label[]): Counter<'bot' | Label> =>
+    new Counter({ name, help, labelNames: ['bot', ...labels], registers });
+  const histogram = (name: string, help: string, buckets: number[]): Histogram<'bot'> =>
+    new Histogram({ name, help, labelNames: ['bot'], buckets, registers });
+  const series: TurnSeries = {
+    ended: counter('parley_turns_ended_total', 'Turns that ended, by how.', 'end'),
+    open: new Gauge({ name: 'parley_turns_open', help: 'Turns that are open now.', labelNames: ['bot'], registers }),
+    speech: histogram(
+      'parley_utterance_duration_seconds',
+      'Time from the start to the end of speech, in seconds, with the silence that ended it.',
+      SPEECH_BUCKETS_S,
+    ),
+    asked: counter('parley_bot_events_total', 'Events that were brought to a bot, by event.', 'event'),
+    answer: histogram('parley_bot_answer_seconds', 'Time that a bot took to answer, in seconds.', LATENCY_BUCKETS_S),
+    latency: histogram(
+      'parley_reply_latency_seconds',
+      'Time from the end of a caller input to the first prompt audio, in seconds.',
+      LATENCY_BUCKETS_S,
+    ),
+    speechLatency: histogram(
+      'parley_speech_latency_seconds',
+      'Time from the end of speech to the first prompt audio, in seconds, the recognizer and waiting inputs included.',
+      LATENCY_BUCKETS_S,
+    ),
+    bargeIns: counter('parley_barge_ins_total', 'Prompts that callers interrupted, by what.', 'by'),
+    resumed: counter('parley_prompts_resumed_total', 'Prompts that went on because what had cut them was no speech.'),
+    fillers: counter('parley_fillers_total', 'Fillers that were spoken while a bot was thinking.'),
+    slowReaders: counter('parley_slow_readers_total', 'Turns that were given up because the client did not read its prompts in time.'),
+    failures: counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', 'code'),
+  };
+  for (const bot of bots) {
+    for (const by of ['speech', 'keys'] as const) series.bargeIns.inc({ bot, by }, 0);
+    for (const one of [series.resumed, series.fillers, series.slowReaders]) one.inc({ bot }, 0);
+    series.open.set({ bot }, 0);
+  }
+  return series;
+}
