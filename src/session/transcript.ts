@@ -1,5 +1,5 @@
 // Who said what in a call, for the platform to keep (G-7B). Only as much as a record can carry, and nothing of what was
-// sensitive: neither the caller's input nor what the bot said after it, which may repeat it.
+// sensitive: neither the caller's input nor what the bot said from the question on, because it may repeat it.
 import type { ReplyingEvent } from '../bot/bot.ts';
 
 /** One line of a transcript. */
@@ -17,7 +17,7 @@ export interface TranscriptStep {
   readonly event: ReplyingEvent;
   /** This input was asked for as sensitive (G-83). */
   readonly isSensitive: boolean;
-  /** An input before this one was sensitive. */
+  /** A sensitive input was asked for, now or earlier in the call. */
   readonly wasSensitive: boolean;
 }
 
