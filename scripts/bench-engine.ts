@@ -120,7 +120,7 @@ async function main(): Promise<void> {
       await passThrough.process.stop();
     }
     if (flags.only !== 'cpu' && !flags.profile) {
-      const calls = isQuick ? { callsBefore: 1000, callsAfter: 3000 } : { callsBefore: 5000, callsAfter: 20_000 };
+      const calls = isQuick ? { callsBefore: 2500, callsAfter: 5000 } : { callsBefore: 5000, callsAfter: 20_000 };
       figures.push(await measureMemory(ground, { ...calls, idleSessions: isQuick ? 500 : 2000, core: serverCore, loadCore, log }));
     }
     console.log(JSON.stringify(Object.assign({}, ...figures, { isQuick, node: process.version })));

@@ -1,12 +1,12 @@
 // The load, in a process of its own: opens connections to one server and does what it is told, command by command. Reports
 // its own CPU and lateness, because a load that cannot keep its own pace measures itself.
 import { randomUUID } from 'node:crypto';
+import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
 import { Http2Line } from './http2-line.ts';
 import type { Command, CommandResult, WindowResult } from './load.ts';
 import { PacedCall, type Counted } from './paced-call.ts';
 import { audioMessage, eventMessage, turnSound, type CallName } from './traffic.ts';
 
-const FRAME_MS = 20;
 /** Short calls that are open at once. */
 const SHORT_CALLS_AT_ONCE = 64;
 
@@ -105,12 +105,7 @@ async function hangUp(): Promise<void> {
   const over = slots.flatMap((calls) => calls.map((call) => call.hangUp()));
   for (const calls of slots) calls.length = 0;
   for (const line of lines) line.flush();
-  await Promise.race([
-    Promise.all(over),
-    new Promise((resolve) => {
-      setTimeout(resolve, 5000);
-    }),
-  ]);
+  await Promise.race([Promise.all(over), pause(5000)]);
   isPaced = false;
 }
 
@@ -142,16 +137,25 @@ async function shortCall(index: number): Promise<void> {
   await ended;
 }
 
-/** Every idle session opens an RPC and sends a second of its line's noise; the RPC stays open. */
-function listen(frames: number): void {
+/** Every idle session opens an RPC and sends its line's noise as fast as it is taken; the RPC stays open. */
+async function listen(frames: number): Promise<void> {
   for (const [index, call] of idle.entries()) {
     const line = lineOf(index);
     const stream = line.open({ message: () => undefined, ended: () => undefined });
     const message = audioMessage(call, true);
-    message.frame.set(sound.subarray(0, 160), message.audioAt);
-    for (let frame = 0; frame < frames; frame += 1) if (!line.send(stream, message)) counted.blocked += 1;
+    message.frame.set(sound.subarray(0, FRAME_SAMPLES), message.audioAt);
+    for (let frame = 0; frame < frames;) {
+      if (line.send(stream, message)) frame += 1;
+      else await pause(1);
+    }
     line.flush();
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }
 
 async function obey(command: Command): Promise<CommandResult> {
@@ -182,7 +186,7 @@ async function obey(command: Command): Promise<CommandResult> {
       });
       return undefined;
     case 'listen':
-      listen(command.frames);
+      await listen(command.frames);
       return undefined;
     case 'short_calls':
       await inParallel(command.count, SHORT_CALLS_AT_ONCE, shortCall);

@@ -4,6 +4,7 @@ import { startParley, type Ground, type Target } from './servers.ts';
 
 /** How much is tried. */
 export interface MemoryPlan {
+  /** Opened twice; the second half is what counts. */
   readonly idleSessions: number;
   /** Calls before the first and the second look at the heap. */
   readonly callsBefore: number;
@@ -27,7 +28,6 @@ export interface MemoryFigures {
   readonly heapBytesAfter: number;
 }
 
-const WARM_UP_CALLS = 2000;
 const CONNECTIONS = 10;
 /** Frames of a second. */
 const SECOND_FRAMES = 50;
@@ -43,22 +43,22 @@ export async function measureMemory(ground: Ground, plan: MemoryPlan): Promise<M
 }
 
 async function idleSessions(ground: Ground, plan: MemoryPlan) {
-  const target = await startParley(ground, plan.core, ['--sessions.sweep_ms=1000']);
+  const target = await startParley(ground, plan.core);
   const load = await connectedLoad(target, ground, CONNECTIONS, plan.loadCore);
   try {
-    // The first sessions pay for compiled code and tables.
-    await load.do({ kind: 'short_calls', count: WARM_UP_CALLS });
-    const empty = await held(target);
+    // The first half pays for compiled code and tables.
+    await load.do({ kind: 'start_idle', count: plan.idleSessions });
+    const half = await held(target);
     await load.do({ kind: 'start_idle', count: plan.idleSessions });
     const idle = await held(target);
     await load.do({ kind: 'listen', frames: SECOND_FRAMES });
-    await pause(1000);
+    await pause(2000);
     const listening = await held(target);
-    const per = (bytes: number): number => Math.round(bytes / plan.idleSessions);
+    const bytesPerIdleSession = Math.round((idle.bytes - half.bytes) / plan.idleSessions);
     const figures = {
-      bytesPerIdleSession: per(idle.bytes - empty.bytes),
-      rssBytesPerIdleSession: per(idle.rssBytes - empty.rssBytes),
-      bytesPerListeningSession: per(listening.bytes - empty.bytes),
+      bytesPerIdleSession,
+      rssBytesPerIdleSession: Math.round((idle.rssBytes - half.rssBytes) / plan.idleSessions),
+      bytesPerListeningSession: Math.round((listening.bytes - idle.bytes) / (2 * plan.idleSessions)) + bytesPerIdleSession,
     };
     plan.log(`${String(plan.idleSessions)} idle sessions: ${String(figures.bytesPerIdleSession)} bytes each`);
     return figures;
