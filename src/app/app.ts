@@ -5,7 +5,10 @@ import { KeySource } from '../auth/key-source.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
+import type { Bot } from '../bot/bot.ts';
+import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
+import { WatchedCatalog } from '../bot/watched-catalog.ts';
 import { loadContract } from '../contract/grpc.ts';
 import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
 import type { OpsServer } from '../ops/http-server.ts';
@@ -91,12 +94,13 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
   const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
-  const catalog = { current: openCatalog(bots, settings.bots, originOf) };
+  const openBots = (loaded: readonly Bot[]): Catalog => openCatalog(loaded, settings.bots, originOf);
+  const first = openBots(bots);
   const load = new LoadGauge({ clock });
   lifecycle.opened('load gauge', () => {
     load.close();
   });
-  const metrics = createMetrics({ knownBots: catalog.current.bots.map(({ id }) => id), clock, load });
+  const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load });
   const readiness = new Readiness();
   // Stands first so that it closes last: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
@@ -107,6 +111,17 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   lifecycle.opened('voice', () => voice.close());
   const recognizer = findRecognizer(recognizerChoice(settings), voiceParts);
   if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
+
+  const warming = new AbortController();
+  const catalog: CatalogSource = settings.bots.watch
+    ? await followBots(first, openBots, settings, { clock, log, lifecycle }, (reloaded) => {
+        metrics.botsReloaded(
+          reloaded === undefined ? 'failed' : 'loaded',
+          reloaded?.bots.map(({ id }) => id),
+        );
+        if (reloaded !== undefined) void warm(voice, promptsOf(reloaded), warming.signal, log);
+      })
+    : { current: first };
 
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const sessions = new Sessions(
@@ -170,7 +185,6 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   readiness.started();
   server.setServing(true);
 
-  const warming = new AbortController();
   lifecycle.opened('prompt warm-up', () => {
     warming.abort('shutdown');
   });
@@ -179,19 +193,14 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
       address: server.address,
       port: server.port,
       security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
-      bots: catalog.current.bots.map(({ id }) => id),
+      bots: first.bots.map(({ id }) => id),
       dataSources: settings.auth.dataSources.length,
       hasTokenCheck: verifier !== undefined,
       opsPort: ops.port,
     },
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
-    warmed: warm(
-      voice,
-      [settings.prompts.apology, settings.prompts.handover, ...catalog.current.bots.flatMap((bot) => bot.prompts)],
-      warming.signal,
-      log,
-    ),
+    warmed: warm(voice, [settings.prompts.apology, settings.prompts.handover, ...promptsOf(first)], warming.signal, log),
     close: () => lifecycle.close(),
   };
 }
@@ -229,6 +238,24 @@ function openVerifier(
     clockSkewMs: settings.auth.clockSkewMs,
     rememberedTokens: settings.auth.rememberedTokens,
   });
+}
+
+/** A catalogue that takes up changed bot modules until the server stops. */
+async function followBots(
+  first: Catalog,
+  open: (bots: readonly Bot[]) => Catalog,
+  settings: Settings,
+  { clock, log, lifecycle }: { readonly clock: Clock; readonly log: Logger; readonly lifecycle: Lifecycle },
+  onReload: (reloaded: Catalog | undefined) => void,
+): Promise<CatalogSource> {
+  const watched = await WatchedCatalog.start({ folder: botsFolder(settings.bots), first, open, onReload, clock, log });
+  lifecycle.opened('bots watch', () => watched.close());
+  return watched;
+}
+
+/** Texts that bots say word for word; those that are spoken already cost nothing to warm again. */
+function promptsOf(catalog: Catalog): readonly string[] {
+  return catalog.bots.flatMap((bot) => bot.prompts);
 }
 
 async function warm(voice: CachingPromptVoice, texts: readonly string[], signal: AbortSignal, log: Logger): Promise<void> {
