@@ -74,9 +74,9 @@ export class WatchedCatalog implements CatalogSource {
       onReload?.(catalog);
     } catch (thrown) {
       if (this.#isClosed) return;
-      const error = toAppError(thrown, 'bot_invalid', 'the bots could not be loaded again');
-      // Whoever has just saved a file looks for the reason here: it belongs into the message and not only into a member.
-      log.error({ code: error.code, err: error }, `the changed bots are not used, the ones from before go on: ${error.message}`);
+      const error = toAppError(thrown, 'internal', 'the bots could not be loaded again');
+      // Whoever has just saved a file looks for the reason here, so it stands in the message itself.
+      log.error(error.code === 'internal' ? { err: error } : { code: error.code }, `the changed bots are not used, the ones from before go on: ${error.message}`);
       onReload?.(undefined);
     }
   }
