@@ -1,0 +1,136 @@
+// `npm run check:barge-in`: does the server know what its callers have heard? The fake platform places calls that
+// interrupt the welcome at random moments, by voice and by key, and knows to the sample what it played; the server's own
+// estimate stands in its log. Real sockets, real speech, real time, loopback only.
+import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { createApp } from '../src/app/app.ts';
+import { loadSettings } from '../src/app/config/load-settings.ts';
+import { createLogger } from '../src/base/log.ts';
+import { packageRoot } from '../src/base/package-root.ts';
+import { loadProfile } from '../src/contract/profile.ts';
+import { placeCall, type CallResult } from '../src/fake-platform/caller.ts';
+import type { Step } from '../src/fake-platform/script.ts';
+import { encodeMulaw } from '../src/speech/g711.ts';
+import { readWav } from '../src/speech/wav.ts';
+
+/** The aim: no estimate is further from the truth, ms. */
+const LIMIT_MS = 250;
+/** Calls at once: few enough that neither side is late for its own sake. */
+const CONCURRENT_CALLS = 40;
+/** The welcome of the bundled front desk plays longer than this, ms; interruptions lie between both. */
+const [EARLIEST_MS, LATEST_MS] = [200, 6000];
+
+const USAGE = `usage: npm run check:barge-in [-- --calls 1000] [--seed 1]
+Interrupts so many welcomes at random moments and compares what the server believes was heard with what was played.
+The last line is JSON; exit code 1 when one estimate is off by more than ${String(LIMIT_MS)} ms or a call was lost.
+example: npm run check:barge-in -- --calls 100`;
+
+function numberOf(flag: string, otherwise: number): number {
+  const at = process.argv.indexOf(flag);
+  const value = at === -1 ? otherwise : Number(process.argv[at + 1]);
+  if (!Number.isInteger(value) || value < 1) throw new Error(`${flag} wants a whole number from 1`);
+  return value;
+}
+
+/** Mulberry32: the same moments for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What the caller has really heard of the welcome, ms; undefined when nothing was cut. */
+function truthOf(result: CallResult): number | undefined {
+  const cut = result.timeline.find((event) => event.what === 'cuts_prompts');
+  const unheardMs = Number(/^(\d+) ms unheard$/.exec(cut?.detail ?? '')?.[1] ?? Number.NaN);
+  const audioMs = result.replies.find((reply) => reply.kind === 'session_start')?.audioMs;
+  return cut === undefined || audioMs === undefined || Number.isNaN(unheardMs) ? undefined : audioMs - unheardMs;
+}
+
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+async function main(): Promise<boolean> {
+  const calls = numberOf('--calls', 1000);
+  const seed = numberOf('--seed', 1);
+  const random = randomFrom(seed);
+  const startedAtMs = performance.now();
+  const believed = new Map<string, number>();
+  const destination = {
+    write: (line: string): void => {
+      const { event, conversationId, heardMs } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+      // The first interruption is the one of the welcome.
+      if (event === 'barge_in' && typeof conversationId === 'string' && typeof heardMs === 'number' && !believed.has(conversationId))
+        believed.set(conversationId, heardMs);
+    },
+  };
+  const { settings } = loadSettings({
+    argv: [
+      ...['--grpc.host=127.0.0.1', '--grpc.port=0', '--ops.port=0', '--tls.mode=off', '--auth.enabled=false'],
+      ...['--platform.profile=fake', '--bots.default_bot=front-desk', '--synthesizer.cache_folder='],
+    ],
+    env: {},
+    cwd: packageRoot(),
+  });
+  const app = await createApp({ settings, log: createLogger({ level: 'info', destination }) });
+  const sentence = encodeMulaw(readWav(readFileSync(path.join(packageRoot(), 'test/fixtures/speech/sentence.wav'))).samples);
+  const errors: Record<'voice' | 'key', number[]> = { voice: [], key: [] };
+  let [begun, done, lost] = [0, 0, 0];
+  const one = async (): Promise<void> => {
+    const by = random() < 0.5 ? 'voice' : 'key';
+    const interruptMs = Math.round(EARLIEST_MS + random() * (LATEST_MS - EARLIEST_MS));
+    const act: Step =
+      by === 'voice' ? { kind: 'say', label: 'a sentence', mulaw: sentence, interruptMs } : { kind: 'press', keys: ['1'], interruptMs };
+    const conversationId = randomUUID();
+    const result = await placeCall({
+      target: `grpc://127.0.0.1:${String(app.ready.port)}`,
+      profile: loadProfile('fake'),
+      organizationId: 'barge-in-check',
+      conversationId,
+      script: [act, { kind: 'hang_up', interruptMs: 50 }],
+    });
+    const [truth, estimate] = [truthOf(result), believed.get(conversationId)];
+    if (truth === undefined || estimate === undefined) lost += 1;
+    else errors[by].push(estimate - truth);
+    done += 1;
+    if (done % 50 === 0) process.stderr.write(`${String(done)} of ${String(calls)} calls\n`);
+  };
+  const worker = async (): Promise<void> => {
+    for (; begun < calls;) {
+      begun += 1;
+      await one();
+    }
+  };
+  try {
+    await app.warmed;
+    await Promise.all(Array.from({ length: Math.min(CONCURRENT_CALLS, calls) }, worker));
+  } finally {
+    await app.close();
+  }
+  const all = [...errors.voice, ...errors.key].sort((a, b) => a - b);
+  const sizes = all.map(Math.abs).sort((a, b) => a - b);
+  const ok = lost === 0 && (sizes.at(-1) ?? Infinity) <= LIMIT_MS;
+  console.log(
+    JSON.stringify({
+      ok,
+      bargeIns: all.length,
+      byVoice: errors.voice.length,
+      byKey: errors.key.length,
+      lost,
+      errorMs: { least: all[0], median: quantile(all, 0.5), largest: all.at(-1), p99Size: quantile(sizes, 0.99) },
+      limitMs: LIMIT_MS,
+      seed,
+      seconds: Math.round((performance.now() - startedAtMs) / 1000),
+    }),
+  );
+  return ok;
+}
+
+if (process.argv.includes('--help')) console.log(USAGE);
+else process.exitCode = (await main()) ? 0 : 1;
