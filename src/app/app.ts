@@ -20,6 +20,7 @@ import { MemoryStore } from '../store/memory.ts';
 import { Seal } from '../store/seal.ts';
 import { SealingStore } from '../store/sealing.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
+import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
@@ -101,6 +102,7 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
     load.close();
   });
   const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load });
+  const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls });
   const readiness = new Readiness();
   // Stands first so that it closes last: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
@@ -131,7 +133,7 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
       store: new SealingStore(new MemoryStore(), new Seal()),
       voice,
       recognizer,
-      observer: combineObservers([metrics.sessions, createCallLog({ log, clock })], log),
+      observer: combineObservers([metrics.sessions, createCallLog({ log, clock }), timelines], log),
       clock,
       log,
       createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
@@ -170,12 +172,13 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
   lifecycle.opened('open turns', async () => {
     const cut = await sessions.close(settings.shutdown.graceMs);
+    metrics.turnsCut(cut);
     if (cut > 0) log.warn({ cutTurns: cut }, 'the grace time was over before every turn was finished');
   });
 
   // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
   const { startOpsServer } = await import('../ops/http-server.ts');
-  const ops = await startOpsServer({ ...settings.ops, readiness, metrics, clock, log });
+  const ops = await startOpsServer({ ...settings.ops, readiness, metrics, calls: timelines, clock, log });
   operations.server = ops;
   lifecycle.opened('readiness', () => {
     readiness.drain();

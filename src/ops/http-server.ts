@@ -1,5 +1,5 @@
-// The operations HTTP server: health checks, metrics and the platform's ping (O-01). It asks for no token, so it listens
-// on loopback unless told otherwise, takes no bodies and shows no caller data. It knows no bots and no calls.
+// The operations HTTP server: health checks, metrics, the latest calls and the platform's ping (O-01). It asks for no token,
+// so it listens on loopback unless told otherwise, takes no bodies and shows no caller data. What a call is, it does not know.
 import fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../base/clock.ts';
@@ -13,6 +13,12 @@ interface MetricsSource {
   text(): Promise<string>;
 }
 
+/** Where GET /calls comes from: plain values. */
+interface CallsSource {
+  recent(): readonly object[];
+  find(conversationId: string): object | undefined;
+}
+
 /** What the server needs. */
 export interface OpsOptions {
   readonly host: string;
@@ -22,6 +28,7 @@ export interface OpsOptions {
   readonly serviceName: string;
   readonly readiness: Readiness;
   readonly metrics: MetricsSource;
+  readonly calls: CallsSource;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -81,7 +88,7 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
 }
 
 function addRoutes(server: FastifyInstance, options: OpsOptions): void {
-  const { readiness, metrics, clock, serviceName } = options;
+  const { readiness, metrics, calls, clock, serviceName } = options;
   server.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     return Promise.resolve();
@@ -92,6 +99,11 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
     return reply.code(state.ready ? 200 : 503).send(state);
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  server.get('/calls', () => ({ calls: calls.recent() }));
+  server.get<{ Params: { conversationId: string } }>('/calls/:conversationId', (request, reply) => {
+    const call = calls.find(request.params.conversationId);
+    return call === undefined ? reply.code(404).send(fixedText(404)) : reply.send(call);
+  });
   server.get(`/${serviceName}/v1/ping`, (_request, reply) => {
     const { ready } = readiness.current;
     return reply.code(ready ? 200 : 503).send({

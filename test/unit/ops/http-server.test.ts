@@ -26,6 +26,10 @@ beforeEach(async () => {
     serviceName: 'voice-1',
     readiness,
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
+    calls: {
+      recent: () => [{ conversationId: 'conv 1' }],
+      find: (id) => (id === 'conv 1' ? { conversationId: id, facts: [] } : undefined),
+    },
     clock: new FakeClock(Date.UTC(2027, 0, 2, 3, 4, 5, 678)),
     log,
   });
@@ -88,6 +92,12 @@ describe('the operations server', () => {
 
   it('serves the metrics with their own content type', async () => {
     expect(await get('/metrics')).toEqual({ status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: 'parley_up 1\n' });
+  });
+
+  it('shows the latest calls, and one of them by its conversation id', async () => {
+    expect(await get('/calls')).toMatchObject({ status: 200, body: '{"calls":[{"conversationId":"conv 1"}]}' });
+    expect(await get('/calls/conv%201')).toMatchObject({ status: 200, body: '{"conversationId":"conv 1","facts":[]}' });
+    expect(await get('/calls/CANARY')).toMatchObject({ status: 404, body: '{"error":"not found"}' });
   });
 
   it('forbids caches', async () => {
@@ -154,6 +164,7 @@ describe('the operations server', () => {
     const second = startOpsServer({
       ...{ host: '127.0.0.1', port: server.port, serviceName: 'x', readiness, clock: new FakeClock(), log },
       metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
+      calls: { recent: () => [], find: () => undefined },
     });
     await expect(second).rejects.toMatchObject({ code: 'listen_failed', details: { host: '127.0.0.1', port: server.port } });
   });

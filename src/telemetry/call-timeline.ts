@@ -1,0 +1,150 @@
+// What happened in the latest calls, and when: facts with times, kept in memory for whoever looks into one call. Bounded in
+// calls and in facts per call. Ids, durations and our own words only; nothing that a caller or a bot said (P-14).
+import type { Clock } from '../base/clock.ts';
+import type { CallFacts } from '../dialog/call.ts';
+import type { SessionObserver } from '../session/ports.ts';
+
+/** Most facts of one call, the latest ones; a call of ten minutes has about as many. */
+const MAX_FACTS = 500;
+
+/** One thing that happened. */
+export interface TimelineFact {
+  /** Since the start of the session, ms. */
+  readonly atMs: number;
+  /** The word of the log for it. */
+  readonly event: string;
+  readonly turnId?: string;
+  /** What more is known of it: durations, ends, codes. */
+  readonly [detail: string]: string | number | undefined;
+}
+
+/** One call. */
+export interface CallTimeline {
+  readonly conversationId: string;
+  readonly organizationId: string;
+  readonly agentId: string;
+  /** ms since the epoch. */
+  readonly startedAtMs: number;
+  /** How the session ended; undefined while it runs. */
+  readonly end: string | undefined;
+  readonly facts: readonly TimelineFact[];
+  /** Older facts that had to make room. */
+  readonly leftOut: number;
+}
+
+/** A call without its facts. */
+export type CallSummary = Omit<CallTimeline, 'facts'> & { readonly factCount: number };
+
+/** Remembers the latest calls. An observer of the engine. */
+export class CallTimelines implements SessionObserver {
+  readonly #clock: Clock;
+  readonly #maxCalls: number;
+  /** The oldest first. */
+  readonly #kept: Kept[] = [];
+  // Found by the facts of the call, which live as long as its session: so nothing of them is kept beyond it.
+  readonly #running = new WeakMap<CallFacts, Kept>();
+
+  /** @param options.maxCalls - of how many calls facts are kept; 0 keeps none. */
+  constructor(options: { readonly clock: Clock; readonly maxCalls: number }) {
+    this.#clock = options.clock;
+    this.#maxCalls = options.maxCalls;
+  }
+
+  /** The calls that are remembered, the latest first. */
+  recent(): readonly CallSummary[] {
+    return this.#kept.map(({ timeline: { facts, ...summary } }) => ({ ...summary, factCount: facts.length })).reverse();
+  }
+
+  /** The latest call with this conversation id, or undefined when it is not remembered. */
+  find(conversationId: string): CallTimeline | undefined {
+    return this.#kept.findLast(({ timeline }) => timeline.conversationId === conversationId)?.timeline;
+  }
+
+  sessionStarted(call: CallFacts): void {
+    if (this.#maxCalls === 0) return;
+    const { conversationId, organizationId, agentId, startedAtMs } = call;
+    const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
+    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs(), isForgotten: false };
+    if (this.#kept.length >= this.#maxCalls) {
+      const oldest = this.#kept.shift();
+      if (oldest !== undefined) oldest.isForgotten = true;
+    }
+    this.#kept.push(kept);
+    this.#running.set(call, kept);
+    this.#note(call, { event: 'session_started' });
+  }
+
+  sessionEnded(call: CallFacts, end: string): void {
+    const kept = this.#running.get(call);
+    if (kept !== undefined) kept.timeline.end = end;
+    this.#note(call, { event: 'session_ended', end });
+  }
+
+  turnStarted(call: CallFacts, turnId: string, trackingId?: string): void {
+    this.#note(call, { event: 'turn_started', turnId, ...(trackingId === undefined ? {} : { trackingId }) });
+  }
+
+  inputStarted(call: CallFacts, turnId: string): void {
+    this.#note(call, { event: 'input_started', turnId });
+  }
+
+  inputEnded(call: CallFacts, turnId: string): void {
+    this.#note(call, { event: 'input_ended', turnId });
+  }
+
+  bargeIn(call: CallFacts, turnId: string, by: string, heardMs: number): void {
+    this.#note(call, { event: 'barge_in', turnId, by, heardMs: Math.round(heardMs) });
+  }
+
+  promptResumed(call: CallFacts, turnId: string): void {
+    this.#note(call, { event: 'prompt_resumed', turnId });
+  }
+
+  botAsked(call: CallFacts, turnId: string, botEvent: string): void {
+    this.#note(call, { event: 'bot_asked', turnId, botEvent });
+  }
+
+  botAnswered(call: CallFacts, turnId: string, tookMs: number): void {
+    this.#note(call, { event: 'bot_answered', turnId, tookMs: Math.round(tookMs) });
+  }
+
+  fillerSpoken(call: CallFacts, turnId: string): void {
+    this.#note(call, { event: 'filler_spoken', turnId });
+  }
+
+  replyStarted(call: CallFacts, turnId: string, latencyMs: number): void {
+    this.#note(call, { event: 'reply_started', turnId, latencyMs: Math.round(latencyMs) });
+  }
+
+  slowReader(call: CallFacts, turnId: string): void {
+    this.#note(call, { event: 'slow_reader', turnId });
+  }
+
+  botFailed(call: CallFacts, turnId: string, error: { readonly code: string }): void {
+    this.#note(call, { event: 'bot_failed', turnId, code: error.code });
+  }
+
+  turnEnded(call: CallFacts, turnId: string, end: string): void {
+    this.#note(call, { event: 'turn_ended', turnId, end });
+  }
+
+  #note(call: CallFacts, fact: { readonly event: string; readonly [detail: string]: string | number }): void {
+    const kept = this.#running.get(call);
+    if (kept === undefined || kept.isForgotten) return;
+    const { timeline } = kept;
+    if (timeline.facts.length >= MAX_FACTS) {
+      timeline.facts.shift();
+      timeline.leftOut += 1;
+    }
+    timeline.facts.push({ atMs: Math.round(this.#clock.monotonicMs() - kept.startedAtMonotonicMs), ...fact });
+  }
+}
+
+interface Kept {
+  readonly timeline: Writable<CallTimeline> & { readonly facts: TimelineFact[] };
+  readonly startedAtMonotonicMs: number;
+  /** True when another call has taken the place. */
+  isForgotten: boolean;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
