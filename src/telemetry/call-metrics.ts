@@ -17,9 +17,12 @@ interface TurnTimes {
   inputEndedAtMs?: number;
 }
 
-/** An observer that counts calls. */
-export function callMetrics(registry: Registry, clock: Clock, knownBots: Iterable<string>): Required<SessionObserver> {
-  const bots = new Set(knownBots);
+/**
+ * An observer that counts calls.
+ *
+ * @param bots - ids that are counted under their name; it is looked at anew each time, because a reload brings new bots.
+ */
+export function callMetrics(registry: Registry, clock: Clock, bots: ReadonlySet<string>): Required<SessionObserver> {
   const botOf = (call: CallFacts): string => (bots.has(call.agentId) ? call.agentId : OTHER);
   const calls = callSeries(registry, bots);
   const turns = turnSeries(registry, bots);

@@ -21,8 +21,12 @@ export interface Metrics {
   streamRefused(code: ErrorCode): void;
   /** The server stopped: so many turns were not finished in the grace time. */
   turnsCut(turns: number): void;
-  /** The bots were loaded again while the server runs. */
-  botsReloaded(outcome: ReloadOutcome): void;
+  /**
+   * The bots were loaded again while the server runs.
+   *
+   * @param bots - ids to count under their name from now on; those from before stay known, their calls may still run.
+   */
+  botsReloaded(outcome: ReloadOutcome, bots?: Iterable<string>): void;
   readonly contentType: string;
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>;
@@ -46,9 +50,10 @@ export interface MetricsOptions {
 /** Creates the metrics in a registry of their own. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
-  const sessions = callMetrics(registry, options.clock, options.knownBots);
+  const bots = new Set(options.knownBots);
+  const sessions = callMetrics(registry, options.clock, bots);
   const tokens = tokenMetrics(registry);
-  const server = serverMetrics(registry, options.load);
+  const server = serverMetrics(registry, options.load, bots);
   const voice = voiceMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
   return { sessions, tokens, voice, ...server, contentType: registry.contentType, text: () => registry.metrics() };
@@ -57,6 +62,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 function serverMetrics(
   registry: Registry,
   load: LoadSource,
+  bots: Set<string>,
 ): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'turnsCut' | 'botsReloaded'> {
   const registers = [registry];
   const organizations = new Counter({
@@ -101,8 +107,9 @@ function serverMetrics(
     turnsCut: (turns) => {
       cut.inc(turns);
     },
-    botsReloaded: (outcome) => {
+    botsReloaded: (outcome, loaded = []) => {
       reloads.inc({ outcome });
+      for (const bot of loaded) bots.add(bot);
     },
   };
 }
