@@ -170,6 +170,9 @@ export function serverFlags(
     '--synthesizer.cache_folder=',
     '--ops.port=0',
     '--log.level=debug',
+    // A machine that runs many tests at once is busy; that must refuse no call.
+    '--overload.max_loop_delay_ms=0',
+    '--overload.max_heap_percent=0',
   ];
 }
 
