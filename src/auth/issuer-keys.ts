@@ -1,12 +1,11 @@
 // The keys of one issuer over time: when they are fetched, how long they count as fresh, and how long they serve while
-// the issuer cannot be reached. One request is in flight at most, and a pause follows each.
+// the issuer gives no others. One request is in flight at most, and a pause follows each.
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { CryptoKey } from 'jose';
 import { requestKeySet, type Fetch } from './key-set-request.ts';
-import { KeySet } from './key-set.ts';
+import { KeySet, type IssuerKey } from './key-set.ts';
 import { refuse } from './refusal.ts';
 
 /** Bounds and times of key sets. */
@@ -19,7 +18,7 @@ export interface KeySetLimits {
   readonly maxKeys: number;
   /** Pause after a request, in ms. */
   readonly cooldownMs: number;
-  /** How long keys serve beyond their fresh time while the issuer cannot be reached, in ms. */
+  /** How long keys serve beyond their fresh time while the issuer gives no others, in ms. */
   readonly staleMs: number;
 }
 
@@ -40,12 +39,15 @@ const MINUTE_MS = 60_000;
 const FRESH_MS = 60 * MINUTE_MS;
 const MIN_FRESH_MS = MINUTE_MS;
 const MAX_FRESH_MS = 24 * 60 * MINUTE_MS;
+/** The part of the fresh time after which the next token has the keys asked for, so that none has to wait for them. */
+const RENEWED_AFTER = 0.8;
 /** First pause after a failure while there are no keys at all; doubled with each further failure up to the cool-down. */
 const FIRST_RETRY_MS = 1000;
 const TOO_MANY_REQUESTS = 429;
 
 interface HeldSet {
   readonly keys: KeySet;
+  readonly renewedFromMs: number;
   readonly freshUntilMs: number;
   readonly usableUntilMs: number;
 }
@@ -65,12 +67,12 @@ export class IssuerKeys {
 
   /**
    * Finds the key with this id. Asks the issuer when the keys are no longer fresh or lack the id, at most once for each
-   * call and never within the pause after a request (J-14, J-25).
+   * call and never within the pause after a request (J-14, J-25). Waits for the answer only when the held keys do not do.
    *
    * @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
    */
-  async find(keyId: string): Promise<CryptoKey> {
-    if (!this.#isFresh() || this.#held?.keys.has(keyId) !== true) await this.#refresh();
+  async find(keyId: string): Promise<IssuerKey> {
+    if (!this.#answersAtOnce(keyId)) await this.#refresh();
     const held = this.#usable();
     if (held === undefined) throw refuse('keys_unavailable');
     const key = await held.keys.find(keyId);
@@ -79,13 +81,23 @@ export class IssuerKeys {
     throw refuse(this.#failures > 0 ? 'keys_unavailable' : 'key_not_found');
   }
 
-  /** True when the issuer's last answer no longer has the key: it was withdrawn. */
-  hasWithdrawn(keyId: string): boolean {
-    return this.#held !== undefined && !this.#held.keys.has(keyId);
+  /**
+   * True while `find` would give this very key without waiting. False asks for a full check: the key was withdrawn or
+   * replaced, or the issuer must be asked first. Has the keys asked for like `find`, so that they age for nobody.
+   */
+  holds(keyId: string, fingerprint: string): boolean {
+    return this.#answersAtOnce(keyId) && this.#held?.keys.fingerprint(keyId) === fingerprint;
   }
 
-  #isFresh(): boolean {
-    return this.#held !== undefined && this.#options.clock.monotonicMs() < this.#held.freshUntilMs;
+  /** Whether the held keys do for this id; when they do and it is time, new ones are asked for behind the caller's back. */
+  #answersAtOnce(keyId: string): boolean {
+    const held = this.#usable();
+    if (held?.keys.fingerprint(keyId) === undefined) return false;
+    const nowMs = this.#options.clock.monotonicMs();
+    // An issuer that has just failed would only make callers wait.
+    if (nowMs >= held.freshUntilMs && this.#failures === 0) return false;
+    if (nowMs >= held.renewedFromMs) void this.#refresh();
+    return true;
   }
 
   #usable(): HeldSet | undefined {
@@ -109,11 +121,12 @@ export class IssuerKeys {
     try {
       const { keys, maxAgeMs } = await this.#ask();
       const nowMs = clock.monotonicMs();
-      const freshUntilMs = nowMs + Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, maxAgeMs ?? FRESH_MS));
-      this.#held = { keys, freshUntilMs, usableUntilMs: freshUntilMs + limits.staleMs };
+      const freshMs = Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, maxAgeMs ?? FRESH_MS));
+      const freshUntilMs = nowMs + freshMs;
+      this.#held = { keys, renewedFromMs: nowMs + freshMs * RENEWED_AFTER, freshUntilMs, usableUntilMs: freshUntilMs + limits.staleMs };
       this.#failures = 0;
       this.#nextRequestAtMs = nowMs + limits.cooldownMs;
-      log.info({ issuer, keys: keys.size, ignored: keys.ignored, freshMs: freshUntilMs - nowMs }, 'key set fetched');
+      log.info({ issuer, keys: keys.size, ignored: keys.ignored, freshMs }, 'key set fetched');
     } catch (thrown) {
       const error = toAppError(thrown, 'keys_unavailable', 'the key set could not be read');
       this.#failures += 1;
@@ -135,7 +148,11 @@ export class IssuerKeys {
       if (waited.kind === 'timeout') {
         throw new AppError('keys_unavailable', 'the issuer took too long', { details: { limitMs: limits.timeoutMs } });
       }
-      return { keys: new KeySet(waited.value.body, limits.maxKeys), maxAgeMs: waited.value.maxAgeMs };
+      const keys = new KeySet(waited.value.body, limits.maxKeys);
+      // An issuer does not withdraw all of its keys at once: this is its mistake, and must not silence every call.
+      if (keys.size === 0)
+        throw new AppError('keys_unavailable', 'the issuer publishes no usable key', { details: { ignored: keys.ignored } });
+      return { keys, maxAgeMs: waited.value.maxAgeMs };
     } finally {
       // Ends what a failure has left running; a finished request does not notice.
       abort.abort('deadline');

@@ -63,6 +63,7 @@ export interface TokenVerifierOptions {
 interface RememberedToken {
   readonly issuer: string;
   readonly keyId: string;
+  readonly keyFingerprint: string;
   readonly times: TokenTimes;
   readonly binding: TokenBinding;
   readonly source: TrustedDataSource;
@@ -103,9 +104,8 @@ class JwsVerifier implements TokenVerifier {
     try {
       const compact = readHeaderValue(headerValue, transport, this.#maxTokenBytes);
       const digest = hash('sha256', compact, 'base64url');
-      const remembered = this.#remembered?.get(digest);
-      // A withdrawn key ends its tokens; the full check finds out whether it has come back.
-      if (remembered !== undefined && !this.#options.keys.hasWithdrawn(remembered.issuer, remembered.keyId)) {
+      const remembered = this.#recall(digest);
+      if (remembered !== undefined) {
         const principal = this.#admitAgain(digest, remembered, transport);
         this.#tellAccepted(true);
         return principal;
@@ -114,6 +114,15 @@ class JwsVerifier implements TokenVerifier {
     } catch (thrown) {
       throw this.#refusal(thrown);
     }
+  }
+
+  /** A token that was accepted before, while the key that signed it is held. Otherwise it is forgotten and checked in full. */
+  #recall(digest: string): RememberedToken | undefined {
+    const remembered = this.#remembered?.get(digest);
+    if (remembered === undefined) return undefined;
+    if (this.#options.keys.holds(remembered.issuer, remembered.keyId, remembered.keyFingerprint)) return remembered;
+    this.#remembered?.delete(digest);
+    return undefined;
   }
 
   async #verifyNew(signed: Promise<SignedToken>, digest: string, transport: TokenTransport): Promise<Principal> {
@@ -135,7 +144,8 @@ class JwsVerifier implements TokenVerifier {
     const source = dataSources.match(binding, transport, nonces);
     const principal = principalOf(source);
     // Only tokens that passed every check: other customers of the same issuer cannot push ours out.
-    this.#remembered?.set(digest, { issuer: signed.issuer, keyId: signed.keyId, times, binding, source, principal });
+    const { issuer, keyId, keyFingerprint } = signed;
+    this.#remembered?.set(digest, { issuer, keyId, keyFingerprint, times, binding, source, principal });
     return principal;
   }
 

@@ -1,6 +1,6 @@
 // One published key set: which of its keys may verify a token, and how one is picked. It knows no network and no time.
 import { createPublicKey } from 'node:crypto';
-import { createLocalJWKSet, errors, type CryptoKey } from 'jose';
+import { createLocalJWKSet, type CryptoKey } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 
@@ -29,13 +29,19 @@ interface UsableKey {
   readonly use: 'sig';
 }
 
+/** A key with what tells it from another one under the same id. */
+export interface IssuerKey {
+  readonly key: CryptoKey;
+  readonly fingerprint: string;
+}
+
 /** The usable keys of an issuer at one moment. */
 export class KeySet {
   /** How many published keys are usable. */
   readonly size: number;
   /** How many published keys were passed over: another type or use, a weak modulus, a key id that occurs twice. */
   readonly ignored: number;
-  readonly #ids: ReadonlySet<string>;
+  readonly #fingerprints: ReadonlyMap<string, string>;
   readonly #pick: ReturnType<typeof createLocalJWKSet>;
 
   /**
@@ -55,23 +61,20 @@ export class KeySet {
     const usable = unambiguous(keys.map(toUsableKey).filter((key) => key !== undefined));
     this.size = usable.length;
     this.ignored = keys.length - usable.length;
-    this.#ids = new Set(usable.map((key) => key.kid));
+    this.#fingerprints = new Map(usable.map(({ kid, n, e }) => [kid, `${n}.${e}`]));
     this.#pick = createLocalJWKSet({ keys: usable });
   }
 
-  /** True when a usable key has this id. */
-  has(keyId: string): boolean {
-    return this.#ids.has(keyId);
+  /** What the usable key with this id is known by, or undefined when there is none. Unequal for unequal keys. */
+  fingerprint(keyId: string): string | undefined {
+    return this.#fingerprints.get(keyId);
   }
 
   /** The key with exactly this id (J-14), or undefined. */
-  async find(keyId: string): Promise<CryptoKey | undefined> {
-    try {
-      return await this.#pick({ alg: 'RS256', kid: keyId });
-    } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey) return undefined;
-      throw error;
-    }
+  async find(keyId: string): Promise<IssuerKey | undefined> {
+    const fingerprint = this.#fingerprints.get(keyId);
+    if (fingerprint === undefined) return undefined;
+    return { key: await this.#pick({ alg: 'RS256', kid: keyId }), fingerprint };
   }
 }
 

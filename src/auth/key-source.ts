@@ -1,12 +1,12 @@
 // Where the keys of token issuers come from: a fixed list of issuers, each with its own key set. An issuer that is not
 // in the list never causes a request (J-12, J-23). Which issuers there are is a parameter.
-import type { CryptoKey } from 'jose';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import { IssuerKeys, type KeySetLimits } from './issuer-keys.ts';
 import type { Fetch } from './key-set-request.ts';
+import type { IssuerKey } from './key-set.ts';
 import { refuse } from './refusal.ts';
 
 /** What a `KeySource` needs. */
@@ -64,15 +64,18 @@ export class KeySource {
    *
    * @throws AppError of `refuse`: `issuer_mismatch`, `key_not_found` or `keys_unavailable`.
    */
-  async find(issuer: string, keyId: string): Promise<CryptoKey> {
+  async find(issuer: string, keyId: string): Promise<IssuerKey> {
     const keys = this.#issuers.get(issuer);
     if (keys === undefined) throw refuse('issuer_mismatch');
     return keys.find(keyId);
   }
 
-  /** True when the issuer's last answer no longer has a key it once had. Makes no request. */
-  hasWithdrawn(issuer: string, keyId: string): boolean {
-    return this.#issuers.get(issuer)?.hasWithdrawn(keyId) ?? true;
+  /**
+   * True while `find` would give this very key without waiting. When false, the key was withdrawn or replaced, or its
+   * issuer must be asked first. May have the issuer asked, but never waits.
+   */
+  holds(issuer: string, keyId: string, fingerprint: string): boolean {
+    return this.#issuers.get(issuer)?.holds(keyId, fingerprint) ?? false;
   }
 
   /** Ends requests in flight and makes no further ones; keys that are known stay usable for their time. */

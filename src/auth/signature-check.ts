@@ -10,6 +10,8 @@ import { refuse } from './refusal.ts';
 export interface SignedToken {
   readonly issuer: string;
   readonly keyId: string;
+  /** Tells the key from another one that may be published under its id later. */
+  readonly keyFingerprint: string;
   readonly claims: RawClaims;
 }
 
@@ -47,13 +49,13 @@ export class SignatureCheck {
   }
 
   async #checkSignature(token: UnverifiedToken, issuer: string, keyId: string): Promise<SignedToken> {
-    const key = await this.#keys.find(issuer, keyId);
+    const { key, fingerprint } = await this.#keys.find(issuer, keyId);
     try {
       await compactVerify(token.compact, key, { algorithms: ['RS256'] });
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) throw refuse('signature_invalid');
       throw error;
     }
-    return { issuer, keyId, claims: token.claims };
+    return { issuer, keyId, keyFingerprint: fingerprint, claims: token.claims };
   }
 }

@@ -2,11 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PRINCIPAL, TokenBench } from '../../support/token-bench.ts';
 import { createSigningKey, TokenIssuer } from '../../support/token-issuer.ts';
+import { until } from '../../support/until.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 const key = createSigningKey('key-1');
+const nextKey = createSigningKey('key-2');
 
 let issuer: TokenIssuer;
 
@@ -40,11 +42,15 @@ describe('fresh keys', () => {
     issuer.headers = headers;
     const bench = open();
     await bench.verify(bench.token());
+    issuer.publish([nextKey.published]);
+    const asked = issuer.hold();
     bench.clock.advance(freshMs - 1);
     expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
-    expect(issuer.requests).toHaveLength(1);
+    const answer = await asked;
     bench.clock.advance(1);
-    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    const late = bench.verify(bench.token());
+    answer.end(JSON.stringify({ keys: [nextKey.published] }));
+    expect(await late).toBe('key_not_found');
     expect(issuer.requests).toHaveLength(2);
   });
 
@@ -58,12 +64,47 @@ describe('fresh keys', () => {
     expect(issuer.requests).toHaveLength(1);
   });
 
-  it('are used for what the issuer says, also when it publishes none at all', async () => {
+  it('give way to those that are published in their place', async () => {
     const bench = open();
     await bench.verify(bench.token());
-    issuer.publish([]);
+    issuer.publish([nextKey.published]);
     bench.clock.advance(HOUR_MS);
     expect(await bench.verify(bench.token())).toBe('key_not_found');
+    expect(await bench.verify(bench.token({}, {}, nextKey))).toEqual(PRINCIPAL);
+  });
+
+  it('are asked for again in the last fifth of their time, and nobody waits for it', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    issuer.publish([nextKey.published]);
+    bench.clock.advance(0.8 * HOUR_MS - 1);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    expect(bench.clock.pendingTimers).toBe(0);
+
+    const asked = issuer.hold();
+    bench.clock.advance(1);
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    const answer = await asked;
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    expect(issuer.requests).toHaveLength(2);
+
+    answer.end(JSON.stringify({ keys: [nextKey.published] }));
+    await until('the new keys are there', () => bench.clock.pendingTimers === 0);
+    expect(await bench.verify(bench.token({}, {}, nextKey))).toEqual(PRINCIPAL);
+    expect(await bench.verify(bench.token())).toBe('key_not_found');
+    expect(issuer.requests).toHaveLength(2);
+  });
+
+  it('are not waited for while an unknown kid has them asked for', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    bench.clock.advance(30_000);
+    const asked = issuer.hold();
+    const unknown = bench.verify(bench.token({}, { kid: 'unknown' }));
+    const answer = await asked;
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    answer.end(JSON.stringify({ keys: [key.published] }));
+    expect(await unknown).toBe('key_not_found');
   });
 });
 
@@ -88,6 +129,18 @@ describe('an outage', () => {
       },
     ],
     ['refuses connections', (broken) => broken.close()],
+    [
+      'publishes no key at all',
+      (broken) => {
+        broken.publish([]);
+      },
+    ],
+    [
+      'publishes no usable key',
+      (broken) => {
+        broken.publish([{ ...key.published, use: 'enc' }]);
+      },
+    ],
     [
       'answers with nonsense',
       (broken) => {
@@ -130,6 +183,24 @@ describe('an outage', () => {
     issuer.respond = (_request, response) => response.writeHead(500).end();
     bench.clock.advance(HOUR_MS);
     expect(await bench.verify(bench.token())).toBe('keys_unavailable');
+  });
+
+  it('delays the first caller after the fresh time, and nobody after that', async () => {
+    const bench = open();
+    await bench.verify(bench.token());
+    const asked = issuer.hold();
+    bench.clock.advance(HOUR_MS);
+    const first = bench.verify(bench.token());
+    await asked;
+    bench.clock.advance(3000);
+    expect(await first).toEqual(PRINCIPAL);
+
+    bench.clock.advance(30_000);
+    const again = issuer.hold();
+    expect(await bench.verify(bench.token())).toEqual(PRINCIPAL);
+    (await again).end(JSON.stringify({ keys: [nextKey.published] }));
+    await until('the new keys are there', () => bench.clock.pendingTimers === 0);
+    expect(await bench.verify(bench.token())).toBe('key_not_found');
   });
 
   it('is asked about once for each pause, and noticed when it is over', async () => {

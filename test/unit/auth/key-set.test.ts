@@ -17,7 +17,7 @@ describe('a key set', () => {
   ])('uses a key %s', async (_name, published) => {
     const set = new KeySet({ keys: [published] }, 10);
     expect(set.size).toBe(1);
-    const key = await set.find(published.kid);
+    const { key } = (await set.find(published.kid)) ?? {};
     expect(key?.type).toBe('public');
     expect(key?.algorithm).toMatchObject({ name: 'RSASSA-PKCS1-v1_5', hash: { name: 'SHA-256' }, modulusLength: 2048 });
   });
@@ -42,7 +42,7 @@ describe('a key set', () => {
   ])('passes over a key %s, and uses the others', async (_name, published) => {
     const set = new KeySet({ keys: [published, good.published] }, 10);
     expect([set.size, set.ignored]).toEqual([1, 1]);
-    expect(set.has('plain')).toBe(false);
+    expect(set.fingerprint('plain')).toBeUndefined();
     expect(await set.find('plain')).toBeUndefined();
     expect(await set.find('good')).toBeDefined();
   });
@@ -51,6 +51,15 @@ describe('a key set', () => {
     const set = new KeySet({ keys: [plain, { ...good.published, kid: 'plain' }, good.published] }, 10);
     expect([set.size, set.ignored]).toEqual([1, 2]);
     expect(await set.find('plain')).toBeUndefined();
+  });
+
+  it('knows a key by another fingerprint than its successor under the same id', async () => {
+    const [set, same, successor] = [good.published, { ...plain, kid: 'good' }, createSigningKey('good').published].map(
+      (published) => new KeySet({ keys: [published] }, 1),
+    );
+    expect(same?.fingerprint('good')).toBe(set?.fingerprint('good'));
+    expect(successor?.fingerprint('good')).not.toBe(set?.fingerprint('good'));
+    expect((await set?.find('good'))?.fingerprint).toBe(set?.fingerprint('good'));
   });
 
   it('J-14 never falls back to its only key', async () => {

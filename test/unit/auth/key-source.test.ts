@@ -59,7 +59,7 @@ describe('which addresses are asked', () => {
     for (const name of [`${issuer.issuer()}/`, issuer.issuer('away'), other.issuer(), '', 'constructor', '__proto__']) {
       expect(keys.knows(name)).toBe(false);
       expect(await look(keys, key.id, name)).toBe('issuer_mismatch');
-      expect(keys.hasWithdrawn(name, key.id)).toBe(true);
+      expect(keys.holds(name, key.id, 'any')).toBe(false);
     }
     expect([...issuer.requests, ...other.requests]).toEqual([]);
   });

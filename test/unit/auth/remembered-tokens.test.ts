@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { PRINCIPAL, sharedIssuer, SOURCE } from '../../support/token-bench.ts';
 import { createSigningKey } from '../../support/token-issuer.ts';
+import { until } from '../../support/until.ts';
 
 const issuer = sharedIssuer();
 const nextKey = createSigningKey('key-2');
@@ -100,6 +101,71 @@ describe('a remembered token', () => {
     issuer.server.publish([issuer.key.published]);
     bench.clock.advance(30_000);
     expect(await bench.verify(token)).toEqual(PRINCIPAL);
+  });
+
+  it('is forgotten when another key is published under the id of its key', async () => {
+    const bench = issuer.open();
+    const token = bench.token();
+    await bench.verify(token);
+    issuer.server.publish([{ ...nextKey.published, kid: issuer.key.id }]);
+    bench.clock.advance(3_600_000);
+    expect(await bench.verify(bench.token({}, { kid: 'unknown' }))).toBe('key_not_found');
+    expect(await bench.verify(token)).toBe('signature_invalid');
+  });
+
+  it('stays forgotten after its key was withdrawn, until its signature is checked again', async () => {
+    issuer.server.publish([issuer.key.published, nextKey.published]);
+    const bench = issuer.open();
+    const token = bench.token({ exp: bench.nowSeconds + 10_000 });
+    await bench.verify(token);
+    issuer.server.publish([nextKey.published]);
+    bench.clock.advance(3_600_000);
+    expect(await bench.verify(token)).toBe('key_not_found');
+    issuer.server.publish([issuer.key.published]);
+    bench.clock.advance(3_600_000);
+    const again = bench.verifier.verify(token, 'grpc');
+    expect(again).toBeInstanceOf(Promise);
+    expect(await again).toEqual(PRINCIPAL);
+    expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
+  });
+
+  it('lets the keys be asked for in their rhythm, without waiting for them', async () => {
+    const bench = issuer.open();
+    const token = bench.token({ exp: bench.nowSeconds + 10_000 });
+    await bench.verify(token);
+    bench.clock.advance(0.8 * 3_600_000 - 1);
+    expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
+    expect(bench.clock.pendingTimers).toBe(0);
+
+    issuer.server.publish([nextKey.published]);
+    bench.clock.advance(1);
+    expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
+    await until('the keys were asked for', () => bench.clock.pendingTimers === 0);
+    expect(issuer.server.requests).toHaveLength(2);
+    expect(await bench.verify(token)).toBe('key_not_found');
+  });
+
+  it('waits for the keys like any other once they are no longer fresh', async () => {
+    const bench = issuer.open();
+    const token = bench.token({ exp: bench.nowSeconds + 10_000 });
+    await bench.verify(token);
+    issuer.server.publish([nextKey.published]);
+    bench.clock.advance(3_600_000);
+    expect(await bench.verify(token)).toBe('key_not_found');
+    expect(issuer.server.requests).toHaveLength(2);
+  });
+
+  it('is not refused in an outage of the issuer before its keys are too old', async () => {
+    const bench = issuer.open({ keySource: { staleMs: 1_000_000 } });
+    const token = bench.token({ exp: bench.nowSeconds + 10_000 });
+    await bench.verify(token);
+    issuer.server.respond = (_request, response) => response.writeHead(503).end();
+    bench.clock.advance(4_600_000 - 1);
+    expect(await bench.verify(token)).toEqual(PRINCIPAL);
+    // The issuer has just failed to answer, so nobody waits for it now.
+    expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
+    bench.clock.advance(1);
+    expect(await bench.verify(token)).toBe('keys_unavailable');
   });
 
   it('makes room for newer ones: the number is bounded', async () => {
