@@ -84,18 +84,11 @@ export class PromptCache {
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
     const pending = this.#pending.get(key) ?? this.#begin(key, text, false);
-    const leave = this.#join(key, pending, signal);
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
+      const leave = this.#join(key, pending, signal, () => {
         resolve(undefined);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      pending.sound
-        .finally(() => {
-          signal.removeEventListener('abort', onAbort);
-          leave();
-        })
-        .then(resolve, reject);
+      });
+      pending.sound.finally(leave).then(resolve, reject);
     });
   }
 
@@ -113,7 +106,7 @@ export class PromptCache {
     if (signal.aborted || !this.#canMake(key)) return undefined;
     const pending = this.#pending.get(key) ?? this.#begin(key, text, true);
     // Joined now and not when the first piece is read: whoever asked may be waiting for something else first.
-    const leave = this.#join(key, pending, signal);
+    const leave = this.#join(key, pending, signal, () => undefined);
     pending.sound.then(leave, leave);
     return pending.growing.read(signal, leave);
   }
@@ -184,21 +177,26 @@ export class PromptCache {
     this.#storing.add(stored);
   }
 
-  /** Counts one more who waits. Returns how to leave, which an abort does as well; harmless when repeated. */
-  #join(key: string, pending: Pending, signal: AbortSignal): () => void {
+  /** Counts one more who waits. Returns how to leave; an abort does that as well and calls `onAbort`. */
+  #join(key: string, pending: Pending, signal: AbortSignal, onAbort: () => void): () => void {
     pending.waiting += 1;
     let isHere = true;
     const leave = (): void => {
       if (!isHere) return;
       isHere = false;
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', aborted);
       pending.waiting -= 1;
-      if (pending.waiting > 0) return;
+      // Work that is done is no longer listed.
+      if (pending.waiting > 0 || this.#pending.get(key) !== pending) return;
       // The next one who asks begins anew instead of joining work that is being given up.
-      if (this.#pending.get(key) === pending) this.#pending.delete(key);
+      this.#pending.delete(key);
       pending.abort.abort('superseded');
     };
-    signal.addEventListener('abort', leave, { once: true });
+    const aborted = (): void => {
+      leave();
+      onAbort();
+    };
+    signal.addEventListener('abort', aborted, { once: true });
     return leave;
   }
 

@@ -18,6 +18,8 @@ const LONGEST_PIECE_MS = 1600;
 const SHORTEST_PIECE_MS = 60;
 /** How long before everything passed on was heard the next piece is wanted, whatever its length, ms. */
 const HURRY_MS = 200;
+/** Longest pause inside a text, ms; a longer one is cut to it. */
+const LONGEST_PAUSE_MS = 3000;
 /** Samples below this part of full scale (-46 dB) are silence. */
 const SILENCE = 0.005 * FULL_SCALE;
 
@@ -112,8 +114,8 @@ export class SpeechStream {
     if (this.arrivedMs > MAX_PROMPT_MS) throw new AppError('unsupported_audio', 'the speech is longer than five minutes');
     const last = samples.findLastIndex(isSound);
     if (last === -1) {
-      this.#silence = joined(this.#silence, samples);
-      if (!this.#hasSounded) this.#silence = lastOf(this.#silence, LEAD_MS * SAMPLES_PER_MS);
+      const keptMs = this.#hasSounded ? LONGEST_PAUSE_MS : LEAD_MS;
+      this.#silence = lastOf(joined(this.#silence, samples), keptMs * SAMPLES_PER_MS);
       return;
     }
     if (this.#hasSounded) this.#speech = joined(this.#speech, this.#silence, samples.subarray(0, last + 1));

@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { PromptAudio } from '../../../src/dialog/output.ts';
 import { PromptCache } from '../../../src/voice/prompt-cache.ts';
 import { PromptShelf } from '../../../src/voice/prompt-shelf.ts';
 import { recordingLog } from '../../support/engine.ts';
@@ -170,4 +172,117 @@ describe('PromptCache', () => {
     await cache.render('hello', counted);
     expect(counts).toEqual({ added: 1, removed: 1 });
   });
+
+  describe('with a synthesizer that speaks in pieces', () => {
+    it('gives the pieces while the text is being spoken, and the whole to the next one who asks', async () => {
+      const { cache, synthesizer } = openStreaming();
+      synthesizer.hold();
+      const pieces = iteratorOf(cache.stream('hello', never()));
+      expect((await pieces.next()).value).toMatchObject({ durationMs: 20 });
+      expect((await pieces.next()).value).toMatchObject({ durationMs: 40 });
+      synthesizer.release();
+      expect((await pieces.next()).done).toBe(true);
+      const whole = cache.stream('hello', never());
+      expect(whole).toMatchObject({ durationMs: 100 });
+      expect(cache.render('hello', never())).toBe(whole);
+      expect(synthesizer.asked).toEqual(['hello']);
+    });
+
+    it('speaks a text once for all who ask, whether they want pieces or the whole', async () => {
+      const { cache, synthesizer } = openStreaming();
+      synthesizer.hold();
+      const [first, second] = [iteratorOf(cache.stream('hello', never())), iteratorOf(cache.stream('hello', never()))];
+      const whole = cache.render('hello', never());
+      const [shared, again] = [await first.next(), await second.next()];
+      expect(shared.done !== true && again.done !== true && shared.value === again.value).toBe(true);
+      synthesizer.release();
+      expect(await whole).toMatchObject({ durationMs: 100 });
+      expect(synthesizer.asked).toEqual(['hello']);
+    });
+
+    it('asks for no pieces when the whole is wanted, so that a broken answer can be asked for again', async () => {
+      const { cache, synthesizer } = openStreaming();
+      synthesizer.hold();
+      const whole = cache.render('hello', never());
+      const pieces = iteratorOf(cache.stream('hello', never()));
+      synthesizer.release();
+      const audio = await whole;
+      expect((await pieces.next()).value).toBe(audio);
+      expect((await pieces.next()).done).toBe(true);
+    });
+
+    it('stores a static text whole on disk when its pieces have ended, and no other text', async () => {
+      const folder = temporaryFolder();
+      const { cache, synthesizer } = openStreaming({ folder });
+      cache.announce('welcome');
+      for (const text of ['welcome', 'you said 4711']) await all(cache.stream(text, never()));
+      await cache.close();
+      expect(readdirSync(folder)).toHaveLength(1);
+      const next = openStreaming({ folder });
+      next.cache.announce('welcome');
+      expect((await all(next.cache.stream('welcome', never()))).map(({ durationMs }) => durationMs)).toEqual([100]);
+      expect([synthesizer.asked, next.synthesizer.asked]).toEqual([['welcome', 'you said 4711'], []]);
+    });
+
+    it('forgets a text that broke off', async () => {
+      const { cache, synthesizer } = openStreaming();
+      synthesizer.isBroken = true;
+      const pieces = iteratorOf(cache.stream('hello', never()));
+      await pieces.next();
+      await pieces.next();
+      await expect(pieces.next()).rejects.toMatchObject({ code: 'synthesis_failed' });
+      synthesizer.isBroken = false;
+      await all(cache.stream('hello', never()));
+      expect(cache.render('hello', never())).toMatchObject({ durationMs: 100 });
+      expect(synthesizer.asked).toEqual(['hello', 'hello']);
+    });
+
+    it.each(['the reader leaves', 'the signal aborts', 'the signal aborts before a piece was read'])(
+      'gives up when %s and nobody else waits',
+      async (how) => {
+        const { cache, synthesizer } = openStreaming();
+        synthesizer.hold();
+        const leaving = new AbortController();
+        const pieces = iteratorOf(cache.stream('hello', leaving.signal));
+        const other = iteratorOf(cache.stream('hello', never()));
+        if (how !== 'the signal aborts before a piece was read') await pieces.next();
+        if (how === 'the reader leaves') await pieces.return?.();
+        else leaving.abort('barge_in');
+        expect((await pieces.next()).done).toBe(true);
+        expect(synthesizer.abandoned).toEqual([]);
+        await other.return?.();
+        expect(synthesizer.abandoned).toEqual(['hello']);
+        iteratorOf(cache.stream('hello', never()));
+        expect(synthesizer.asked).toEqual(['hello', 'hello']);
+        synthesizer.release();
+      },
+    );
+
+    it('leaves no listener behind when all is said', async () => {
+      const { cache, synthesizer } = openStreaming();
+      const session = new AbortController();
+      await all(cache.stream('hello', session.signal));
+      await all(cache.stream('goodbye', session.signal));
+      expect(synthesizer.abandoned).toEqual([]);
+      expect(getEventListeners(session.signal, 'abort')).toEqual([]);
+    });
+  });
 });
+
+function openStreaming(options: Parameters<typeof open>[0] = {}): Surroundings {
+  const surroundings = open(options);
+  surroundings.synthesizer.pieces = [160, 320];
+  return surroundings;
+}
+
+function iteratorOf(sound: ReturnType<PromptCache['stream']>): AsyncIterator<PromptAudio> {
+  if (sound === undefined || 'mulaw' in sound) throw new Error('the sound does not come in pieces');
+  return sound[Symbol.asyncIterator]();
+}
+
+async function all(sound: ReturnType<PromptCache['stream']>): Promise<PromptAudio[]> {
+  const pieces = iteratorOf(sound);
+  const taken: PromptAudio[] = [];
+  for (let piece = await pieces.next(); piece.done !== true; piece = await pieces.next()) taken.push(piece.value);
+  return taken;
+}
