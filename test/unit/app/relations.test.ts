@@ -76,6 +76,42 @@ describe('the rules between settings', () => {
     expect(load(...open, '--ops.port=0', '--grpc.port=0')).not.toThrow();
   });
 
+  describe('of speech', () => {
+    const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=::1'];
+
+    it('refuses a voice that flite does not have, together with everything else that is wrong', () => {
+      expect(load(...open, '--synthesizer.voice=nobody', '--ops.port=8086')).toThrow(
+        /^2 settings are wrong:\n {2}synthesizer\.voice = nobody[^]*it has slt, rms, awb, kal[^]*ops\.port/u,
+      );
+      for (const voice of ['slt', 'kal', '']) expect(load(...open, `--synthesizer.voice=${voice}`)).not.toThrow();
+      expect(load(...open, '--synthesizer.voice=nobody', '--synthesizer.engine=none')).not.toThrow();
+    });
+
+    it.each(['recognizer', 'synthesizer'])('wants the address and the model of a %s behind HTTP', (room) => {
+      expect(load(...open, `--${room}.engine=http`)).toThrow(
+        new RegExp(`^2 settings are wrong:\\n {2}${room}\\.http\\.url = ''[^]*${room}\\.http\\.model = ''`, 'u'),
+      );
+      expect(load(...open, `--${room}.engine=http`, `--${room}.http.url=http://127.0.0.1:8000/v1`, `--${room}.http.model=m`)).not.toThrow();
+    });
+
+    it.each([
+      'http://speech.example.com/v1',
+      'https://user@speech.example.com/v1',
+      'https://speech.example.com/v1?key=1',
+      'https://speech.example.com/#v1',
+      'speech.example.com',
+    ])('refuses the address %s', (url) => {
+      expect(load(...open, `--recognizer.http.url=${url}`)).toThrow(/^1 setting is wrong:\n {2}recognizer\.http\.url/u);
+    });
+
+    it('wants a command for the engine command, and the first byte before the last', () => {
+      expect(load(...open, '--recognizer.engine=command')).toThrow(/^1 setting is wrong:\n {2}recognizer\.command = \[\]/u);
+      expect(load(...open, '--synthesizer.http.first_byte_ms=5001', '--synthesizer.timeout_ms=5000')).toThrow(
+        /^1 setting is wrong:\n {2}synthesizer\.http\.first_byte_ms/u,
+      );
+    });
+  });
+
   it('stays silent about a rule when one of its settings is wrong in itself', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe')).toThrow(/^1 setting is wrong:\n {2}auth\.enabled = maybe/u);
   });
