@@ -26,8 +26,8 @@ interface BotRow {
   readonly isForOthers: boolean;
   /** Organizations that have it in their list. */
   readonly organizations: readonly string[];
-  /** What it does beyond answering each event: the events it wants to be told of. */
-  readonly handlers: readonly string[];
+  /** Events that it is told of beyond those it answers. */
+  readonly notifiedOf: readonly string[];
 }
 
 /** The command; the exit code is 1 when a module cannot be used. */
@@ -62,19 +62,19 @@ function rowOf(bot: Bot, catalog: Catalog, organizations: readonly string[]): Bo
     defaultOf: seeing.filter((organization) => entryOf(organization)?.isDefault),
     isForOthers: entryOf(OTHERS) !== undefined,
     organizations: seeing,
-    handlers: handlersOf(bot),
+    notifiedOf: eventsOf(bot),
   };
 }
 
-function handlersOf(bot: Bot): readonly string[] {
+function eventsOf(bot: Bot): readonly string[] {
   return [...bot.notes, ...(bot.audioInput === undefined ? [] : ['audio_input'])];
 }
 
 function tableOf(rows: readonly BotRow[]): string {
-  const heading = ['ID', 'NAME', 'VERSION', 'DEFAULT', 'ORGANIZATIONS', 'HANDLERS'];
+  const heading = ['ID', 'NAME', 'VERSION', 'DEFAULT', 'ORGANIZATIONS', 'NOTIFIED OF'];
   return alignedRows([
     heading,
-    ...rows.map(({ id, name, version, isDefault, defaultOf, isForOthers, organizations, handlers }) => [
+    ...rows.map(({ id, name, version, isDefault, defaultOf, isForOthers, organizations, notifiedOf }) => [
       id,
       name,
       String(version),
@@ -82,7 +82,7 @@ function tableOf(rows: readonly BotRow[]): string {
       isForOthers && organizations.length === 0
         ? 'all without a list'
         : namesOf(isForOthers, 'all without a list', organizations) || 'none',
-      handlers.join(', ') || '-',
+      notifiedOf.join(', ') || '-',
     ]),
   ]);
 }
