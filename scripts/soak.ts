@@ -1,0 +1,237 @@
+// `npm run soak`: mixed random calls against the built server for as long as is asked, by the fake platform's caller and by one
+// without manners. Demands no breach of the contract, flat memory, nothing left behind, and a clean stop.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { packageRoot } from '../src/base/package-root.ts';
+import { callerVoice } from '../src/cli/caller-voice.ts';
+import { prepareSurroundings, type Surroundings } from '../src/cli/surroundings.ts';
+import { rounded } from './bench/figures.ts';
+import { MeasuredProcess } from './bench/measured-process.ts';
+import { pause } from './bench/paced-rounds.ts';
+import { builtMain } from './bench/servers.ts';
+import { placePlanned, type CallAccess } from './soak-calls.ts';
+import { AGENTS, PHRASES, planCall, planText, randomFrom } from './soak-plans.ts';
+import { gauge, handlesOf, LogWatch, MemoryWatch, moreHandles } from './soak-watch.ts';
+
+const HELP = `usage: npm run soak -- [options]
+
+Holds mixed random calls against the build (run \`npm run build\` first). Progress is on stderr every 30 s; the last line of
+stdout is JSON, and the exit code is 0 only when nothing was wrong. The calls that went wrong are told in coverage/soak.
+
+  --minutes N   how long new calls begin (default 60)
+  --calls N     calls at once (default 20)
+  --seed N      the same seed and number give the same call (default: a new one, printed)
+  --only N      places call number N of the seed alone and prints its timeline
+  --help
+
+example: npm run build && npm run soak -- --minutes 5 --calls 10 --seed 7`;
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    calls: { type: 'string', default: '20' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** Sessions of callers who vanished are ended after half a minute, ended ones forgotten after a minute. */
+const CLEAN_LIMIT_MS = 150_000;
+const LOOK_MS = 1000;
+const PROGRESS_MS = 30_000;
+/** Before, memory must grow: what is over is remembered for a minute, and prompts are spoken for the first time. */
+const WARM_UP_MS = 90_000;
+/** Of so many tokens the caller takes one. */
+const TOKENS = 20;
+/** Longest pause of a caller between two calls. */
+const MAX_PAUSE_MS = 2000;
+const FOLDER = path.join(packageRoot(), 'coverage', 'soak');
+
+const SERVER_FLAGS = [
+  '--listen.no_input_ms=3000',
+  '--sessions.sweep_ms=2000',
+  '--sessions.idle_timeout_ms=60000',
+  // Prompts with digits are new in most calls: a small cache is full soon, and only then memory can be flat.
+  '--synthesizer.cache_max_bytes=2097152',
+  '--synthesizer.cache_folder=',
+];
+
+const log = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/** What the calls have brought so far. */
+const total = { calls: 0, running: 0, turns: 0, protocolErrors: 0, failedCalls: 0 };
+
+type Access = Omit<CallAccess, 'token'> & { readonly tokens: readonly string[]; readonly seed: number };
+
+async function placeOne(number: number, access: Access): Promise<void> {
+  const plan = planCall(access.seed, number, access.phrases);
+  total.running += 1;
+  const { turns, wrong, isFailed, timeline } = await placePlanned(plan, {
+    ...access,
+    token: access.tokens[number % access.tokens.length] ?? '',
+  });
+  total.running -= 1;
+  total.calls += 1;
+  total.turns += turns;
+  total.protocolErrors += wrong.length;
+  if (isFailed) total.failedCalls += 1;
+  const title = `seed ${String(access.seed)}, call ${String(number)}: ${planText(plan)}`;
+  const story = [title, ...wrong.map((line) => `  ${line}`), ...timeline, ''].join('\n');
+  if (flags.only !== undefined) console.log(story);
+  if (wrong.length === 0 && !isFailed) return;
+  log(`WRONG  ${title}\n  ${wrong.join('\n  ')}`);
+  await mkdir(FOLDER, { recursive: true });
+  await writeFile(path.join(FOLDER, `call-${String(number)}.txt`), story);
+}
+
+/** Callers who place one call after the other, until `untilMs`. */
+async function placeMany(access: Access, callers: number, untilMs: number): Promise<void> {
+  const random = randomFrom(access.seed);
+  let next = 0;
+  const caller = async (): Promise<void> => {
+    await pause(random() * MAX_PAUSE_MS);
+    while (performance.now() < untilMs) {
+      next += 1;
+      await placeOne(next, access);
+      await pause(random() * MAX_PAUSE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
+async function prepareAccess({ issuer, certificatePem }: Surroundings, port: number, seed: number): Promise<Access> {
+  const voice = await callerVoice();
+  try {
+    const phrases: Uint8Array[] = [];
+    for (const phrase of PHRASES) phrases.push(await voice.speak(phrase));
+    const tokens = await Promise.all(Array.from({ length: TOKENS }, () => issuer.issueToken({ lifetimeMinutes: 1440 })));
+    return { port, certificatePem, organizationId: issuer.claims.organizationId, phrases, tokens, seed };
+  } finally {
+    await voice.close();
+  }
+}
+
+interface Server {
+  readonly process: MeasuredProcess;
+  readonly port: number;
+  readonly opsPort: number;
+}
+
+async function startServer({ configFile }: Surroundings, onStderr: (line: string) => void): Promise<Server> {
+  const args = [builtMain(), 'serve', '--json', `--config=${configFile}`, ...SERVER_FLAGS];
+  const child = new MeasuredProcess({ args, core: undefined, onStderr });
+  const ready = await child.line();
+  if (typeof ready !== 'object' || ready === null || !('port' in ready) || !('opsPort' in ready)) throw new Error('no ready line came');
+  return { process: child, port: Number(ready.port), opsPort: Number(ready.opsPort) };
+}
+
+/** Waits until nothing is open any more, or long enough. */
+async function settled(
+  { process: child, opsPort }: Server,
+  handles: (left: readonly string[]) => boolean,
+  before: ReadonlyMap<string, number>,
+) {
+  const untilMs = performance.now() + CLEAN_LIMIT_MS;
+  for (;;) {
+    const openSessions = await gauge(opsPort, 'parley_sessions_open');
+    const openTurns = await gauge(opsPort, 'parley_turns_open');
+    const left = moreHandles(before, await handlesOf(child));
+    if ((openSessions === 0 && openTurns === 0 && handles(left)) || performance.now() > untilMs) return { openSessions, openTurns, left };
+    await pause(LOOK_MS);
+  }
+}
+
+async function soak(server: Server, logged: LogWatch, access: Access): Promise<boolean> {
+  // One call to each bot, so that what is made once is there.
+  for (const [index, agentId] of AGENTS.entries()) {
+    const step = { kind: 'say', label: 'hello', mulaw: access.phrases[0] ?? new Uint8Array(0) } as const;
+    const plan = { kind: 'fair', agentId, script: [step], habits: {}, hangUpAtMs: undefined, breakAtMs: undefined, bearer: false } as const;
+    await placePlanned(plan, { ...access, token: access.tokens[index] ?? '' });
+  }
+  await settled(server, () => true, new Map());
+  const handlesBefore = await handlesOf(server.process);
+  const before = await server.process.ask('memory');
+
+  const startedAtMs = performance.now();
+  const watch = new MemoryWatch(server.process);
+  const progress = setInterval(() => {
+    const { heapBytes = 0, rssBytes = 0 } = watch.latest ?? {};
+    log(
+      `${((performance.now() - startedAtMs) / 60_000).toFixed(1).padStart(5)} min  calls ${String(total.calls)} + ${String(total.running)}  ` +
+        `turns ${String(total.turns)}  wrong ${String(total.protocolErrors)}  failed ${String(total.failedCalls)}  ` +
+        `heap ${(heapBytes / 2 ** 20).toFixed(1)} MB  resident ${(rssBytes / 2 ** 20).toFixed(0)} MB`,
+    );
+  }, PROGRESS_MS);
+  const untilMs = startedAtMs + Number(flags.minutes) * 60_000;
+  await Promise.race([placeMany(access, Number(flags.calls), untilMs), server.process.ended()]);
+  clearInterval(progress);
+  watch.stop();
+  if (server.process.isOver) throw new Error('the server ended in the middle of the soak');
+  const minutes = (performance.now() - startedAtMs) / 60_000;
+  const memory = watch.verdict(WARM_UP_MS);
+
+  log('no new calls; waiting until the server has forgotten the old ones');
+  const { openSessions, openTurns, left } = await settled(server, (handles) => handles.length === 0, handlesBefore);
+  const after = await server.process.ask('memory');
+  const exit = await server.process.stop();
+  const isStopClean = exit.code === 0;
+  const { calls, turns, protocolErrors, failedCalls } = total;
+  const ok =
+    protocolErrors + failedCalls + openSessions + openTurns + left.length + logged.errors === 0 &&
+    memory.isFlat &&
+    isStopClean &&
+    calls > 0;
+  console.log(
+    JSON.stringify({
+      ok,
+      minutes: rounded(minutes, 1),
+      calls,
+      turns,
+      protocolErrors,
+      failedCalls,
+      rssSlopeMbPerHour: rounded(memory.rssSlopeMbPerHour, 1),
+      heapSlopeMbPerHour: rounded(memory.heapSlopeMbPerHour, 1),
+      openSessionsAtEnd: openSessions,
+      leakedHandles: left.length,
+      openTurnsAtEnd: openTurns,
+      leakedHandleKinds: left,
+      heapGrowthMb: rounded((after.heapUsed + after.external - before.heapUsed - before.external) / 2 ** 20, 2),
+      loggedErrors: logged.errors,
+      warnings: logged.warnings,
+      exitCode: exit.code,
+      seed: access.seed,
+      node: process.version,
+    }),
+  );
+  return ok;
+}
+
+async function main(): Promise<void> {
+  const seed = flags.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(flags.seed);
+  log(`seed ${String(seed)}`);
+  await rm(FOLDER, { recursive: true, force: true });
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'parley-soak-'));
+  const surroundings = await prepareSurroundings(folder);
+  const logged = new LogWatch((line) => {
+    log(`SERVER  ${line}`);
+  });
+  try {
+    const server = await startServer(surroundings, logged.take);
+    const access = await prepareAccess(surroundings, server.port, seed);
+    if (flags.only !== undefined) {
+      await placeOne(Number(flags.only), access);
+      await server.process.stop();
+    } else if (!(await soak(server, logged, access))) process.exitCode = 1;
+  } finally {
+    await surroundings.issuer.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+if (flags.help) console.log(HELP);
+else await main();
