@@ -36,6 +36,8 @@ export async function speechService(...ways: readonly Answering[]): Promise<Spee
   const queue: Answering[] = [...ways];
   const received: Received[] = [];
   const server = createServer((request, response) => {
+    // No idle connection is left when a test looks for what is left.
+    response.shouldKeepAlive = false;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
