@@ -1,6 +1,6 @@
 // One call on our side: its open turns (two of them are normal, G-50), the ear they share, and the queue that brings
 // inputs to the bot one at a time and in order.
-import { AppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { Bot, BotEar, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
@@ -320,10 +320,12 @@ export class Session implements TurnHost, RunningSession {
     return (pcm) => {
       try {
         audioInput(pcm, this.call, ear);
-      } catch (error) {
-        // A bot that fails on every frame would log 50 lines a second; once is enough to be found.
-        if (!this.#hasFrameFailed)
-          this.#parts.log.error({ conversationId: this.call.conversationId, err: error }, 'audio_input of the bot threw');
+      } catch (thrown) {
+        // A bot that fails on every frame would be reported 50 times a second; once is enough to be found.
+        if (!this.#hasFrameFailed) {
+          const error = toAppError(thrown, 'bot_failed', 'audio_input of the bot threw');
+          this.#parts.observer.botFailed?.(this.call, `${this.call.conversationId}#audio`, error);
+        }
         this.#hasFrameFailed = true;
       }
     };

@@ -192,8 +192,9 @@ class CallerStream implements TurnSink {
       return await sessions.acquire({ ...call, parameters: input?.kind === 'session_start' ? input.parameters : {} });
     } catch (thrown) {
       const error = toAppError(thrown);
-      const isNewCall = input?.kind === 'session_start' && (error.code === 'overloaded' || error.code === 'shutting_down');
-      if (!isNewCall) throw error;
+      // A caller of a call that is not known here any more is as lost as a new one, once there is something to answer.
+      const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
+      if (!isLineOwed || (error.code !== 'overloaded' && error.code !== 'shutting_down')) throw error;
       refusals.write('a new call, with a spoken line,', error, this.#ids());
       if (!this.#isOver) sessions.turnAway(this);
       return undefined;
