@@ -98,6 +98,7 @@ export class BotRunner {
       clock,
       slowReaderMs: settings.slowReaderMs,
       maxFarewellMs: settings.maxFarewellMs,
+      hurry: this.#parts.hurry,
       onFirstAudio: () => {
         observer.replyStarted?.(session.call, turn.id, clock.monotonicMs() - completeAtMs);
       },

@@ -19,6 +19,8 @@ export interface EngineParts {
   readonly observer: SessionObserver;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Aborts when the process has no time left: a terminal event no longer waits until the last words were heard. */
+  readonly hurry: AbortSignal;
 }
 
 /** A session as the bot runner sees it. */

@@ -20,6 +20,8 @@ export interface ReplyWriterOptions {
   readonly slowReaderMs: number;
   /** Longest wait for the last words to be heard before a terminal event (G-7A). */
   readonly maxFarewellMs: number;
+  /** Ends that wait at once. */
+  readonly hurry: AbortSignal;
   /** The first sound of this turn is on the wire. */
   readonly onFirstAudio: () => void;
 }
@@ -94,9 +96,16 @@ export class ReplyWriter {
 
   // Not for prompts that travel with the final itself: those the platform plays before it acts.
   async #untilHeard(): Promise<void> {
-    const { turn, playback, clock, maxFarewellMs } = this.#options;
+    const { turn, playback, clock, maxFarewellMs, hurry } = this.#options;
     const remainingMs = Math.min(playback.remainingMs(clock.monotonicMs()), maxFarewellMs);
-    if (remainingMs > 0) await waitAtMost(new Promise<never>(() => undefined), remainingMs, clock, turn.over);
+    if (remainingMs <= 0 || hurry.aborted) return;
+    let stopWaiting: () => void = () => undefined;
+    const hurried = new Promise<void>((resolve) => {
+      stopWaiting = resolve;
+    });
+    hurry.addEventListener('abort', stopWaiting);
+    await waitAtMost(hurried, remainingMs, clock, turn.over);
+    hurry.removeEventListener('abort', stopWaiting);
   }
 
   async #speak(prompts: readonly Prompt[], unwanted: AbortSignal): Promise<void> {

@@ -23,6 +23,10 @@ const ENDED_RETENTION_MS = 60_000;
 const VANISHED_RETENTION_MS = 30_000;
 /** Pause between two looks at the open turns while draining, ms. */
 const DRAIN_LOOK_MS = 50;
+/** Part of the time to stop, ms, that is kept for handing over the callers who are still there; half of it at most. */
+const HANDOVER_MS = 5000;
+/** Longest wait at the very end, ms: for terminal events that are written now and for bots that are told. */
+const LAST_WAIT_MS = 1000;
 
 /** What is known of a call when one of its turns opens. */
 export interface CallOpening extends CallKey {
@@ -34,7 +38,7 @@ export interface CallOpening extends CallKey {
 }
 
 /** What all calls share. */
-export interface SessionsParts extends Omit<SessionParts, 'runner' | 'onEnded'> {
+export interface SessionsParts extends Omit<SessionParts, 'runner' | 'onEnded' | 'hurry'> {
   readonly admission: Admission;
 }
 
@@ -56,7 +60,8 @@ export class Sessions {
     const onEnded = ({ organizationId }: CallKey): void => {
       parts.admission.sessionEnded(organizationId);
     };
-    this.#parts = { ...parts, runner: new BotRunner(parts), onEnded };
+    const hurry = this.#process.signal;
+    this.#parts = { ...parts, hurry, runner: new BotRunner({ ...parts, hurry }), onEnded };
     this.#admission = parts.admission;
     this.#catalog = catalog;
     this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {
@@ -71,9 +76,7 @@ export class Sessions {
 
   /** Turns that are not done, of all sessions. */
   get openTurns(): number {
-    let open = 0;
-    for (const session of this.#live.values()) open += session.openTurns;
-    return open;
+    return openTurnsOf(this.#live.values());
   }
 
   /**
@@ -126,8 +129,8 @@ export class Sessions {
   }
 
   /**
-   * Waits until no turn is open or `limitMs` has passed, then hands over every caller who is still there and ends all
-   * sessions. A second call waits for the first.
+   * Waits until no turn is open, hands over every caller who is still there and ends all sessions, all within `limitMs`
+   * and a second. Last words are heard to their end where the time allows it. A second call waits for the first.
    *
    * @returns how many turns were cut.
    */
@@ -138,21 +141,28 @@ export class Sessions {
 
   async #close(limitMs: number): Promise<number> {
     this.drain();
-    const { clock, settings } = this.#parts;
+    const { clock } = this.#parts;
     const deadlineMs = clock.monotonicMs() + limitMs;
-    while (this.openTurns > 0 && clock.monotonicMs() < deadlineMs) {
+    const handOverAtMs = deadlineMs - Math.min(HANDOVER_MS, limitMs / 2);
+    while (this.openTurns > 0 && clock.monotonicMs() < handOverAtMs) {
       await new Promise<void>((resolve) => {
         clock.after(DRAIN_LOOK_MS, resolve);
       });
     }
-    const cut = this.openTurns;
     this.#cancelSweep();
-    const ended = [...this.#live.values()].map(async (session) => {
+    const left = [...this.#live.values()];
+    // Last words that are being spoken are not cut yet.
+    const farewells = left.filter(({ owed }) => owed !== undefined);
+    let cut = this.openTurns - openTurnsOf(farewells);
+    const ended = left.map(async (session) => {
       await session.leave('shutdown');
       await session.stop('shutdown');
     });
-    await waitAtMost(Promise.all(ended), settings.turnDeadlineMs, clock);
+    const allEnded = Promise.all(ended);
+    await waitAtMost(allEnded, Math.max(0, deadlineMs - clock.monotonicMs()), clock);
+    cut += openTurnsOf(farewells);
     this.#process.abort('shutdown');
+    await waitAtMost(allEnded, LAST_WAIT_MS, clock);
     return cut;
   }
 
@@ -243,4 +253,10 @@ export class Sessions {
       });
     this.#stopping.set(id, stopped);
   }
+}
+
+function openTurnsOf(sessions: Iterable<Session>): number {
+  let open = 0;
+  for (const session of sessions) open += session.openTurns;
+  return open;
 }

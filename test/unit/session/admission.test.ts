@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Admission, ADMISSION_REFUSALS, refusedCall, type AdmissionLimits, type LoadReading } from '../../../src/session/admission.ts';
+import { bot, go, say } from '../../../src/bot/index.ts';
+import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { MemoryCall } from '../../support/memory-transport.ts';
 
 const OFF: AdmissionLimits = {
   maxSessions: 100,
@@ -128,5 +131,50 @@ describe('the error of a refused call', () => {
     const error = refusedCall(reason);
     expect(error.code).toBe(reason === 'draining' ? 'shutting_down' : 'overloaded');
     expect(error.details).toEqual({ reason });
+  });
+});
+
+describe('sessions and their admission', () => {
+  const plain = bot<null>({
+    id: 'plain',
+    name: 'Plain',
+    version: 1,
+    session_start: () => go(null, say('Welcome.').listen()),
+    otherwise: () => go(null, say('Yes?').listen()),
+  });
+
+  it('refuse one organization more calls than it may have, and take those of others', async () => {
+    const { sessions, seen } = await testEngine([plain], { limits: { maxSessionsPerOrganization: 1 } });
+    const first = new MemoryCall(sessions, { organizationId: 'a', conversationId: '1' });
+    await first.start();
+    const second = new MemoryCall(sessions, { organizationId: 'a', conversationId: '2' });
+    await expect(second.start()).rejects.toMatchObject({ code: 'overloaded', details: { reason: 'organization' } });
+    expect((await new MemoryCall(sessions, { organizationId: 'b', conversationId: '3' }).start()).texts).toEqual(['Welcome.']);
+    await first.hangUp();
+    expect((await second.start()).texts).toEqual(['Welcome.']);
+    expect(seen).toContain('call_refused organization');
+  });
+
+  it('leave running calls alone when the process is too busy for new ones', async () => {
+    const load = { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
+    const { sessions, clock, seen } = await testEngine([plain], { limits: { maxLoopDelayMs: 100 }, load });
+    const running = new MemoryCall(sessions, { conversationId: 'running' });
+    await running.start();
+    load.loopDelayMs = 400;
+    const refused = new MemoryCall(sessions, { conversationId: 'new' });
+    await expect(refused.start()).rejects.toMatchObject({ details: { reason: 'loop_delay' } });
+    expect((await running.press('1')).texts).toEqual(['Yes?']);
+    load.loopDelayMs = 0;
+    await clock.advanceAsync(3000);
+    expect((await refused.start()).texts).toEqual(['Welcome.']);
+    expect(seen.filter((line) => line.startsWith('call_refused'))).toEqual(['call_refused loop_delay']);
+  });
+
+  it('give the place of a session back however it ended', async () => {
+    const { sessions, clock } = await testEngine([plain], { settings: { maxSessions: 1 } });
+    await new MemoryCall(sessions, { conversationId: 'forgotten' }).start();
+    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
+    expect((await new MemoryCall(sessions, { conversationId: 'next' }).start()).texts).toEqual(['Welcome.']);
+    expect(sessions.size).toBe(1);
   });
 });
