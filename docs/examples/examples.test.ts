@@ -1,0 +1,150 @@
+// Every other example does what the page says of it.
+import { describe, expect, it } from 'vitest';
+import type { CallFacts } from '#bot';
+import { TestCall } from '#bot/testing';
+import accountNumber from './account-number.ts';
+import directory from './directory.ts';
+import flowEvents from './flow-events.ts';
+import handOver from './hand-over.ts';
+import interrupted from './interrupted.ts';
+import orderStatus from './order-status.ts';
+import recordings from './recordings.ts';
+import speechToSpeech from './speech-to-speech.ts';
+import survey from './survey.ts';
+
+describe('directory', () => {
+  it('connects by name, and asks again when it did not get one', async () => {
+    const call = await new TestCall(directory).start();
+    (await call.speak('er')).hears('did not get the name');
+    (await call.speak()).hears('did not get the name');
+    (await call.speak('Ms. Miller, please')).transferred({ reason: 'by name', routingHint: 'sales' });
+  });
+
+  it('climbs the ladder while nothing comes', async () => {
+    const call = await new TestCall(directory).start();
+    (await call.silence()).hears('still there');
+    (await call.silence()).hears('say a name');
+    (await call.silence()).transferred({ reason: 'no name' });
+  });
+});
+
+describe('account number', () => {
+  it('takes pressed digits as they are and goes on to a PIN that is kept secret', async () => {
+    const call = await new TestCall(accountNumber).start();
+    (await call.press('123456')).hears('PIN');
+    expect(call.reply.next).toMatchObject({ kind: 'listen', digits: 4, accept: 'keys', sensitive: true });
+    (await call.press('0815')).transferred({ reason: 'account and PIN entered' });
+    expect(JSON.stringify(call.state)).not.toContain('0815');
+  });
+
+  it('has spoken digits confirmed', async () => {
+    const call = await new TestCall(accountNumber).start();
+    (await call.speakDigits('123456')).hears('I heard 1 2 3 4 5 6');
+    (await call.press('2')).hears('account number');
+    await call.speakDigits('654321');
+    (await call.press('1')).hears('PIN');
+  });
+
+  it('asks again for too few digits', async () => {
+    (await (await new TestCall(accountNumber).start()).press('12')).hears('six digit');
+  });
+});
+
+describe('order status', () => {
+  it('speaks before it answers', async () => {
+    const call = await new TestCall(orderStatus).start();
+    (await call.press('4711')).hears(/^One moment.*packed and leaves today/).ended('told');
+  });
+
+  it('asks again for an order that is not there', async () => {
+    (await (await new TestCall(orderStatus).start()).press('0000')).hears('cannot find');
+  });
+});
+
+describe('hand-over', () => {
+  it('hands over what is known', async () => {
+    const call = await new TestCall(handOver, { parameters: { language: 'de' } }).start();
+    (await call.press('2')).transferred({
+      reason: 'fault',
+      summary: 'The caller has chosen: fault.',
+      routingHint: 'queue-fault',
+      fields: { topic: 'fault', language: 'de' },
+    });
+  });
+});
+
+describe('recordings', () => {
+  it('plays a file and what the caller said', async () => {
+    const call = (await new TestCall(recordings).start()).hears('[chime.wav] This call may be recorded.');
+    expect(call.prompts.map(({ bargeIn }) => bargeIn)).toEqual([false, false, true]);
+    (await call.speak('hello')).hears('You said: [audio]');
+    (await call.silence()).ended();
+  });
+});
+
+describe('flow events', () => {
+  it('sends an event with the welcome and greets the customer that the flow finds', async () => {
+    const call = await new TestCall(flowEvents).start();
+    expect(call.reply.next).toMatchObject({ event: { name: 'find_customer', metadata: { by: 'number' } } });
+    (await call.custom('customer_found', { name: 'Ada' })).hears('Hello Ada');
+    (await call.press('0')).transferred({ fields: { customer: 'Ada' } });
+  });
+
+  it('stays silent for events it does not know', async () => {
+    const call = await new TestCall(flowEvents).start();
+    expect((await call.custom('music_on')).heard).toBe('');
+  });
+});
+
+describe('interrupted', () => {
+  it('lets only those agree who have heard the conditions', async () => {
+    const call = await new TestCall(interrupted).start();
+    await call.interrupt('keys', { ms: 900, text: 'The contract runs' });
+    (await call.press('1')).hears('read this to the end');
+    expect(call.state).toEqual({ interruptions: 1 });
+    (await call.press('1')).ended('agreed');
+  });
+});
+
+describe('survey', () => {
+  it('brings a state of version 1 into the shape of version 2, and no other', () => {
+    expect(survey.migrate({ mark: 4 }, 1)).toEqual({ marks: [4] });
+    expect(survey.migrate({ mark: null }, 1)).toEqual({ marks: [] });
+    expect(survey.migrate({ marks: [] }, 3)).toBeUndefined();
+  });
+
+  it('asks both questions', async () => {
+    const call = await new TestCall(survey).start();
+    (await call.press('9')).hears('waiting time');
+    (await call.press('3')).hears('advice');
+    (await call.press('5')).ended('answered');
+  });
+});
+
+describe('speech to speech', () => {
+  it('reports the start and the end of speech to the engine, for each call by itself', async () => {
+    const heard: string[] = [];
+    const facts = (conversationId: string): CallFacts => ({
+      ...{ organizationId: 'o', conversationId, agentId: 'speech-to-speech', startedAtMs: 0, vendorConfig: '', parameters: {} },
+    });
+    const frame = (level: number) => new Int16Array(160).fill(level);
+    const push = (conversationId: string, level: number) =>
+      speechToSpeech.audioInput?.(frame(level), facts(conversationId), {
+        speechStarted: () => heard.push(`${conversationId} starts`),
+        speechEnded: () => heard.push(`${conversationId} ends`),
+      });
+    push('a', 0);
+    push('a', 9000);
+    for (let frames = 0; frames < 20; frames += 1) push('b', 0);
+    expect(heard).toEqual(['a starts']);
+    for (let frames = 0; frames < 20; frames += 1) push('a', 0);
+    expect(heard).toEqual(['a starts', 'a ends']);
+
+    const call = await new TestCall(speechToSpeech, facts('a')).start();
+    (await call.speak()).hears('You said: [audio]');
+    await call.hangUp();
+    // The connection is gone with the call: the next one starts from nothing.
+    push('a', 9000);
+    expect(heard.at(-1)).toBe('a starts');
+  });
+});

@@ -1,0 +1,29 @@
+// Knows what the caller has heard: every event of the caller says how much of the last reply that was. Here somebody who
+// interrupts the conditions without having heard them to the end is asked again. `barge_in` is told, not asked.
+import { bot, go, say } from '#bot';
+
+interface State {
+  readonly interruptions: number;
+}
+
+const CONDITIONS = 'The contract runs for a year and ends by itself. Press 1 to agree.';
+
+export default bot<State>({
+  id: 'interrupted',
+  name: 'Interrupted',
+  version: 1,
+  prompts: [CONDITIONS],
+
+  session_start: () => go({ interruptions: 0 }, say(CONDITIONS).listen({ digits: 1 })),
+
+  barge_in: (state) => ({ interruptions: state.interruptions + 1 }),
+
+  dtmf_input: (state, { digits, heard }) => {
+    if (digits !== '1') return go(state, say('Goodbye.').end('declined'));
+    if (heard.complete) return go(state, say('Thank you. Goodbye.').end('agreed'));
+    // Protected, so that this time it is heard to the end.
+    return go(state, say('I must read this to the end.', { bargeIn: false }).say(CONDITIONS, { bargeIn: false }).listen({ digits: 1 }));
+  },
+
+  otherwise: (state) => go(state, say(CONDITIONS).listen({ digits: 1 })),
+});

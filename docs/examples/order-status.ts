@@ -1,0 +1,25 @@
+// Speaks while it thinks: a handler that is a generator says what it yields at once, and answers with what it returns. The
+// signal aborts when the caller hangs up or talks on, so that nobody waits for a system without need.
+import { bot, go, say } from '#bot';
+import { orderState } from './lib/orders.ts';
+
+const ask = say('Please enter the four digits of your order.').listen({ digits: 4 });
+
+export default bot<null>({
+  id: 'order-status',
+  name: 'Order status',
+  version: 1,
+
+  session_start: () => go(null, ask),
+
+  async *dtmf_input(state, { digits }, { signal, log }) {
+    yield say('One moment, I am looking that up.');
+    const found = await orderState(digits, signal);
+    // Never log what was typed or said; what came of it is fine.
+    log.info({ wasFound: found !== undefined }, 'an order was looked up');
+    if (found === undefined) return go(state, say('I cannot find that order. Please try again.').listen({ digits: 4 }));
+    return go(state, say(`Your order is ${found}. Goodbye.`).end('told'));
+  },
+
+  otherwise: (state) => go(state, ask),
+});
