@@ -59,7 +59,9 @@ function speechRms(samples: Int16Array): number {
 
 /** The largest magnitude among the samples. */
 export function peakOf(samples: Int16Array): number {
-  return samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  let most = 0;
+  for (const sample of samples) most = Math.max(most, Math.abs(sample));
+  return most;
 }
 
 function samplesOf(durationMs: number): number {

@@ -31,8 +31,7 @@ export class VoiceLevel {
   hear(samples: Int16Array): void {
     this.#peak = Math.max(this.#peak, peakOf(samples) / FULL_SCALE);
     for (let start = 0; start + FRAME_SAMPLES <= samples.length; start += FRAME_SAMPLES) {
-      const frame = samples.subarray(start, start + FRAME_SAMPLES);
-      const power = frame.reduce((sum, sample) => sum + sample * sample, 0) / frame.length / FULL_SCALE ** 2;
+      const power = powerOf(samples, start, start + FRAME_SAMPLES);
       this.#loudest = Math.max(this.#loudest, power);
       if (power < PAUSE_POWER || power < this.#loudest * PAUSE_PART) continue;
       if (this.#frames < MEMORY_FRAMES) this.#frames += 1;
@@ -81,4 +80,11 @@ export class TextLevel {
     }
     this.#gain = gain;
   }
+}
+
+/** Mean power of some samples, as a part of full scale. A loop, because it runs for every sample of every text. */
+function powerOf(samples: Int16Array, from: number, to: number): number {
+  let sum = 0;
+  for (let index = from; index < to; index += 1) sum += (samples[index] ?? 0) ** 2;
+  return sum / (to - from) / FULL_SCALE ** 2;
 }

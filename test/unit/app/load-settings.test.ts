@@ -97,22 +97,6 @@ describe('loadSettings', () => {
     expect(settings.recognizer.command).toEqual(['other']);
   });
 
-  it('reads the key of a service from a file that a file or a variable names, and shows neither key', () => {
-    write('key', 'KEY-CANARY\n');
-    write('my.yaml', 'recognizer:\n  http:\n    key: { file: key }\n');
-    const argv = [...VALID, '--config', 'my.yaml'];
-    const loaded = load({ argv, env: { PARLEY_SYNTHESIZER_HTTP_KEY: '{"file": "key"}' } });
-    expect([loaded.settings.recognizer.http.key, loaded.settings.synthesizer.http.key]).toEqual(['KEY-CANARY', 'KEY-CANARY']);
-    expect(loaded.masked('recognizer.http.key')).toEqual({ file: 'key' });
-    const inPlace = load({ argv, env: { PARLEY_RECOGNIZER_HTTP_KEY: 'KEY-CANARY' } });
-    expect(inPlace.settings.recognizer.http.key).toBe('KEY-CANARY');
-    expect(inPlace.masked('recognizer.http.key')).toBe('****');
-    expect(load({ argv: VALID }).masked('recognizer.http.key')).toBe('');
-    const refused = refusal({ argv, env: { PARLEY_RECOGNIZER_HTTP_KEY: 'KEY-CANÁRY' } });
-    expect(refused).toMatch(/^1 setting is wrong:\n {2}recognizer\.http\.key = \*\*\*\*[^]*ASCII/u);
-    expect(refused).not.toContain('CAN');
-  });
-
   it('takes the file from PARLEY_CONFIG, and from --config when both name one', () => {
     write('a.yaml', 'grpc: { port: 1 }');
     write('b.json', '{ "grpc": { "port": 2 } }');
