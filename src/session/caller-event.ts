@@ -6,6 +6,7 @@ import type { Heard } from '../dialog/heard.ts';
 import type { SpokenPrompt } from '../dialog/output.ts';
 import type { TerminatorKey } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import type { RunningRecognition } from './early-recognition.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 import { spokenDigits } from './spoken-digits.ts';
@@ -17,6 +18,8 @@ export interface CompleteInput {
   readonly heard: Heard;
   /** The prompts that this speech has cut, from a little before the cut on; empty when it cut none. */
   readonly cut: readonly SpokenPrompt[];
+  /** The recognition of this speech, when it began before its end was certain. */
+  readonly recognition?: RunningRecognition | undefined;
 }
 
 /** Where an input belongs. */
@@ -55,7 +58,7 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
     case 'custom_event':
       return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
-      const recognized = await recognize(act.utterance, context);
+      const recognized = await recognize(act.utterance, input.recognition, context);
       if (recognized === 'no_words' && input.cut.length > 0 && parts.settings.resumesPrompts) return undefined;
       const text = typeof recognized === 'string' ? undefined : recognized.text;
       const digits = text !== undefined && wantsDigits(record) ? spokenDigits(text) : undefined;
@@ -72,10 +75,14 @@ export function wantsDigits({ listen }: Pick<SessionRecord, 'listen'>): boolean 
 
 type Recognized = { readonly text: string } | 'no_words' | 'not_asked' | 'failed';
 
-async function recognize(utterance: Utterance, { parts, session, turnId, signal }: InputContext): Promise<Recognized> {
+async function recognize(
+  utterance: Utterance,
+  begun: RunningRecognition | undefined,
+  { parts, session, turnId, signal }: InputContext,
+): Promise<Recognized> {
   if (parts.recognizer === undefined) return 'not_asked';
   try {
-    const text = await parts.recognizer.recognize(utterance, signal);
+    const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
     return text === undefined || text.trim() === '' ? 'no_words' : { text };
   } catch (thrown) {
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.

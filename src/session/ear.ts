@@ -90,11 +90,17 @@ export class Ear {
     return this.#listener?.takeUtterance() ?? NOTHING_HEARD;
   }
 
-  /** The turn is over and listens no more. */
-  leave(turn: Turn): void {
-    if (turn !== this.#turn) return;
+  /** A copy of what was heard so far, as {@link Ear.takeUtterance} would bring it if this were the end. */
+  utteranceSoFar(): Utterance {
+    return this.#listener?.utteranceSoFar() ?? NOTHING_HEARD;
+  }
+
+  /** The turn is over and listens no more. @returns whether it had the ear. */
+  leave(turn: Turn): boolean {
+    if (turn !== this.#turn) return false;
     this.#turn = undefined;
     this.#listener?.reset();
+    return true;
   }
 
   /** Frees the listener. Idempotent; a later frame makes a new one. */

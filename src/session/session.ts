@@ -12,6 +12,7 @@ import { digitPatience } from '../speech/patience.ts';
 import type { BotRunner } from './bot-runner.ts';
 import { wantsDigits } from './caller-event.ts';
 import { Ear, type CreateListener } from './ear.ts';
+import { EarlyRecognition } from './early-recognition.ts';
 import { Playback } from './heard.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
@@ -51,6 +52,7 @@ export class Session implements TurnHost, RunningSession {
   readonly #parts: SessionParts;
   readonly #ear: Ear;
   readonly #open = new Set<Turn>();
+  readonly #early: EarlyRecognition | undefined;
   /** Brings one input after the other to the bot; never rejects. */
   #tail: Promise<void> = Promise.resolve();
   #queued = 0;
@@ -78,6 +80,7 @@ export class Session implements TurnHost, RunningSession {
       onFrame: bot.audioInput === undefined ? undefined : this.#frameHook(bot.audioInput),
       isSelfEndpointing: bot.endpointing === 'bot',
     });
+    this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
     this.listensFor(listen);
     this.startedAtMs = parts.clock.monotonicMs();
     this.#lastInputMs = this.startedAtMs;
@@ -181,6 +184,11 @@ export class Session implements TurnHost, RunningSession {
     if (turn.state === 'hearing') turn.finish('nothing_said');
   }
 
+  endSuspected(_turn: Turn, isSuspected: boolean): void {
+    if (isSuspected) this.#early?.begin(this.#ear.utteranceSoFar());
+    else this.#early?.drop();
+  }
+
   takeUtterance(): Utterance {
     return this.#ear.takeUtterance();
   }
@@ -218,8 +226,9 @@ export class Session implements TurnHost, RunningSession {
     }
     const cut = act.kind === 'speech' && this.#cut?.turn === turn ? this.#cut.rest : [];
     this.#cut = undefined;
+    const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const heard = this.playback.heard(this.#parts.clock.monotonicMs());
-    this.#enqueue(() => this.#parts.runner.answer(this, turn, { act, heard, cut }));
+    this.#enqueue(() => this.#parts.runner.answer(this, turn, { act, heard, cut, recognition }));
   }
 
   hungUp(turn: Turn): void {
@@ -238,7 +247,8 @@ export class Session implements TurnHost, RunningSession {
 
   closed(turn: Turn, end: TurnEnd): void {
     this.#open.delete(turn);
-    this.#ear.leave(turn);
+    // What was begun to be recognized of it and never became an input must not become that of another turn.
+    if (this.#ear.leave(turn)) this.#early?.drop();
     this.#parts.observer.turnEnded?.(this.call, turn.id, end);
     if (!this.isEnded) this.#note({ type: 'turn_ended', reason: end }, turn.id);
     if (this.#open.size > 0) return;

@@ -29,6 +29,8 @@ export interface TurnHost {
   /** The caller's input ended while speaking. */
   cutSpeech(turn: Turn): void;
   takeUtterance(): Utterance;
+  /** The caller may be done (true), or went on after all (false). */
+  endSuspected(turn: Turn, isSuspected: boolean): void;
   /** The caller began to speak on this turn. */
   inputStarted(turn: Turn): void;
   /** Speech started or a key was pressed: older mouths may have to stop. */
@@ -110,7 +112,10 @@ export class Turn {
 
   /** The listener's events, while this turn has the session's ear. */
   heard(event: SpeechEvent): void {
-    if (event === 'speech_paused' || event === 'speech_resumed') return;
+    if (event === 'speech_paused' || event === 'speech_resumed') {
+      if (this.#state === 'hearing') this.#host.endSuspected(this, event === 'speech_paused');
+      return;
+    }
     switch (turnAction(this.#state, event)) {
       case 'report_start':
         this.#state = 'hearing';
