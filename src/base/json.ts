@@ -2,6 +2,7 @@
 
 /** A value that survives JSON unchanged. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** An object of values that survive JSON unchanged. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
