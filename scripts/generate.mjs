@@ -1,6 +1,6 @@
-// Writes what is generated and committed: the TypeScript types of proto/ to src/contract/gen, and docs/protocol.md. With a
-// folder as the first argument it writes the types there, and nothing else. The folder is deleted first; nothing that is
-// written depends on time or machine.
+// Writes what is generated and committed: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md and
+// docs/bot-api.md. With a folder as the first argument it writes the types there, and nothing else. The folder is deleted
+// first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -114,4 +114,9 @@ function only(files, message) {
 
 const folder = process.argv[2];
 generate(path.resolve(folder ?? path.join(ROOT, 'src/contract/gen')));
-if (folder === undefined) writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
+if (folder === undefined) {
+  // The compiler and the formatter take seconds to load; whoever wants the types alone need not wait.
+  const { BOT_API_PAGE, botApiPage } = await import('./bot-api.mjs');
+  writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
+  writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
+}

@@ -1,0 +1,180 @@
+// Declarations as a reader needs them: signatures without bodies, members with their comments. Knows TypeScript and nothing
+// of bots.
+import ts from 'typescript';
+
+/**
+ * @typedef {{ text: string, params: readonly { param: string, text: string }[], throws: readonly string[],
+ *   returns: readonly string[], examples: readonly string[] }} Docs
+ */
+
+/**
+ * What the doc comment of a symbol says.
+ *
+ * @param {ts.TypeChecker} checker
+ * @param {ts.Symbol} symbol
+ * @returns {Docs}
+ */
+export function docsOf(checker, symbol) {
+  const tags = symbol.getJsDocTags(checker);
+  const textsOf = (/** @type {string} */ name) =>
+    tags.filter((tag) => tag.name === name).map((tag) => oneLine(ts.displayPartsToString(tag.text)));
+  const own = ts.displayPartsToString(symbol.getDocumentationComment(checker));
+  return {
+    text: oneLine(own === '' ? inheritedText(checker, symbol) : own),
+    params: textsOf('param').map((text) => {
+      const [param = '', ...rest] = text.split(' ');
+      return { param, text: rest.join(' ').replace(/^- /u, '') };
+    }),
+    throws: textsOf('throws'),
+    returns: textsOf('returns'),
+    examples: tags.filter((tag) => tag.name === 'example').map((tag) => ts.displayPartsToString(tag.text).trim()),
+  };
+}
+
+/**
+ * The declaration of a symbol, without `export`, bodies and private members.
+ *
+ * @param {ts.TypeChecker} checker
+ * @param {ts.Symbol} symbol
+ * @param {string} name
+ */
+export function declarationText(checker, symbol, name) {
+  const node = declarationOf(symbol);
+  if (ts.isFunctionDeclaration(node)) return `${withoutBody(node, node.body)};`.replace(/^export /u, '');
+  if (ts.isVariableDeclaration(node) && node.initializer !== undefined && ts.isArrowFunction(node.initializer)) {
+    const { typeParameters, parameters, type } = node.initializer;
+    const generics = typeParameters === undefined ? '' : `<${typeParameters.map((each) => each.getText()).join(', ')}>`;
+    return `function ${name}${generics}(${parameters.map((each) => each.getText()).join(', ')}): ${type?.getText() ?? 'void'};`;
+  }
+  if (ts.isInterfaceDeclaration(node)) {
+    const heritage = node.heritageClauses?.map((clause) => ` ${clause.getText()}`).join('') ?? '';
+    const generics = node.typeParameters === undefined ? '' : `<${node.typeParameters.map((each) => each.getText()).join(', ')}>`;
+    const members = node.members.filter((member) => member.name === undefined || !ts.isComputedPropertyName(member.name));
+    return block(`interface ${name}${generics}${heritage}`, members.map(memberText));
+  }
+  if (ts.isClassDeclaration(node)) {
+    const members = node.members.filter((member) => member.name === undefined || !ts.isPrivateIdentifier(member.name));
+    return block(`class ${name}`, members.map(memberText));
+  }
+  if (ts.isTypeAliasDeclaration(node)) {
+    const base = baseOf(node);
+    if (base === undefined) return node.getText().replace(/^export /u, '');
+    const members = checker.getPropertiesOfType(checker.getTypeAtLocation(node)).map((property) => memberText(declarationOf(property)));
+    return block(`interface ${name}`, members);
+  }
+  throw new Error(`${name} is declared in a way that has no form on the page`);
+}
+
+/**
+ * Types of this project that the declarations of some symbols mention, those that these mention in turn, and so on.
+ *
+ * @param {ts.TypeChecker} checker
+ * @param {readonly ts.Symbol[]} symbols
+ * @param {ReadonlySet<string>} except - names to pass over
+ * @returns {ReadonlyMap<string, ts.Symbol>}
+ */
+export function referencedTypes(checker, symbols, except) {
+  /** @type {Map<string, ts.Symbol>} */
+  const found = new Map();
+  const open = [...symbols];
+  for (const symbol of open) {
+    visitTypes(declarationOf(symbol), (name) => {
+      const at = checker.getSymbolAtLocation(name);
+      const target = at !== undefined && (at.flags & ts.SymbolFlags.Alias) !== 0 ? checker.getAliasedSymbol(at) : at;
+      const declaration = target?.declarations?.[0];
+      if (target === undefined || declaration === undefined || found.has(target.name)) return;
+      if (except.has(target.name) || symbols.includes(target)) return;
+      const isOurs = !declaration.getSourceFile().fileName.includes('/node_modules/');
+      const isShown = isOurs && (ts.isInterfaceDeclaration(declaration) || ts.isTypeAliasDeclaration(declaration));
+      if (!isShown) return;
+      found.set(target.name, target);
+      open.push(target);
+    });
+  }
+  return found;
+}
+
+/**
+ * Calls back for every named type in what a reader sees of a declaration.
+ *
+ * @param {ts.Node} node
+ * @param {(name: ts.Identifier) => void} onName
+ */
+function visitTypes(node, onName) {
+  if (ts.isBlock(node) || (ts.isClassElement(node) && node.name !== undefined && ts.isPrivateIdentifier(node.name))) return;
+  // The initial value of a constant is code; only the form of a function is its type.
+  if (ts.isTypeReferenceNode(node) && ts.isIdentifier(node.typeName)) onName(node.typeName);
+  if (ts.isExpressionWithTypeArguments(node) && ts.isIdentifier(node.expression)) onName(node.expression);
+  ts.forEachChild(node, (child) => {
+    visitTypes(child, onName);
+  });
+}
+
+/**
+ * A member with its comment, without its body.
+ *
+ * @param {ts.Node} member
+ */
+function memberText(member) {
+  const comment = ts
+    .getJSDocCommentsAndTags(member)
+    .filter(ts.isJSDoc)
+    .map((each) => each.getText().replace(/\n\s+\*/gu, '\n *'))
+    .join('\n');
+  const body = 'body' in member && member.body !== undefined ? /** @type {ts.Node} */ (member.body) : undefined;
+  const text = `${withoutBody(member, body)
+    .replace(/;$/u, '')
+    .replace(/^async /u, '')};`;
+  return comment === '' ? text : `${comment.replace(/\{@link (?<name>[.\w]+)\}/gu, '$<name>')}\n${text}`;
+}
+
+/**
+ * @param {string} head
+ * @param {readonly string[]} members
+ */
+function block(head, members) {
+  const lines = members.join('\n').split('\n');
+  return [`${head} {`, ...lines.map((line) => `  ${line}`), '}'].join('\n');
+}
+
+/**
+ * @param {ts.Node} node
+ * @param {ts.Node | undefined} body
+ */
+function withoutBody(node, body) {
+  const text = node.getText();
+  return body === undefined ? text : text.slice(0, body.getStart() - node.getStart()).trimEnd();
+}
+
+/**
+ * The type that an alias takes its members from: `Omit<Listen, 'kind'>` says no more than `Listen` does.
+ *
+ * @param {ts.TypeAliasDeclaration} alias
+ * @returns {ts.TypeNode | undefined}
+ */
+function baseOf({ type }) {
+  return ts.isTypeReferenceNode(type) && type.typeName.getText() === 'Omit' ? type.typeArguments?.[0] : undefined;
+}
+
+/**
+ * @param {ts.TypeChecker} checker
+ * @param {ts.Symbol} symbol
+ */
+function inheritedText(checker, symbol) {
+  const node = declarationOf(symbol);
+  const base = ts.isTypeAliasDeclaration(node) ? baseOf(node) : undefined;
+  const target = base && checker.getTypeAtLocation(base).symbol;
+  return target === undefined ? '' : ts.displayPartsToString(target.getDocumentationComment(checker));
+}
+
+/** @param {ts.Symbol} symbol */
+function declarationOf(symbol) {
+  const node = symbol.declarations?.[0];
+  if (node === undefined) throw new Error(`${symbol.name} is declared nowhere`);
+  return node;
+}
+
+/** @param {string} text */
+function oneLine(text) {
+  return text.replace(/\s*\n\s*/gu, ' ').trim();
+}
