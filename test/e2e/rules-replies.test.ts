@@ -3,12 +3,15 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { listen, play, say, transfer } from '../../src/bot/index.ts';
 import { EVENT_OUTPUT, RESPONSE_TYPE, type MediaRequest, type MediaResponse } from '../../src/contract/grpc.ts';
+import { jsonFromStruct } from '../../src/contract/struct.ts';
 import { decodeMulaw } from '../../src/speech/g711.ts';
 import { readWavLayout } from '../../src/speech/wav.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
 import { ordered, started, WITH_PUPPET } from '../support/puppet.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
+import { until } from '../support/until.ts';
 import { event, format, frames, keys, quiet } from '../support/wire-audio.ts';
 
 /** Someone who says one word, and then the silence that ends it. */
@@ -26,7 +29,10 @@ describe.each(['chunk', 'wav'] as const)('replies in %s mode', (mode) => {
   let server: RunningServer;
   let client: PlatformClient;
   beforeAll(async () => {
-    server = await RunningServer.start({ flags: [...WITH_PUPPET, `--media.mode=${mode}`] });
+    server = await RunningServer.start({
+      // Nobody waits for what nobody hears (G-7A has a test of its own).
+      flags: [...WITH_PUPPET, `--media.mode=${mode}`, '--turns.max_farewell_ms=0'],
+    });
     client = await server.client();
   });
   afterAll(async () => {
@@ -132,6 +138,25 @@ describe.each(['chunk', 'wav'] as const)('replies in %s mode', (mode) => {
     expect(ends).toHaveLength(1);
   });
 
+  it('G-73 an event for the flow stands on the FINAL with its name and data, beside the input settings, and the call goes on', async () => {
+    const call = client.call();
+    await call.turn(started());
+    const turn = await call.turn(
+      ordered({ reply: play('yes.wav').listen({ event: { name: 'order_found', metadata: { number: 7, open: true } } }) }),
+    );
+    expect(turn.story.at(-1)).toBe(mode === 'chunk' ? 'FINAL CUSTOM_EVENT empty' : 'FINAL CUSTOM_EVENT wav');
+    const final = turn.responses.at(-1);
+    const [sent, ...more] = turn.responses.flatMap(({ output_events = [] }) => output_events);
+    expect(more).toEqual([]);
+    expect(sent).toMatchObject({ event_type: EVENT_OUTPUT.CUSTOM_EVENT, name: 'order_found' });
+    expect(jsonFromStruct(sent?.metadata)).toEqual({ number: 7, open: true });
+    expect(final).toMatchObject({ input_mode: 3, input_handling_config: {} });
+    const next = await call.turn(keys('1'));
+    expect(next.responses.flatMap(({ output_events = [] }) => output_events)).toEqual([]);
+    expect(next.ending.code).toBe(status.OK);
+    await call.turn(event('SESSION_END'));
+  });
+
   it('G-82 a bot that never wants to hear of silence says 0, and other times are said as they are', async () => {
     const call = client.call();
     await call.turn(started());
@@ -178,6 +203,38 @@ describe('replies with other settings', () => {
     expect(wavs).toHaveLength(2);
     for (const wav of wavs) expect(readWavLayout(wav)).toMatchObject({ coding: 'mulaw', sampleRateHz: 8000, channels: 1 });
     await call.turn(event('SESSION_END'));
+  });
+
+  it('G-7A the terminal event waits until the farewell was heard, and one that is cancelled meanwhile gets none', async () => {
+    const clock = new FakeClock();
+    const server = await RunningServer.start({ clock, flags: [...WITH_PUPPET, '--media.mode=chunk'] });
+    onTestFinished(() => server.close());
+    const client = await server.client();
+    const farewell = { reply: listen(), later: play('number.wav').end('done') };
+    const playMs = recorded('number').length / 8;
+
+    const patient = client.call();
+    await patient.turn(started(farewell));
+    const last = patient.open(keys('1')).halfClose();
+    await last.heard('CHUNK audio');
+    await clock.advanceAsync(playMs - 100);
+    // An answer that comes after it shows that nothing is under way.
+    await client.list();
+    expect(last.story).toEqual(['CHUNK audio']);
+    await clock.advanceAsync(200);
+    expect((await last.ended()).code).toBe(status.OK);
+    expect(last.story).toEqual(['CHUNK audio', 'FINAL SESSION_END empty']);
+
+    const gone = client.call();
+    await gone.turn(started(farewell));
+    const cut = gone.open(keys('1')).halfClose();
+    await cut.heard('CHUNK audio');
+    cut.cancel();
+    await until('the turn is over', () => server.app.openTurns() === 0);
+    await clock.advanceAsync(playMs + 100);
+    expect(cut.story).toEqual(['CHUNK audio']);
+    expect((await gone.turn(event('SESSION_END'))).ending.code).toBe(status.OK);
+    await server.quiet();
   });
 
   it('G-65 a collection without digits reaches the bot as such and is answered by its words, not by an event', async () => {

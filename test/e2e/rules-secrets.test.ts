@@ -37,7 +37,15 @@ describe('a sensitive input', () => {
   let client: PlatformClient;
   beforeAll(async () => {
     const recognizer = JSON.stringify(['sh', '-c', `cat > /dev/null; echo ${CANARY_WORDS}`]);
-    server = await RunningServer.start({ flags: [...WITH_PUPPET, '--log.level=trace', `--recognizer.command=${recognizer}`] });
+    server = await RunningServer.start({
+      flags: [
+        ...WITH_PUPPET,
+        '--log.level=trace',
+        '--media.transcript=true',
+        '--turns.max_farewell_ms=0',
+        `--recognizer.command=${recognizer}`,
+      ],
+    });
     client = await server.client();
   });
   afterAll(async () => {
@@ -80,6 +88,19 @@ describe('a sensitive input', () => {
     expectNoTrace('the log', JSON.stringify(server.log));
     expectNoTrace('the metrics', await metrics());
     expectNoTrace('the responses', JSON.stringify(turn.responses));
+  });
+
+  it('G-83 G-7B stands as withheld in the transcript, which is on the last response and on no other', async () => {
+    const call = client.call();
+    const pressed = await pressCanary(call);
+    await call.turn(format(), ...quiet(200), ...frames(joined(recorded('number'), silence(2500))));
+    const last = await call.turn(ordered({ reply: play('yes.wav').end('done') }));
+    const transcript = last.responses.at(-1)?.session_transcript?.text ?? '';
+    expect(transcript).toContain('caller: [withheld]');
+    expectNoTrace('the transcript', transcript.replace(CANARY_WORDS, ''));
+    expect([...pressed.responses, ...last.responses].filter(({ session_transcript }) => session_transcript)).toEqual([
+      last.responses.at(-1),
+    ]);
   });
 
   it('G-68 leaves no digit in the log when the message that carries it is refused', async () => {

@@ -1,0 +1,146 @@
+// Rules of the turn grammar that need the engine's inside to be proved: races between turns, and what is kept of a call.
+import { describe, expect, it } from 'vitest';
+import { bot, go, listen, say } from '../../../src/bot/index.ts';
+import type { Input } from '../../../src/dialog/input.ts';
+import { MemoryStore } from '../../../src/store/memory.ts';
+import { FakeVoice, testEngine, type TestEngine } from '../../support/engine.ts';
+import { MemoryCall, type MemoryTurn } from '../../support/memory-transport.ts';
+
+const KEY = { organizationId: 'org', conversationId: 'call-1' };
+
+/** Whatever the bot is asked after its welcome ends the call, in one way or the other. */
+const hasty = bot<null>({
+  id: 'hasty',
+  name: 'Hasty',
+  version: 1,
+  session_start: () => go(null, say('Hi.').listen()),
+  dtmf_input: () => go(null, say('Connecting.').transfer({ reason: 'asked', summary: 'They asked.' })),
+  otherwise: () => go(null, say('Goodbye.').end('done')),
+});
+
+const repeats = bot<{ readonly inputs: number }>({
+  id: 'repeats',
+  name: 'Repeats',
+  version: 1,
+  session_start: () => go({ inputs: 0 }, say('Your code, please.').listen({ sensitive: true, digits: 10 })),
+  dtmf_input: ({ inputs }, { digits }) => go({ inputs: inputs + 1 }, say(`You entered ${digits}.`).listen()),
+  speech_input: ({ inputs }, { text }) => go({ inputs: inputs + 1 }, say(`You said ${text ?? 'nothing'}.`).listen()),
+  otherwise: (state) => go(state, listen()),
+});
+
+/** A bot that speaks, waits until the test lets it go on, and speaks again, whatever its signal says. */
+function stubbornBot() {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const stubborn = bot<null>({
+    id: 'stubborn',
+    name: 'Stubborn',
+    version: 1,
+    session_start: () => go(null, listen()),
+    dtmf_input: async function* () {
+      yield say('One.');
+      await released;
+      yield say('Two.');
+      return go(null, say('Three.').listen());
+    },
+    otherwise: () => go(null, say('Yes?').listen()),
+  });
+  return { stubborn, release };
+}
+
+const INPUTS = {
+  dtmf: { kind: 'dtmf', digits: '1' },
+  no_input: { kind: 'no_input' },
+  session_end: { kind: 'session_end' },
+} as const satisfies Record<string, Input>;
+
+const errorsIn = ({ log }: TestEngine): readonly string[] =>
+  log.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+
+describe('rules of the turn grammar', () => {
+  it.each([
+    ['chunk', 'wav'],
+    ['wav', 'chunk'],
+  ] as const)('G-40 a call that began as %s goes on so where another process is set to %s', async (before, after) => {
+    const store = new MemoryStore();
+    const first = await testEngine([repeats], { store, settings: { mode: before } });
+    const welcome = await new MemoryCall(first.sessions).start();
+    const second = await testEngine([repeats], { store, settings: { mode: after } });
+    const turn = await new MemoryCall(second.sessions).press('1');
+    for (const { kinds, outputs } of [welcome, turn]) {
+      expect(kinds).toEqual(before === 'chunk' ? ['prompt', 'final'] : ['final']);
+      expect(outputs.at(-1)).toMatchObject({ kind: 'final', mode: before });
+    }
+  });
+
+  it('G-40 a call that began as chunk stays so where another process has no voice', async () => {
+    const store = new MemoryStore();
+    const first = await testEngine([repeats], { store });
+    await new MemoryCall(first.sessions).start();
+    const mute = await testEngine([repeats], { store, voice: new FakeVoice(false) });
+    const turn = await new MemoryCall(mute.sessions).press('1');
+    expect(turn.outputs).toMatchObject([{ kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: 'You entered 1.' }] }]);
+  });
+
+  it.each([
+    ['two turns whose replies both end it', ['dtmf', 'no_input']],
+    ['three of them', ['no_input', 'dtmf', 'no_input']],
+    ['a reply that ends it and a caller who hangs up', ['dtmf', 'session_end']],
+    ['a caller who hangs up and a late input', ['session_end', 'dtmf']],
+  ] as const)('G-77 a call gets one terminal event at most: %s', async (_what, kinds) => {
+    const engine = await testEngine([hasty]);
+    const call = new MemoryCall(engine.sessions);
+    await call.start();
+    const turns: MemoryTurn[] = [];
+    for (const _ of kinds) turns.push(await call.open());
+    turns.forEach(({ turn }, index) => {
+      turn.push(INPUTS[kinds[index] ?? 'no_input']);
+      turn.halfClose();
+    });
+    await Promise.all(turns.map(({ sink }) => sink.ended()));
+    const terminal = turns.filter(({ sink }) => sink.next?.kind === 'transfer' || sink.next?.kind === 'end');
+    expect(terminal.length).toBe(kinds.includes('session_end') ? 0 : 1);
+    expect(turns.map(({ sink }) => sink.end)).toEqual(kinds.map(() => 'complete'));
+    expect((await call.press('1')).kinds).toEqual([]);
+    expect(errorsIn(engine)).toEqual([]);
+  });
+
+  it.each([
+    ['the caller has pressed a key over it', (call: MemoryCall) => call.turn({ kind: 'dtmf_start' })],
+    ['the caller has hung up', (call: MemoryCall) => call.hangUp()],
+    ['its RPC was cancelled', undefined],
+  ] as const)('G-14 G-16 nothing is written on a turn after its end, whatever its bot still says: %s', async (_what, act) => {
+    const { stubborn, release } = stubbornBot();
+    const engine = await testEngine([stubborn]);
+    const call = new MemoryCall(engine.sessions);
+    await call.start();
+    const { turn, sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    turn.halfClose();
+    for (let ms = 0; ms < 100 && sink.texts.length === 0; ms += 1) await engine.clock.advanceAsync(1);
+    if (act === undefined) turn.abort('hang_up');
+    else await act(call);
+    // Longer than an interrupted bot may take.
+    await engine.clock.advanceAsync(1000);
+    const written = [...sink.outputs];
+    release();
+    const next = await call.turn({ kind: 'no_input' });
+    await engine.clock.advanceAsync(1000);
+    expect(sink.outputs).toEqual(written);
+    expect(sink.texts).toEqual(['One.']);
+    expect(next.texts).not.toContain('Two.');
+    expect(errorsIn(engine)).toEqual([]);
+  });
+
+  it('G-83 a sensitive number that its bot does not keep stands neither in the record nor in the log', async () => {
+    const store = new MemoryStore();
+    const engine = await testEngine([repeats], { store, settings: { keepsTranscript: true } });
+    const call = new MemoryCall(engine.sessions);
+    await call.start();
+    expect((await call.press('4917305682')).texts).toEqual(['You entered 4917305682.']);
+    const record = await store.load(KEY);
+    expect(record?.state).toEqual({ inputs: 1 });
+    for (const kept of [record, engine.log.lines, engine.seen]) expect(JSON.stringify(kept)).not.toContain('4917305682');
+  });
+});
