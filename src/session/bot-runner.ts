@@ -6,9 +6,9 @@ import type { JsonValue } from '../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
 import { runNote } from '../bot/run-handler.ts';
 import { say, type Answer } from '../bot/saying.ts';
-import type { SessionEnd } from '../dialog/ending.ts';
+import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { FinalNext } from '../dialog/output.ts';
-import { isTerminal, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
+import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
 import { BotQuestion, botContext } from './bot-question.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
@@ -29,6 +29,13 @@ interface Answered {
   /** Undefined when not even that was known in time. */
   readonly event: ReplyingEvent | undefined;
   readonly hasFailed?: boolean;
+}
+
+/** Where an answer goes. */
+interface Mouth {
+  readonly session: RunningSession;
+  readonly turn: Turn;
+  readonly writer: ReplyWriter;
 }
 
 /** Runs the bots of all sessions; holds nothing of any of them. */
@@ -98,6 +105,7 @@ export class BotRunner {
       clock,
       slowReaderMs: settings.slowReaderMs,
       maxFarewellMs: settings.maxFarewellMs,
+      isLeaving: () => session.leaving !== undefined,
       hurry: this.#parts.hurry,
       onFirstAudio: () => {
         observer.replyStarted?.(session.call, turn.id, clock.monotonicMs() - completeAtMs);
@@ -111,14 +119,13 @@ export class BotRunner {
       await this.#settle(session, turn, writer);
       return;
     }
-    if (session.isExpired) {
-      await this.#handOver(session, turn, writer, 'too_long');
+    if (session.leaving !== undefined) {
+      await this.#handOver(session, turn, writer, session.leaving);
       return;
     }
     if (record.started && input.act.kind === 'session_start') {
       this.#parts.log.warn(idsOf(session, turn), 'the session started twice; repeating the welcome once');
-      await this.#keepListening(writer, record, session.takeWelcome());
-      turn.finish('replied');
+      await this.#listenOn({ session, turn, writer }, session.takeWelcome(), again(record), 'replied');
       return;
     }
     if (!record.started && input.act.kind !== 'session_start') {
@@ -139,8 +146,7 @@ export class BotRunner {
         return;
       case 'abandoned':
         // The caller talked on or left, and the bot was still busy: its answer is not waited for.
-        await this.#keepListening(writer, record, []);
-        turn.finish('interrupted');
+        await this.#listenOn({ session, turn, writer }, [], again(record), 'interrupted');
         return;
       case 'false_interruption':
         await this.#resume(session, turn, writer, record, input);
@@ -158,8 +164,7 @@ export class BotRunner {
   async #resume(session: RunningSession, turn: Turn, writer: ReplyWriter, record: SessionRecord, input: CompleteInput): Promise<void> {
     this.#parts.observer.promptResumed?.(session.call, turn.id);
     await writer.repeat(input.cut);
-    await this.#keepListening(writer, record, []);
-    turn.finish('replied');
+    await this.#listenOn({ session, turn, writer }, [], again(record), 'replied');
   }
 
   async #commitAndSpeak(
@@ -185,25 +190,25 @@ export class BotRunner {
     });
     if (!isEnd) {
       session.listensFor(next);
-      await writer.finish(prompts, this.#final(next), false);
-      turn.finish(hasFailed ? 'failed' : turn.signal.aborted ? 'interrupted' : 'replied');
+      await this.#listenOn({ session, turn, writer }, prompts, next, hasFailed ? 'failed' : 'replied');
       return;
     }
     const end = hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
-    await this.#sayGoodbye(session, writer, prompts, { next: this.#final(next, transcript), end });
+    await this.#sayGoodbye({ session, turn, writer }, prompts, { next: this.#final(next, transcript), end });
     turn.finish(hasFailed ? 'failed' : 'replied');
   }
 
   /** Last words and the terminal event. One that cannot be handed over stays owed to the caller's next turn. */
-  async #sayGoodbye(session: RunningSession, writer: ReplyWriter, prompts: readonly Prompt[], owed: OwedEnd): Promise<void> {
-    session.owes(owed);
+  async #sayGoodbye({ session, turn, writer }: Mouth, prompts: readonly Prompt[], owed: OwedEnd): Promise<void> {
+    session.owes(owed, turn);
     if (await writer.finish(prompts, owed.next, true)) session.ends(owed.end);
   }
 
-  async #keepListening(writer: ReplyWriter, { listen }: SessionRecord, prompts: readonly Prompt[]): Promise<void> {
-    // What was sent to the flow once is not sent again.
-    const { event: _, ...again } = listen;
-    await writer.finish(prompts, this.#final(again), false);
+  /** Speaks and waits for the caller; one whom we leave meanwhile is handed over instead. */
+  async #listenOn({ session, turn, writer }: Mouth, prompts: readonly Prompt[], next: Listen, end: TurnEnd): Promise<void> {
+    const isDone = await writer.finish(prompts, this.#final(next), false);
+    if (!isDone && !turn.over.aborted && session.leaving !== undefined) await this.#handOver(session, turn, writer, session.leaving);
+    else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
 
   #final(next: Next, transcript: readonly TranscriptLine[] = []): FinalNext {
@@ -222,9 +227,13 @@ export class BotRunner {
 
   /** A terminal reply of our own, without bot and store. */
   async #handOver(session: RunningSession, turn: Turn, writer: ReplyWriter, end: SessionEnd): Promise<void> {
+    if (session.isEnded) {
+      turn.finish('superseded');
+      return;
+    }
     try {
       const { prompts, next } = say(this.#parts.settings.handover).transfer({ reason: end });
-      await this.#sayGoodbye(session, writer, prompts, { next: this.#final(next), end });
+      await this.#sayGoodbye({ session, turn, writer }, prompts, { next: this.#final(next), end });
       turn.finish(end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
       session.ends(end);
@@ -236,8 +245,7 @@ export class BotRunner {
     const { apology, handover } = this.#parts.settings;
     if (record.failures + 1 >= FAILURES_BEFORE_TRANSFER) return say(handover).transfer({ reason: 'failed' });
     // The caller answers the same question again.
-    const { event: _, ...again } = record.listen;
-    return { ...say(apology).listen(), next: again };
+    return { ...say(apology).listen(), next: again(record) };
   }
 
   async #commit(record: SessionRecord, change: Partial<SessionRecord>): Promise<void> {
@@ -246,6 +254,11 @@ export class BotRunner {
       throw new AppError('record_conflict', 'another turn changed the session in the meantime', { details: { version: record.version } });
     }
   }
+}
+
+/** What was last asked for, without what was sent to the flow then: it is not sent again. */
+function again({ listen: { event: _, ...listen } }: SessionRecord): Listen {
+  return listen;
 }
 
 function idsOf(session: RunningSession, turn: Turn): { readonly conversationId: string; readonly turnId: string } {

@@ -9,6 +9,7 @@ import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Playback } from './heard.ts';
 import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
+import type { Turn } from './turn.ts';
 
 /** The rooms beside the engine and its settings. */
 export interface EngineParts {
@@ -33,15 +34,15 @@ export interface RunningSession {
   readonly isEnded: boolean;
   /** A terminal event that was decided and not yet handed over. */
   readonly owed: OwedEnd | undefined;
-  /** True when the session has lasted too long: its next turn hands the caller over (G-93). */
-  readonly isExpired: boolean;
+  /** Why we end the call: its answer, or its next turn, hands the caller over (G-93). */
+  readonly leaving: 'too_long' | 'shutdown' | undefined;
   /** The welcome's prompts, for the one repetition that a duplicate start gets (G-28). */
   keepWelcome(prompts: readonly Prompt[]): void;
   takeWelcome(): readonly Prompt[];
   /** What the next input is listened for has changed. */
   listensFor(listen: Listen): void;
-  /** A terminal event is decided: nothing of the caller is an input any more. */
-  owes(owed: OwedEnd): void;
+  /** A terminal event is decided and its last words are spoken on `turn`: nothing of the caller is an input any more. */
+  owes(owed: OwedEnd, turn: Turn): void;
   /** A terminal event was handed over or received; the first end counts. */
   ends(end: SessionEnd): void;
 }

@@ -22,6 +22,8 @@ export interface ReplyWriterOptions {
   readonly maxFarewellMs: number;
   /** Ends that wait at once. */
   readonly hurry: AbortSignal;
+  /** True when we end the call: a turn that would listen on hands the caller over instead. */
+  readonly isLeaving: () => boolean;
   /** The first sound of this turn is on the wire. */
   readonly onFirstAudio: () => void;
 }
@@ -75,15 +77,15 @@ export class ReplyWriter {
    *
    * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before
    *   (G-55); the final waits until the caller has heard what was sent ahead of it (G-7A).
-   * @returns whether the final was handed over; false when the turn was over before.
+   * @returns whether the final was handed over; false when the turn was over before, or would listen on a call that we end.
    * @throws AppError `slow_reader`.
    */
   async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean): Promise<boolean> {
-    const { turn, mode, playback, clock } = this.#options;
+    const { turn, mode, playback, clock, isLeaving } = this.#options;
     const unwanted = isTerminal ? turn.over : turn.signal;
     await this.#speak(isTerminal ? prompts.map(uncuttable) : prompts, unwanted);
     if (isTerminal) await this.#untilHeard();
-    if (turn.over.aborted) return false;
+    if (turn.over.aborted || (!isTerminal && isLeaving())) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
     if (!unwanted.aborted) this.#begin();
     for (const prompt of kept) playback.queued(prompt, clock.monotonicMs());

@@ -61,11 +61,13 @@ export class Session implements TurnHost, RunningSession {
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
   #vanishedAtMs: number | undefined;
   #owed: OwedEnd | undefined;
+  /** The turn on which the last words are spoken. */
+  #farewell: Turn | undefined;
   #end: SessionEnd | undefined;
   #endedAtMs = 0;
   /** The prompts that the caller's speech has cut, and the turn it came on. */
   #cut: { readonly turn: Turn; readonly rest: readonly SpokenPrompt[] } | undefined;
-  #isExpired = false;
+  #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
   #hasFrameFailed = false;
 
@@ -95,8 +97,8 @@ export class Session implements TurnHost, RunningSession {
     return this.#owed;
   }
 
-  get isExpired(): boolean {
-    return this.#isExpired;
+  get leaving(): 'too_long' | 'shutdown' | undefined {
+    return this.#leaving;
   }
 
   /** Turns that are not done. */
@@ -142,17 +144,17 @@ export class Session implements TurnHost, RunningSession {
    * turn the next one will.
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
-    this.#isExpired = true;
+    this.#leaving ??= end;
     // The bot's own goodbye is being spoken: it ends the call as well as ours.
-    if (this.#owed !== undefined && !this.isEnded && this.#queued > 0) {
+    if (this.#owed !== undefined && this.#queued > 0) await this.#tail;
+    // Again for a turn that came meanwhile, when the one before was cancelled.
+    for (let newest = this.#alone(); newest !== undefined && !this.isEnded; newest = this.#alone()) {
+      // Two mouths on one turn would cut each other short: an answer that is under way hands the caller over itself.
+      if (newest.takeOver()) newest.interrupt();
+      else this.#enqueue(() => this.#parts.runner.leave(this, newest, end));
       await this.#tail;
-      return;
     }
-    const turns = [...this.#open].sort((a, b) => a.number - b.number);
-    const newest = turns.pop();
-    for (const turn of turns) turn.finish('superseded');
-    if (newest !== undefined && !this.isEnded) await this.#parts.runner.leave(this, newest, end);
-    else newest?.finish('superseded');
+    this.#alone()?.finish('superseded');
   }
 
   /** Ends a session that nobody uses any more; open turns fail as too old. Waits until the bot was told. */
@@ -220,7 +222,7 @@ export class Session implements TurnHost, RunningSession {
     if (act.kind === 'dtmf') this.callerActed(turn, 'keys');
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
-    if (this.isEnded || (this.#owed !== undefined && this.#queued > 0)) {
+    if (this.isEnded || (this.#farewell !== undefined && this.#open.has(this.#farewell))) {
       turn.finish('superseded');
       return;
     }
@@ -277,8 +279,9 @@ export class Session implements TurnHost, RunningSession {
     this.#ear.expect(own);
   }
 
-  owes(owed: OwedEnd): void {
+  owes(owed: OwedEnd, turn: Turn): void {
     this.#owed ??= owed;
+    this.#farewell ??= turn;
   }
 
   ends(end: SessionEnd): void {
@@ -294,6 +297,14 @@ export class Session implements TurnHost, RunningSession {
     this.#enqueue(() => this.#parts.runner.close(this));
   }
 
+  /** Completes all open turns but the newest. */
+  #alone(): Turn | undefined {
+    const turns = [...this.#open].sort((a, b) => a.number - b.number);
+    const newest = turns.pop();
+    for (const turn of turns) turn.finish('superseded');
+    return newest;
+  }
+
   #isProtected(nowMs: number): boolean {
     if (this.playback.isProtected(nowMs)) return true;
     for (const turn of this.#open) if (turn.holdsFloor) return true;
@@ -301,7 +312,8 @@ export class Session implements TurnHost, RunningSession {
   }
 
   #note(event: NotifyingEvent, turnId: string): void {
-    if (!this.bot.notes.has(event.type)) return;
+    // Its end is the last thing a bot hears of a session.
+    if (!this.bot.notes.has(event.type) || (this.isEnded && event.type !== 'session_end')) return;
     this.#enqueue(() => this.#parts.runner.note(this, event, turnId));
   }
 

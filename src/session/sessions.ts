@@ -155,7 +155,9 @@ export class Sessions {
     const farewells = left.filter(({ owed }) => owed !== undefined);
     let cut = this.openTurns - openTurnsOf(farewells);
     const ended = left.map(async (session) => {
-      await session.leave('shutdown');
+      // Again for a turn that opened while the call was left.
+      do await session.leave('shutdown');
+      while (session.openTurns > 0 && !session.isEnded);
       await session.stop('shutdown');
     });
     const allEnded = Promise.all(ended);
@@ -178,7 +180,7 @@ export class Sessions {
     const { settings, voice, clock, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
     const recorded = this.#closing === undefined ? await this.#recorded(opening) : undefined;
-    if (recorded !== undefined) return this.#create(id, recorded);
+    if (recorded !== undefined && this.#closing === undefined) return this.#create(id, recorded);
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
       observer.callRefused?.(opening, refusal);
@@ -202,6 +204,9 @@ export class Sessions {
 
   // Counted at once, so that a burst of calls cannot pass the limit together.
   #create(id: string, point: SessionStartingPoint): Session {
+    // A hang-up and another turn may have looked for the call at the same time.
+    const live = this.#live.get(id);
+    if (live !== undefined) return live;
     const session = new Session(point, this.#parts);
     this.#admission.sessionStarted(point.call.organizationId);
     this.#live.set(id, session);
@@ -232,7 +237,7 @@ export class Sessions {
         if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session, 'idle');
       } else if (session.idleMs(nowMs) > settings.idleTimeoutMs || (session.vanishedForMs(nowMs) ?? 0) > VANISHED_RETENTION_MS) {
         this.#discard(id, session, 'idle');
-      } else if (!session.isExpired && nowMs - session.startedAtMs > settings.maxDurationMs) {
+      } else if (session.leaving === undefined && nowMs - session.startedAtMs > settings.maxDurationMs) {
         session.leave('too_long').catch((error: unknown) => {
           log.error({ conversationId: session.call.conversationId, err: error }, 'ending a session that lasted too long failed');
         });

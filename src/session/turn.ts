@@ -165,6 +165,17 @@ export class Turn {
     return true;
   }
 
+  /**
+   * We end the call on this turn: what its caller does from now on is no input.
+   *
+   * @returns true when an input of this turn waits for its answer.
+   */
+  takeOver(): boolean {
+    const isAnswering = this.#state === 'answering';
+    if (this.#state !== 'done') this.#state = 'answering';
+    return isAnswering;
+  }
+
   /** Hands one output to the wire unless the turn is over. False: wait for `onceDrained`. */
   write(output: Output): boolean {
     if (this.#state === 'done') return true;

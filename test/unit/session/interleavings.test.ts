@@ -1,0 +1,220 @@
+// Orders of events that the model-based test (test/model) found, each as small as it can be.
+import { describe, expect, it } from 'vitest';
+import { bot, go, say } from '../../../src/bot/index.ts';
+import type { Sound } from '../../../src/session/ports.ts';
+import { firstRecord } from '../../../src/session/record.ts';
+import { MemoryStore } from '../../../src/store/memory.ts';
+import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { MemoryCall } from '../../support/memory-transport.ts';
+
+const { handover } = TEST_SETTINGS;
+const KEY = { organizationId: 'org', conversationId: 'call-1' };
+const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
+const LONG_MS = 20_000;
+
+const told: string[] = [];
+/** Ends the call on key 9 and is told of turns and of the end. */
+const plain = bot<null>({
+  id: 'plain',
+  name: 'Plain',
+  version: 1,
+  session_start: () => go(null, say('Welcome.').listen()),
+  dtmf_input: (_state, { digits }) => (digits === '9' ? go(null, say('Bye.').end()) : go(null, say(`Key ${digits}.`).listen())),
+  otherwise: () => go(null, say('Yes?').listen()),
+  turn_started: () => {
+    told.push('turn_started');
+  },
+  session_end: () => {
+    told.push('session_end');
+  },
+});
+
+/** A voice that makes the sound of one text only when the test says so. */
+class HeldVoice extends FakeVoice {
+  readonly #held: string;
+  release: () => void = () => undefined;
+
+  constructor(held: string) {
+    super();
+    this.#held = held;
+  }
+
+  override render(prompt: Parameters<FakeVoice['render']>[0]): ReturnType<FakeVoice['render']> {
+    const sound = super.render(prompt);
+    if (prompt.kind !== 'text' || prompt.text !== this.#held || sound instanceof Promise) return sound;
+    return new Promise<Sound>((resolve) => {
+      this.release = () => {
+        resolve(sound);
+      };
+    });
+  }
+}
+
+describe('a call that we end', () => {
+  it('G-77 is handed over in place of the reply that was being spoken', async () => {
+    const voice = new HeldVoice('Key 1.');
+    const { sessions, clock, seen } = await testEngine([plain], { voice });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    const closing = sessions.close(1000);
+    await clock.advanceAsync(LONG_MS);
+    voice.release();
+    await closing;
+    expect(sink.texts).toEqual([handover]);
+    expect(sink.next).toMatchObject({ kind: 'transfer' });
+    expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended shutdown']);
+  });
+
+  it('G-77 is handed over on a turn whose input waits behind another', async () => {
+    const voice = new HeldVoice('Key 1.');
+    const { sessions, clock } = await testEngine([plain], { voice, settings: { maxDurationMs: 50_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await clock.advanceAsync(59_000);
+    const older = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    const newer = await call.open({ kind: 'no_input' });
+    await clock.advanceAsync(LONG_MS);
+    expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
+    expect(newer.sink.texts).toEqual([handover]);
+    expect(newer.sink.end).toBe('complete');
+  });
+
+  it('takes no half-close and no input on the turn that hands over for the end of it', async () => {
+    const voice = new HeldVoice(handover);
+    const { sessions, clock } = await testEngine([plain], { voice, settings: { maxDurationMs: 50_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { turn, sink } = await call.open(FRAME);
+    await clock.advanceAsync(60_000);
+    turn.push({ kind: 'no_input' });
+    turn.halfClose();
+    await flushMicrotasks();
+    expect(sink.end).toBe('open');
+    voice.release();
+    await clock.advanceAsync(LONG_MS);
+    expect(sink.texts).toEqual([handover]);
+    expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
+  });
+
+  it('is handed over on the turn that came when the one before was cancelled', async () => {
+    const stuck = bot<null>({
+      id: 'stuck',
+      name: 'Stuck',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => new Promise(() => undefined),
+    });
+    const { sessions, clock } = await testEngine([stuck], { settings: { maxDurationMs: 50_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await clock.advanceAsync(59_900);
+    const first = await call.open({ kind: 'no_input' });
+    await clock.advanceAsync(100);
+    first.turn.abort('hang_up');
+    const second = await call.open(FRAME);
+    await clock.advanceAsync(LONG_MS);
+    expect(first.sink.kinds).toEqual([]);
+    expect(second.sink.texts).toEqual([handover]);
+  });
+});
+
+describe('an end that was decided', () => {
+  it('G-77 is told on the next turn when its own was cancelled, although the bot is told of turns as well', async () => {
+    const { sessions, clock } = await testEngine([plain]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const { turn } = await call.open({ kind: 'dtmf', digits: '9' });
+    turn.abort('hang_up');
+    await flushMicrotasks();
+    expect((await call.turn({ kind: 'no_input' })).next).toMatchObject({ kind: 'end' });
+    expect((await call.turn({ kind: 'no_input' })).kinds).toEqual([]);
+  });
+});
+
+describe('after the end of a call', () => {
+  it('G-75 tells the bot nothing more', async () => {
+    told.length = 0;
+    const { sessions } = await testEngine([plain]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.hangUp();
+    await call.press('1');
+    await flushMicrotasks();
+    expect(told.at(-1)).toBe('session_end');
+  });
+
+  it('G-7C transfers nobody when the store fails', async () => {
+    class FailingStore extends MemoryStore {
+      isBroken = false;
+      override load(key: Parameters<MemoryStore['load']>[0]): ReturnType<MemoryStore['load']> {
+        return this.isBroken ? Promise.reject(new Error('gone')) : super.load(key);
+      }
+    }
+    const store = new FailingStore();
+    const { sessions, clock } = await testEngine([plain], { store });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const { sink } = await call.open({ kind: 'no_input' });
+    store.isBroken = true;
+    await call.hangUp();
+    await flushMicrotasks();
+    expect([sink.kinds, sink.end]).toEqual([[], 'complete']);
+  });
+
+  it('G-75 does not ask the bot about what was recognized too late', async () => {
+    let recognized: (text: string) => void = () => undefined;
+    const asked: string[] = [];
+    const hearing = bot<null>({
+      id: 'hearing',
+      name: 'Hearing',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: (_state, { type }) => {
+        asked.push(type);
+        return go(null, say('Yes?').listen());
+      },
+    });
+    const { sessions, clock } = await testEngine([hearing], {
+      recognizer: {
+        recognize: () =>
+          new Promise((resolve) => {
+            recognized = resolve;
+          }),
+      },
+    });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const session = await sessions.find(KEY);
+    const { turn, sink } = await call.open();
+    session?.inputComplete(turn, { kind: 'speech', utterance: { mulaw: new Uint8Array(160), durationMs: 20 } });
+    await flushMicrotasks();
+    await call.hangUp();
+    recognized('too late');
+    await flushMicrotasks();
+    expect(asked).toEqual([]);
+    expect(sink.end).toBe('complete');
+  });
+});
+
+describe('a call that another process began', () => {
+  it('has one session, also when a hang-up and a turn look for it at the same time', async () => {
+    const store = new MemoryStore();
+    const call = { ...KEY, agentId: 'plain', startedAtMs: 0, vendorConfig: '', parameters: {} };
+    const record = firstRecord({ call, bot: { id: 'plain', version: 1 }, mode: 'chunk' });
+    await store.commit({ ...record, version: 1, started: true }, 0);
+    const { sessions, seen } = await testEngine([plain], { store });
+    const opening = { ...KEY, agentId: '', vendorConfig: '', parameters: {} };
+    const [found, acquired] = await Promise.all([sessions.find(KEY), sessions.acquire(opening)]);
+    expect(found).toBe(acquired);
+    expect(seen).toEqual(['session_started']);
+    expect(sessions.size).toBe(1);
+  });
+});
