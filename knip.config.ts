@@ -11,6 +11,8 @@ const config: KnipConfig = {
     // Loaded by folder.
     'bots/*.ts!',
     'test/fixtures/*bots/*.ts',
+    // Run in processes of their own.
+    'test/fixtures/reload/*.ts',
     'scripts/*.mjs',
     // Loaded by the servers that `npm run bench:engine` and `npm run soak` measure.
     'scripts/bench/**/*.mjs',
