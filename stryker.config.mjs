@@ -5,9 +5,9 @@ const area = areaOfEnvironment();
 
 /** @type {ConstructorParameters<typeof import('@stryker-mutator/core').Stryker>[0]} */
 export default {
-  plugins: ['@stryker-mutator/vitest-runner', './scripts/mutant-texts.mjs'],
-  testRunner: 'vitest',
-  vitest: { configFile: 'scripts/mutant-vitest.mjs', related: false },
+  plugins: ['./scripts/mutant-runner.mjs', './scripts/mutant-texts.mjs'],
+  testRunner: 'in-one-process',
+  testRunnerNodeArgs: ['--conditions=development'],
   mutate: [...AREAS[area].mutate],
   ignorers: ['texts'],
   coverageAnalysis: 'perTest',
@@ -16,9 +16,9 @@ export default {
   // A copy of the tree, so that nobody's files change under their hands.
   tempDirName: `${STATE_FOLDER}/sandbox-${area}`,
   ignorePatterns: ['/cache', '/coverage', '/demo-output', '/dist', '/docs'],
-  // A test that waits in vain fails by its own limit first, and an endless loop is seen by its number of rounds: this only
-  // ends what neither of them does, and must not take a busy machine for a mutant that hangs.
-  timeoutMS: 60_000,
+  // A test that waits in vain is ended by the runner, and an endless loop is seen by its number of rounds: this only ends
+  // what neither of them does, and must not take a busy machine for a mutant that hangs.
+  timeoutMS: 30_000,
   timeoutFactor: 4,
   dryRunTimeoutMinutes: 10,
   reporters: ['json', 'progress-append-only'],
