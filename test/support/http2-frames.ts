@@ -1,5 +1,5 @@
 // HTTP/2 written by hand on a plain socket, for clients that keep to no rule: more streams than allowed, no answers to
-// pings, no preface. Knows frames and nothing of gRPC.
+// pings, no preface, windows that are never opened again. Knows frames and nothing of gRPC but the prefix of a message.
 import { once } from 'node:events';
 import net from 'node:net';
 
@@ -16,6 +16,8 @@ export class FrameClient {
   /** How often each kind of frame has come. */
   readonly counts = { headers: 0, reset: 0, goaway: 0, ping: 0 };
   isClosed = false;
+  /** Payload of data frames. The windows are never updated: after 65,535 bytes the server may send no more. */
+  receivedBytes = 0;
   readonly #socket: net.Socket;
   #rest: Buffer = Buffer.alloc(0);
 
@@ -54,6 +56,13 @@ export class FrameClient {
     this.write(frame(TYPE.headers, END_HEADERS | (options.isWhole === true ? END_STREAM : 0), streamId, block(headers)));
   }
 
+  /** Writes a gRPC message and ends our side of the stream. */
+  send(streamId: number, message: Uint8Array): void {
+    const prefix = Buffer.alloc(5);
+    prefix.writeUInt32BE(message.length, 1);
+    this.write(frame(TYPE.data, END_STREAM, streamId, Buffer.concat([prefix, message])));
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }
@@ -65,6 +74,7 @@ export class FrameClient {
       if (bytes.length < end) break;
       const type = bytes[offset + 3];
       for (const kind of ['headers', 'reset', 'goaway', 'ping'] as const) if (type === TYPE[kind]) this.counts[kind] += 1;
+      if (type === TYPE.data) this.receivedBytes += end - offset - FRAME_HEADER_BYTES;
       // Settings are acknowledged, or the server would end the connection; pings are not.
       if (type === TYPE.settings && bytes[offset + 4] !== ACK) this.write(frame(TYPE.settings, ACK, 0, Buffer.alloc(0)));
       offset = end;

@@ -15,6 +15,7 @@ import type { Turn } from '../../session/turn.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import { callFromWire, inputFromWire, type WireCall } from './from-wire.ts';
+import { Outgoing } from './outgoing.ts';
 import type { Refusals, WireIds } from './refused.ts';
 import { grpcStatus } from './status.ts';
 import type { ToWire } from './to-wire.ts';
@@ -60,18 +61,18 @@ class CallerStream implements TurnSink {
   readonly trackingId: string;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
+  readonly #outgoing: Outgoing;
   readonly #texts: string[] = [];
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #turn: Turn | undefined;
   #cancelTimer: CancelTimer | undefined;
-  /** Written and not yet taken by the client's window. */
-  #waitingBytes = 0;
   #isOver = false;
 
   constructor(call: CallerCall, parts: CallerInputParts) {
     this.#call = call;
     this.#parts = parts;
+    this.#outgoing = new Outgoing(call, parts.maxQueuedBytes);
     this.trackingId = parts.metadata.trackingId(call.metadata);
     call.on('cancelled', () => {
       this.#gone();
@@ -105,14 +106,19 @@ class CallerStream implements TurnSink {
 
   write(output: Output): boolean {
     if (this.#isOver) return true;
-    let isFlowing = true;
-    for (const response of this.#parts.toWire.responses(output)) isFlowing = this.#send(response);
+    for (const response of this.#parts.toWire.responses(output)) {
+      if (this.#outgoing.send(response)) continue;
+      this.refuse(
+        new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes: this.#parts.maxQueuedBytes } }),
+      );
+      return true;
+    }
     if (this.#parts.isRevealingText) this.#remember(output);
-    return isFlowing;
+    return !this.#outgoing.isFull;
   }
 
   onceDrained(listener: () => void): void {
-    this.#call.once('drain', listener);
+    this.#outgoing.onceDrained(listener);
   }
 
   complete(): void {
@@ -199,21 +205,6 @@ class CallerStream implements TurnSink {
       if (!this.#isOver) sessions.turnAway(this);
       return undefined;
     }
-  }
-
-  /** G-91: what a client does not read must not pile up here. One message alone may be larger than the limit. */
-  #send(response: EncodedResponse): boolean {
-    if (this.#isOver) return true;
-    const { maxQueuedBytes } = this.#parts;
-    if (this.#waitingBytes > 0 && this.#waitingBytes + response.length > maxQueuedBytes) {
-      const details = { limitBytes: maxQueuedBytes };
-      this.refuse(new AppError('slow_reader', 'more prompts wait for the client than may', { details }));
-      return true;
-    }
-    this.#waitingBytes += response.length;
-    return this.#call.write(response, () => {
-      this.#waitingBytes -= response.length;
-    });
   }
 
   readonly #halfClosed = (): void => {
