@@ -56,6 +56,14 @@ const INPUTS = {
   session_end: { kind: 'session_end' },
 } as const satisfies Record<string, Input>;
 
+/** Calls that could end twice. */
+const ENDINGS: readonly (readonly [string, readonly (keyof typeof INPUTS)[]])[] = [
+  ['two turns whose replies both end it', ['dtmf', 'no_input']],
+  ['three of them', ['no_input', 'dtmf', 'no_input']],
+  ['a reply that ends it and a caller who hangs up', ['dtmf', 'session_end']],
+  ['a caller who hangs up and a late input', ['session_end', 'dtmf']],
+];
+
 const errorsIn = ({ log }: TestEngine): readonly string[] =>
   log.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
 
@@ -84,12 +92,7 @@ describe('rules of the turn grammar', () => {
     expect(turn.outputs).toMatchObject([{ kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: 'You entered 1.' }] }]);
   });
 
-  it.each([
-    ['two turns whose replies both end it', ['dtmf', 'no_input']],
-    ['three of them', ['no_input', 'dtmf', 'no_input']],
-    ['a reply that ends it and a caller who hangs up', ['dtmf', 'session_end']],
-    ['a caller who hangs up and a late input', ['session_end', 'dtmf']],
-  ] as const)('G-77 a call gets one terminal event at most: %s', async (_what, kinds) => {
+  it.each(ENDINGS)('G-77 a call gets one terminal event at most: %s', async (_what, kinds) => {
     const engine = await testEngine([hasty]);
     const call = new MemoryCall(engine.sessions);
     await call.start();
