@@ -1,21 +1,28 @@
-// Follows the noise floor of a line and lets a voice through only where it stands out of it. Works on the power of
-// frames; whether a sound is a voice, somebody else says.
+// Follows the noise of a line and lets only that through which stands out of it. Works on the power of frames; whether a
+// sound is a voice, somebody else says.
 
 /**
- * Chosen 2026-11-21 on 36 synthesized utterances of six voices in white and pink noise, hum and babble
- * (docs/decisions/003): the widest distances that still start on speech 10 dB above the noise.
+ * Chosen 2026-11-21 on the corpus of docs/speech.md: the distances that still start on speech 5 dB above a steady noise
+ * and do not start on babble 10 dB below the caller.
  */
 const GATE = {
   /** A voice must stand this far above the floor to open the gate, dB. */
-  openDb: 7,
+  openDb: 5,
   /** An open gate stays open down to this distance, dB: the ends of words are quieter than their middles. */
-  closeDb: 4,
+  closeDb: 2.5,
+  /** The same above the background, which unlike the floor knows the loud moments of other people's talk. */
+  openAboveBackgroundDb: 5,
+  closeAboveBackgroundDb: 2,
   /** Nothing below this is the caller, however quiet the line. */
   leastDbfs: -50,
   /** The floor goes no lower: line silence is digital zero, and noise after it must not seem loud for seconds. */
   leastFloorDbfs: -60,
   /** The floor of a line that nothing is known of is at most this; a caller who talks at once is louder. */
   firstFloorDbfs: -25,
+  /** The background is at most this, or a caller who talked while nobody listened could not be heard for seconds. */
+  mostBackgroundDbfs: -32,
+  /** The same on the first frames of a line, which may be the caller's. */
+  firstBackgroundDbfs: -35,
   /** Frames before the gate may open at all: the detector takes the start of any noise for a voice that long. */
   settleFrames: 6,
   /** How fast the floor follows what is no voice, dB per frame (6 dB a second). */
@@ -24,6 +31,10 @@ const GATE = {
   riseInVoiceDb: 0.02,
   /** The part of the way down that the floor goes in one frame. */
   fall: 0.3,
+  /** The part of the way up that the background goes in one frame: a tenth of a second of a caller hardly moves it. */
+  backgroundRise: 0.03,
+  /** How fast the background falls, dB per frame (10 dB a second): pauses in other people's talk are shorter. */
+  backgroundFallDb: 0.2,
 } as const;
 
 /** Full scale of 16 bits, squared. */
@@ -44,38 +55,58 @@ export function meanSquare(samples: Int16Array): number {
   return sum / length;
 }
 
-/** A gate with two thresholds above a floor that it tracks by itself. */
+/**
+ * A gate with two thresholds above two levels that it tracks by itself: the floor, which the line falls to in every pause,
+ * and the background, which holds how loud it is while nobody speaks to us, be it babble or the echo of a prompt.
+ */
 export class LevelGate {
+  #levelDbfs = 0;
   #floorDbfs = Number.NaN;
+  #backgroundDbfs = GATE.leastFloorDbfs as number;
   #open = false;
   #framesSeen = 0;
 
   /**
-   * Whether the next frame is the caller speaking.
+   * Whether the next frame is loud enough to be the caller. {@link LevelGate.follow} must come after it.
    *
    * @param power - {@link meanSquare} of the frame.
-   * @param isVoice - what the detector says of it.
+   * @param isHearing - the caller is already speaking: the background stays as it was before.
    */
-  passes(power: number, isVoice: boolean): boolean {
+  admits(power: number, isHearing: boolean): boolean {
     // Kept finite for digital silence.
-    const level = 10 * Math.log10(Math.max(power, 1) / FULL_SCALE_POWER);
-    if (this.#framesSeen === 0) this.#floorDbfs = Math.min(level, GATE.firstFloorDbfs);
+    this.#levelDbfs = 10 * Math.log10(Math.max(power, 1) / FULL_SCALE_POWER);
+    if (this.#framesSeen === 0) this.#floorDbfs = Math.min(this.#levelDbfs, GATE.firstFloorDbfs);
     if (this.#framesSeen < GATE.settleFrames) this.#framesSeen += 1;
-    const isSettled = this.#framesSeen === GATE.settleFrames;
-    const above = level - this.#floorDbfs;
-    this.#open = isVoice && isSettled && level >= GATE.leastDbfs && above >= (this.#open ? GATE.closeDb : GATE.openDb);
-    this.#follow(above);
-    return this.#open;
+    if (this.#framesSeen < GATE.settleFrames || this.#levelDbfs < GATE.leastDbfs) return false;
+    return (
+      this.#levelDbfs >= this.#floorDbfs + (this.#open ? GATE.closeDb : GATE.openDb) &&
+      this.#levelDbfs >= this.#backgroundDbfs + (isHearing ? GATE.closeAboveBackgroundDb : GATE.openAboveBackgroundDb)
+    );
+  }
+
+  /** Takes the decision on the frame that was asked about last. */
+  follow(isSpeech: boolean, isHearing: boolean): void {
+    this.#open = isSpeech;
+    const above = this.#levelDbfs - this.#floorDbfs;
+    const step = above < 0 ? above * GATE.fall : Math.min(above, isSpeech ? GATE.riseInVoiceDb : GATE.riseDb);
+    this.#floorDbfs = Math.max(this.#floorDbfs + step, GATE.leastFloorDbfs);
+    if (!isHearing) this.#followBackground();
   }
 
   /** Forgets the line. */
   reset(): void {
     this.#open = false;
     this.#framesSeen = 0;
+    this.#backgroundDbfs = GATE.leastFloorDbfs;
   }
 
-  #follow(above: number): void {
-    const step = above < 0 ? above * GATE.fall : Math.min(above, this.#open ? GATE.riseInVoiceDb : GATE.riseDb);
-    this.#floorDbfs = Math.max(this.#floorDbfs + step, GATE.leastFloorDbfs);
+  #followBackground(): void {
+    const above = this.#levelDbfs - this.#backgroundDbfs;
+    if (this.#framesSeen < GATE.settleFrames) {
+      this.#backgroundDbfs = Math.min(Math.max(this.#backgroundDbfs, this.#levelDbfs), GATE.firstBackgroundDbfs);
+      return;
+    }
+    const step = above > 0 ? above * GATE.backgroundRise : Math.max(above, -GATE.backgroundFallDb);
+    this.#backgroundDbfs = Math.min(this.#backgroundDbfs + step, GATE.mostBackgroundDbfs);
   }
 }

@@ -185,7 +185,7 @@ export class Listener {
   }
 
   #hear(pcm: Int16Array, mulaw: Uint8Array): void {
-    const isSpeech = this.#detector?.isSpeech(pcm);
+    const isSpeech = this.#detector?.isSpeech(pcm, this.#endpointer.isHearing);
     this.#onFrame?.(pcm);
     // Whoever looks at the frames may close the listener, and may start and end utterances.
     if (this.#closed) return;

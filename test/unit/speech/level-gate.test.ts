@@ -3,41 +3,48 @@ import { LevelGate, meanSquare } from '../../../src/speech/level-gate.ts';
 
 const power = (dbfs: number): number => 32_768 ** 2 * 10 ** (dbfs / 10);
 
-/** Feeds `frames` frames of one level and returns the last decision. */
-function feed(gate: LevelGate, frames: number, dbfs: number, isVoice: boolean): boolean {
-  let open = false;
-  for (let frame = 0; frame < frames; frame += 1) open = gate.passes(power(dbfs), isVoice);
-  return open;
+/** Feeds `frames` frames of one level, a voice or none, and returns the last decision. */
+function feed(gate: LevelGate, frames: number, dbfs: number, isVoice: boolean, isHearing = false): boolean {
+  let isSpeech = false;
+  for (let frame = 0; frame < frames; frame += 1) {
+    const isLoud = gate.admits(power(dbfs), isHearing);
+    isSpeech = isLoud && isVoice;
+    gate.follow(isSpeech, isHearing);
+  }
+  return isSpeech;
 }
 
-/** A gate that knows the floor of its line. */
-function settled(floorDbfs: number): LevelGate {
+/** A gate that knows the noise of its line. */
+function settled(dbfs: number): LevelGate {
   const gate = new LevelGate();
-  feed(gate, 200, floorDbfs, false);
+  feed(gate, 200, dbfs, false);
   return gate;
 }
 
-describe('the level gate', () => {
-  it('lets a voice through that stands 7 dB above the floor', () => {
-    expect(feed(settled(-45), 1, -37.9, true)).toBe(true);
-    expect(feed(settled(-45), 1, -38.2, true)).toBe(false);
+describe('the level gate above the floor', () => {
+  it('lets a voice through that stands 5 dB above it', () => {
+    expect(feed(settled(-45), 1, -39.9, true)).toBe(true);
+    expect(feed(settled(-45), 1, -40.1, true)).toBe(false);
   });
 
-  it('keeps a voice down to 4 dB above the floor once it is open', () => {
+  it('keeps a voice down to 2.5 dB above it once it is open', () => {
     const gate = settled(-45);
     feed(gate, 1, -30, true);
-    expect(feed(gate, 1, -40.7, true)).toBe(true);
-    expect(feed(gate, 1, -41.3, true)).toBe(false);
-    expect(feed(gate, 1, -40.7, true)).toBe(false);
+    expect(feed(gate, 1, -42.4, true, true)).toBe(true);
+    expect(feed(gate, 1, -42.7, true, true)).toBe(false);
+    expect(feed(gate, 1, -42.4, true, true)).toBe(false);
   });
 
-  it('lets nothing through that is no voice', () => {
-    expect(feed(settled(-60), 3, -10, false)).toBe(false);
+  it('admits what is loud enough, whatever it is, and counts as open only what was speech', () => {
+    const gate = settled(-45);
+    expect(gate.admits(power(-10), false)).toBe(true);
+    gate.follow(false, false);
+    expect(feed(gate, 1, -42.4, true, true)).toBe(false);
   });
 
   it('lets nothing through below -50 dBFS, however quiet the line', () => {
-    expect(feed(settled(-90), 1, -51, true)).toBe(false);
-    expect(feed(settled(-90), 1, -49, true)).toBe(true);
+    expect(feed(settled(-90), 1, -50.1, true)).toBe(false);
+    expect(feed(settled(-90), 1, -49.9, true)).toBe(true);
   });
 
   it('stays shut for the first five frames of a line', () => {
@@ -46,32 +53,92 @@ describe('the level gate', () => {
     expect(feed(gate, 1, -15, true)).toBe(true);
   });
 
-  it('takes a steady noise that the detector mistakes for a voice as the floor from its first frame', () => {
-    expect(feed(new LevelGate(), 300, -30, true)).toBe(false);
-  });
-
   it('follows a new noise within seconds', () => {
     const gate = settled(-60);
     feed(gate, 250, -40, false);
-    expect(feed(gate, 1, -35, true)).toBe(false);
-    expect(feed(gate, 1, -32, true)).toBe(true);
+    expect(feed(gate, 1, -35.5, true)).toBe(false);
+    expect(feed(gate, 1, -34.5, true)).toBe(true);
   });
 
   it('hardly follows a long sentence', () => {
     const gate = settled(-50);
-    expect(feed(gate, 500, -30, true)).toBe(true);
+    expect(feed(gate, 500, -30, true, true)).toBe(true);
   });
 
-  it('follows the line down within a few frames', () => {
+  it('follows the line down within a few frames of speech', () => {
     const gate = settled(-30);
-    expect(feed(gate, 1, -40, true)).toBe(false);
+    expect(feed(gate, 1, -40, true, true)).toBe(false);
     feed(gate, 20, -55, false);
-    expect(feed(gate, 1, -40, true)).toBe(true);
+    expect(feed(gate, 1, -28, true)).toBe(true);
+    expect(feed(gate, 1, -31, true, true)).toBe(true);
+  });
+});
+
+describe('the level gate above the background', () => {
+  /** Talk in another corner, with pauses between the words, so that the floor is that of the pauses. */
+  const withTalk = (dbfs: number): LevelGate => {
+    const gate = settled(-60);
+    for (let round = 0; round < 30; round += 1) {
+      feed(gate, 3, -60, false);
+      feed(gate, 20, dbfs, true);
+    }
+    return gate;
+  };
+
+  it('learns how loud others talk and lets only those through who are louder', () => {
+    const gate = withTalk(-40);
+    expect(feed(gate, 1, -37, true)).toBe(false);
+    expect(feed(gate, 1, -35, true)).toBe(true);
+  });
+
+  it('keeps the caller down to 2 dB above it while the caller speaks, and does not learn from that', () => {
+    const gate = withTalk(-40);
+    expect(feed(gate, 100, -26, true, true)).toBe(true);
+    expect(feed(gate, 1, -38, true, true)).toBe(true);
+    expect(feed(gate, 1, -39.5, true, true)).toBe(false);
+    expect(feed(gate, 100, -60, false, true)).toBe(false);
+    expect(feed(gate, 1, -39.5, true, true)).toBe(false);
+  });
+
+  it('forgets a talk that is over at 10 dB a second', () => {
+    const gate = settled(-60);
+    feed(gate, 500, -35, true);
+    feed(gate, 50, -60, false);
+    expect(feed(gate, 1, -42, true)).toBe(false);
+    feed(gate, 50, -60, false);
+    expect(feed(gate, 1, -42, true)).toBe(true);
+  });
+
+  it('hears a caller at once who talked before anybody listened', () => {
+    const gate = settled(-60);
+    feed(gate, 500, -20, true);
+    expect(feed(gate, 1, -26.5, true)).toBe(true);
+    expect(feed(gate, 1, -27.5, true)).toBe(false);
+  });
+
+  it('takes the first frames of a line for background, but not for more than -35 dBFS', () => {
+    const noisy = new LevelGate();
+    feed(noisy, 5, -45, true);
+    feed(noisy, 20, -70, false);
+    // 20 frames of silence take 4 dB off.
+    expect(feed(noisy, 1, -44.4, true)).toBe(false);
+    expect(feed(noisy, 1, -43, true)).toBe(true);
+    const loud = new LevelGate();
+    feed(loud, 5, -15, true);
+    feed(loud, 1, -70, false);
+    expect(feed(loud, 1, -30.6, true)).toBe(false);
+    expect(feed(loud, 1, -29, true)).toBe(true);
+  });
+
+  it('takes a steady noise that the detector mistakes for a voice for background from its first frame', () => {
+    expect(feed(new LevelGate(), 300, -38, true)).toBe(false);
   });
 
   it('forgets the line on reset', () => {
-    const gate = settled(-60);
-    feed(gate, 1, -30, true);
+    const gate = withTalk(-35);
+    gate.reset();
+    expect(feed(gate, 5, -60, true)).toBe(false);
+    expect(feed(gate, 1, -40, true)).toBe(true);
     gate.reset();
     expect(feed(gate, 5, -15, true)).toBe(false);
   });

@@ -3,6 +3,7 @@ import { loadSignalModules } from '../../../src/app/signal-engines.ts';
 import { FRAME_SAMPLES } from '../../../src/speech/audio-format.ts';
 import { decodeMulaw } from '../../../src/speech/g711.ts';
 import { detectorMaker, type CreateDetector, type FvadModule, type VoiceDetector } from '../../../src/speech/vad.ts';
+import { speechBounds } from '../../support/listening.ts';
 import { hum, joined, mixed, noise, recorded, signal, silence } from '../../support/line-signals.ts';
 
 let module: FvadModule;
@@ -13,11 +14,11 @@ beforeAll(async () => {
   createDetector = detectorMaker(module);
 });
 
-/** The decisions on all whole frames. */
-function decide(detector: VoiceDetector, mulaw: Uint8Array): boolean[] {
+/** The decisions on all whole frames of a caller who has not begun to speak, or of one who speaks from some frame on. */
+function decide(detector: VoiceDetector, mulaw: Uint8Array, hearingFrom = Infinity): boolean[] {
   const samples = decodeMulaw(mulaw);
   return Array.from({ length: Math.floor(samples.length / FRAME_SAMPLES) }, (_, n) =>
-    detector.isSpeech(samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES)),
+    detector.isSpeech(samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES), n >= hearingFrom),
   );
 }
 
@@ -53,10 +54,41 @@ describe('what is no voice', () => {
   });
 });
 
+describe('what vocal cords do not make', () => {
+  it.each([0, 5, 10, 15])('hears hardly a frame in the tone of a pressed key %d', (key) => {
+    const [low = 0, high = 0] = [[697, 770, 852, 941][Math.floor(key / 4)], [1209, 1336, 1477, 1633][key % 4]];
+    const tone = signal(300, (n) => 0.2 * (Math.sin((2 * Math.PI * low * n) / 8000) + Math.sin((2 * Math.PI * high * n) / 8000)));
+    expect(speechFrames(joined(silence(1003), tone, silence(504), tone, silence(1000)))).toBeLessThanOrEqual(2);
+  });
+
+  it('hears a voice again two frames after a key', () => {
+    const tone = signal(200, (n) => 0.2 * (Math.sin((2 * Math.PI * 770 * n) / 8000) + Math.sin((2 * Math.PI * 1336 * n) / 8000)));
+    const { startMs } = speechBounds(recorded('sentence'));
+    const decisions = decide(createDetector(), joined(silence(1000), tone, recorded('sentence').subarray((startMs + 100) * 8)));
+    expect(decisions.slice(0, 61).filter(Boolean).length).toBeLessThanOrEqual(1);
+    expect(decisions.indexOf(true, 61)).toBeLessThanOrEqual(63);
+  });
+
+  it('hears nothing in breath or a cough without a voice', () => {
+    const burst = noise(250, -12);
+    const fading = joined(...[0, 1, 2, 3, 4].map((step) => noise(50, -12 - 4 * step, step + 1)));
+    for (const sound of [burst, fading]) expect(speechFrames(joined(silence(1000), sound, silence(1000)))).toBeLessThanOrEqual(2);
+  });
+
+  it('lets the sounds without a voice of a word through for 300 ms after a voiced one', () => {
+    const { endMs } = speechBounds(recorded('yes'));
+    const hiss = joined(silence(1000), recorded('yes').subarray(0, endMs * 8), noise(1000, -20));
+    const decisions = decide(createDetector(), hiss, 60);
+    const hissFrom = 50 + endMs / 20;
+    expect(decisions.slice(hissFrom + 16).some(Boolean)).toBe(false);
+  });
+});
+
 describe('what is a voice', () => {
   it.each(['sentence', 'number', 'yes'] as const)('hears the speech of %s on a silent line within 60 ms', (name) => {
     const speech = recorded(name);
-    const decisions = decide(createDetector(), joined(silence(1000), speech));
+    const line = joined(silence(1000), speech);
+    const decisions = decide(createDetector(), line, decide(createDetector(), line).indexOf(true) + 5);
     const before = decisions.slice(0, 50);
     expect(before.some(Boolean)).toBe(false);
     const loud = Array.from({ length: Math.floor(speech.length / FRAME_SAMPLES) }, (_, n) => {

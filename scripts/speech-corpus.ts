@@ -1,0 +1,267 @@
+// The corpus: lines of a call with known speech in them, made from voices, noises and a seed. Knows nothing of what
+// listens to them.
+import {
+  asMulaw,
+  atLevel,
+  atSpeechLevel,
+  between,
+  breath,
+  chain,
+  click,
+  cough,
+  cutOut,
+  echoOf,
+  humming,
+  keyTone,
+  lengthMs,
+  louder,
+  murmur,
+  over,
+  pinkNoise,
+  quiet,
+  randomFrom,
+  whiteNoise,
+  type Random,
+  type Sound,
+} from './speech-sounds.ts';
+import type { Voice } from './speech-voices.ts';
+
+/** One stretch of caller audio and what is in it. */
+export interface Line {
+  /** Row of the table it counts for. */
+  readonly row: string;
+  readonly mulaw: Uint8Array;
+  /** From the first sound of the caller's utterance to its last, ms; undefined when the caller says nothing. */
+  readonly spoken: { readonly startMs: number; readonly endMs: number } | undefined;
+  /** A prompt plays until this time, ms; 0 for none. */
+  readonly promptMs: number;
+  readonly isDigits: boolean;
+}
+
+/** Which parts are made; all of them by default. */
+export interface CorpusSize {
+  /** How many of the texts and of the other sounds. */
+  readonly texts: number;
+  readonly sounds: number;
+  /** Signal-to-noise ratios, dB. */
+  readonly ratiosDb: readonly number[];
+}
+
+export const WHOLE_CORPUS: CorpusSize = { texts: Infinity, sounds: 48, ratiosDb: [20, 10, 5] };
+
+const WORDS = ['Yes.', 'No.', 'Nine.', 'Six.', 'Two.', 'Eight.', 'Stop.', 'Help.'] as const;
+const NAMES = ['Anna Miller.', 'John Peterson.'] as const;
+const SENTENCES = [
+  'I would like to change my delivery address, please.',
+  'My parcel has not arrived yet. Can you tell me where it is?',
+  'It is about an invoice from last month, and I think it is wrong.',
+] as const;
+const PHONE_GROUPS = ['Zero six one.', 'Four four seven.', 'Two nine.', 'Eight five.'] as const;
+const CARD_GROUPS = ['Four five three two.', 'Nine zero one eight.', 'Seven seven six one.', 'Two three eight four.'] as const;
+const BACKCHANNELS = ['Uh huh.', 'Yeah.', 'Right.', 'Okay.'] as const;
+const PROMPT = 'Welcome to the parcel service. You can ask me where your parcel is, or change the day of your delivery.';
+
+/** Loudness of callers, dBFS: what a telephone brings of somebody who speaks normally. */
+const CALLER_DBFS = -26;
+const PROMPT_DBFS = -20;
+/** There is no line without any noise. */
+const LINE_NOISE_DBFS = -62;
+const TAIL_MS = 2600;
+/** How long after the first sound of an interruption the prompt falls silent. */
+const CUT_AFTER_MS = 700;
+
+/** All lines, in the order of the table. */
+export async function makeCorpus(voices: readonly Voice[], size: CorpusSize = WHOLE_CORPUS): Promise<Line[]> {
+  const speech = await readAll(voices, size);
+  const random = randomFrom(1);
+  const babble = makeBabble(speech, randomFrom(2));
+  return [
+    ...answers(speech, babble, size, random),
+    ...numbers(speech, babble, random),
+    ...sounds(size, random),
+    ...overPrompts(speech, size, random),
+  ];
+}
+
+/** What one voice said, each at the loudness of a caller. */
+interface Speech {
+  readonly words: readonly Sound[];
+  readonly sentences: readonly Sound[];
+  readonly phone: readonly Sound[];
+  readonly card: readonly Sound[];
+  readonly backchannels: readonly Sound[];
+  readonly prompt: Sound;
+}
+
+function readAll(voices: readonly Voice[], size: CorpusSize): Promise<Speech[]> {
+  const words = WORDS.slice(0, size.texts);
+  const sentences = [...NAMES, ...SENTENCES].slice(-size.texts);
+  const texts = [...words, ...sentences, ...PHONE_GROUPS, ...CARD_GROUPS, ...BACKCHANNELS, PROMPT];
+  return Promise.all(
+    voices.map(async (voice) => {
+      const left = (await voice.read(texts)).map((sound) => atSpeechLevel(sound, CALLER_DBFS));
+      return {
+        words: left.splice(0, words.length),
+        sentences: left.splice(0, sentences.length),
+        phone: left.splice(0, PHONE_GROUPS.length),
+        card: left.splice(0, CARD_GROUPS.length),
+        backchannels: left.splice(0, BACKCHANNELS.length),
+        prompt: louder(left[0] ?? quiet(1), PROMPT_DBFS - CALLER_DBFS),
+      };
+    }),
+  );
+}
+
+/** Eight people who talk all the time, at the loudness of one caller. */
+function makeBabble(speech: readonly Speech[], random: Random): Sound {
+  const monologues = speech.map(({ sentences, prompt, phone }) => chain(...sentences, atSpeechLevel(prompt, CALLER_DBFS), ...phone));
+  let sum = quiet(60_000);
+  for (let talker = 0; talker < 8; talker += 1) {
+    const monologue = monologues[talker % monologues.length] ?? quiet(1);
+    sum = over(sum, cutOut(monologue, between(random, 0, 20_000), 60_000));
+  }
+  return atLevel(sum, CALLER_DBFS);
+}
+
+/** The background of a line, so and so much quieter than the caller. */
+type Background = (ms: number, random: Random) => Sound;
+
+function backgrounds(babble: Sound, { ratiosDb }: CorpusSize): [name: string, Background][] {
+  const kinds: [string, Background][] = [
+    ['white noise', whiteNoise],
+    ['pink noise', pinkNoise],
+    ['hum', humming],
+    ['babble', (ms, random) => cutOut(babble, between(random, 0, 59_000), ms)],
+  ];
+  return kinds.flatMap(([name, make]) =>
+    ratiosDb.map((ratioDb): [string, Background] => [
+      `${name} ${String(ratioDb)} dB`,
+      // Babble has one level as a whole; of a piece only, its pauses would make it louder.
+      (ms, random) => (make === kinds[3]?.[1] ? louder(make(ms, random), -ratioDb) : atLevel(make(ms, random), CALLER_DBFS - ratioDb)),
+    ]),
+  );
+}
+
+function lineNoise(ms: number, random: Random): Sound {
+  return atLevel(whiteNoise(ms, random), LINE_NOISE_DBFS);
+}
+
+/** A caller who says one thing on a line with such a background. */
+function spokenLine(row: string, said: Sound, background: Background, random: Random, isDigits = false): Line {
+  const startMs = between(random, 1000, 2500);
+  const endMs = startMs + lengthMs(said);
+  const ground = background(endMs + TAIL_MS, random);
+  return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, promptMs: 0, isDigits };
+}
+
+function answers(speech: readonly Speech[], babble: Sound, size: CorpusSize, random: Random): Line[] {
+  const all = speech.flatMap(({ words, sentences }) => [...words, ...sentences]);
+  return [['quiet line', lineNoise] as [string, Background], ...backgrounds(babble, size)].flatMap(([name, background]) =>
+    all.map((said) => spokenLine(name, said, background, random)),
+  );
+}
+
+/** Phone and card numbers, read in groups with pauses of 300 to 700 ms. */
+function numbers(speech: readonly Speech[], babble: Sound, random: Random): Line[] {
+  const pausing = (groups: readonly Sound[]): Sound => groups.reduce((sum, group) => chain(sum, quiet(between(random, 300, 700)), group));
+  const all = speech.flatMap(({ phone, card }) => [pausing(phone), pausing(card)]);
+  const noisy: [string, Background][] = [
+    ['quiet line', lineNoise],
+    ['white noise 10 dB', (ms, next) => atLevel(whiteNoise(ms, next), CALLER_DBFS - 10)],
+    ['babble 20 dB', (ms, next) => louder(cutOut(babble, between(next, 0, 59_000), ms), -20)],
+  ];
+  return [false, true].flatMap((isDigits) =>
+    noisy.flatMap(([name, background]) =>
+      all.map((said) => spokenLine(`numbers, ${name}${isDigits ? ', digits expected' : ''}`, said, background, random, isDigits)),
+    ),
+  );
+}
+
+/** Sounds of the caller that are no speech, one on each line. */
+function sounds({ sounds: count }: CorpusSize, random: Random): Line[] {
+  const makers: [string, (number: number) => Sound][] = [
+    ['coughs', () => cough(random)],
+    ['breath', () => breath(random)],
+    ['clicks', () => click(random)],
+    ['keys', (number) => louder(keys(number, random), -between(random, 6, 20))],
+  ];
+  return makers.flatMap(([row, make]) =>
+    Array.from({ length: count }, (_, number) => ({
+      ...{ row, spoken: undefined, promptMs: 0, isDigits: false },
+      mulaw: asMulaw(over(lineNoise(4000, random), make(number), between(random, 1000, 2000))),
+    })),
+  );
+}
+
+/** One to four keys, each pressed for 60 to 400 ms. */
+function keys(number: number, random: Random): Sound {
+  const tones = Array.from({ length: 1 + (number % 4) }, (_, index) =>
+    chain(keyTone((number + index * 5) % 16, between(random, 60, 400)), quiet(between(random, 60, 200))),
+  );
+  return chain(...tones);
+}
+
+function overPrompts(speech: readonly Speech[], { sounds: count }: CorpusSize, random: Random): Line[] {
+  const echoes = [-25, -30].flatMap((db) =>
+    speech.map(({ prompt }) => promptLine({ row: `prompt echo ${String(db)} dB`, prompt, echoDb: db, random })),
+  );
+  const promptOf = (number: number): Sound => speech[number % speech.length]?.prompt ?? quiet(1);
+  const muttered = [...Array.from({ length: count }, () => murmurAt(random)), ...speech.flatMap(({ backchannels }) => backchannels)];
+  const heard = (row: string, sound: Sound, number: number): Line => promptLine({ row, prompt: promptOf(number + 1), sound, random });
+  return [
+    ...echoes,
+    ...Array.from({ length: count }, (_, number) => heard('coughs over a prompt', cough(random), number)),
+    ...muttered.map((sound, number) => heard('"mhm" and the like over a prompt', sound, number)),
+    ...speech.flatMap(({ words, sentences }, number) => [
+      ...sentences.map((said) => interrupting('sentences over a prompt', said, promptOf(number + 1), random)),
+      ...words.map((said) => interrupting('single words over a prompt', said, promptOf(number + 1), random)),
+      ...words.map((said) => atTheEnd('single words on the end of a prompt', said, promptOf(number + 1), random)),
+    ]),
+  ];
+}
+
+function murmurAt(random: Random): Sound {
+  return atSpeechLevel(murmur(random), CALLER_DBFS - between(random, 0, 6));
+}
+
+interface PromptLine {
+  readonly row: string;
+  readonly prompt: Sound;
+  readonly echoDb?: number;
+  readonly sound?: Sound;
+  readonly random: Random;
+}
+
+/** A prompt that is heard to its end, and maybe a sound over its middle that is not meant to cut it. */
+function promptLine({ row, prompt, echoDb = -30, sound, random }: PromptLine): Line {
+  const ground = over(lineNoise(lengthMs(prompt) + 1500, random), echoOf(prompt, echoDb));
+  const mulaw = asMulaw(sound === undefined ? ground : over(ground, sound, between(random, 1000, 2500)));
+  // Its echo ends a little later than the prompt.
+  return { row, mulaw, spoken: undefined, promptMs: lengthMs(prompt) + 100, isDigits: false };
+}
+
+/** A caller who wants to be heard in the middle of a prompt, which would go on for long. */
+function interrupting(row: string, said: Sound, prompt: Sound, random: Random): Line {
+  const startMs = between(random, 1000, 2500);
+  return answered(row, said, { startMs, prompt, promptMs: startMs + lengthMs(said) + TAIL_MS }, random);
+}
+
+/** A caller who answers a little before the prompt is over. */
+function atTheEnd(row: string, said: Sound, prompt: Sound, random: Random): Line {
+  const promptMs = between(random, 2000, 3000);
+  return answered(row, said, { startMs: promptMs - lengthMs(said) - between(random, 0, 150), prompt, promptMs }, random);
+}
+
+interface Over {
+  readonly startMs: number;
+  readonly prompt: Sound;
+  readonly promptMs: number;
+}
+
+function answered(row: string, said: Sound, { startMs, prompt, promptMs }: Over, random: Random): Line {
+  const endMs = startMs + lengthMs(said);
+  // The echo stops with the prompt: at its end, or when the caller has cut it.
+  const echo = echoOf(cutOut(prompt, 0, Math.min(promptMs, startMs + CUT_AFTER_MS)), -30);
+  const ground = over(lineNoise(endMs + TAIL_MS, random), echo);
+  return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, promptMs, isDigits: false };
+}
