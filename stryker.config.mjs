@@ -5,8 +5,8 @@ const area = areaOfEnvironment();
 
 /** @type {ConstructorParameters<typeof import('@stryker-mutator/core').Stryker>[0]} */
 export default {
+  // The runner is named on the command line (scripts/mutants.mjs).
   plugins: ['./scripts/mutant-runner.mjs', './scripts/mutant-texts.mjs'],
-  testRunner: 'in-one-process',
   testRunnerNodeArgs: ['--conditions=development'],
   mutate: [...AREAS[area].mutate],
   ignorers: ['texts'],

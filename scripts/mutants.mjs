@@ -98,9 +98,10 @@ function readArguments() {
  */
 function run(area, { files, concurrency }) {
   const only = files === undefined ? [] : ['--mutate', files];
+  const choices = ['--testRunner', 'in-one-process', '--concurrency', String(concurrency), ...only];
   const child = spawn(
     process.execPath,
-    ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', 'stryker.config.mjs', '--concurrency', String(concurrency), ...only],
+    ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', 'stryker.config.mjs', ...choices],
     // What it prints is progress; a program may read our stdout.
     { stdio: ['ignore', 2, 2], env: { ...process.env, [AREA_VARIABLE]: area } },
   );
