@@ -1,5 +1,5 @@
 // What each call of the soak does: chosen at random, the same for the same seed and number. Plans only; places no call.
-import { KEYS, type Key } from '../src/fake-platform/key.ts';
+import { KEYS, keysOf, type Key } from '../src/fake-platform/key.ts';
 import type { PlatformHabits } from '../src/fake-platform/key-entry.ts';
 import type { Step } from '../src/fake-platform/script.ts';
 
@@ -15,6 +15,9 @@ export const PHRASES = [
   'My number is zero six one, four four seven, two nine.',
   'Hm.',
 ] as const;
+
+/** The codes that callers enter; each is read back by a prompt of its own, so there are not many. */
+const CODES = ['4711', '1234', '0000', '9876', '2580'] as const;
 
 /** A call that keeps to the turn grammar. */
 export interface FairPlan {
@@ -38,8 +41,8 @@ export type RoughAction =
   | { readonly kind: 'keys'; readonly keys: readonly Key[]; readonly isAnnounced: boolean }
   /** Speech that is half-closed or cancelled in the middle. */
   | { readonly kind: 'speech'; readonly phrase: number; readonly frames: number; readonly end: 'half_close' | 'cancel' }
-  /** An RPC that is cancelled before it says anything. */
-  | { readonly kind: 'open_and_cancel' }
+  /** An RPC that is cancelled before it says anything; not at once, or Node's client keeps the cancellation to itself. */
+  | { readonly kind: 'open_and_cancel'; readonly afterMs: number }
   /** A reply is asked for and its RPC cancelled while it comes. */
   | { readonly kind: 'cancel_reply'; readonly afterMs: number }
   /** Two streams of silence at once. */
@@ -87,7 +90,7 @@ export function planCall(seed: number, number: number, phrases: readonly Uint8Ar
     const phrase = between(0, PHRASES.length);
     return { kind: 'say', label: `"${PHRASES[phrase] ?? ''}"`, mulaw: phrases[phrase] ?? new Uint8Array(0), ...barge(0.35) };
   };
-  const press = (count: number): Step => ({ kind: 'press', keys: keys(count), ...barge(0.4) });
+  const press = (count: number): Step & { readonly kind: 'press' } => ({ kind: 'press', keys: keys(count), ...barge(0.4) });
   const wait = (): Step => ({ kind: 'wait', waitMs: between(500, 5000) });
   const step = (): Step => {
     switch (agentId) {
@@ -96,7 +99,13 @@ export function planCall(seed: number, number: number, phrases: readonly Uint8Ar
       case 'front-desk':
         return chance(0.6) ? press(1) : chance(0.6) ? say() : wait();
       default:
-        return chance(0.7) ? press(chance(0.7) ? 4 : between(1, 7)) : chance(0.5) ? say() : wait();
+        return chance(0.4)
+          ? { ...press(0), keys: keysOf(pick(CODES)) ?? [] }
+          : chance(0.5)
+            ? press(between(1, 4))
+            : chance(0.5)
+              ? say()
+              : wait();
     }
   };
   const fair = (): FairPlan => ({
@@ -128,7 +137,8 @@ export function planCall(seed: number, number: number, phrases: readonly Uint8Ar
       case 'speech':
         return { kind, phrase: between(0, PHRASES.length), frames: between(1, 150), end: chance(0.5) ? 'cancel' : 'half_close' };
       case 'cancel_reply':
-        return { kind, afterMs: between(0, 120) };
+      case 'open_and_cancel':
+        return { kind, afterMs: between(2, 120) };
       case 'overlap':
         return { kind, frames: between(1, 60) };
       default:

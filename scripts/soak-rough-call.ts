@@ -117,6 +117,7 @@ class RoughCall {
       }
       case 'open_and_cancel': {
         const turn = this.#turn('speech');
+        await pause(action.afterMs);
         turn.cancel();
         await turn.completed();
         return;

@@ -54,9 +54,12 @@ const SERVER_FLAGS = [
   '--listen.no_input_ms=3000',
   '--sessions.sweep_ms=2000',
   '--sessions.idle_timeout_ms=60000',
-  // Prompts with digits are new in most calls: a small cache is full soon, and only then memory can be flat.
+  // What is kept on purpose, up to a limit, must be full when the watching begins.
   '--synthesizer.cache_max_bytes=2097152',
   '--synthesizer.cache_folder=',
+  '--telemetry.timeline_calls=20',
+  // A busy machine is no reason to turn calls away here.
+  '--overload.max_loop_delay_ms=0',
 ];
 
 const log = (line: string): void => {
