@@ -3,10 +3,12 @@
 #   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
 #   docker build --build-arg NODE_DIGEST=sha256:… --tag parley .
 #
-# Runs as a user without rights on a read-only root file system; only spoken prompts are written, to /var/cache/parley:
+# Runs as a user without rights on a read-only root file system; only spoken prompts are written, to /parley/cache/prompts,
+# where synthesizer.cache_folder points unless you set it. With a configuration like config/example.production.yaml:
 #
-#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --volume parley-prompts:/var/cache/parley \
-#     --volume /etc/parley:/etc/parley:ro --env PARLEY_CONFIG=/etc/parley/parley.yaml --publish 8086:8086 parley
+#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --publish 8443:8443 \
+#     --volume /etc/parley:/etc/parley:ro --volume /run/secrets/parley:/run/secrets/parley:ro \
+#     --volume parley-prompts:/parley/cache/prompts --env PARLEY_CONFIG=/etc/parley/parley.yaml parley
 #
 # test/e2e/dockerfile.test.ts runs these very steps without a container engine. So that it can, RUN uses no absolute path.
 ARG NODE_IMAGE=node:24-bookworm-slim
@@ -31,8 +33,8 @@ FROM ${NODE_IMAGE}@${NODE_DIGEST}
 LABEL org.opencontainers.image.title="Parley" \
       org.opencontainers.image.description="The server behind a contact-center platform's voice virtual agents" \
       org.opencontainers.image.licenses="Apache-2.0"
-ENV NODE_ENV=production \
-    PARLEY_SYNTHESIZER_CACHE_FOLDER=/var/cache/parley
+# No setting of Parley here: a variable would win over the operator's file.
+ENV NODE_ENV=production
 WORKDIR /parley
 COPY LICENSE package.json ./
 COPY proto proto
@@ -40,10 +42,10 @@ COPY config config
 COPY bots/prompts bots/prompts
 COPY --from=build /parley/node_modules node_modules
 COPY --from=build /parley/dist dist
-COPY --from=build --chown=1000:1000 /parley/prompts-cache /var/cache/parley
-VOLUME /var/cache/parley
+COPY --from=build --chown=1000:1000 /parley/prompts-cache cache/prompts
+VOLUME /parley/cache/prompts
 # The user "node" of the base image, by number so that a cluster can see that it is not root.
 USER 1000:1000
-EXPOSE 8086 8087
+EXPOSE 8086 8087 8443
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/src/cli/main.js", "health"]
 CMD ["node", "dist/src/cli/main.js", "serve"]

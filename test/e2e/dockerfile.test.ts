@@ -195,11 +195,11 @@ describe('the image', () => {
       inside('.'),
       inside('dist/src/cli/main.js'),
       inside('config/default.yaml'),
-      inside('/var/cache/parley'),
+      inside('cache/prompts'),
     ];
     const node = path.join(image.root, 'usr/local/bin/node');
     const { stdout } = spawnSync(node, ['-e', probe, ...candidates], { encoding: 'utf8', env: {}, ...NOBODY });
-    expect(stdout.trim().split('\n')).toEqual([inside('/var/cache/parley')]);
+    expect(stdout.trim().split('\n')).toEqual([inside('cache/prompts')]);
   });
 
   it('tells its version', async () => {
@@ -239,7 +239,7 @@ describe('the image', () => {
       output: expect.stringMatching(/^ready/u) as string,
     });
     // Only the embedded voice writes; that it can shows that the one writable folder is the right one.
-    await until('a prompt is kept on disk', () => readdirSync(inside('/var/cache/parley')).length > 0);
+    await until('a prompt is kept on disk', () => readdirSync(inside('cache/prompts')).length > 0);
 
     expect(await stop(running), output).toBe(0);
     expect(output).not.toMatch(/"level":"(?:error|fatal)"/u);
