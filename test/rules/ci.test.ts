@@ -30,6 +30,12 @@ describe('CI', () => {
     expect([...names].filter((name) => !installed.includes(name))).toEqual([]);
   });
 
+  it('kills what does not end in its time and does not listen either', () => {
+    const limits = script.split('\n').filter((line) => /\btimeout\b/u.test(line));
+    expect(limits.length).toBeGreaterThan(3);
+    expect(limits.filter((line) => !/\btimeout --kill-after=\d+ "/u.test(line))).toEqual([]);
+  });
+
   it('demands the tests that need them, and depends on no audit', () => {
     expect(script).toContain('export PARLEY_DEMAND_ALL=1');
     expect(script).not.toMatch(/npm audit/u);
