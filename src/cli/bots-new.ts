@@ -80,7 +80,7 @@ function farewell(id: string, place: string, files: readonly string[]): string {
     ['  npm test -- ' + path.posix.join(place, `${id}.test.ts`), 'its test'],
     [`  npm run parley -- bots check${where}`, 'every bot, tried out with each kind of event'],
     [`  npm run dev --${where} --bots.default_bot=${id}`, 'a server that takes up every change of the bot'],
-    [`  npm run parley -- call grpc://localhost:8086 --org laptop --press 1`, 'a call to it, from a second terminal'],
+    [`  npm run parley -- call grpc://127.0.0.1:8086 --org laptop --agent ${id} --press 1`, 'a call to it, from a second terminal'],
   ]);
   const wrote = files.map((file) => `wrote ${path.relative(process.cwd(), file)}\n`).join('');
   return `${wrote}\nnext, in ${packageRoot()}\n${next}`;

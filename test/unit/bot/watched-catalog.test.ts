@@ -49,8 +49,8 @@ async function watched(files: Readonly<Record<string, string>>, options: Partial
     await until(
       () => `there are ${String(times)} reloads: ${reloads.join(', ')}`,
       () => {
-        // Late news of a change that was taken up already.
-        if (clock.pendingTimers > 0) clock.advance(QUIET_MS);
+        // Late news, too. Only then: the time that a module may take to load must not run out meanwhile.
+        if ((clock.nextTimerInMs ?? Infinity) <= QUIET_MS) clock.advance(QUIET_MS);
         return reloads.length >= times;
       },
     );
@@ -123,7 +123,8 @@ describe('bots that change while the server runs', () => {
       await utimes(path.join(folder, 'a.mjs'), written, written);
       await until(
         () => 'the change is noticed',
-        () => clock.nextTimerInMs !== due,
+        // A second notice of the change before is as good.
+        () => clock.nextTimerInMs !== due || due === QUIET_MS,
       );
       if (written < 13) clock.advance(QUIET_MS - 1);
     }
