@@ -35,7 +35,7 @@ function textsOf({ received }: SpeechService): readonly string[] {
   return received.map((one) => (JSON.parse(one.body.toString()) as { input: string }).input);
 }
 
-const spoken = [format(), ...frames(joined(recorded('yes'), silence(1500)))];
+const spoken = [format(), ...frames(joined(recorded('sentence'), silence(1500)))];
 
 describe('a server with speech services', () => {
   it('lets the caller hear the beginning of a text while the rest is still being spoken', async () => {
