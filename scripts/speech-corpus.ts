@@ -77,6 +77,7 @@ export async function makeCorpus(voices: readonly Voice[], size: CorpusSize = WH
   const babble = makeBabble(speech, randomFrom(2));
   return [
     ...answers(speech, babble, size, random),
+    ...unusual(speech, random),
     ...numbers(speech, babble, random),
     ...sounds(size, random),
     ...overPrompts(speech, size, random),
@@ -146,9 +147,18 @@ function lineNoise(ms: number, random: Random): Sound {
   return atLevel(whiteNoise(ms, random), LINE_NOISE_DBFS);
 }
 
+interface SpokenLine {
+  readonly row: string;
+  readonly said: Sound;
+  readonly background: Background;
+  readonly random: Random;
+  readonly isDigits?: boolean;
+  readonly leadMs?: number;
+}
+
 /** A caller who says one thing on a line with such a background. */
-function spokenLine(row: string, said: Sound, background: Background, random: Random, isDigits = false): Line {
-  const startMs = between(random, 1000, 2500);
+function spokenLine({ row, said, background, random, isDigits = false, leadMs }: SpokenLine): Line {
+  const startMs = leadMs ?? between(random, 1000, 2500);
   const endMs = startMs + lengthMs(said);
   const ground = background(endMs + TAIL_MS, random);
   return { row, mulaw: asMulaw(over(ground, said, startMs)), spoken: { startMs, endMs }, promptMs: 0, isDigits };
@@ -157,8 +167,17 @@ function spokenLine(row: string, said: Sound, background: Background, random: Ra
 function answers(speech: readonly Speech[], babble: Sound, size: CorpusSize, random: Random): Line[] {
   const all = speech.flatMap(({ words, sentences }) => [...words, ...sentences]);
   return [['quiet line', lineNoise] as [string, Background], ...backgrounds(babble, size)].flatMap(([name, background]) =>
-    all.map((said) => spokenLine(name, said, background, random)),
+    all.map((said) => spokenLine({ row: name, said, background, random })),
   );
+}
+
+/** Callers who are hard to hear on a good line. */
+function unusual(speech: readonly Speech[], random: Random): Line[] {
+  const all = speech.flatMap(({ words, sentences }) => [...words, ...sentences]);
+  return [
+    ...all.map((said) => spokenLine({ row: 'low voice (-36 dBFS)', said: louder(said, -10), background: lineNoise, random })),
+    ...all.map((said) => spokenLine({ row: 'speaks as the line opens', said, background: lineNoise, random, leadMs: 40 })),
+  ];
 }
 
 /** Phone and card numbers, read in groups with pauses of 300 to 700 ms. */
@@ -172,7 +191,7 @@ function numbers(speech: readonly Speech[], babble: Sound, random: Random): Line
   ];
   return [false, true].flatMap((isDigits) =>
     noisy.flatMap(([name, background]) =>
-      all.map((said) => spokenLine(`numbers, ${name}${isDigits ? ', digits expected' : ''}`, said, background, random, isDigits)),
+      all.map((said) => spokenLine({ row: `numbers, ${name}${isDigits ? ', digits expected' : ''}`, said, background, random, isDigits })),
     ),
   );
 }
