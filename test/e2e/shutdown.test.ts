@@ -12,7 +12,7 @@ import { PlatformClient } from '../support/platform-client.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { ServeProcess } from '../support/serve-process.ts';
 import { until } from '../support/until.ts';
-import { event, keys } from '../support/wire-audio.ts';
+import { event, format, keys, quiet } from '../support/wire-audio.ts';
 
 let issuer: Issuer;
 let certificate: TestCertificate;
@@ -85,7 +85,7 @@ describe('parley serve', () => {
       code: status.OK,
       story: ['FINAL TRANSFER_TO_AGENT wav'],
     });
-    expect((await client.call().turn(keys('1'))).ending).toMatchObject({ code: status.UNAVAILABLE });
+    expect((await client.call().turn(format())).ending).toMatchObject({ code: status.UNAVAILABLE });
     expect(open.ending).toBeUndefined();
     expect(running.exit).toBeUndefined();
 
@@ -114,6 +114,42 @@ describe('parley serve', () => {
     expect(await running.ended()).toEqual({ code: 0, signal: null });
     expect(running.stderr).toContain('the grace time was over');
   });
+
+  it(
+    'finishes what can be finished of calls in every state, hands over the others, and counts them',
+    { timeout: 90_000 },
+    async (context) => {
+      const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=6000');
+      const client = await clientOf(context, (await running.ready()).port);
+      await running.logged('the static prompts are spoken');
+      const [thinking, listening, streaming, farewell] = await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const call = client.call();
+          await call.turn(event('SESSION_START'));
+          return call;
+        }),
+      );
+      const thought = thinking?.open(keys('7')).halfClose();
+      const heard = listening?.open(format(), ...quiet(200));
+      const goodbye = farewell?.open(keys('A')).halfClose();
+      await Promise.all([thought?.heard('CHUNK audio'), goodbye?.heard('CHUNK audio')]);
+      const streamed = streaming?.open(keys('*')).halfClose();
+      await streamed?.heard('CHUNK audio');
+
+      running.signal('SIGTERM');
+      await running.logged('stopping');
+      expect((await client.call().turn(event('SESSION_START'))).story).toEqual(['FINAL TRANSFER_TO_AGENT wav']);
+      await Promise.all([thought, heard, goodbye, streamed].map((turn) => turn?.ended()));
+      expect(await running.ended()).toEqual({ code: 0, signal: null });
+
+      expect([streamed?.ending?.code, streamed?.story.length, streamed?.story.at(-1)]).toEqual([status.OK, 40 * 3 + 2, 'FINAL empty']);
+      expect([goodbye?.ending?.code, goodbye?.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/)]);
+      for (const turn of [thought, heard]) {
+        expect([turn?.ending?.code, turn?.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL TRANSFER_TO_AGENT/)]);
+      }
+      expect(running.stderr).toContain('"cutTurns":2');
+    },
+  );
 
   it('ends at once on a second signal', async (context) => {
     const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=600000');
