@@ -1,6 +1,7 @@
 // The platform's messages as our inputs. Wire words stop here; audio bytes pass without a copy.
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { WireAudio } from '../../contract/audio-frames.ts';
 import { dtmfCharacter, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { MIN_CALLER_AUDIO_BYTES } from '../../contract/limits.ts';
 import { jsonFromStruct } from '../../contract/struct.ts';
@@ -66,10 +67,14 @@ export function inputFromWire(request: MediaRequest): Input | undefined {
   throw new AppError('bad_message', 'the message carries no input: one of audio_input, dtmf_input and event_input must be set');
 }
 
-type WireAudio = NonNullable<MediaRequest['audio_input']>;
 type WireEvent = NonNullable<MediaRequest['event_input']>;
 
-function audioFromWire(audio: WireAudio): AudioInput {
+/**
+ * Caller audio as an input.
+ *
+ * @throws AppError `unsupported_audio` for an encoding or a rate that cannot be decoded (G-31).
+ */
+export function audioFromWire(audio: WireAudio): AudioInput {
   const bytes = audio.caller_audio;
   const encoding = encodingFromWire(audio.encoding);
   const sampleRateHz = rateFromWire(audio.sample_rate_hertz);

@@ -4,6 +4,7 @@ import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { AudioFrames } from '../../contract/audio-frames.ts';
 import type { EncodedResponse, MediaRequest } from '../../contract/grpc.ts';
 import type { Input } from '../../dialog/input.ts';
 import type { Output } from '../../dialog/output.ts';
@@ -14,7 +15,7 @@ import type { Sessions } from '../../session/sessions.ts';
 import type { Turn } from '../../session/turn.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
-import { callFromWire, inputFromWire, type WireCall } from './from-wire.ts';
+import { audioFromWire, callFromWire, inputFromWire, type WireCall } from './from-wire.ts';
 import { Outgoing } from './outgoing.ts';
 import type { Refusals, WireIds } from './refused.ts';
 import { grpcStatus } from './status.ts';
@@ -24,11 +25,12 @@ import { UNDECODABLE } from './undecodable.ts';
 /** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
 const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
 
-/** The RPC as grpc-js hands it over. */
-export type CallerCall = ServerDuplexStream<MediaRequest | typeof UNDECODABLE, EncodedResponse>;
+/** The RPC as grpc-js hands it over: messages as they came, because most of them need no decoding. */
+export type CallerCall = ServerDuplexStream<Buffer, EncodedResponse>;
 
 /** What the RPC is made of. */
 export interface CallerInputParts {
+  readonly decode: (bytes: Buffer) => MediaRequest | typeof UNDECODABLE;
   readonly gate: Gate;
   readonly sessions: Sessions;
   readonly toWire: ToWire;
@@ -63,6 +65,7 @@ class CallerStream implements TurnSink {
   readonly #parts: CallerInputParts;
   readonly #outgoing: Outgoing;
   readonly #texts: string[] = [];
+  readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #turn: Turn | undefined;
@@ -148,24 +151,33 @@ class CallerStream implements TurnSink {
     this.#call.on('end', this.#halfClosed);
   };
 
-  readonly #received = (message: MediaRequest | typeof UNDECODABLE): void => {
+  readonly #received = (bytes: Buffer): void => {
     if (this.#isOver) return;
     try {
-      if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
-      const call = callFromWire(message);
-      this.#parts.gate.bind(this.#visitor, call.organizationId);
-      const input = inputFromWire(message);
-      if (this.#first === undefined) {
-        this.#first = call;
-        this.#open(call, input);
-        return;
-      }
-      demandSameCall(this.#first, call);
-      if (input !== undefined) this.#turn?.push(input);
+      const audio = this.#frames.read(bytes);
+      if (audio === undefined) this.#take(bytes);
+      else this.#turn?.push(audioFromWire(audio));
     } catch (thrown) {
       this.refuse(thrown);
     }
   };
+
+  #take(bytes: Buffer): void {
+    const message = this.#parts.decode(bytes);
+    if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
+    const call = callFromWire(message);
+    this.#parts.gate.bind(this.#visitor, call.organizationId);
+    const input = inputFromWire(message);
+    if (this.#first === undefined) {
+      this.#first = call;
+      this.#open(call, input);
+    } else {
+      demandSameCall(this.#first, call);
+      if (input !== undefined) this.#turn?.push(input);
+    }
+    // From here on the same ids in front of other audio need no second look.
+    if (input?.kind === 'audio') this.#frames.learn(bytes);
+  }
 
   // Reading stops until the session is there, so that `#turn` is set for every later message.
   #open(call: WireCall, input: Input | undefined): void {

@@ -84,11 +84,12 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const { ProcessCallerInput, ListVirtualAgents } = contract.media.definition;
   server.addService(
     {
-      ProcessCallerInput: { ...ProcessCallerInput, requestDeserialize: orUndecodable(ProcessCallerInput.requestDeserialize) },
+      ProcessCallerInput: { ...ProcessCallerInput, requestDeserialize: (bytes: Buffer) => bytes },
       ListVirtualAgents: asStream(ListVirtualAgents),
     },
     {
       ProcessCallerInput: createProcessCallerInput({
+        decode: orUndecodable(ProcessCallerInput.requestDeserialize),
         gate,
         sessions: parts.sessions,
         toWire: new ToWire(contract),
