@@ -89,7 +89,7 @@ function levelDb(sound: Sound): number {
 
 function energyOf(sound: Sound): number {
   let energy = 0;
-  for (let index = 0; index < sound.length; index += 1) energy += (sound[index] ?? 0) ** 2;
+  for (const sample of sound) energy += sample * sample;
   return energy;
 }
 
