@@ -136,7 +136,7 @@ describe('a caller that vanishes', () => {
     return { stream, conversationId: call.ids.conversationId };
   }
 
-  it('in the middle of a prompt, with its connection: the turn ends as a hang-up, the call is swept', async () => {
+  it('in the middle of a prompt, with its connection: the turn ends as a hang-up, the call is swept (G-93)', async () => {
     const raw = await rawClient();
     const { conversationId } = await speaking(raw);
     expect(server.app.openTurns()).toBe(1);

@@ -87,6 +87,29 @@ describe.each(['chunk', 'wav'] as const)('replies in %s mode', (mode) => {
     }
   });
 
+  it('G-44 G-78 G-80 every FINAL that goes on has input settings, and no CHUNK, notice or terminal response has any', async () => {
+    const failing = client.call();
+    const turns = [
+      ...(await everyKindOfTurn()),
+      await failing.turn(started({ later: 'throw' })),
+      await failing.turn(event('SESSION_START')),
+      // An apology, then a transfer.
+      await failing.turn(keys('1')),
+      await failing.turn(keys('1')),
+    ];
+    const terminal: readonly number[] = [EVENT_OUTPUT.TRANSFER_TO_AGENT, EVENT_OUTPUT.SESSION_END];
+    let [going, ending] = [0, 0];
+    for (const response of turns.flatMap(({ responses }) => responses)) {
+      const { response_type = RESPONSE_TYPE.FINAL, output_events = [], input_mode, input_handling_config } = response;
+      const isTerminal = output_events.some(({ event_type = 0 }) => terminal.includes(event_type));
+      const goesOn = response_type === RESPONSE_TYPE.FINAL && !isNotice(response) && !isTerminal;
+      expect([input_mode !== undefined, input_handling_config !== undefined], JSON.stringify(output_events)).toEqual([goesOn, goesOn]);
+      going += goesOn ? 1 : 0;
+      ending += isTerminal ? 1 : 0;
+    }
+    expect([going, ending]).toEqual([8, 2]);
+  });
+
   it('G-63 digits, with or without their first key before them, are answered by prompts, a FINAL and completion', async () => {
     const call = client.call();
     await call.turn(started({ later: play('number.wav').listen() }));
@@ -235,6 +258,17 @@ describe('replies with other settings', () => {
     expect(cut.story).toEqual(['CHUNK audio']);
     expect((await gone.turn(event('SESSION_END'))).ending.code).toBe(status.OK);
     await server.quiet();
+  });
+
+  it('G-66 every key reaches the bot under its name, whatever its number is', async () => {
+    const server = await RunningServer.start({ flags: [...WITH_PUPPET, '--synthesizer.engine=none', '--listen.terminator=none'] });
+    onTestFinished(() => server.close());
+    const call = (await server.client()).call();
+    await call.turn(started());
+    // As the contract has them: the digits 1 to 9, then 0, A to D, star and pound.
+    const turn = await call.turn({ dtmf_input: { dtmf_events: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16] } });
+    expect(turn.responses.flatMap(({ prompts = [] }) => prompts.map(({ text }) => text))).toEqual(['Keys "1234567890ABCD*#".']);
+    await call.turn(event('SESSION_END'));
   });
 
   it('G-65 a collection without digits reaches the bot as such and is answered by its words, not by an event', async () => {
