@@ -16,7 +16,8 @@ export default bot<State>({
 
   migrate: (state, fromVersion) => {
     if (fromVersion !== 1 || typeof state !== 'object' || state === null || !('mark' in state)) return undefined;
-    return { marks: typeof state.mark === 'number' ? [state.mark] : [] };
+    const { mark } = state;
+    return { marks: typeof mark === 'number' ? [mark] : [] };
   },
 
   session_start: () => ask({ marks: [] }),

@@ -76,7 +76,10 @@ export class WatchedCatalog implements CatalogSource {
       if (this.#isClosed) return;
       const error = toAppError(thrown, 'internal', 'the bots could not be loaded again');
       // Whoever has just saved a file looks for the reason here, so it stands in the message itself.
-      log.error(error.code === 'internal' ? { err: error } : { code: error.code }, `the changed bots are not used, the ones from before go on: ${error.message}`);
+      log.error(
+        error.code === 'internal' ? { err: error } : { code: error.code },
+        `the changed bots are not used, the ones from before go on: ${error.message}`,
+      );
       onReload?.(undefined);
     }
   }
