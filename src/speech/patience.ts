@@ -82,9 +82,11 @@ export function checkedPatience(patience: SpeechPatience): SpeechPatience {
 
 /**
  * What to give {@link Listener.expect} while digits are read out: callers pause between their groups. The whole silence is
- * then `digitSilenceMs`, and its last part stays the grace that it was, so that the end is suspected late and once.
+ * then `digitSilenceMs`, and its last part stays the grace that it was, so that the end is suspected late and once. A patience that
+ * is longer already stays what it is.
  */
-export function digitPatience(digitSilenceMs: number, { resumeGraceMs }: SpeechPatience): Partial<SpeechPatience> {
+export function digitPatience(digitSilenceMs: number, { endSilenceMs, resumeGraceMs }: SpeechPatience): Partial<SpeechPatience> {
+  if (endSilenceMs + resumeGraceMs >= digitSilenceMs) return { endSilenceMs, resumeGraceMs };
   const [least, largest] = PATIENCE_LIMITS.endSilenceMs;
   const endSilenceMs = Math.min(largest, Math.max(least, digitSilenceMs - resumeGraceMs));
   return { endSilenceMs, resumeGraceMs: digitSilenceMs - endSilenceMs };
