@@ -85,8 +85,9 @@ export function checkedPatience(patience: SpeechPatience): SpeechPatience {
  * then `digitSilenceMs`, and its last part stays the grace that it was, so that the end is suspected late and once. A patience that
  * is longer already stays what it is.
  */
-export function digitPatience(digitSilenceMs: number, { endSilenceMs, resumeGraceMs }: SpeechPatience): Partial<SpeechPatience> {
-  if (endSilenceMs + resumeGraceMs >= digitSilenceMs) return { endSilenceMs, resumeGraceMs };
+export function digitPatience(digitSilenceMs: number, own: SpeechPatience): Partial<SpeechPatience> {
+  const { resumeGraceMs } = own;
+  if (own.endSilenceMs + resumeGraceMs >= digitSilenceMs) return { endSilenceMs: own.endSilenceMs, resumeGraceMs };
   const [least, largest] = PATIENCE_LIMITS.endSilenceMs;
   const endSilenceMs = Math.min(largest, Math.max(least, digitSilenceMs - resumeGraceMs));
   return { endSilenceMs, resumeGraceMs: digitSilenceMs - endSilenceMs };
