@@ -180,7 +180,7 @@ describe('the image', () => {
   });
 
   it('holds what runs, and no source, test or tool', () => {
-    expect(readdirSync(inside('.')).sort()).toEqual(['LICENSE', 'bots', 'config', 'dist', 'node_modules', 'package.json', 'proto']);
+    expect(readdirSync(inside('.')).sort()).toEqual(['LICENSE', 'bots', 'cache', 'config', 'dist', 'node_modules', 'package.json', 'proto']);
     expect(readdirSync(inside('bots'))).toEqual(['prompts']);
     const built = readdirSync(inside('dist'), { recursive: true }).map(String);
     expect(built.filter((file) => /\.test\.|(?:^|\/)(?:test|tests|scripts)(?:\/|$)/u.test(file))).toEqual([]);

@@ -257,7 +257,7 @@ export function statusName(code: number | undefined): string {
  * A response in a few words: its type, its event, then each prompt as `wav`, `audio`, `text` or `empty`. `text+audio`
  * would be a prompt that may be spoken twice (G-46).
  */
-export function storyOf({ response_type = 0, output_events = [], prompts = [] }: MediaResponse): string {
+function storyOf({ response_type = 0, output_events = [], prompts = [] }: MediaResponse): string {
   const type = ['FINAL', 'PARTIAL', 'CHUNK'][response_type] ?? String(response_type);
   const events = output_events.map(({ event_type = 0 }) => EVENT_NAMES[event_type] ?? String(event_type));
   const sounds = prompts.map(({ text = '', audio_content = new Uint8Array(0) }) => {
