@@ -72,7 +72,7 @@ export class IssuerKeys {
    * @throws AppError of `refuse`: `key_not_found`, or `keys_unavailable` when the last request failed.
    */
   async find(keyId: string): Promise<IssuerKey> {
-    if (!this.#answersAtOnce(keyId)) await this.#refresh();
+    if (this.#heldFor(keyId) === undefined) await this.#refresh();
     const held = this.#usable();
     if (held === undefined) throw refuse('keys_unavailable');
     const key = await held.keys.find(keyId);
@@ -86,18 +86,18 @@ export class IssuerKeys {
    * replaced, or the issuer must be asked first. Has the keys asked for like `find`, so that they age for nobody.
    */
   holds(keyId: string, fingerprint: string): boolean {
-    return this.#answersAtOnce(keyId) && this.#held?.keys.fingerprint(keyId) === fingerprint;
+    return this.#heldFor(keyId)?.fingerprint(keyId) === fingerprint;
   }
 
-  /** Whether the held keys do for this id; when they do and it is time, new ones are asked for behind the caller's back. */
-  #answersAtOnce(keyId: string): boolean {
+  /** The held keys, if they do for this id without waiting. When it is time, new ones are asked for behind the caller's back. */
+  #heldFor(keyId: string): KeySet | undefined {
     const held = this.#usable();
-    if (held?.keys.fingerprint(keyId) === undefined) return false;
+    if (held?.keys.fingerprint(keyId) === undefined) return undefined;
     const nowMs = this.#options.clock.monotonicMs();
     // An issuer that has just failed would only make callers wait.
-    if (nowMs >= held.freshUntilMs && this.#failures === 0) return false;
+    if (nowMs >= held.freshUntilMs && this.#failures === 0) return undefined;
     if (nowMs >= held.renewedFromMs) void this.#refresh();
-    return true;
+    return held.keys;
   }
 
   #usable(): HeldSet | undefined {

@@ -112,14 +112,22 @@ describe('data sources', () => {
   });
 
   it.each(['id', 'organizationId', 'url', 'schemaId', 'audience', 'subject'])('with an empty %s are refused', (member) => {
-    expect(() => new TrustedDataSources([{ ...A, [member]: '' }])).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    expect(() => new TrustedDataSources([{ ...A, [member]: '' }])).toThrow(
+      expect.objectContaining({ code: 'config_invalid', details: { dataSourceId: member === 'id' ? '' : A.id } }),
+    );
+  });
+
+  it('are none to begin with', () => {
+    const sources = new TrustedDataSources(undefined, { max: 1 });
+    sources.put(A);
+    expect(sources.holds(A)).toBe(false);
   });
 
   it('are bounded in number', () => {
     const sources = new TrustedDataSources([A, B], { max: 2 });
     expect(() => {
       sources.put(WEB);
-    }).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    }).toThrow(expect.objectContaining({ code: 'overloaded', details: { limit: 2 } }));
     sources.put({ ...A, audience: 'changed' });
     sources.remove('b');
     sources.put(WEB);
