@@ -12,8 +12,10 @@ export { expect } from 'vitest';
  * @typedef {{ test: Test, error: unknown, ms: number }} Outcome
  */
 
-/** A test that takes this long beyond ten times its usual time waits for something that will not come, ms. */
-const PATIENCE_MS = 5000;
+/** A test that takes this long beyond five times its usual time waits for something that will not come, ms. */
+const PATIENCE_MS = 2000;
+/** Taken for the usual time of a test that has not run yet, ms: enough for a busy machine. */
+const UNKNOWN_MS = 5000;
 
 /** @type {Map<string, Suite>} */
 const files = new Map();
@@ -75,7 +77,7 @@ async function runSuite(suite, isWanted, watch) {
   const attempt = async (steps) => {
     for (const step of steps) {
       try {
-        const cleanUp = await inTime('Hook', step, PATIENCE_MS);
+        const cleanUp = await inTime('Hook', step, 5 * PATIENCE_MS);
         if (typeof cleanUp === 'function') suite.afterAll.push(/** @type {Step} */ (cleanUp));
       } catch (error) {
         failure ??= { test: first, error, ms: 0 };
@@ -106,7 +108,7 @@ async function runTest(test, suite, watch) {
   /** @param {Step} step */
   const attempt = async (step) => {
     try {
-      await inTime('Test', step, PATIENCE_MS + 10 * (usualMs.get(test.id) ?? PATIENCE_MS));
+      await inTime('Test', step, PATIENCE_MS + 5 * (usualMs.get(test.id) ?? UNKNOWN_MS));
     } catch (error) {
       errors.push(error ?? new Error('thrown without an error'));
     }
