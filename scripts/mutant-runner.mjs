@@ -88,7 +88,8 @@ class MutantRunner {
     if (failure === undefined) return { status: 'survived', nrOfTests: count };
     const { test } = failure;
     // Noticed only if the test passes again as soon as the mutant is gone; a static one is loaded and cannot go.
-    if (mutantActivation === 'runtime' && test !== undefined) this.#isSpoiled = (await this.#run(({ id }) => id === test.id))?.test !== undefined;
+    if (mutantActivation === 'runtime' && test !== undefined)
+      this.#isSpoiled = (await this.#run(({ id }) => id === test.id))?.test !== undefined;
     if (this.#isSpoiled && !isFresh) throw new Error('an earlier mutant has left something behind');
     this.#luckyFile = test?.file ?? '';
     return { status: 'killed', killedBy: [test?.id ?? tests()[0]?.id ?? ''], failureMessage: messageOf(failure.error), nrOfTests: count };
