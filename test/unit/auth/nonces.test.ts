@@ -100,6 +100,30 @@ describe('the nonce book', () => {
     expect(accepted('a', 'b', 'c', 'd', 'e', 'f')).toEqual(['a', 'c', 'd', 'e', 'f']);
   });
 
+  it('gives no place to a replaced nonce whose grace is over, not even at the very moment', () => {
+    book = new NonceBook({ clock, maxGrace: 1 });
+    book.rotate(ID, 'a');
+    book.rotate(ID, 'b', inMs(10_000));
+    book.rotate(ID, 'c', inMs(0));
+    expect(accepted('a', 'b', 'c')).toEqual(['a', 'c']);
+    book.rotate(ID, 'd', inMs(-1));
+    expect(accepted('a', 'b', 'c', 'd')).toEqual(['a', 'd']);
+  });
+
+  it('accepts an announced nonce of a data source that has no other', () => {
+    book.expect(ID, 'a');
+    expect(accepted('a', '', 'b')).toEqual(['a']);
+    book.confirm(ID, 'a', inMs(1000));
+    expect(accepted('a')).toEqual(['a']);
+  });
+
+  it('withdraws one announced nonce and leaves the others', () => {
+    book.rotate(ID, 'a');
+    for (const nonce of ['b', 'c', 'd']) book.expect(ID, nonce);
+    book.withdraw(ID, 'c');
+    expect(accepted('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'd']);
+  });
+
   it('withdrawing touches neither the current nonce nor a data source nobody knows', () => {
     book.rotate(ID, 'a');
     book.withdraw(ID, 'a');
@@ -118,10 +142,10 @@ describe('the nonce book', () => {
   it('refuses an empty nonce, which an empty claim would match', () => {
     expect(() => {
       book.rotate(ID, '');
-    }).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    }).toThrow(expect.objectContaining({ code: 'config_invalid', details: { dataSourceId: ID } }));
     expect(() => {
       book.expect(ID, '');
-    }).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    }).toThrow(expect.objectContaining({ code: 'config_invalid', details: { dataSourceId: ID } }));
     expect(accepted('')).toEqual([]);
   });
 
@@ -131,7 +155,7 @@ describe('the nonce book', () => {
     book.rotate(ID, 'b');
     expect(() => {
       book.rotate('source-2', 'a');
-    }).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    }).toThrow(expect.objectContaining({ code: 'overloaded', details: { limit: 1 } }));
   });
 
   it('P-14 holds no nonce in the clear', () => {
