@@ -7,7 +7,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Heard } from '../dialog/heard.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import type { SpeechPatience } from '../speech/patience.ts';
+import { checkedPatience, DEFAULT_PATIENCE, type SpeechPatience } from '../speech/patience.ts';
 import type { Answer, Saying } from './saying.ts';
 
 /** The call begins; its answer is the welcome. */
@@ -198,6 +198,8 @@ export interface Bot {
   readonly prompts: readonly string[];
   start(event: SessionStart, context: BotContext): Handled<JsonValue>;
   reply(state: JsonValue, event: CallerEvent, context: BotContext): Handled<JsonValue>;
+  /** Every event that this bot has a handler for, `otherwise` included, in the order of the API. */
+  readonly handlers: readonly string[];
   /** The notifying events this bot has handlers for; others need not be brought to it. */
   readonly notes: ReadonlySet<NotifyingEvent['type']>;
   /** Undefined when the bot keeps its state. */
@@ -212,13 +214,19 @@ export interface Bot {
 
 const NOTIFYING = ['turn_started', 'barge_in', 'turn_ended', 'session_end'] as const satisfies readonly NotifyingEvent['type'][];
 
+const HANDLERS = [
+  ...(['session_start', 'dtmf_input', 'speech_input', 'no_input', 'custom_event', 'otherwise'] as const),
+  ...NOTIFYING,
+  'audio_input',
+] as const;
+
 /** Ids the platform can store and people can type. */
 const BOT_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 /**
  * Makes a bot module's default export.
  *
- * @throws TypeError when id, name, version or endpointing break their rules; nothing else is checked at run time that compiles.
+ * @throws TypeError when id, name, version, speech or endpointing break their rules; nothing else is checked at run time that compiles.
  */
 export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   const { id, name, version } = definition;
@@ -228,6 +236,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
   if (definition.endpointing === 'bot' && definition.audio_input === undefined)
     throw new TypeError(`bot "${id}" finds the end of speech itself, so it needs audio_input to hear the caller`);
   if (!Number.isInteger(version) || version < 1) throw new TypeError(`bot "${id}" needs a whole version number from 1`);
+  demandPatience(id, definition.speech ?? {});
 
   // The engine keeps states as JSON. Every state it hands back came out of this very bot's handlers (the record names
   // id and version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again.
@@ -242,6 +251,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     name,
     version,
     prompts: definition.prompts ?? [],
+    handlers: HANDLERS.filter((event) => definition[event] !== undefined),
     notes: new Set(NOTIFYING.filter((type) => definition[type] !== undefined)),
     start: (event, context) => handled(definition.session_start(event, context)),
     reply: (state, event, context) => handled(replyOf(definition, own(state), event, context)),
@@ -251,6 +261,15 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     speech: definition.speech ?? {},
     migrate: (state, fromVersion) => kept(definition.migrate?.(state, fromVersion)),
   };
+}
+
+/** Found here and not in the first call, whose caller nobody would hear. */
+function demandPatience(id: string, speech: Partial<SpeechPatience>): void {
+  try {
+    checkedPatience({ ...DEFAULT_PATIENCE, ...speech });
+  } catch (cause) {
+    throw new TypeError(`bot "${id}" listens impossibly: ${cause instanceof Error ? cause.message : 'unknown'}`, { cause });
+  }
 }
 
 function replyOf<S>(definition: BotDefinition<S>, state: S, event: CallerEvent, context: BotContext): Handled<S> {

@@ -9,8 +9,11 @@ export interface PromptOptions {
   readonly bargeIn?: boolean;
 }
 
+/** What is listened for, and how; everything has a default. */
 export type ListenOptions = Omit<Listen, 'kind'>;
+/** Why and how the caller goes to a human. */
 export type TransferOptions = Omit<Transfer, 'kind'>;
+/** What is kept of a call that ends. */
 export type EndOptions = Omit<End, 'kind' | 'outcome'>;
 
 /** Prompts that still wait for their next step. Never changed: each call makes a new one. */

@@ -26,8 +26,8 @@ interface BotRow {
   readonly isForOthers: boolean;
   /** Organizations that have it in their list. */
   readonly organizations: readonly string[];
-  /** Events that it is told of beyond those it answers. */
-  readonly notifiedOf: readonly string[];
+  /** Events that it has handlers for. */
+  readonly handlers: readonly string[];
 }
 
 /** The command; the exit code is 1 when a module cannot be used. */
@@ -62,19 +62,15 @@ function rowOf(bot: Bot, catalog: Catalog, organizations: readonly string[]): Bo
     defaultOf: seeing.filter((organization) => entryOf(organization)?.isDefault),
     isForOthers: entryOf(OTHERS) !== undefined,
     organizations: seeing,
-    notifiedOf: eventsOf(bot),
+    handlers: bot.handlers,
   };
 }
 
-function eventsOf(bot: Bot): readonly string[] {
-  return [...bot.notes, ...(bot.audioInput === undefined ? [] : ['audio_input'])];
-}
-
 function tableOf(rows: readonly BotRow[]): string {
-  const heading = ['ID', 'NAME', 'VERSION', 'DEFAULT', 'ORGANIZATIONS', 'NOTIFIED OF'];
+  const heading = ['ID', 'NAME', 'VERSION', 'DEFAULT', 'ORGANIZATIONS', 'HANDLERS'];
   return alignedRows([
     heading,
-    ...rows.map(({ id, name, version, isDefault, defaultOf, isForOthers, organizations, notifiedOf }) => [
+    ...rows.map(({ id, name, version, isDefault, defaultOf, isForOthers, organizations, handlers }) => [
       id,
       name,
       String(version),
@@ -82,7 +78,7 @@ function tableOf(rows: readonly BotRow[]): string {
       isForOthers && organizations.length === 0
         ? 'all without a list'
         : namesOf(isForOthers, 'all without a list', organizations) || 'none',
-      notifiedOf.join(', ') || '-',
+      handlers.join(', ') || '-',
     ]),
   ]);
 }
