@@ -22,7 +22,8 @@ type Costs = ReadonlyMap<string, number>;
 const SHOWN_FUNCTIONS = 40;
 /** Functions that cost less, µs per frame, are left out. */
 const LEAST_US = 0.05;
-const IDLE = new Set(['(idle)', '(root)']);
+/** Nothing, and the profiler's own work: it answers through `dispatch`. */
+const LEFT_OUT = new Set(['(idle)', '(root)', 'dispatch']);
 
 /** Writes both profiles to `coverage/` and prints the tables on stdout. */
 export async function compareProfiles(
@@ -61,7 +62,7 @@ function summed({ nodes, samples, timeDeltas }: CpuProfile, frames: number): { r
   const byFunction = new Map<string, number>();
   for (const [index, id] of samples.entries()) {
     const frame = byId.get(id);
-    if (frame === undefined || IDLE.has(frame.functionName)) continue;
+    if (frame === undefined || LEFT_OUT.has(frame.functionName)) continue;
     const us = (timeDeltas[index] ?? 0) / frames;
     const place = placeOf(frame.url, frame.functionName);
     add(byPlace, place, us);
