@@ -120,7 +120,8 @@ export class BotRunner {
       return;
     }
     if (session.leaving !== undefined) {
-      await this.#handOver(session, turn, writer, session.leaving);
+      // One that was completed meanwhile has no mouth for last words.
+      if (!turn.over.aborted) await this.#handOver(session, turn, writer, session.leaving);
       return;
     }
     if (record.started && input.act.kind === 'session_start') {

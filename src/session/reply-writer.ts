@@ -145,7 +145,8 @@ export class ReplyWriter {
     await this.#say({ ...spoken, audio: first }, unwanted);
     if (first === undefined) return;
     const { turn, playback, clock } = this.#options;
-    for (let audio = await pieces.next(); audio !== undefined; audio = await pieces.next()) {
+    // A piece may be there at the very moment at which nobody wants it any more.
+    for (let audio = await pieces.next(); audio !== undefined && isWanted(unwanted); audio = await pieces.next()) {
       playback.extended(audio, clock.monotonicMs());
       if (!turn.write({ kind: 'prompt', prompt: { ...spoken, audio } })) await this.#drained(unwanted);
     }
@@ -192,6 +193,11 @@ export class ReplyWriter {
       throw new AppError('slow_reader', 'the client did not read its prompts in time', { details: { limitMs: slowReaderMs } });
     }
   }
+}
+
+/** A look of its own: the compiler takes what a signal said before a wait for what it says after it. */
+function isWanted(unwanted: AbortSignal): boolean {
+  return !unwanted.aborted;
 }
 
 function isSounding(prompt: SpokenPrompt): prompt is SpokenPrompt & { readonly audio: PromptAudio } {

@@ -103,7 +103,7 @@ export class Sessions {
     await this.#stopping.get(id);
     const known = this.#live.get(id) ?? this.#loading.get(id);
     if (known !== undefined) return known;
-    const point = await this.#recorded(key);
+    const point = await this.#recorded(id, key);
     return point === undefined ? undefined : this.#create(id, point);
   }
 
@@ -179,7 +179,7 @@ export class Sessions {
   async #load(id: string, opening: CallOpening): Promise<Session> {
     const { settings, voice, clock, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
-    const recorded = this.#closing === undefined ? await this.#recorded(opening) : undefined;
+    const recorded = this.#closing === undefined ? await this.#recorded(id, opening) : undefined;
     if (recorded !== undefined && this.#closing === undefined) return this.#create(id, recorded);
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
@@ -194,9 +194,14 @@ export class Sessions {
   }
 
   /** Where a call that has a record goes on; undefined for a call that is not known or whose bot has changed. */
-  async #recorded(key: CallKey): Promise<SessionStartingPoint | undefined> {
+  async #recorded(id: string, key: CallKey): Promise<SessionStartingPoint | undefined> {
     const { store } = this.#parts;
-    const record = await store.load(key);
+    let record = await store.load(key);
+    // The call's last session may have begun to end while its record was read.
+    for (let stopping = this.#stopping.get(id); stopping !== undefined; stopping = this.#stopping.get(id)) {
+      await stopping;
+      record = await store.load(key);
+    }
     if (record === undefined) return undefined;
     const bot = this.#bot(record.bot.id, key.organizationId);
     return startingPoint(record, bot, this.#parts);
