@@ -1,6 +1,7 @@
 // Orders of events that the model-based test (test/model) found, each as small as it can be.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
+import type { PromptAudio } from '../../../src/dialog/output.ts';
 import type { Sound } from '../../../src/session/ports.ts';
 import { firstRecord } from '../../../src/session/record.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
@@ -12,6 +13,7 @@ const { handover } = TEST_SETTINGS;
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 const LONG_MS = 20_000;
+const PIECE: PromptAudio = { mulaw: new Uint8Array(800).fill(0x55), durationMs: 100 };
 
 const told: string[] = [];
 /** Ends the call on key 9 and is told of turns and of the end. */
@@ -82,6 +84,28 @@ describe('a call that we end', () => {
     expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
     expect(newer.sink.texts).toEqual([handover]);
     expect(newer.sink.end).toBe('complete');
+  });
+
+  it('speaks the line of the hand-over on the newest of three turns, and keeps it from one that was completed', async () => {
+    const stuck = bot<null>({
+      id: 'stuck',
+      name: 'Stuck',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => new Promise(() => undefined),
+    });
+    const { sessions, clock } = await testEngine([stuck], { settings: { maxDurationMs: 50_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await clock.advanceAsync(59_900);
+    const older = [await call.open({ kind: 'no_input' }), await call.open({ kind: 'no_input' })];
+    const newest = await call.open({ kind: 'no_input' });
+    await clock.advanceAsync(LONG_MS);
+    expect(older.map(({ sink }) => [sink.kinds, sink.end])).toEqual([
+      [[], 'complete'],
+      [[], 'complete'],
+    ]);
+    expect(newest.sink.texts).toEqual([handover]);
   });
 
   it('takes no half-close and no input on the turn that hands over for the end of it', async () => {
@@ -201,6 +225,36 @@ describe('after the end of a call', () => {
     await flushMicrotasks();
     expect(asked).toEqual([]);
     expect(sink.end).toBe('complete');
+  });
+});
+
+describe('a prompt whose sound comes in pieces', () => {
+  it.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])('G-53 ends at once when the caller acts %i ticks after a piece was there', async (ticks) => {
+    let next: (piece: PromptAudio) => void = () => undefined;
+    class PieceVoice extends FakeVoice {
+      override render(prompt: Parameters<FakeVoice['render']>[0]): ReturnType<FakeVoice['render']> {
+        return prompt.kind === 'text' && prompt.text === 'Key 1.' ? pieces() : super.render(prompt);
+      }
+    }
+    async function* pieces(): AsyncGenerator<PromptAudio> {
+      yield PIECE;
+      yield await new Promise<PromptAudio>((resolve) => {
+        next = resolve;
+      });
+    }
+    const { sessions, clock } = await testEngine([plain], { voice: new PieceVoice() });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const speaking = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    const { turn } = await call.open();
+    next(PIECE);
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+    const heard = speaking.sink.outputs.length;
+    turn.push({ kind: 'dtmf_start' });
+    await flushMicrotasks();
+    expect(speaking.sink.outputs.slice(heard).map(({ kind }) => kind)).toEqual(heard === 3 ? [] : ['final']);
   });
 });
 
