@@ -19,6 +19,8 @@ export interface SpokenPrompt {
   /** What is said, when it is known; sent beside audio never (G-46), alone only when there is no audio. */
   readonly text: string | undefined;
   readonly bargeIn: boolean;
+  /** What was heard of it before `audio` begins, ms; only on a prompt that goes on after it was cut. */
+  readonly skippedMs?: number;
 }
 
 /** How the prompts of a call travel; chosen when the call starts and never changed (G-40). */

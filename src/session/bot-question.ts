@@ -104,9 +104,9 @@ export class BotQuestion {
 
   async #think(input: CompleteInput): Promise<{ answer: Answer<JsonValue>; event: ReplyingEvent } | 'false_interruption' | 'abandoned'> {
     const event = await this.#eventOf(input);
+    if (this.#session.isEnded) return 'abandoned';
     if (event === undefined) return 'false_interruption';
     // The deadline passed while the recognizer was working: the bot must not hear of an input that was apologized for.
-    if (this.#session.isEnded) return 'abandoned';
     if (!this.#isWaitedFor) throw new AppError('bot_timeout', 'the utterance was recognized too late');
     this.#event = event;
     this.#hasHandlerBegun = true;

@@ -70,6 +70,17 @@ export class BotRunner {
     await this.#handOver(session, turn, this.#writer(session, turn), end);
   }
 
+  /** The call is over for the bot. An end that was decided and never handed over is handed over now, without a word. Never throws. */
+  async settle(session: RunningSession, turn: Turn, writer = this.#writer(session, turn)): Promise<void> {
+    try {
+      const { owed } = session;
+      if (owed !== undefined && !session.isEnded) await this.#sayGoodbye({ session, turn, writer }, [], owed);
+      turn.finish('superseded');
+    } catch (thrown) {
+      turn.fail(toAppError(thrown));
+    }
+  }
+
   /** Brings a notifying event to the bot; a failure is reported and changes nothing. */
   async note(session: RunningSession, event: NotifyingEvent, turnId: string): Promise<void> {
     const { store, clock, observer } = this.#parts;
@@ -116,7 +127,7 @@ export class BotRunner {
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
     const record = (await this.#parts.store.load(session.call)) ?? firstRecord(session);
     if (session.isEnded || session.owed !== undefined || record.ended) {
-      await this.#settle(session, turn, writer);
+      await this.settle(session, turn, writer);
       return;
     }
     if (session.leaving !== undefined) {
@@ -126,7 +137,7 @@ export class BotRunner {
     }
     if (record.started && input.act.kind === 'session_start') {
       this.#parts.log.warn(idsOf(session, turn), 'the session started twice; repeating the welcome once');
-      await this.#listenOn({ session, turn, writer }, session.takeWelcome(), again(record), 'replied');
+      await this.#listenOn({ session, turn, writer }, session.takeWelcome(), record.listen, 'replied');
       return;
     }
     if (!record.started && input.act.kind !== 'session_start') {
@@ -147,25 +158,18 @@ export class BotRunner {
         return;
       case 'abandoned':
         // The caller talked on or left, and the bot was still busy: its answer is not waited for.
-        await this.#listenOn({ session, turn, writer }, [], again(record), 'interrupted');
+        await this.#listenOn({ session, turn, writer }, [], record.listen, 'interrupted');
         return;
       case 'false_interruption':
         await this.#resume(session, turn, writer, record, input);
     }
   }
 
-  /** The call is over for the bot. An end that was decided and never handed over is handed over now, without a word. */
-  async #settle(session: RunningSession, turn: Turn, writer: ReplyWriter): Promise<void> {
-    const { owed } = session;
-    if (owed !== undefined && !session.isEnded && (await writer.finish([], owed.next, true))) session.ends(owed.end);
-    turn.finish('superseded');
-  }
-
   /** What cut the prompts was no speech: they go on a little before the cut. */
   async #resume(session: RunningSession, turn: Turn, writer: ReplyWriter, record: SessionRecord, input: CompleteInput): Promise<void> {
     this.#parts.observer.promptResumed?.(session.call, turn.id);
-    await writer.repeat(input.cut);
-    await this.#listenOn({ session, turn, writer }, [], again(record), 'replied');
+    if (input.cut !== undefined) await writer.resume(input.cut);
+    await this.#listenOn({ session, turn, writer }, [], record.listen, 'replied');
   }
 
   async #commitAndSpeak(
@@ -181,7 +185,7 @@ export class BotRunner {
     await this.#commit(record, {
       state,
       started: record.started || !hasFailed,
-      listen: isEnd ? record.listen : next,
+      listen: isEnd ? record.listen : withoutEvent(next),
       failures: hasFailed ? record.failures + 1 : 0,
       misses: event?.type === 'no_input' ? record.misses + 1 : 0,
       sensitive: record.sensitive || (!isEnd && next.sensitive === true),
@@ -214,7 +218,7 @@ export class BotRunner {
 
   #final(next: Next, transcript: readonly TranscriptLine[] = []): FinalNext {
     const { listen, keepsTranscript } = this.#parts.settings;
-    return finalNext(next, listen, keepsTranscript ? transcriptText(transcript) : undefined);
+    return finalNext(next, listen, keepsTranscript && transcript.length > 0 ? transcriptText(transcript) : undefined);
   }
 
   #transcript(record: SessionRecord, event: ReplyingEvent | undefined, lastPrompts: readonly Prompt[]): readonly TranscriptLine[] {
@@ -246,7 +250,7 @@ export class BotRunner {
     const { apology, handover } = this.#parts.settings;
     if (record.failures + 1 >= FAILURES_BEFORE_TRANSFER) return say(handover).transfer({ reason: 'failed' });
     // The caller answers the same question again.
-    return { ...say(apology).listen(), next: again(record) };
+    return { ...say(apology).listen(), next: record.listen };
   }
 
   async #commit(record: SessionRecord, change: Partial<SessionRecord>): Promise<void> {
@@ -257,8 +261,8 @@ export class BotRunner {
   }
 }
 
-/** What was last asked for, without what was sent to the flow then: it is not sent again. */
-function again({ listen: { event: _, ...listen } }: SessionRecord): Listen {
+/** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */
+function withoutEvent({ event: _, ...listen }: Listen): Listen {
   return listen;
 }
 

@@ -3,10 +3,9 @@
 import { toAppError } from '../base/errors.ts';
 import type { ReplyingEvent } from '../bot/bot.ts';
 import type { Heard } from '../dialog/heard.ts';
-import type { SpokenPrompt } from '../dialog/output.ts';
-import type { TerminatorKey } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { RunningRecognition } from './early-recognition.ts';
+import type { Cut } from './heard.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 import { spokenDigits } from './spoken-digits.ts';
@@ -16,8 +15,8 @@ import type { TurnInput } from './turn.ts';
 export interface CompleteInput {
   readonly act: TurnInput;
   readonly heard: Heard;
-  /** The prompts that this speech has cut, from a little before the cut on; empty when it cut none. */
-  readonly cut: readonly SpokenPrompt[];
+  /** The reply that this speech has cut and that can go on. */
+  readonly cut?: Cut | undefined;
   /** The recognition of this speech, when it began before its end was certain. */
   readonly recognition?: RunningRecognition | undefined;
 }
@@ -49,20 +48,18 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
   switch (act.kind) {
     case 'session_start':
       return startEvent(input);
-    case 'dtmf': {
-      const terminator = record.listen.terminator ?? parts.settings.listen.terminator;
-      return { type: 'dtmf_input', by: 'keys', digits: withoutTerminator(act.digits, terminator), heard };
-    }
+    case 'dtmf':
+      return { type: 'dtmf_input', by: 'keys', digits: withoutTerminator(act.digits, context), heard };
     case 'no_input':
       return { type: 'no_input', count: record.misses + 1, heard };
     case 'custom_event':
       return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
-      if (recognized === 'no_words' && input.cut.length > 0 && parts.settings.resumesPrompts) return undefined;
+      if (recognized === 'no_words' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
       const text = typeof recognized === 'string' ? undefined : recognized.text;
       const digits = text !== undefined && wantsDigits(record) ? spokenDigits(text) : undefined;
-      if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits, heard };
+      if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
       return { type: 'speech_input', utterance: act.utterance, text, heard };
     }
   }
@@ -94,6 +91,7 @@ async function recognize(
 }
 
 // G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.
-function withoutTerminator(digits: string, terminator: TerminatorKey): string {
+function withoutTerminator(digits: string, { record, parts }: InputContext): string {
+  const terminator = record.listen.terminator ?? parts.settings.listen.terminator;
   return terminator !== 'none' && digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
 }

@@ -24,7 +24,13 @@ export class EarlyRecognition {
     this.#recognizer = recognizer;
   }
 
-  /** The end of an utterance is suspected. */
+  /** An utterance begins. What was begun of one that never became an input is not its text. */
+  reset(): void {
+    this.drop();
+    this.#beginnings = 0;
+  }
+
+  /** The end of the utterance is suspected. */
   begin(utterance: Utterance): void {
     if (this.#running !== undefined || this.#beginnings >= MAX_BEGINNINGS) return;
     this.#beginnings += 1;
@@ -58,12 +64,11 @@ export class EarlyRecognition {
     this.#running = undefined;
   }
 
-  /** It was the end: hands over what was begun; undefined when nothing was. The next utterance begins anew. */
+  /** It was the end: hands over what was begun; undefined when nothing was. */
   take(): RunningRecognition | undefined {
     const running = this.#running;
     this.#running = undefined;
     this.#stop = undefined;
-    this.#beginnings = 0;
     return running;
   }
 }

@@ -21,6 +21,8 @@ export interface Cut {
   readonly heard: Heard;
   /** The prompts that were not heard to their end, from a little before the cut on. */
   readonly rest: readonly SpokenPrompt[];
+  /** Those before them. */
+  readonly before: Pick<Heard, 'ms' | 'text'>;
 }
 
 /** The playback clock of one session. Times are monotonic ms. */
@@ -30,12 +32,21 @@ export class Playback {
   #isWhole = true;
   /** What was heard of a reply that was cut. */
   #cutHeard: Heard | undefined;
+  /** What was heard of the reply before it was cut and went on. */
+  #before: Cut['before'] = NOTHING_SAID;
 
   /** The next reply begins. What is still being played stays before it (G-22). */
   begin(nowMs: number): void {
     this.#played = this.#played.filter((played) => played.endMs > nowMs);
     this.#isWhole = true;
     this.#cutHeard = undefined;
+    this.#before = NOTHING_SAID;
+  }
+
+  /** A reply that was cut goes on: its `rest` is queued next. */
+  resume({ before }: Cut, nowMs: number): void {
+    this.begin(nowMs);
+    this.#before = before;
   }
 
   /** A prompt was handed over at `nowMs`; it plays after those before it (G-22). Without sound it takes no time here. */
@@ -53,10 +64,15 @@ export class Playback {
     last.endMs = Math.max(last.endMs, nowMs) + piece.durationMs;
   }
 
-  /** Prompts of this reply will not be sent: the caller acted over it. */
-  dropped(): void {
+  /**
+   * Prompts of this reply will not be sent: the caller acted over it.
+   *
+   * @param hasBegun - false when it has no prompt here yet: what was heard before is an earlier reply.
+   */
+  dropped(hasBegun = true): void {
     this.#isWhole = false;
-    if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
+    if (!hasBegun) this.#cutHeard = { ...NOTHING_SAID, complete: false };
+    else if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
   }
 
   /** True while prompts are being heard. */
@@ -82,41 +98,51 @@ export class Playback {
   heard(nowMs: number): Heard {
     if (this.#cutHeard !== undefined) return this.#cutHeard;
     if (this.#played.length === 0) return this.#isWhole ? NOTHING_SAID : { ...NOTHING_SAID, complete: false };
-    let ms = 0;
+    let { ms } = this.#before;
     let complete = this.#isWhole;
-    const texts: string[] = [];
+    const texts = [this.#before.text];
     for (const { prompt, startMs, endMs } of this.#played) {
-      const lengthMs = endMs - startMs;
-      const heardMs = Math.min(Math.max(0, nowMs - startMs), lengthMs);
+      const skippedMs = prompt.skippedMs ?? 0;
+      const lengthMs = skippedMs + endMs - startMs;
+      const heardMs = Math.min(skippedMs + Math.max(0, nowMs - startMs), lengthMs);
       const isHeard = nowMs >= endMs;
       ms += heardMs;
       complete &&= isHeard;
-      const text = isHeard ? (prompt.text ?? '') : wordsUpTo(prompt.text ?? '', lengthMs === 0 ? 0 : heardMs / lengthMs);
-      if (text !== '') texts.push(text);
+      texts.push(isHeard ? (prompt.text ?? '') : wordsUpTo(prompt.text ?? '', lengthMs === 0 ? 0 : heardMs / lengthMs));
     }
-    return { complete, ms, text: texts.join(' ') };
+    return { complete, ms, text: joined(texts) };
   }
 
   /** Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52). */
   cut(nowMs: number): Cut {
     const heard = this.heard(nowMs);
+    const done = this.#played.filter((played) => played.endMs <= nowMs);
     const rest = this.#played.filter((played) => played.endMs > nowMs).map((played) => restOf(played, nowMs));
+    const before = {
+      ms: done.reduce((sum, { prompt, startMs, endMs }) => sum + (prompt.skippedMs ?? 0) + endMs - startMs, this.#before.ms),
+      text: joined([this.#before.text, ...done.map(({ prompt }) => prompt.text ?? '')]),
+    };
     this.#cutHeard = heard;
     this.#played = [];
-    return { heard, rest };
+    return { heard, rest, before };
   }
 }
 
 function restOf({ prompt, pieces, startMs }: Played, nowMs: number): SpokenPrompt {
-  let skipBytes = Math.max(0, nowMs - startMs - REPEATED_MS) * BYTES_PER_MS;
-  if (skipBytes === 0 && pieces.length === 1) return prompt;
+  const skipMs = Math.max(0, nowMs - startMs - REPEATED_MS);
+  let skipBytes = skipMs * BYTES_PER_MS;
+  if (skipBytes === 0 && pieces.length <= 1) return prompt;
   const left: Uint8Array[] = [];
   for (const { mulaw } of pieces) {
     if (skipBytes < mulaw.length) left.push(mulaw.subarray(Math.floor(skipBytes)));
     skipBytes = Math.max(0, skipBytes - mulaw.length);
   }
   const mulaw = left.length === 1 ? (left[0] ?? new Uint8Array(0)) : Buffer.concat(left);
-  return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS } };
+  return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(' ');
 }
 
 /** The words of a text up to a part of its length between 0 and 1; a word that was begun counts. */

@@ -5,7 +5,7 @@ import { waitAtMost } from '../base/abort.ts';
 import { AppError } from '../base/errors.ts';
 import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
-import type { Playback } from './heard.ts';
+import type { Cut, Playback } from './heard.ts';
 import type { PromptVoice, Sound } from './ports.ts';
 import { isStreamed, ready, Pieces } from './sound.ts';
 import type { Turn } from './turn.ts';
@@ -57,19 +57,28 @@ export class ReplyWriter {
    * @returns whether it was said.
    */
   interject(prompt: Prompt): boolean {
-    const { turn, mode, voice } = this.#options;
+    const { turn, mode, voice, playback, clock } = this.#options;
     if (mode === 'wav' || this.#hasBegun || turn.signal.aborted) return false;
     const sound = voice.render(prompt, turn.signal);
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
-    this.#begin();
-    this.#write({ audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn });
+    const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn };
+    const nowMs = clock.monotonicMs();
+    // Not the reply, which begins behind it: a filler that was cut is no cut reply.
+    playback.begin(nowMs);
+    playback.queued(spoken, nowMs);
+    this.#lastBargeIn = spoken.bargeIn;
+    turn.write({ kind: 'prompt', prompt: spoken }, false);
     return true;
   }
 
-  /** Speaks prompts again that had their sound before. @throws AppError `slow_reader`. */
-  async repeat(prompts: readonly SpokenPrompt[]): Promise<void> {
-    const unwanted = this.#options.turn.signal;
-    for (const prompt of prompts) if (!unwanted.aborted) await this.#say(prompt, unwanted);
+  /** Goes on with a reply that was cut. @throws AppError `slow_reader`. */
+  async resume(cut: Cut): Promise<void> {
+    const { turn, playback, clock } = this.#options;
+    const unwanted = turn.signal;
+    if (unwanted.aborted) return;
+    this.#hasBegun = true;
+    playback.resume(cut, clock.monotonicMs());
+    for (const prompt of cut.rest) if (isWanted(unwanted)) await this.#say(prompt, unwanted);
   }
 
   /**
@@ -93,7 +102,8 @@ export class ReplyWriter {
     turn.holdsFloor = false;
     // Nothing follows, so nobody waits until the client has read it.
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn: this.#lastBargeIn && !isTerminal });
-    return true;
+    // A wire that holds too much refuses even this.
+    return !turn.over.aborted;
   }
 
   // Not for prompts that travel with the final itself: those the platform plays before it acts.

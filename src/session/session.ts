@@ -5,7 +5,7 @@ import type { Bot, BotEar, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { AudioInput } from '../dialog/input.ts';
-import type { DeliveryMode, SpokenPrompt } from '../dialog/output.ts';
+import type { DeliveryMode } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import { digitPatience } from '../speech/patience.ts';
@@ -13,7 +13,7 @@ import type { BotRunner } from './bot-runner.ts';
 import { wantsDigits } from './caller-event.ts';
 import { Ear, type CreateListener } from './ear.ts';
 import { EarlyRecognition } from './early-recognition.ts';
-import { Playback } from './heard.ts';
+import { Playback, type Cut } from './heard.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn.ts';
@@ -65,8 +65,8 @@ export class Session implements TurnHost, RunningSession {
   #farewell: Turn | undefined;
   #end: SessionEnd | undefined;
   #endedAtMs = 0;
-  /** The prompts that the caller's speech has cut, and the turn it came on. */
-  #cut: { readonly turn: Turn; readonly rest: readonly SpokenPrompt[] } | undefined;
+  /** The reply that the caller's speech has cut, and the turn it came on. */
+  #cut: { readonly turn: Turn; readonly reply: Cut } | undefined;
   #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
   #hasFrameFailed = false;
@@ -113,7 +113,7 @@ export class Session implements TurnHost, RunningSession {
 
   /** How long the caller has been gone without a word, ms; undefined while a turn is open or was closed properly. */
   vanishedForMs(nowMs: number): number | undefined {
-    return this.#vanishedAtMs === undefined ? undefined : nowMs - this.#vanishedAtMs;
+    return this.#vanishedAtMs === undefined || this.#open.size > 0 ? undefined : nowMs - this.#vanishedAtMs;
   }
 
   /** How long the session has been over, ms; undefined while it runs. */
@@ -173,7 +173,11 @@ export class Session implements TurnHost, RunningSession {
   }
 
   listen(turn: Turn, input: AudioInput): void {
-    if (this.isEnded || this.#owed !== undefined) return;
+    if (this.isEnded) return;
+    if (this.#owed !== undefined) {
+      this.#settle(turn);
+      return;
+    }
     this.#ear.note(input);
     const nowMs = this.#lastInputMs;
     // G-51: what is said into a prompt that cannot be cut is not input.
@@ -186,7 +190,7 @@ export class Session implements TurnHost, RunningSession {
     if (turn.state === 'hearing') turn.finish('nothing_said');
   }
 
-  endSuspected(_turn: Turn, isSuspected: boolean): void {
+  endSuspected(isSuspected: boolean): void {
     if (isSuspected) this.#early?.begin(this.#ear.utteranceSoFar());
     else this.#early?.drop();
   }
@@ -197,23 +201,25 @@ export class Session implements TurnHost, RunningSession {
 
   callerActed(turn: Turn, by: 'speech' | 'keys'): void {
     const nowMs = this.#parts.clock.monotonicMs();
+    // Whatever the speech was, nothing is said into the keys that follow.
+    if (by === 'keys') this.#cut = undefined;
     // A protected prompt goes on, whatever a client sends (G-37).
     if (this.#isProtected(nowMs)) return;
     const isPlaying = this.playback.isPlaying(nowMs);
-    let isInterrupted = false;
-    for (const older of this.#open) {
-      if (older !== turn && older.interrupt()) isInterrupted = true;
-    }
+    const interrupted = [...this.#open].filter((other) => other !== turn && other.interrupt());
+    const isInterrupted = interrupted.length > 0;
     if (!isPlaying && !isInterrupted) return;
-    const { heard, rest } = this.playback.cut(nowMs);
-    if (isInterrupted) this.playback.dropped();
+    const reply = this.playback.cut(nowMs);
+    if (isInterrupted) this.playback.dropped(isPlaying || interrupted.some(({ hasSpoken }) => hasSpoken));
     // A reply that was still being made cannot go on where it was.
-    this.#cut = by === 'speech' && !isInterrupted ? { turn, rest } : undefined;
+    this.#cut = by === 'speech' && !isInterrupted ? { turn, reply } : undefined;
+    const heard = this.playback.heard(nowMs);
     this.#parts.observer.bargeIn?.(this.call, turn.id, by, heard.ms);
-    this.#note({ type: 'barge_in', by, heard: this.playback.heard(nowMs) }, turn.id);
+    this.#note({ type: 'barge_in', by, heard }, turn.id);
   }
 
   inputStarted(turn: Turn): void {
+    this.#early?.reset();
     this.#parts.observer.inputStarted?.(this.call, turn.id);
   }
 
@@ -222,11 +228,11 @@ export class Session implements TurnHost, RunningSession {
     if (act.kind === 'dtmf') this.callerActed(turn, 'keys');
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
-    if (this.isEnded || (this.#farewell !== undefined && this.#open.has(this.#farewell))) {
+    if (this.isEnded || this.#isSayingGoodbye) {
       turn.finish('superseded');
       return;
     }
-    const cut = act.kind === 'speech' && this.#cut?.turn === turn ? this.#cut.rest : [];
+    const cut = act.kind === 'speech' && this.#cut?.turn === turn ? this.#cut.reply : undefined;
     this.#cut = undefined;
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const heard = this.playback.heard(this.#parts.clock.monotonicMs());
@@ -273,15 +279,16 @@ export class Session implements TurnHost, RunningSession {
   listensFor(listen: Listen): void {
     const { bot } = this;
     const { digitSilenceMs, patience } = this.#parts.settings;
+    const usual = { ...patience, ...bot.speech };
     // Somebody who reads out digits looks at the next group in between.
-    const isReading = wantsDigits({ listen }) && (listen.digits ?? 0) > 1;
-    const own = { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
-    this.#ear.expect(own);
+    const isReading = wantsDigits({ listen }) && (listen.digits ?? 0) > 1 && digitSilenceMs > usual.endSilenceMs + usual.resumeGraceMs;
+    this.#ear.expect({ ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, usual) : {}), ...listen.speech });
   }
 
   owes(owed: OwedEnd, turn: Turn): void {
+    if (this.isEnded) return;
     this.#owed ??= owed;
-    this.#farewell ??= turn;
+    this.#farewell = turn;
   }
 
   ends(end: SessionEnd): void {
@@ -295,6 +302,16 @@ export class Session implements TurnHost, RunningSession {
     if (this.#open.size === 0) this.#ear.close();
     this.#note({ type: 'session_end', by: end }, `${this.call.conversationId}#end`);
     this.#enqueue(() => this.#parts.runner.close(this));
+  }
+
+  get #isSayingGoodbye(): boolean {
+    return this.#farewell !== undefined && this.#open.has(this.#farewell);
+  }
+
+  /** The stream of the last words broke: the terminal event goes out on the next one, whatever comes on it. */
+  #settle(turn: Turn): void {
+    if (this.#isSayingGoodbye || turn.takeOver()) return;
+    this.#enqueue(() => this.#parts.runner.settle(this, turn));
   }
 
   /** Completes all open turns but the newest. */
@@ -333,7 +350,7 @@ export class Session implements TurnHost, RunningSession {
     const isOwn = this.bot.endpointing === 'bot';
     const ear: BotEar = {
       speechStarted: () => {
-        if (isOwn && !this.#isProtected(this.#parts.clock.monotonicMs())) this.#ear.startNow();
+        if (isOwn && this.#owed === undefined && !this.#isProtected(this.#parts.clock.monotonicMs())) this.#ear.startNow();
       },
       speechEnded: () => {
         if (isOwn) this.#ear.endNow();

@@ -54,7 +54,9 @@ function actOf(event: Exclude<ReplyingEvent, { readonly type: 'session_start' }>
 }
 
 function withLine(lines: readonly TranscriptLine[], line: TranscriptLine): readonly TranscriptLine[] {
-  const all = [...lines, { ...line, text: line.text.replaceAll('\n', ' ') }];
+  // Half a character at the cut becomes U+FFFD instead of breaking the response.
+  const text = Buffer.from(line.text.slice(0, MAX_CHARS)).toString().replaceAll('\n', ' ');
+  const all = [...lines, { ...line, text }];
   let chars = all.reduce((sum, { text }) => sum + text.length, 0);
   let from = 0;
   while (chars > MAX_CHARS && from < all.length - 1) {

@@ -30,7 +30,7 @@ export interface TurnHost {
   cutSpeech(turn: Turn): void;
   takeUtterance(): Utterance;
   /** The caller may be done (true), or went on after all (false). */
-  endSuspected(turn: Turn, isSuspected: boolean): void;
+  endSuspected(isSuspected: boolean): void;
   /** The caller began to speak on this turn. */
   inputStarted(turn: Turn): void;
   /** Speech started or a key was pressed: older mouths may have to stop. */
@@ -55,6 +55,8 @@ export class Turn {
   readonly number: number;
   /** True while a prompt that may not be cut is still to be spoken on this turn (G-37). */
   holdsFloor = false;
+  /** True once a prompt was handed over on this turn. */
+  hasSpoken = false;
   readonly #host: TurnHost;
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
@@ -113,7 +115,7 @@ export class Turn {
   /** The listener's events, while this turn has the session's ear. */
   heard(event: SpeechEvent): void {
     if (event === 'speech_paused' || event === 'speech_resumed') {
-      if (this.#state === 'hearing') this.#host.endSuspected(this, event === 'speech_paused');
+      if (this.#state === 'hearing') this.#host.endSuspected(event === 'speech_paused');
       return;
     }
     switch (turnAction(this.#state, event)) {
@@ -176,10 +178,17 @@ export class Turn {
     return isAnswering;
   }
 
-  /** Hands one output to the wire unless the turn is over. False: wait for `onceDrained`. */
-  write(output: Output): boolean {
+  /**
+   * Hands one output to the wire unless the turn is over. False: wait for `onceDrained`.
+   *
+   * @param isReply - false for a prompt that only fills the time until the reply.
+   */
+  write(output: Output, isReply = true): boolean {
     if (this.#state === 'done') return true;
-    if (output.kind === 'prompt') this.#isUnheardWelcome = false;
+    if (output.kind === 'prompt') {
+      this.hasSpoken = true;
+      if (isReply) this.#isUnheardWelcome = false;
+    }
     return this.#sink.write(output);
   }
 

@@ -29,6 +29,7 @@ describe('bot', () => {
     [{ name: '  ' }, /name/],
     [{ version: 0 }, /version/],
     [{ version: 1.5 }, /version/],
+    [{ speech: { startMs: 5 } }, /startMs/],
   ])('refuses %j', (change, message) => {
     expect(() => bot<State>({ ...definition, ...change })).toThrow(message);
   });

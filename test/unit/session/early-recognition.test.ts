@@ -97,4 +97,24 @@ describe('recognition on the suspected end of speech', () => {
     await sink.ended();
     expect(asked[0]?.signal.aborted).toBe(true);
   });
+
+  it('G-54 of words that keys replaced never becomes the text of a newer turn', async () => {
+    const { asked, call, turn } = await listening();
+    turn.push(pause(900));
+    turn.push({ kind: 'dtmf_start' });
+    const next = await call.turn(LINE_SILENCE, SENTENCE, pause(3000));
+    expect(next.texts).toContain('Heard text 2.');
+    expect(asked[0]?.signal.aborted).toBe(true);
+  });
+
+  it('begins for the next utterance, however often earlier ones were given up', async () => {
+    const { asked, call, turn } = await listening();
+    turn.push(pause(900));
+    turn.abort('hang_up');
+    for (let turns = 0; turns < 3; turns += 1) {
+      const { turn: further } = await call.open(LINE_SILENCE, SENTENCE, pause(900));
+      further.abort('hang_up');
+    }
+    expect(asked).toHaveLength(4);
+  });
 });

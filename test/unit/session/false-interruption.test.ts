@@ -4,7 +4,7 @@ import { bot, go, say } from '../../../src/bot/index.ts';
 import type { Recognizer } from '../../../src/session/ports.ts';
 import { testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { WHOLE_SENTENCE } from '../../support/caller-audio.ts';
+import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 
 const STORY = 'Once upon a time there was a long, long prompt that went on and on.';
 const STORY_MS = STORY.length * 10;
@@ -76,5 +76,18 @@ describe('an interruption without words', () => {
     await call.start();
     clock.advance(STORY_MS);
     expect((await call.turn(...WHOLE_SENTENCE)).texts).toContain('Pardon?');
+  });
+
+  it('does not talk into keys that are being pressed', async () => {
+    const recognizer: Recognizer = { recognize: () => Promise.resolve(undefined) };
+    const { sessions, clock } = await testEngine([teller], { recognizer });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(100);
+    const spoken = await call.open(LINE_SILENCE, SENTENCE);
+    await call.turn({ kind: 'dtmf_start' });
+    spoken.turn.halfClose();
+    await spoken.sink.ended();
+    expect(spoken.sink.texts).not.toContain(STORY);
   });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/base/errors.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
+import type { Output } from '../../../src/dialog/output.ts';
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
-import { MemoryCall } from '../../support/memory-transport.ts';
+import { LINE_SILENCE } from '../../support/caller-audio.ts';
+import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
 
 const GOODBYE = 'Thank you and goodbye.';
 const PLAY_MS = GOODBYE.length * 10;
@@ -101,5 +104,53 @@ describe('the last words of a call', () => {
     await closed;
     expect(farewell.sink.texts.filter((text) => text !== undefined)).toEqual([GOODBYE]);
     expect(farewell.sink.next).toMatchObject({ kind: 'end' });
+  });
+
+  it('G-77 let the terminal event go out on the next stream, also when nothing but audio comes on it', async () => {
+    const { call, clock } = await started();
+    const farewell = await call.open({ kind: 'dtmf', digits: '2' });
+    const listening = await call.open(LINE_SILENCE);
+    await flushMicrotasks();
+    farewell.turn.abort('hang_up');
+    await clock.advanceAsync(PLAY_MS);
+    listening.turn.push(LINE_SILENCE);
+    listening.turn.push(LINE_SILENCE);
+    await flushMicrotasks();
+    expect(listening.sink.kinds).toEqual(['final']);
+    expect(listening.sink.next).toMatchObject({ kind: 'transfer' });
+  });
+
+  it('G-7C lets nobody wait behind them on the next stream either', async () => {
+    const { call, clock } = await started();
+    const farewell = await call.open({ kind: 'dtmf', digits: '2' });
+    await flushMicrotasks();
+    farewell.turn.abort('hang_up');
+    const next = await call.open({ kind: 'no_input' });
+    await flushMicrotasks();
+    expect((await call.press('2')).kinds).toEqual([]);
+    await clock.advanceAsync(PLAY_MS);
+    expect(next.sink.next).toMatchObject({ kind: 'transfer' });
+  });
+
+  it('G-77 leave the terminal event owed when the wire refuses it', async () => {
+    const { call, clock, sessions } = await started();
+    const session = await sessions.acquire({
+      organizationId: 'org',
+      conversationId: 'call-1',
+      agentId: '',
+      vendorConfig: '',
+      parameters: {},
+    });
+    class Refusing extends MemorySink {
+      override write(output: Output): boolean {
+        if (output.kind !== 'final') return super.write(output);
+        turn.fail(new AppError('slow_reader', 'more waits for the client than may'));
+        return true;
+      }
+    }
+    const turn = session.beginTurn(new Refusing());
+    turn.push({ kind: 'dtmf', digits: '2' });
+    await clock.advanceAsync(PLAY_MS);
+    expect((await call.turn({ kind: 'no_input' })).next).toMatchObject({ kind: 'transfer' });
   });
 });

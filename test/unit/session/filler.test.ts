@@ -96,4 +96,29 @@ describe('a bot that takes its time', () => {
     await sink.ended();
     expect(clock.pendingTimers).toBe(before);
   });
+
+  it('does not lose its welcome to a caller who talks over the filler', async () => {
+    const welcomes: (() => void)[] = [];
+    const late = bot<null>({
+      id: 'late',
+      name: 'Late',
+      version: 1,
+      session_start: async () => {
+        await new Promise<void>((resolve) => welcomes.push(resolve));
+        return go(null, say('Welcome.').listen());
+      },
+      otherwise: () => go(null, say('What?').listen()),
+    });
+    const { sessions, clock } = await testEngine([late], { settings: { fillerAfterMs: 1500 } });
+    const call = new MemoryCall(sessions);
+    const { sink } = await call.open({ kind: 'session_start', name: '', parameters: {} });
+    await clock.advanceAsync(1600);
+    expect(sink.texts).toEqual([filler]);
+    const keys = await call.open({ kind: 'dtmf_start' });
+    keys.turn.halfClose();
+    await clock.advanceAsync(1000);
+    welcomes.shift()?.();
+    await sink.ended();
+    expect(sink.texts).toEqual([filler, 'Welcome.']);
+  });
 });

@@ -100,6 +100,41 @@ describe('what a bot learns of its last reply', () => {
   });
 });
 
+describe('a reply that the caller did not wait for', () => {
+  it('was not heard at all, and the one before it is not counted twice', async () => {
+    const heard: Heard[] = [];
+    const slow = bot<null>({
+      id: 's',
+      name: 'S',
+      version: 1,
+      session_start: () => go(null, say('Hi.').listen()),
+      dtmf_input: async (_, event, { signal }) => {
+        heard.push(event.heard);
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => {
+            resolve();
+          });
+          if (event.digits === '2') resolve();
+        });
+        return go(null, say('Late.').listen());
+      },
+      otherwise: () => go(null, say('Yes.').listen()),
+    });
+    const { sessions, clock } = await testEngine([slow]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    const first = await call.open({ kind: 'dtmf', digits: '1' });
+    await clock.advanceAsync(100);
+    await call.press('2');
+    await first.sink.ended();
+    expect(heard).toEqual([
+      { complete: true, ms: 30, text: 'Hi.' },
+      { complete: false, ms: 0, text: '' },
+    ]);
+  });
+});
+
 describe('speech over a prompt', () => {
   it('cuts it only when it is longer than a cough', async () => {
     const { call, clock, sessions } = await started();

@@ -102,6 +102,32 @@ describe('the playback clock', () => {
     expect(new Playback().cut(0).rest).toEqual([]);
   });
 
+  it('leaves a text without sound as it is', () => {
+    const playback = new Playback();
+    playback.queued(prompt(1000, true, 'a'), 0);
+    playback.queued({ audio: undefined, text: 'b', bargeIn: true }, 0);
+    expect(playback.cut(900).rest.at(-1)).toMatchObject({ audio: undefined, text: 'b' });
+  });
+
+  it('counts what goes on after a cut as part of the same reply', () => {
+    const playback = new Playback();
+    playback.queued(prompt(1000, true, 'Hello.'), 0);
+    playback.queued(prompt(1000, true, 'one two three four five'), 0);
+    const cut = playback.cut(1800);
+    expect(cut.heard).toEqual({ complete: false, ms: 1800, text: 'Hello. one two three four' });
+    playback.resume(cut, 5000);
+    for (const rest of cut.rest) playback.queued(rest, 5000);
+    expect(playback.remainingMs(5000)).toBe(600);
+    expect(playback.heard(5100)).toEqual({ complete: false, ms: 1500, text: 'Hello. one two three' });
+    expect(playback.heard(5600)).toEqual({ complete: true, ms: 2000, text: 'Hello. one two three four five' });
+    const again = playback.cut(5500);
+    playback.resume(again, 9000);
+    for (const rest of again.rest) playback.queued(rest, 9000);
+    expect(playback.heard(9500)).toEqual({ complete: true, ms: 2000, text: 'Hello. one two three four five' });
+    playback.begin(9500);
+    expect(playback.heard(9500)).toEqual({ complete: true, ms: 0, text: '' });
+  });
+
   it('leaves of a prompt in pieces the pieces that were not heard', () => {
     const playback = new Playback();
     playback.queued(prompt(500, true, 'a'), 0);

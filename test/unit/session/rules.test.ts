@@ -146,4 +146,20 @@ describe('rules of the turn grammar', () => {
     expect(record?.state).toEqual({ inputs: 1 });
     for (const kept of [record, engine.log.lines, engine.seen]) expect(JSON.stringify(kept)).not.toContain('4917305682');
   });
+
+  it('G-83 what a bot sends to the flow does not stay in the record', async () => {
+    const tells = bot<null>({
+      id: 'tells',
+      name: 'Tells',
+      version: 1,
+      session_start: () => go(null, say('Your card?').listen({ sensitive: true, digits: 16 })),
+      dtmf_input: (_, { digits }) => go(null, listen({ event: { name: 'card', metadata: { number: digits } } })),
+      otherwise: () => go(null, listen()),
+    });
+    const { sessions, store } = await testEngine([tells]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    expect((await call.press('4111111111111111')).next).toMatchObject({ event: { metadata: { number: '4111111111111111' } } });
+    expect(JSON.stringify(await store.load(KEY))).not.toContain('4111');
+  });
 });

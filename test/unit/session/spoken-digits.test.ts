@@ -58,4 +58,27 @@ describe('digits and speech in one listen', () => {
     expect(await heardOn({}, 'one two')).toContain('words one two');
     expect(await heardOn({ digits: 4, accept: 'keys' }, 'one two')).toContain('words one two');
   });
+
+  it('G-67 leaves the key away that ends the collection, spoken or pressed', async () => {
+    expect(await heardOn({ digits: 6 }, 'one two three four pound')).toContain('speech 1234');
+    expect(await heardOn({ digits: 6, terminator: 'none' }, 'one two pound')).toContain('speech 12#');
+  });
+
+  it('never listens less patiently to digits than its bot asks for', async () => {
+    const patient = bot<null>({
+      id: 'patient',
+      name: 'Patient',
+      version: 1,
+      speech: { endSilenceMs: 3000, resumeGraceMs: 0 },
+      session_start: () => go(null, say('Your code?').listen({ digits: 6 })),
+      otherwise: () => go(null, say('What?').listen()),
+    });
+    const { sessions, clock } = await testEngine([patient]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    const { turn, sink } = await call.open(...WHOLE_SENTENCE);
+    expect(sink.kinds).toEqual(['input_started']);
+    turn.abort('hang_up');
+  });
 });

@@ -52,6 +52,17 @@ describe('the transcript of a call', () => {
     expect(JSON.stringify(record)).not.toContain('4111');
   });
 
+  it('is left away from a hand-over of ours that has none, instead of being sent empty', async () => {
+    const { sessions } = await testEngine([clerk], { settings: { keepsTranscript: true } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { sink } = await call.open();
+    const closed = sessions.close(0);
+    await sink.ended();
+    await closed;
+    expect(sink.next).toMatchObject({ kind: 'transfer', transcript: undefined });
+  });
+
   it('is not kept unless the operator asks for it', async () => {
     const { last, record } = await finalOf(false);
     expect(last).toMatchObject({ transcript: undefined });
@@ -80,6 +91,6 @@ describe('transcript lines', () => {
     for (let index = 0; index < 20; index += 1) lines = withBotLine(lines, `${String(index)} `.padEnd(1000, 'x'), false);
     expect(lines).toHaveLength(16);
     expect(lines[0]?.text.startsWith('4 ')).toBe(true);
-    expect(withBotLine([], 'x'.repeat(20_000), false)).toHaveLength(1);
+    expect(withBotLine([], 'x'.repeat(20_000), false).map(({ text }) => text.length)).toEqual([16_000]);
   });
 });
