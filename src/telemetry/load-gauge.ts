@@ -13,6 +13,8 @@ const NS_PER_MS = 1e6;
 
 /** What the gauge needs of a histogram of sampling times, in ns. */
 export interface DelayHistogram {
+  /** Samples since the last reset. */
+  readonly count: number;
   percentile(percentile: number): number;
   reset(): void;
 }
@@ -30,13 +32,14 @@ export class LoadGauge implements LoadSource {
   readonly #memory: () => Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
   readonly #stop: () => void;
   #lastDelayMs = 0;
-  #reading: LoadReading;
+  #loopDelayMs = 0;
+  /** Undefined: not asked for since the last window. Reading it costs more than the rest. */
+  #memoryRead: Pick<LoadReading, 'rssBytes' | 'heapPercent'> | undefined;
 
   constructor({ clock, histogram, memory = processMemory }: LoadGaugeOptions) {
     const started = histogram === undefined ? startedHistogram() : { histogram, stop: () => undefined };
     this.#histogram = started.histogram;
     this.#memory = memory;
-    this.#reading = { loopDelayMs: 0, ...memory() };
     const cancel: CancelTimer = every(clock, WINDOW_MS, () => {
       this.#measure();
     });
@@ -51,7 +54,8 @@ export class LoadGauge implements LoadSource {
    * pause, say a garbage collection, is no overload.
    */
   reading(): LoadReading {
-    return this.#reading;
+    this.#memoryRead ??= this.#memory();
+    return { loopDelayMs: this.#loopDelayMs, ...this.#memoryRead };
   }
 
   /** Stops measuring. */
@@ -60,12 +64,18 @@ export class LoadGauge implements LoadSource {
   }
 
   #measure(): void {
-    const ns = this.#histogram.percentile(99);
-    this.#histogram.reset();
-    // An empty window has no percentile.
-    const delayMs = Number.isFinite(ns) ? Math.max(0, ns / NS_PER_MS - SAMPLE_MS) : 0;
-    this.#reading = { loopDelayMs: Math.min(delayMs, this.#lastDelayMs), ...this.#memory() };
+    const delayMs = this.#takeDelay();
+    this.#loopDelayMs = Math.min(delayMs, this.#lastDelayMs);
+    this.#memoryRead = undefined;
     this.#lastDelayMs = delayMs;
+  }
+
+  // Both calls go over tens of thousands of counters, which an empty histogram need not.
+  #takeDelay(): number {
+    if (this.#histogram.count === 0) return 0;
+    const delayMs = this.#histogram.percentile(99) / NS_PER_MS - SAMPLE_MS;
+    this.#histogram.reset();
+    return Math.max(0, delayMs);
   }
 }
 

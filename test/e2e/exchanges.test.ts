@@ -120,7 +120,7 @@ describe.each(['chunk', 'wav'] as const)('in %s mode', (mode) => {
     second.halfClose();
     await second.ended();
     expect(second.story).toEqual(['FINAL START_OF_INPUT', speechEnd, ...spoken]);
-    expect(await server.metric('parley_barge_ins_total{bot="tester"}')).toBeGreaterThan(0);
+    expect(await server.metric('parley_barge_ins_total{bot="tester",by="speech"}')).toBeGreaterThan(0);
 
     const slow = call.open(keys('7')).halfClose();
     if (mode === 'chunk') await slow.heard('CHUNK audio');

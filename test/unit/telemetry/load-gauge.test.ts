@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { LoadGauge } from '../../../src/telemetry/load-gauge.ts';
+import { LoadGauge, type DelayHistogram } from '../../../src/telemetry/load-gauge.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const MEMORY = { rssBytes: 5, heapPercent: 1 };
 
 /** A histogram whose next windows hold these delays, ms on top of the sampling time. */
-function windows(...delaysMs: readonly number[]): { percentile(of: number): number; reset(): void } {
+function windows(...delaysMs: readonly number[]): DelayHistogram {
   const left = [...delaysMs];
   return {
+    count: 50,
     percentile: (of) => (of === 99 ? (20 + (left[0] ?? 0)) * 1e6 : NaN),
     reset: () => void left.shift(),
   };
@@ -29,7 +30,7 @@ describe('LoadGauge', () => {
 
   it('reads an empty window as no delay, and a sample that came early as none', () => {
     const clock = new FakeClock();
-    const gauge = new LoadGauge({ clock, histogram: { percentile: () => NaN, reset: () => undefined }, memory: () => MEMORY });
+    const gauge = new LoadGauge({ clock, histogram: { count: 0, percentile: () => NaN, reset: () => undefined }, memory: () => MEMORY });
     clock.advance(3000);
     expect(gauge.reading()).toEqual({ loopDelayMs: 0, ...MEMORY });
     gauge.close();
@@ -37,6 +38,24 @@ describe('LoadGauge', () => {
     clock.advance(2000);
     expect(early.reading().loopDelayMs).toBe(0);
     early.close();
+  });
+
+  it('reads the memory once in a window, and only when somebody asks', () => {
+    const clock = new FakeClock();
+    let reads = 0;
+    const memory = (): typeof MEMORY => {
+      reads += 1;
+      return MEMORY;
+    };
+    const gauge = new LoadGauge({ clock, histogram: windows(), memory });
+    clock.advance(60_000);
+    expect(reads).toBe(0);
+    for (let asked = 0; asked < 3; asked += 1) gauge.reading();
+    expect(reads).toBe(1);
+    clock.advance(1000);
+    gauge.reading();
+    expect(reads).toBe(2);
+    gauge.close();
   });
 
   it('measures the memory of this process, from the first moment on', () => {
