@@ -141,10 +141,17 @@ async function shortCall(index: number): Promise<void> {
 async function listen(frames: number): Promise<void> {
   for (const [index, call] of idle.entries()) {
     const line = lineOf(index);
-    const stream = line.open({ message: () => undefined, ended: () => undefined });
+    const state = { isOver: false };
+    const stream = line.open({
+      message: () => undefined,
+      ended: () => {
+        state.isOver = true;
+        counted.failed += 1;
+      },
+    });
     const message = audioMessage(call, true);
     message.frame.set(sound.subarray(0, FRAME_SAMPLES), message.audioAt);
-    for (let frame = 0; frame < frames;) {
+    for (let frame = 0; frame < frames && !state.isOver;) {
       if (line.send(stream, message)) frame += 1;
       else await pause(1);
     }

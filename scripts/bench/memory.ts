@@ -54,6 +54,8 @@ async function idleSessions(ground: Ground, plan: MemoryPlan) {
     await load.do({ kind: 'listen', frames: SECOND_FRAMES });
     await pause(2000);
     const listening = await held(target);
+    const { failed } = await load.do({ kind: 'end_window' });
+    if (failed > 0) plan.log(`${String(failed)} RPCs failed: these figures are not what they seem`);
     const bytesPerIdleSession = Math.round((idle.bytes - half.bytes) / plan.idleSessions);
     const figures = {
       bytesPerIdleSession,

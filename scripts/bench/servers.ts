@@ -77,7 +77,8 @@ export function startParley(ground: Ground, core: number | undefined, flags: rea
     '--media.reveal_prompt_text=false',
     '--log.level=error',
   ];
-  return start([...server, ...bot, ...flags], core);
+  // A server that turns calls away because it is busy would be measured at another size.
+  return start([...server, ...bot, '--overload.max_loop_delay_ms=0', ...flags], core);
 }
 
 /** Starts the reference. @param frames - after which start and end of speech are reported. */
