@@ -101,7 +101,8 @@ export class Sessions {
   async find(key: CallKey): Promise<Session | undefined> {
     const id = callId(key);
     await this.#stopping.get(id);
-    const known = this.#live.get(id) ?? this.#loading.get(id);
+    // A call that is being refused at this moment has no session; its own stream says why.
+    const known = this.#live.get(id) ?? (await this.#loading.get(id)?.catch(() => undefined));
     if (known !== undefined) return known;
     const point = await this.#recorded(id, key);
     return point === undefined ? undefined : this.#create(id, point);

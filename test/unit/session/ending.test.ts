@@ -118,6 +118,26 @@ describe('the end of a call', () => {
     expect((await back?.press('1'))?.texts).toEqual(['Yes?']);
   });
 
+  it('keeps a caller who is back on a stream on which nothing has come yet', async () => {
+    const { sessions, clock } = await testEngine([plain]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const lost = await call.open(FRAME);
+    lost.turn.abort('hang_up');
+    const { sink } = await call.open();
+    await clock.advanceAsync(100_000);
+    expect(sink.end).toBe('open');
+    expect(sessions.size).toBe(1);
+  });
+
+  it('does not refuse a hang-up that comes while its call is being refused', async () => {
+    const { sessions } = await testEngine([plain], { settings: { maxSessions: 0 } });
+    const refused = new MemoryCall(sessions).start();
+    const found = sessions.find(KEY);
+    await expect(refused).rejects.toMatchObject({ code: 'overloaded' });
+    expect(await found).toBeUndefined();
+  });
+
   it("forgets the bot's state as soon as the call is over", async () => {
     const { sessions, store } = await testEngine([plain]);
     const call = new MemoryCall(sessions);
