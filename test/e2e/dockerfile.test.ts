@@ -180,7 +180,16 @@ describe('the image', () => {
   });
 
   it('holds what runs, and no source, test or tool', () => {
-    expect(readdirSync(inside('.')).sort()).toEqual(['LICENSE', 'bots', 'cache', 'config', 'dist', 'node_modules', 'package.json', 'proto']);
+    expect(readdirSync(inside('.')).sort()).toEqual([
+      'LICENSE',
+      'bots',
+      'cache',
+      'config',
+      'dist',
+      'node_modules',
+      'package.json',
+      'proto',
+    ]);
     expect(readdirSync(inside('bots'))).toEqual(['prompts']);
     const built = readdirSync(inside('dist'), { recursive: true }).map(String);
     expect(built.filter((file) => /\.test\.|(?:^|\/)(?:test|tests|scripts)(?:\/|$)/u.test(file))).toEqual([]);
@@ -190,13 +199,7 @@ describe('the image', () => {
   it('leaves no file that its user could change, but in the folder for spoken prompts', () => {
     const probe =
       "const fs = require('node:fs'); for (const p of process.argv.slice(1)) { try { fs.accessSync(p, 2); console.log(p); } catch {} }";
-    const candidates = [
-      image.root,
-      inside('.'),
-      inside('dist/src/cli/main.js'),
-      inside('config/default.yaml'),
-      inside('cache/prompts'),
-    ];
+    const candidates = [image.root, inside('.'), inside('dist/src/cli/main.js'), inside('config/default.yaml'), inside('cache/prompts')];
     const node = path.join(image.root, 'usr/local/bin/node');
     const { stdout } = spawnSync(node, ['-e', probe, ...candidates], { encoding: 'utf8', env: {}, ...NOBODY });
     expect(stdout.trim().split('\n')).toEqual([inside('cache/prompts')]);

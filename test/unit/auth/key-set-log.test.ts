@@ -109,7 +109,10 @@ describe('the log', () => {
     for (const failures of [1, 2]) {
       bench.clock.advance(3_600_000);
       await bench.verify(bench.token({ exp: bench.nowSeconds + 100, jti: 'unknown' }, { kid: 'unknown' }));
-      expect(JSON.parse(bench.log.lines.filter((line) => line.includes('could not be fetched')).at(-1) ?? '')).toMatchObject({ failures, stale: true });
+      expect(JSON.parse(bench.log.lines.filter((line) => line.includes('could not be fetched')).at(-1) ?? '')).toMatchObject({
+        failures,
+        stale: true,
+      });
     }
     issuer.server.publish([issuer.key.published]);
     bench.clock.advance(30_000);
