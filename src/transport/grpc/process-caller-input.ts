@@ -63,7 +63,7 @@ class CallerStream implements TurnSink {
   readonly trackingId: string;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
-  readonly #outgoing: Outgoing;
+  readonly #outgoing: Outgoing<EncodedResponse>;
   readonly #texts: string[] = [];
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
