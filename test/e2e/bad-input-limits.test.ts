@@ -54,34 +54,38 @@ describe('messages that are too large', () => {
 });
 
 describe('10,000 streams on one connection', () => {
-  it('of a client that keeps to the limit: 1,000 are open, the others wait, other connections are served', async () => {
-    const clock = new FakeClock();
-    const { server, client } = await serverFor({ clock, flags: ['--turns.max_open=2000'] });
-    const other = await server.client();
-    await other.list();
-    const turns = Array.from({ length: 10_000 }, () => {
-      const call = client.call();
-      return call.open(format());
-    });
-    await until(
-      () => `1000 turns are open: ${String(server.app.openTurns())}`,
-      () => server.app.openTurns() === 1000,
-    );
-    const startedMs = systemClock.monotonicMs();
-    expect((await other.list()).virtual_agents).toHaveLength(1);
-    expect((await other.call().turn(event('SESSION_START'))).ending.code).toBe(status.OK);
-    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
-    expect(server.app.openTurns()).toBe(1000);
-    // The places of those that go are taken by those that wait.
-    for (const turn of turns.slice(0, 500)) turn.cancel();
-    await until('a waiting stream takes the place', () => server.app.openSessions() > 1001 && server.app.openTurns() === 1000);
-    client.close();
-    for (const turn of turns) turn.cancel();
-    await until('every turn is over', () => server.app.openTurns() === 0);
-    // Calls that never began are swept like all that fall silent.
-    await clock.advanceAsync(700_000);
-    await server.quiet();
-  });
+  it(
+    'of a client that keeps to the limit: 1,000 are open, the others wait, other connections are served',
+    { timeout: 90_000 },
+    async () => {
+      const clock = new FakeClock();
+      const { server, client } = await serverFor({ clock, flags: ['--turns.max_open=2000'] });
+      const other = await server.client();
+      await other.list();
+      const turns = Array.from({ length: 10_000 }, () => {
+        const call = client.call();
+        return call.open(format());
+      });
+      await until(
+        () => `1000 turns are open: ${String(server.app.openTurns())}`,
+        () => server.app.openTurns() === 1000,
+      );
+      const startedMs = systemClock.monotonicMs();
+      expect((await other.list()).virtual_agents).toHaveLength(1);
+      expect((await other.call().turn(event('SESSION_START'))).ending.code).toBe(status.OK);
+      expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
+      expect(server.app.openTurns()).toBe(1000);
+      // The places of those that go are taken by those that wait.
+      for (const turn of turns.slice(0, 500)) turn.cancel();
+      await until('a waiting stream takes the place', () => server.app.openSessions() > 1001 && server.app.openTurns() === 1000);
+      client.close();
+      for (const turn of turns) turn.cancel();
+      await until('every turn is over', () => server.app.openTurns() === 0);
+      // Calls that never began are swept like all that fall silent.
+      await clock.advanceAsync(700_000);
+      await server.quiet();
+    },
+  );
 
   it.each([
     ['a stranger', false],
