@@ -23,6 +23,22 @@ describe('a remembered token', () => {
     expect(issuer.server.requests).toEqual([]);
   });
 
+  it('gives the very same principal while nothing changes', async () => {
+    const bench = issuer.open();
+    const token = bench.token();
+    const first = await bench.verify(token);
+    expect(bench.verifier.verify(token, 'grpc')).toBe(first);
+  });
+
+  it('stays remembered when its data source is put again as it was', async () => {
+    const bench = issuer.open();
+    const token = bench.token();
+    await bench.verify(token);
+    bench.dataSources.put({ ...SOURCE });
+    for (let attempt = 0; attempt < 2; attempt++) expect(bench.verifier.verify(token, 'grpc')).toEqual(PRINCIPAL);
+    expect(bench.heard).toEqual(['accepted', 'remembered', 'remembered']);
+  });
+
   it('J-16 is refused once its exp and the skew have passed', async () => {
     const bench = issuer.open();
     const token = bench.token({ exp: bench.nowSeconds + 60 });
