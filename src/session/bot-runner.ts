@@ -181,7 +181,7 @@ export class BotRunner {
   ): Promise<void> {
     const { next, prompts } = reply;
     const isEnd = isTerminal(next);
-    const transcript = this.#transcript(record, event, isEnd ? prompts : []);
+    const transcript = this.#transcript(record, event, isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : []);
     await this.#commit(record, {
       state,
       started: record.started || !hasFailed,
@@ -221,16 +221,31 @@ export class BotRunner {
     return finalNext(next, listen, keepsTranscript && transcript.length > 0 ? transcriptText(transcript) : undefined);
   }
 
-  #transcript(record: SessionRecord, event: ReplyingEvent | undefined, lastPrompts: readonly Prompt[]): readonly TranscriptLine[] {
+  #transcript(record: SessionRecord, event: ReplyingEvent | undefined, lastTexts: readonly string[]): readonly TranscriptLine[] {
     if (!this.#parts.settings.keepsTranscript) return [];
     const isSensitive = record.listen.sensitive === true;
     const wasSensitive = record.sensitive;
     const lines = event === undefined ? record.transcript : withStep(record.transcript, { event, isSensitive, wasSensitive });
-    const lastWords = lastPrompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : [])).join(' ');
-    return withBotLine(lines, lastWords, wasSensitive);
+    return withBotLine(lines, lastTexts.join(' '), wasSensitive);
   }
 
-  /** A terminal reply of our own, without bot and store. */
+  /** The transcript of a call that we end ourselves; what the store does not give in time is done without. */
+  async #transcriptSoFar(session: RunningSession): Promise<readonly TranscriptLine[]> {
+    const { clock, log, settings, store } = this.#parts;
+    if (!settings.keepsTranscript) return [];
+    try {
+      const loaded = await waitAtMost(store.load(session.call), NOTE_LIMIT_MS, clock);
+      const record = loaded.kind === 'value' ? loaded.value : undefined;
+      if (record === undefined) return [];
+      const heard = session.playback.heard(clock.monotonicMs()).text;
+      return withBotLine(withBotLine(record.transcript, heard, record.sensitive), settings.handover, false);
+    } catch (err) {
+      log.warn({ conversationId: session.call.conversationId, err }, 'a call ends without its transcript: the store failed');
+      return [];
+    }
+  }
+
+  /** A terminal reply of our own, without the bot. */
   async #handOver(session: RunningSession, turn: Turn, writer: ReplyWriter, end: SessionEnd): Promise<void> {
     if (session.isEnded) {
       turn.finish('superseded');
@@ -238,7 +253,8 @@ export class BotRunner {
     }
     try {
       const { prompts, next } = say(this.#parts.settings.handover).transfer({ reason: end });
-      await this.#sayGoodbye({ session, turn, writer }, prompts, { next: this.#final(next), end });
+      const owed = { next: this.#final(next, await this.#transcriptSoFar(session)), end };
+      await this.#sayGoodbye({ session, turn, writer }, prompts, owed);
       turn.finish(end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
       session.ends(end);
@@ -264,6 +280,10 @@ export class BotRunner {
 /** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */
 function withoutEvent({ event: _, ...listen }: Listen): Listen {
   return listen;
+}
+
+function textsOf(prompts: readonly Prompt[]): readonly string[] {
+  return prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []));
 }
 
 function idsOf(session: RunningSession, turn: Turn): { readonly conversationId: string; readonly turnId: string } {

@@ -37,8 +37,15 @@ export class ReplyWriter {
   #hasSpoken = false;
   #lastBargeIn = false;
 
+  readonly #saidTexts: string[] = [];
+
   constructor(options: ReplyWriterOptions) {
     this.#options = options;
+  }
+
+  /** The texts of the prompts that were spoken so far. */
+  get saidTexts(): readonly string[] {
+    return this.#saidTexts;
   }
 
   /**
@@ -165,6 +172,7 @@ export class ReplyWriter {
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
     // A recording that cannot be played has no text to fall back to.
     if (prompt.audio === undefined && prompt.text === undefined) return;
+    if (prompt.text !== undefined) this.#saidTexts.push(prompt.text);
     this.#begin();
     if (!isSounding(prompt) || this.#options.mode === 'wav') {
       this.#withFinal.push(prompt);

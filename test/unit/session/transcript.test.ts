@@ -52,7 +52,7 @@ describe('the transcript of a call', () => {
     expect(JSON.stringify(record)).not.toContain('4111');
   });
 
-  it('is left away from a hand-over of ours that has none, instead of being sent empty', async () => {
+  it('is the line of our own hand-over when nothing else was said', async () => {
     const { sessions } = await testEngine([clerk], { settings: { keepsTranscript: true } });
     const call = new MemoryCall(sessions);
     await call.start();
@@ -60,13 +60,51 @@ describe('the transcript of a call', () => {
     const closed = sessions.close(0);
     await sink.ended();
     await closed;
-    expect(sink.next).toMatchObject({ kind: 'transfer', transcript: undefined });
+    expect(sink.next).toMatchObject({ kind: 'transfer', transcript: 'bot: I will connect you.' });
   });
 
   it('is not kept unless the operator asks for it', async () => {
     const { last, record } = await finalOf(false);
     expect(last).toMatchObject({ transcript: undefined });
     expect(record?.transcript).toEqual([]);
+  });
+});
+
+describe('the transcript of a call that ends in another way', () => {
+  const talker = bot<null>({
+    id: 'talker',
+    name: 'Talker',
+    version: 1,
+    session_start: () => go(null, say('Hello.').listen()),
+    async *dtmf_input() {
+      await Promise.resolve();
+      yield say('Let me see.');
+      return go(null, say('No.').transfer({ reason: 'asked' }));
+    },
+    otherwise: () => go(null, say('What?').listen()),
+  });
+
+  it('G-7B holds what a bot said before it had its last words', async () => {
+    const { sessions, clock } = await testEngine([talker], { settings: { keepsTranscript: true } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    expect((await call.press('1')).next).toMatchObject({ transcript: 'bot: Hello.\ncaller: [keys] 1\nbot: Let me see. No.' });
+  });
+
+  it('G-7B goes out, too, when the server hands the caller over', async () => {
+    const { sessions, clock } = await testEngine([talker], { settings: { keepsTranscript: true } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    await call.turn({ kind: 'no_input' });
+    clock.advance(5000);
+    const { sink } = await call.open();
+    await Promise.all([sessions.close(0), clock.advanceAsync(5000)]);
+    expect(sink.next).toMatchObject({
+      kind: 'transfer',
+      transcript: expect.stringMatching(/^bot: .*\ncaller: \[silence\]\nbot: What\?\nbot: I will/) as string,
+    });
   });
 });
 
