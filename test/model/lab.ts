@@ -1,0 +1,340 @@
+// Plays one program against the real engine and holds what happens against the reference. No timer, no socket, no
+// randomness of its own: a program plays the same way every time.
+import { getEventListeners } from 'node:events';
+import { Catalog } from '../../src/bot/catalog.ts';
+import { loadContract } from '../../src/contract/grpc.ts';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { Admission } from '../../src/session/admission.ts';
+import type { SessionObserver, TurnSink } from '../../src/session/ports.ts';
+import { firstRecord } from '../../src/session/record.ts';
+import { Sessions } from '../../src/session/sessions.ts';
+import { Listener } from '../../src/speech/listener.ts';
+import { recordingLog, TEST_SETTINGS } from '../support/engine.ts';
+import { FakeClock, flushMicrotasks } from '../support/fake-clock.ts';
+import { Gates } from './gates.ts';
+import { Line, OPENING } from './line.ts';
+import { scriptedPorts, type Ports } from './ports.ts';
+import type { Act, Program } from './program.ts';
+import { Reference } from './reference.ts';
+import type { Rpc } from './rpc.ts';
+import { BOT_NAME, scriptedBot } from './scripted-bot.ts';
+import { MODEL_PATIENCE, scriptedEngines } from './sounds.ts';
+import { WireInspector } from './wire-inspector.ts';
+
+/** What came of a program. */
+export interface Played {
+  /** What broke which rule; undefined when all is well. The first one counts. */
+  readonly wrong: string | undefined;
+  /** Everything that happened, one line each; empty unless asked for. */
+  readonly exchange: readonly string[];
+}
+
+/** How to play. */
+export interface PlayOptions {
+  readonly isTraced?: boolean;
+  /** Puts something between engine and line, to prove that mistakes are found. */
+  readonly between?: (sink: TurnSink) => TurnSink;
+}
+
+const inspector = new WireInspector(loadContract(loadProfile('fake')));
+/** Longest virtual time that quiet may take after the last act: every input of a run waits for its deadline. */
+const QUIET_LIMIT_MS = 500_000;
+const QUIET_STEP_MS = 5000;
+/** A filler comes well before the deadline. */
+const FILLER_MS = 2000;
+
+/** Plays a program to its end. */
+export async function play(program: Program, options: PlayOptions = {}): Promise<Played> {
+  const lab = new Lab(program, options);
+  await lab.begin();
+  for (const act of program.acts) if (lab.wrong === undefined) await lab.act(act);
+  if (lab.wrong === undefined) await lab.end();
+  return { wrong: lab.wrong, exchange: lab.exchange };
+}
+
+class Lab {
+  wrong: string | undefined;
+  readonly exchange: string[] = [];
+  readonly #program: Program;
+  readonly #options: PlayOptions;
+  readonly #clock = new FakeClock();
+  readonly #gates: Gates;
+  readonly #reference: Reference;
+  readonly #ports: Ports;
+  readonly #sessions: Sessions;
+  readonly #lines: Line[] = [];
+  readonly #signals = new Set<AbortSignal>();
+  readonly #detectors = scriptedEngines();
+  #closing: Promise<number> | undefined;
+  #isDraining = false;
+  #isStoreBroken = false;
+
+  constructor(program: Program, options: PlayOptions) {
+    this.#program = program;
+    this.#options = options;
+    this.#gates = new Gates(this.#note);
+    const reference = new Reference({
+      isHeardExact: program.mode === 'chunk' && program.voice !== 'mute' && !program.slow.voice,
+      isSpokenInPieces: program.voice === 'streamed',
+      nowMs: () => this.#clock.monotonicMs(),
+      isFloorHeld: () => this.#lines.some(({ turn }) => turn?.holdsFloor === true && turn.state !== 'done'),
+      isEnding: () => this.#isEnding(),
+      isLeaving: () => this.#sessionNow()?.leaving !== undefined,
+      mayHandOver: () => this.#closing !== undefined || this.#isStoreBroken || this.#sessionNow()?.leaving !== undefined,
+      wrong: this.#wrong,
+    });
+    this.#reference = reference;
+    const shared = {
+      gates: this.#gates,
+      reference,
+      keepSignal: (signal: AbortSignal): void => {
+        this.#signals.add(signal);
+      },
+      wrong: this.#wrong,
+    };
+    this.#ports = scriptedPorts({ program, ...shared });
+    const { behaviours, hasNotes } = program;
+    const bot = scriptedBot({ behaviours, hasNotes, rpcOf: this.#rpcOf, note: this.#note, ...shared });
+    this.#sessions = this.#engine(new Catalog([bot]));
+  }
+
+  async begin(): Promise<void> {
+    const { beginning } = this.#program;
+    if (beginning === 'here') {
+      await this.act({ kind: 'open', first: 'session_start', halfClose: true, together: false });
+      await this.act({ kind: 'settle', together: false });
+    }
+    if (beginning === 'elsewhere') {
+      this.#note(() => '— another process has begun the call —');
+      const { organizationId, conversationId } = OPENING;
+      const call = { organizationId, conversationId, agentId: BOT_NAME.id, startedAtMs: 0, vendorConfig: '', parameters: {} };
+      const record = { ...firstRecord({ call, bot: BOT_NAME, mode: this.#program.mode }), version: 1, started: true, state: { asked: [] } };
+      await this.#ports.memory.commit(record, 0);
+      this.#reference.record = record;
+    }
+  }
+
+  async act(act: Act): Promise<void> {
+    switch (act.kind) {
+      case 'open': {
+        const line = this.#open();
+        line.send(act.first);
+        if (act.halfClose) line.halfClose();
+        break;
+      }
+      case 'send':
+        this.#at(act.rpc)?.send(act.input);
+        break;
+      case 'half_close':
+        this.#at(act.rpc)?.halfClose();
+        break;
+      case 'cancel':
+        this.#at(act.rpc)?.cancel();
+        break;
+      case 'stop_reading':
+        this.#at(act.rpc)?.stopReading();
+        break;
+      case 'read':
+        this.#at(act.rpc)?.read();
+        break;
+      case 'answer':
+        this.#gates.answer(act.pick);
+        break;
+      case 'break':
+        if (this.#gates.refuse(act.pick)) this.#isStoreBroken = true;
+        break;
+      case 'settle':
+        await this.#settle();
+        break;
+      case 'wait':
+        await this.#wait(act.ms);
+        break;
+      case 'drain':
+        this.#note(() => 'the server takes no new calls');
+        this.#isDraining = true;
+        this.#sessions.drain();
+        break;
+      case 'close':
+        this.#close(act.limitMs);
+    }
+    if (!act.together) await flushMicrotasks();
+    this.#reference.settled();
+  }
+
+  /** Lets everything come to its end and looks at what is left. */
+  async end(): Promise<void> {
+    this.#note(() => '— the acts are over; everything is answered and half-closed —');
+    this.#gates.isOpen = true;
+    for (const line of this.#lines) line.read();
+    await this.#settle();
+    for (const line of this.#lines) line.halfClose();
+    await this.#quiet();
+    if (this.#isEnding()) await this.#collectEnd();
+    this.#reference.quiet();
+    await this.#leave();
+    this.#lookForRemains();
+  }
+
+  /** An end that could not be told on the RPC it was decided on is told on the next (G-77). */
+  async #collectEnd(): Promise<void> {
+    const line = this.#open();
+    line.send('no_input');
+    line.halfClose();
+    await this.#quiet();
+    if (line.rpc.finals === 0) this.#wrong('G-76 G-77', 'the end was decided and never told');
+  }
+
+  async #quiet(): Promise<void> {
+    await flushMicrotasks();
+    for (let waitedMs = 0; this.#lines.some(({ isOver }) => !isOver) && waitedMs < QUIET_LIMIT_MS; waitedMs += QUIET_STEP_MS) {
+      await this.#wait(QUIET_STEP_MS);
+    }
+    await this.#wait(QUIET_STEP_MS);
+    this.#reference.settled();
+  }
+
+  async #leave(): Promise<void> {
+    const { leaving } = this.#program;
+    if (leaving === 'hang_up') {
+      const line = this.#open();
+      line.send('session_end');
+      line.halfClose();
+      await flushMicrotasks();
+      if (!line.isOver) this.#wrong('G-75', 'the hang-up never completed');
+    }
+    if (leaving === 'shutdown') this.#close(1000);
+    await this.#wait(TEST_SETTINGS.idleTimeoutMs + 3 * TEST_SETTINGS.sweepMs);
+    this.#reference.settled();
+  }
+
+  #lookForRemains(): void {
+    const { size, openTurns } = this.#sessions;
+    const isStopped = this.#closing !== undefined;
+    // A hang-up of a call of another process is looked up even while this one stops.
+    if (!(isStopped && this.#program.beginning === 'elsewhere') && size + openTurns !== 0)
+      this.#wrong('G-93', `${String(size)} sessions and ${String(openTurns)} turns are left`);
+    if (this.#sessionNow() !== undefined && !isStopped && !this.#isStoreBroken && this.#ports.memory.size !== 0)
+      this.#wrong('G-93', 'a record is left');
+    // The sweep goes on until the server stops.
+    const timers = this.#clock.pendingTimers;
+    if (timers !== (isStopped ? 0 : 1)) this.#wrong('G-93', `${String(timers)} timers are left`);
+    const detectors = this.#detectors.unclosed();
+    if (detectors !== 0) this.#wrong('G-93', `${String(detectors)} voice detectors are left`);
+    for (const { turn } of this.#lines) if (turn !== undefined) this.#signals.add(turn.signal).add(turn.over);
+    for (const signal of this.#signals)
+      if (getEventListeners(signal, 'abort').length > 0) this.#wrong('G-16', 'a listener is left on a signal');
+  }
+
+  async #settle(): Promise<void> {
+    await flushMicrotasks();
+    while (this.#gates.answer(0)) await flushMicrotasks();
+  }
+
+  async #wait(ms: number): Promise<void> {
+    this.#note(() => `${String(ms)} ms pass`);
+    await this.#clock.advanceAsync(ms);
+  }
+
+  #open(): Line {
+    const line: Line = new Line({
+      sessions: () => this.#sessions,
+      reference: this.#reference,
+      note: this.#note,
+      wrong: this.#wrong,
+      inspect: (output) => {
+        for (const problem of inspector.problemsOf(output)) this.#wrong(problem.rule, `${line.name}: ${problem.what}`);
+      },
+      mayRefuse: (code) => {
+        if (code === 'overloaded') return this.#lines.length > 8;
+        if (code === 'shutting_down') return this.#isDraining;
+        return this.#isStoreBroken;
+      },
+      between: this.#options.between ?? ((sink) => sink),
+    });
+    this.#lines.push(line);
+    return line;
+  }
+
+  /** The RPC so many places behind the newest that is still open. */
+  #at(place: number): Line | undefined {
+    const open = this.#lines.filter(({ isOver }) => !isOver);
+    return open.at(-1 - (place % Math.max(1, open.length)));
+  }
+
+  #close(limitMs: number): void {
+    this.#note(() => `the server stops within ${String(limitMs)} ms`);
+    this.#isDraining = true;
+    this.#closing = this.#sessions.close(limitMs);
+  }
+
+  #isEnding(): boolean {
+    const session = this.#sessionNow();
+    return session?.owed !== undefined && !session.isEnded;
+  }
+
+  #sessionNow() {
+    return this.#lines.findLast(({ session }) => session !== undefined)?.session;
+  }
+
+  readonly #rpcOf = (turnId: string): Rpc | undefined => this.#lines.findLast(({ turn }) => turn?.id === turnId)?.rpc;
+
+  readonly #note = (line: () => string): void => {
+    if (this.#options.isTraced === true) this.exchange.push(line());
+  };
+
+  readonly #wrong = (rule: string, what: string): void => {
+    this.#note(() => `!!! ${rule}: ${what}`);
+    this.wrong ??= `${rule}: ${what}`;
+  };
+
+  #engine(catalog: Catalog): Sessions {
+    const { mode, welcomeBargeIn, maxDurationMs, hasFiller } = this.#program;
+    const fillerAfterMs = hasFiller ? FILLER_MS : 0;
+    const limits = {
+      maxSessions: 10,
+      maxSessionsPerOrganization: 0,
+      maxStreams: 1000,
+      maxLoopDelayMs: 0,
+      maxRssBytes: 0,
+      maxHeapPercent: 0,
+    };
+    const load = { reading: () => ({ loopDelayMs: 0, rssBytes: 0, heapPercent: 0 }) };
+    const { engines } = this.#detectors;
+    return new Sessions(
+      {
+        settings: { ...TEST_SETTINGS, mode, welcomeBargeIn, maxDurationMs, fillerAfterMs, patience: MODEL_PATIENCE },
+        admission: new Admission({ limits, load, clock: this.#clock }),
+        store: this.#ports.store,
+        voice: this.#ports.voice,
+        recognizer: this.#ports.recognizer,
+        observer: this.#observer(),
+        clock: this.#clock,
+        log: recordingLog(),
+        createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
+          new Listener({ engines, patience: MODEL_PATIENCE, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
+      },
+      { current: catalog },
+    );
+  }
+
+  #observer(): SessionObserver {
+    return {
+      sessionStarted: () => {
+        this.#note(() => 'a session begins');
+        this.#reference.sessionStarted();
+      },
+      sessionEnded: (_call, end) => {
+        this.#note(() => `the session is over: ${end}`);
+        this.#reference.sessionEnded(end);
+      },
+      botFailed: (_call, turnId, error) => {
+        this.#note(() => `the bot failed: ${error.code} (${turnId})`);
+        if (error.code === 'bot_timeout') this.#reference.timedOut(this.#rpcOf(turnId));
+      },
+      promptResumed: (_call, turnId) => {
+        this.#note(() => `the prompts go on (${turnId})`);
+        this.#reference.resumed(this.#rpcOf(turnId));
+      },
+    };
+  }
+}

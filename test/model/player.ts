@@ -1,0 +1,86 @@
+// The platform's player as the reference sees it: prompts play one after the other from the moment they arrive (G-22), and
+// what was not played is dropped when the caller acts (G-52).
+import type { HeardPart } from './rpc.ts';
+
+interface Playing {
+  /** Of a prompt that goes on after a cut: what is not said again. */
+  readonly skippedMs: number;
+  readonly startMs: number;
+  endMs: number;
+  readonly bargeIn: boolean;
+}
+
+/** What the caller of one call hears. */
+export class Player {
+  #queue: Playing[] = [];
+  /** The reply that is heard, or was last. */
+  #reply = '';
+  /** What was heard of it before it was cut and went on. */
+  #beforeMs = 0;
+  /** What will have been heard before, should it go on. */
+  #beforeCutMs = 0;
+  #isWhole = true;
+  /** What was heard of a reply that was cut. */
+  #cut: HeardPart | undefined;
+
+  /** A reply begins, unless it has begun; what still plays comes before it. */
+  begin(reply: string, nowMs: number): void {
+    if (reply === this.#reply) return;
+    this.#reply = reply;
+    this.#beforeMs = 0;
+    this.#queue = this.#queue.filter(({ endMs }) => endMs > nowMs);
+    this.#isWhole = true;
+    this.#cut = undefined;
+  }
+
+  /** The reply that was cut goes on in another one. */
+  resume(reply: string, nowMs: number): void {
+    this.begin(reply, nowMs);
+    this.#beforeMs = this.#beforeCutMs;
+  }
+
+  add(
+    { durationMs, bargeIn, skippedMs = 0 }: { durationMs: number; bargeIn: boolean; skippedMs?: number | undefined },
+    nowMs: number,
+  ): void {
+    const startMs = Math.max(nowMs, this.#queue.at(-1)?.endMs ?? nowMs);
+    this.#queue.push({ startMs, endMs: startMs + durationMs, bargeIn, skippedMs });
+  }
+
+  /** The last prompt goes on with another piece. */
+  extend(durationMs: number, nowMs: number): void {
+    const last = this.#queue.at(-1);
+    if (last !== undefined) last.endMs = Math.max(last.endMs, nowMs) + durationMs;
+  }
+
+  remainingMs(nowMs: number): number {
+    return Math.max(0, (this.#queue.at(-1)?.endMs ?? 0) - nowMs);
+  }
+
+  isPlaying(nowMs: number): boolean {
+    return this.remainingMs(nowMs) > 0;
+  }
+
+  /** A prompt plays that may not be cut (G-37, G-51). */
+  isProtected(nowMs: number): boolean {
+    return this.#queue.some(({ startMs, endMs, bargeIn }) => !bargeIn && startMs <= nowMs && nowMs < endMs);
+  }
+
+  heard(nowMs: number): HeardPart {
+    if (this.#cut !== undefined) return this.#cut;
+    let ms = this.#beforeMs;
+    for (const { skippedMs, startMs, endMs } of this.#queue) ms += skippedMs + Math.min(Math.max(0, nowMs - startMs), endMs - startMs);
+    return { complete: this.#isWhole && !this.isPlaying(nowMs), ms };
+  }
+
+  /** @param dropped - what the reply had not said yet: nothing, its rest, or all of it because it had not begun. */
+  cut(dropped: 'nothing' | 'rest' | 'all', nowMs: number): HeardPart {
+    const { complete, ms } = this.heard(nowMs);
+    const done = this.#queue.filter(({ endMs }) => endMs <= nowMs);
+    this.#beforeCutMs = done.reduce((sum, { skippedMs, startMs, endMs }) => sum + skippedMs + endMs - startMs, this.#beforeMs);
+    if (dropped !== 'nothing') this.#isWhole = false;
+    this.#cut = dropped === 'all' ? { complete: false, ms: 0 } : { complete: complete && dropped === 'nothing', ms };
+    this.#queue = [];
+    return this.#cut;
+  }
+}

@@ -1,0 +1,97 @@
+// Store, voice and recognizer of one run: the real memory store and scripted sounds, each behind a gate when the program
+// wants it slow.
+import type { PromptAudio } from '../../src/dialog/output.ts';
+import type { PromptVoice, Recognizer, SessionStore, Sound } from '../../src/session/ports.ts';
+import { MULAW_BYTES_PER_MS } from '../../src/speech/audio-format.ts';
+import { MemoryStore } from '../../src/store/memory.ts';
+import type { Gates } from './gates.ts';
+import type { Program } from './program.ts';
+import type { Reference } from './reference.ts';
+
+/** The ports of one run. */
+export interface Ports {
+  readonly memory: MemoryStore;
+  readonly store: SessionStore;
+  readonly voice: PromptVoice;
+  readonly recognizer: Recognizer | undefined;
+}
+
+/** What the ports need. */
+export interface PortParts {
+  readonly program: Program;
+  readonly gates: Gates;
+  readonly reference: Reference;
+  /** Every signal the engine hands out. */
+  readonly keepSignal: (signal: AbortSignal) => void;
+  readonly wrong: (rule: string, what: string) => void;
+}
+
+/** Makes them. */
+export function scriptedPorts(parts: PortParts): Ports {
+  const memory = new MemoryStore();
+  return { memory, store: gatedStore(memory, parts), voice: scriptedVoice(parts), recognizer: scriptedRecognizer(parts) };
+}
+
+function gatedStore(memory: MemoryStore, { program, gates, reference, wrong }: PortParts): SessionStore {
+  const pass = <T>(label: string, work: () => Promise<T>): Promise<T> =>
+    program.slow.store ? gates.pass(`the store (${label})`, work, true) : work();
+  return {
+    load: (key) => pass('load', () => memory.load(key)),
+    commit: (record, expectedVersion) =>
+      pass('commit', async () => {
+        const isWritten = await memory.commit(record, expectedVersion);
+        if (isWritten) reference.record = record;
+        else wrong('G-15', 'two turns of one call changed the record at once');
+        return isWritten;
+      }),
+    drop: (key) =>
+      pass('drop', async () => {
+        await memory.drop(key);
+        reference.record = undefined;
+      }),
+  };
+}
+
+function scriptedVoice({ program, gates, keepSignal }: PortParts): PromptVoice {
+  const soundFor = (text: string): Sound => {
+    if (program.voice === 'mute') return undefined;
+    const ms = Number(/(\d+) ms$/.exec(text)?.[1] ?? 500);
+    return program.voice === 'streamed' ? inPieces(ms, program.slow.voice ? gates : undefined) : sound(ms);
+  };
+  return {
+    canSpeak: true,
+    render: (prompt, signal) => {
+      keepSignal(signal);
+      const made = prompt.kind === 'text' ? soundFor(prompt.text) : undefined;
+      return program.slow.voice ? gates.pass('the voice', () => made) : made;
+    },
+  };
+}
+
+function scriptedRecognizer({ program, gates, keepSignal }: PortParts): Recognizer | undefined {
+  if (program.recognizer === 'none') return undefined;
+  const text = program.recognizer === 'words' ? 'some words' : undefined;
+  return {
+    recognize: (_utterance, signal) => {
+      keepSignal(signal);
+      return program.slow.recognizer ? gates.pass('the recognizer', () => text, true) : Promise.resolve(text);
+    },
+  };
+}
+
+async function* inPieces(ms: number, gates: Gates | undefined): AsyncGenerator<PromptAudio> {
+  yield sound(ms);
+  if (gates !== undefined) await gates.pass('the next piece of sound', () => undefined);
+  yield sound(ms);
+}
+
+const sounds = new Map<number, PromptAudio>();
+
+function sound(durationMs: number): PromptAudio {
+  let known = sounds.get(durationMs);
+  if (known === undefined) {
+    known = { mulaw: new Uint8Array(durationMs * MULAW_BYTES_PER_MS).fill(0x55), durationMs };
+    sounds.set(durationMs, known);
+  }
+  return known;
+}

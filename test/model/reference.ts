@@ -1,0 +1,316 @@
+// The reference: what one call owes its caller, in the fewest words that are exact. It is told what the caller did and what
+// the engine did about it, and says at once when the two do not fit. G-nn are rules of the contract, "005" is
+// docs/decisions/005-turn-engine.md. What may be spoken when is next door, in mouth.ts.
+import type { SessionEnd } from '../../src/dialog/ending.ts';
+import type { Output } from '../../src/dialog/output.ts';
+import type { SessionRecord } from '../../src/session/record.ts';
+import { BargeIns } from './barge-ins.ts';
+import { Mouth } from './mouth.ts';
+import type { Event, Sound } from './program.ts';
+import { newRpc, type Complete, type HeardPart, type Rpc } from './rpc.ts';
+import { END_FRAMES, FRAMES } from './sounds.ts';
+
+/** What the reference may look at beside what it is told: things that only the engine can know. */
+export interface View {
+  /** Every prompt is on the wire as soon as it is said, so that the reference knows when a reply begins. */
+  readonly isHeardExact: boolean;
+  readonly isSpokenInPieces: boolean;
+  nowMs(): number;
+  /** A prompt that may not be cut waits for its sound. */
+  isFloorHeld(): boolean;
+  /** The end is decided; the last words wait for their sound. */
+  isEnding(): boolean;
+  /** The engine ends the call from its side. */
+  isLeaving(): boolean;
+  /** The server stops, the call lasts too long, or the store fails: the engine may hand the caller over. */
+  mayHandOver(): boolean;
+  wrong(rule: string, what: string): void;
+}
+
+type Owed = 'START_OF_INPUT' | 'END_OF_INPUT' | 'completion';
+
+/** One call, also when it begins again under the same name. */
+export class Reference {
+  readonly rpcs: Rpc[] = [];
+  /** As the store has it. */
+  record: SessionRecord | undefined;
+  readonly #view: View;
+  readonly #mouth: Mouth;
+  /** What the engine must do before the act is over. */
+  readonly #owedNow = new Set<string>();
+  /** What it may do instead of nothing. */
+  readonly #allowedNow = new Set<string>();
+  /** Completed without a FINAL although an input was complete. */
+  readonly #unanswered: Rpc[] = [];
+  #ear: Rpc | undefined;
+  #newestEar = 0;
+  #quietFrames = 0;
+  #over: SessionEnd | undefined;
+  #hasHungUp = false;
+  #inputs: Rpc[] = [];
+  #bargeIns = new BargeIns();
+  /** The RPC whose speech has cut prompts that were whole: they may go on. */
+  #lastCut: Rpc | undefined;
+  #isBotTold = false;
+
+  constructor(view: View) {
+    this.#view = view;
+    this.#mouth = new Mouth(view, this);
+  }
+
+  get isHungUp(): boolean {
+    return this.#hasHungUp;
+  }
+
+  /** The terminal event was sent or received. */
+  get isEnded(): boolean {
+    return this.#over !== undefined;
+  }
+
+  /** It is decided. */
+  get isOver(): boolean {
+    return this.#over !== undefined || this.record?.ended === true;
+  }
+
+  get open(): readonly Rpc[] {
+    return this.rpcs.filter(({ state }) => state !== 'opening' && state !== 'done');
+  }
+
+  // What the platform does.
+
+  opened(): Rpc {
+    const rpc = newRpc(this.rpcs.length + 1);
+    this.rpcs.push(rpc);
+    return rpc;
+  }
+
+  /** The engine has taken the RPC: it listens (G-50). */
+  began(rpc: Rpc, number: number): void {
+    rpc.number = number;
+    rpc.state = 'listening';
+  }
+
+  sound(rpc: Rpc, sound: Sound): void {
+    // G-51: what is said into a prompt that cannot be cut is not input; at the end nobody listens (G-7C).
+    if ((rpc.state !== 'listening' && rpc.state !== 'hearing') || this.#isDeaf() || this.#isProtected()) return;
+    if (this.#ear !== rpc) {
+      // 005: the newer stream has the ear; what the older one was hearing ends there.
+      if (rpc.number < this.#newestEar) return;
+      if (this.#ear?.state === 'hearing') this.#speechEnds(this.#ear);
+      this.#ear = rpc;
+      this.#newestEar = rpc.number;
+    }
+    const { voiced, silent } = FRAMES[sound];
+    const isSpeech = sound === 'speech' || sound === 'word';
+    // Over a prompt it takes more than a word.
+    const isStart = isSpeech && (sound === 'speech' || !this.#mouth.player.isPlaying(this.#view.nowMs()));
+    if (rpc.state === 'listening' && !isStart) return;
+    if (rpc.state === 'listening') this.#speechStarts(rpc);
+    if (isSpeech) rpc.voiced += voiced;
+    this.#quietFrames = isSpeech ? silent : this.#quietFrames + silent + (this.#quietFrames === 0 ? 0 : voiced);
+    if (this.#quietFrames >= END_FRAMES) this.#speechEnds(rpc);
+  }
+
+  event(rpc: Rpc, event: Event): void {
+    if (rpc.state === 'opening' || rpc.state === 'done') return;
+    if (event === 'session_end') this.#hangsUp(rpc);
+    else if (rpc.state === 'owing')
+      return; // One input per RPC (G-10); a second one changes nothing.
+    else if (event !== 'dtmf_start') this.#completes(rpc, event);
+    else if (rpc.state !== 'keys') {
+      rpc.state = 'keys'; // G-60, G-61: nothing is owed, the digits come on an RPC of their own.
+      this.#acts(rpc, 'keys');
+    }
+  }
+
+  halfClose(rpc: Rpc): void {
+    if (rpc.state === 'hearing' && this.#ear === rpc) this.#speechEnds(rpc);
+    else if (rpc.state === 'listening' || rpc.state === 'hearing' || rpc.state === 'keys') this.#owes('completion', rpc);
+  }
+
+  /** Cancelled by the platform (G-16), or never taken. */
+  broke(rpc: Rpc): void {
+    rpc.isBroken = true;
+    this.#isDone(rpc);
+  }
+
+  /** The act is over: whatever the engine had to do at once is done. */
+  settled(): void {
+    // 005: when the call is over, also because we end it, other RPCs just complete; a hang-up always gets its FINAL.
+    for (const { id, isHangUp } of this.#unanswered.splice(0))
+      if (isHangUp || !(this.isOver || this.#view.isEnding() || this.#view.isLeaving()))
+        this.#wrong('G-13 G-63 G-71', `RPC${String(id)} completed without the FINAL it owed`);
+    for (const missing of this.#owedNow) this.#wrong('G-13 G-36 G-38', `${missing} did not come at once`);
+    this.#owedNow.clear();
+    this.#allowedNow.clear();
+  }
+
+  // What the engine does.
+
+  sessionStarted(): void {
+    if (this.open.length > 0) this.#wrong('G-12', 'a second session began in the middle of the call');
+    [this.#over, this.#hasHungUp, this.#isBotTold] = [undefined, false, false];
+    [this.#ear, this.#newestEar, this.#inputs, this.#bargeIns, this.#lastCut] = [undefined, 0, [], new BargeIns(), undefined];
+    this.#mouth.begin();
+  }
+
+  sessionEnded(by: SessionEnd): void {
+    if (this.#over !== undefined) this.#wrong('G-77', `the session ended twice, ${this.#over} and ${by}`);
+    if ((by === 'caller') !== this.#hasHungUp) this.#wrong('G-74', `the session ended: ${by}`);
+    this.#over = by;
+    // G-76, G-77: an end of ours is told to whoever is there and reads.
+    const isTold = this.#mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
+    if (!isTold && !this.open.some(({ isUnread }) => isUnread))
+      this.#wrong('G-76 G-77', `the call ended (${by}) and nobody told the caller`);
+  }
+
+  wrote(rpc: Rpc, output: Output): void {
+    if (rpc.state === 'done') this.#wrong(rpc.isBroken ? 'G-16' : 'G-14', `RPC${String(rpc.id)} got ${output.kind} after its end`);
+    if (output.kind === 'input_started') this.#happened('START_OF_INPUT', rpc, 'G-36 G-37');
+    else if (output.kind === 'input_ended') this.#happened('END_OF_INPUT', rpc, 'G-38');
+    this.#mouth.wrote(rpc, output);
+  }
+
+  completed(rpc: Rpc): void {
+    if (rpc.state === 'done') this.#wrong('G-13', `RPC${String(rpc.id)} completed twice`);
+    if ((rpc.isHangUp || rpc.state === 'owing') && rpc.finals === 0) this.#unanswered.push(rpc);
+    this.#isDone(rpc);
+  }
+
+  failed(rpc: Rpc, code: string): void {
+    const isLegal = (code === 'slow_reader' && rpc.isUnread) || (code === 'turn_timeout' && this.isOver);
+    if (!isLegal) this.#wrong('G-13', `RPC${String(rpc.id)} failed: ${code}`);
+    this.broke(rpc);
+  }
+
+  /** The bot is asked: each complete input once and in order, the first of a call as its start (005). */
+  asked(rpc: Rpc | undefined, event: { readonly type: string; readonly heard?: HeardPart }, state: unknown): void {
+    if (rpc?.input === undefined || rpc.fate !== 'none') {
+      this.#wrong('005', `the bot was asked about RPC${String(rpc?.id)}, which has no new input`);
+      return;
+    }
+    const name = `RPC${String(rpc.id)}`;
+    if (this.isOver) this.#wrong('G-7C', `the bot was asked about ${name} after the end`);
+    const due = this.#inputs.find((input) => this.#isDue(input));
+    if (due !== rpc) this.#wrong('005', `the bot was asked about ${name} before RPC${String(due?.id)}`);
+    const isStarted = this.record?.started === true;
+    const expected = isStarted ? rpc.input : 'session_start';
+    if (!event.type.startsWith(expected)) this.#wrong('005', `the bot got ${event.type} for ${name} instead of ${expected}`);
+    if (isStarted && JSON.stringify(state) !== JSON.stringify(this.record?.state))
+      this.#wrong('G-15', `the bot got an old state for ${name}`);
+    if (event.heard !== undefined && !this.#mouth.isHeard(event.heard, rpc.heard))
+      this.#wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
+    rpc.fate = 'asked';
+  }
+
+  /** 005: an apology takes the place of an answer that did not come in time, also when only the recognizer was slow. */
+  timedOut(rpc: Rpc | undefined): void {
+    if (rpc !== undefined) rpc.fate = 'failed';
+  }
+
+  /** Speech without words did not cut the prompts after all. */
+  resumed(rpc: Rpc | undefined): void {
+    if (rpc?.mayResume !== true || rpc.fate !== 'none') this.#wrong('G-52', `RPC${String(rpc?.id)} resumed prompts that it had not cut`);
+    else {
+      rpc.fate = 'resumed';
+      this.#mouth.resumed(rpc);
+    }
+  }
+
+  told(note: { readonly type: string; readonly by?: string; readonly heard?: HeardPart }): void {
+    if (this.#isBotTold) this.#wrong('G-75', `the bot was told of ${note.type} after the end of its session`);
+    if (note.type === 'session_end') this.#isBotTold = true;
+    // A note is lost when the store fails, and who cuts whom while a call is handed over is nobody's business.
+    if (note.type !== 'barge_in' || note.heard === undefined || this.#view.mayHandOver()) return;
+    const { by, heard } = note;
+    const isTrue = this.#bargeIns.told((each) => each.by === by && this.#mouth.isHeard(heard, each.heard));
+    if (!isTrue) this.#wrong('G-52', `a barge-in by ${String(by)} after ${JSON.stringify(heard)} never happened`);
+  }
+
+  /** All is quiet and every RPC half-closed: nothing may be left over. */
+  quiet(): void {
+    for (const { id, state } of this.rpcs) if (state !== 'done') this.#wrong('G-13', `RPC${String(id)} never completed`);
+    if (this.isOver || this.#view.isEnding()) return;
+    for (const rpc of this.#inputs) if (this.#isDue(rpc)) this.#wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
+  }
+
+  // The grammar behind it.
+
+  #speechStarts(rpc: Rpc): void {
+    rpc.state = 'hearing';
+    this.#acts(rpc, 'speech');
+    this.#owes('START_OF_INPUT', rpc);
+  }
+
+  #speechEnds(rpc: Rpc): void {
+    this.#owes('END_OF_INPUT', rpc);
+    this.#completes(rpc, 'speech');
+  }
+
+  #completes(rpc: Rpc, input: Complete): void {
+    rpc.state = 'owing';
+    rpc.input = input;
+    rpc.isUnheardWelcome = input === 'session_start';
+    if (input === 'dtmf') this.#acts(rpc, 'keys'); // G-64
+    rpc.mayResume = input === 'speech' && this.#lastCut === rpc;
+    this.#lastCut = undefined;
+    rpc.heard = this.#mouth.player.heard(this.#view.nowMs());
+    this.#inputs.push(rpc);
+  }
+
+  /** G-52, G-53: speech or a key cuts what is spoken, unless it may not be cut (G-37) or is a welcome not begun (005). */
+  #acts(rpc: Rpc, by: string): void {
+    if (by === 'keys') this.#lastCut = undefined;
+    if (this.#isProtected()) return;
+    const nowMs = this.#view.nowMs();
+    const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome);
+    for (const other of cut) other.isCut = true;
+    const { player } = this.#mouth;
+    if (!player.isPlaying(nowMs) && cut.length === 0) return;
+    this.#lastCut = by === 'speech' && cut.length === 0 ? rpc : undefined;
+    const isBegun = player.isPlaying(nowMs) || cut.some(({ spoken }) => spoken.length > 0);
+    const dropped = cut.length === 0 ? 'nothing' : isBegun ? 'rest' : 'all';
+    this.#bargeIns.happened({ by, heard: player.cut(dropped, nowMs) }, this.record?.started !== true);
+  }
+
+  /** G-74, G-75: nothing more is owed on the other RPCs, and they complete at once. */
+  #hangsUp(rpc: Rpc): void {
+    this.#hasHungUp = true;
+    rpc.isHangUp = true;
+    for (const each of this.open) this.#owes('completion', each);
+  }
+
+  /** G-28: a second start gets the welcome again, from the engine and not from the bot. */
+  #isDue({ fate, input }: Rpc): boolean {
+    return fate === 'none' && !(input === 'session_start' && this.record?.started === true);
+  }
+
+  #isProtected(): boolean {
+    return this.#mouth.player.isProtected(this.#view.nowMs()) || this.#view.isFloorHeld();
+  }
+
+  #isDeaf(): boolean {
+    return this.isEnded || this.#view.isEnding();
+  }
+
+  #isDone(rpc: Rpc): void {
+    rpc.state = 'done';
+    this.#owedNow.delete(`completion of RPC${String(rpc.id)}`);
+    if (this.#ear === rpc) this.#ear = undefined;
+  }
+
+  #owes(what: Owed, rpc: Rpc): void {
+    // 005: an RPC that we hand over takes no input any more; which one that is depends on when its answer began.
+    if ((this.#view.isLeaving() || this.#view.isEnding()) && !rpc.isHangUp) this.#allowedNow.add(`${what} of RPC${String(rpc.id)}`);
+    else this.#owedNow.add(`${what} of RPC${String(rpc.id)}`);
+  }
+
+  #happened(what: Owed, rpc: Rpc, rule: string): void {
+    const name = `${what} of RPC${String(rpc.id)}`;
+    if (!this.#owedNow.delete(name) && !this.#allowedNow.delete(name)) this.#wrong(rule, `${what} on RPC${String(rpc.id)} was not due`);
+  }
+
+  #wrong(rule: string, what: string): void {
+    this.#view.wrong(rule, what);
+  }
+}
