@@ -18,6 +18,11 @@ const HOUR_MS = 3_600_000;
 const LIMIT = { heapMbPerHour: 6, rssMbPerHour: 30 } as const;
 /** Standard errors that are granted to a slope. */
 const GRANTED_ERRORS = 3;
+/**
+ * The slope goes through the means of so many stretches of time: memory wanders for minutes, and single samples, each like the one
+ * before, would make a walk look like a rise.
+ */
+const STRETCHES = 8;
 
 /** Its lines. */
 export interface LoggedLine {
@@ -101,8 +106,8 @@ export class MemoryWatch {
   /** @param warmUpMs - what was seen before counts no more. */
   verdict(warmUpMs: number): MemoryVerdict {
     const counted = this.#samples.filter(({ atMs }) => atMs >= warmUpMs);
-    const heap = trend(counted.map(({ atMs, heapBytes }) => ({ x: atMs / HOUR_MS, y: heapBytes / MB })));
-    const rss = trend(counted.map(({ atMs, rssBytes }) => ({ x: atMs / HOUR_MS, y: rssBytes / MB })));
+    const heap = trend(stretchMeans(counted, ({ heapBytes }) => heapBytes));
+    const rss = trend(stretchMeans(counted, ({ rssBytes }) => rssBytes));
     const grows = ({ slope, error }: typeof heap, limit: number): boolean => slope - GRANTED_ERRORS * error > limit;
     return {
       rssSlopeMbPerHour: rss.slope,
@@ -115,6 +120,17 @@ export class MemoryWatch {
     const { heapUsed, external, rss } = await this.#process.ask('memory');
     this.#samples.push({ atMs: performance.now() - this.#startedAtMs, heapBytes: heapUsed + external, rssBytes: rss });
   }
+}
+
+/** Means of hours and MB over stretches of equal length. */
+function stretchMeans(samples: readonly Sample[], bytesOf: (sample: Sample) => number): readonly { x: number; y: number }[] {
+  const length = Math.ceil(samples.length / STRETCHES);
+  return Array.from({ length: STRETCHES }, (_, index) => samples.slice(index * length, (index + 1) * length))
+    .filter((stretch) => stretch.length > 0)
+    .map((stretch) => ({
+      x: stretch.reduce((sum, { atMs }) => sum + atMs, 0) / stretch.length / HOUR_MS,
+      y: stretch.reduce((sum, sample) => sum + bytesOf(sample), 0) / stretch.length / MB,
+    }));
 }
 
 /** What keeps the server's process alive, by kind. */

@@ -42,8 +42,12 @@ const { values: flags } = parseArgs({
 const CLEAN_LIMIT_MS = 150_000;
 const LOOK_MS = 1000;
 const PROGRESS_MS = 30_000;
-/** Before, memory must grow: what is over is remembered for a minute, and prompts are spoken for the first time. */
-const WARM_UP_MS = 90_000;
+/**
+ * Before, memory must grow: what is over is remembered for a minute, prompts are spoken for the first time, and code is compiled for
+ * longer than that.
+ */
+const MIN_WARM_UP_MS = 90_000;
+const WARM_UP_PART = 0.2;
 /** Of so many tokens the caller takes one. */
 const TOKENS = 20;
 /** Longest pause of a caller between two calls. */
@@ -177,7 +181,7 @@ async function soak(server: Server, logged: LogWatch, access: Access): Promise<b
   watch.stop();
   if (server.process.isOver) throw new Error('the server ended in the middle of the soak');
   const minutes = (performance.now() - startedAtMs) / 60_000;
-  const memory = watch.verdict(WARM_UP_MS);
+  const memory = watch.verdict(Math.max(MIN_WARM_UP_MS, minutes * 60_000 * WARM_UP_PART));
 
   log('no new calls; waiting until the server has forgotten the old ones');
   const { openSessions, openTurns, left } = await settled(server, (handles) => handles.length === 0, handlesBefore);
