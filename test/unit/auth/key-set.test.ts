@@ -23,7 +23,30 @@ describe('a key set', () => {
   });
 
   it.each([
+    ['an id of 256 characters', { ...plain, kid: 'k'.repeat(256) }],
+    ['a modulus of 8192 bits', { ...plain, n: Buffer.alloc(1024, 0xff).toString('base64url') }],
+    ['the exponent 3', { ...plain, e: 'Aw' }],
+    ['several operations', { ...plain, key_ops: ['encrypt', 'verify'] }],
+  ])('uses a key with %s', (_name, published) => {
+    expect(new KeySet({ keys: [published] }, 10).size).toBe(1);
+  });
+
+  it('is refused as a whole when it is no set or too large', () => {
+    for (const body of [null, [], {}, { keys: {} }]) {
+      expect(() => new KeySet(body, 10)).toThrow(expect.objectContaining({ code: 'keys_unavailable' }));
+    }
+    expect(new KeySet({ keys: [1, 2] }, 2).ignored).toBe(2);
+    expect(() => new KeySet({ keys: [1, 2, 3] }, 2)).toThrow(
+      expect.objectContaining({ code: 'keys_unavailable', details: { keys: 3, limit: 2 } }),
+    );
+  });
+
+  it.each([
     ['for encryption', { ...plain, use: 'enc' }],
+    ['with an id of 257 characters', { ...plain, kid: 'k'.repeat(257) }],
+    ['of a modulus of 2040 bits', { ...plain, n: Buffer.alloc(255, 0xff).toString('base64url') }],
+    ['of a modulus of 8200 bits', { ...plain, n: Buffer.alloc(1025, 0xff).toString('base64url') }],
+    ['with the exponent 2', { ...plain, e: 'Ag' }],
     ['for another algorithm', { ...plain, alg: 'PS256' }],
     ['whose operations lack verify', { ...plain, key_ops: ['encrypt'] }],
     ['without an id', { kty: 'RSA', n, e }],
