@@ -1,7 +1,7 @@
 // One call on our side: its open turns (two of them are normal, G-50), the ear they share, and the queue that brings
 // inputs to the bot one at a time and in order.
-import { AppError, toAppError } from '../base/errors.ts';
-import type { Bot, BotEar, NotifyingEvent } from '../bot/bot.ts';
+import { AppError } from '../base/errors.ts';
+import type { Bot, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { AudioInput } from '../dialog/input.ts';
@@ -9,6 +9,7 @@ import type { DeliveryMode } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import { digitPatience } from '../speech/patience.ts';
+import { frameHook } from './bot-ear.ts';
 import type { BotRunner } from './bot-runner.ts';
 import { wantsDigits } from './caller-event.ts';
 import { Ear, type CreateListener } from './ear.ts';
@@ -17,6 +18,7 @@ import { Playback, type Cut } from './heard.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
 const MAX_OPEN_TURNS = 8;
@@ -53,9 +55,8 @@ export class Session implements TurnHost, RunningSession {
   readonly #ear: Ear;
   readonly #open = new Set<Turn>();
   readonly #early: EarlyRecognition | undefined;
-  /** Brings one input after the other to the bot; never rejects. */
-  #tail: Promise<void> = Promise.resolve();
-  #queued = 0;
+  /** Brings one input after the other to the bot. */
+  readonly #work: WorkQueue;
   #turnCount: number;
   #lastInputMs: number;
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
@@ -69,7 +70,6 @@ export class Session implements TurnHost, RunningSession {
   #cut: { readonly turn: Turn; readonly reply: Cut } | undefined;
   #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
-  #hasFrameFailed = false;
 
   constructor({ call, bot, mode, turns, listen }: SessionStartingPoint, parts: SessionParts) {
     this.call = call;
@@ -77,9 +77,18 @@ export class Session implements TurnHost, RunningSession {
     this.mode = mode;
     this.#turnCount = turns;
     this.#parts = parts;
+    this.#work = new WorkQueue((error) => {
+      parts.log.error({ conversationId: call.conversationId, err: error }, 'work of a session failed');
+    });
     this.#ear = new Ear({
       create: parts.createListener,
-      onFrame: bot.audioInput === undefined ? undefined : this.#frameHook(bot.audioInput),
+      onFrame: frameHook({
+        bot,
+        call,
+        ear: () => this.#ear,
+        mayStart: () => this.#owed === undefined && !this.#isProtected(parts.clock.monotonicMs()),
+        onFailed: (error) => parts.observer.botFailed?.(call, `${call.conversationId}#audio`, error),
+      }),
       isSelfEndpointing: bot.endpointing === 'bot',
     });
     this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
@@ -128,7 +137,7 @@ export class Session implements TurnHost, RunningSession {
    * @throws AppError `overloaded` when the session has too many open turns.
    */
   beginTurn(sink: TurnSink, isHangUp = false): Turn {
-    if (!isHangUp && (this.#open.size >= MAX_OPEN_TURNS || this.#queued >= MAX_QUEUED)) {
+    if (!isHangUp && (this.#open.size >= MAX_OPEN_TURNS || this.#work.size >= MAX_QUEUED)) {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
     this.#turnCount += 1;
@@ -146,13 +155,13 @@ export class Session implements TurnHost, RunningSession {
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
     this.#leaving ??= end;
     // The bot's own goodbye is being spoken: it ends the call as well as ours.
-    if (this.#owed !== undefined && this.#queued > 0) await this.#tail;
+    if (this.#owed !== undefined && this.#work.size > 0) await this.#work.done();
     // Again for a turn that came meanwhile, when the one before was cancelled.
     for (let newest = this.#alone(); newest !== undefined && !this.isEnded; newest = this.#alone()) {
       // Two mouths on one turn would cut each other short: an answer that is under way hands the caller over itself.
       if (newest.takeOver()) newest.interrupt();
-      else this.#enqueue(() => this.#parts.runner.leave(this, newest, end));
-      await this.#tail;
+      else this.#work.add(() => this.#parts.runner.leave(this, newest, end));
+      await this.#work.done();
     }
     this.#alone()?.finish('superseded');
   }
@@ -161,7 +170,7 @@ export class Session implements TurnHost, RunningSession {
   async stop(end: SessionEnd): Promise<void> {
     this.ends(end);
     for (const turn of [...this.#open]) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), 'deadline');
-    await this.#tail;
+    await this.#work.done();
     this.#ear.close();
   }
 
@@ -236,7 +245,7 @@ export class Session implements TurnHost, RunningSession {
     this.#cut = undefined;
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const heard = this.playback.heard(this.#parts.clock.monotonicMs());
-    this.#enqueue(() => this.#parts.runner.answer(this, turn, { act, heard, cut, recognition }));
+    this.#work.add(() => this.#parts.runner.answer(this, turn, { act, heard, cut, recognition }));
   }
 
   hungUp(turn: Turn): void {
@@ -301,7 +310,7 @@ export class Session implements TurnHost, RunningSession {
     this.#parts.observer.sessionEnded?.(this.call, end);
     if (this.#open.size === 0) this.#ear.close();
     this.#note({ type: 'session_end', by: end }, `${this.call.conversationId}#end`);
-    this.#enqueue(() => this.#parts.runner.close(this));
+    this.#work.add(() => this.#parts.runner.close(this));
   }
 
   get #isSayingGoodbye(): boolean {
@@ -311,7 +320,7 @@ export class Session implements TurnHost, RunningSession {
   /** The stream of the last words broke: the terminal event goes out on the next one, whatever comes on it. */
   #settle(turn: Turn): void {
     if (this.#isSayingGoodbye || turn.takeOver()) return;
-    this.#enqueue(() => this.#parts.runner.settle(this, turn));
+    this.#work.add(() => this.#parts.runner.settle(this, turn));
   }
 
   /** Completes all open turns but the newest. */
@@ -331,42 +340,6 @@ export class Session implements TurnHost, RunningSession {
   #note(event: NotifyingEvent, turnId: string): void {
     // Its end is the last thing a bot hears of a session.
     if (!this.bot.notes.has(event.type) || (this.isEnded && event.type !== 'session_end')) return;
-    this.#enqueue(() => this.#parts.runner.note(this, event, turnId));
-  }
-
-  #enqueue(work: () => Promise<void>): void {
-    this.#queued += 1;
-    this.#tail = this.#tail
-      .then(work)
-      .catch((error: unknown) => {
-        this.#parts.log.error({ conversationId: this.call.conversationId, err: error }, 'work of a session failed');
-      })
-      .finally(() => {
-        this.#queued -= 1;
-      });
-  }
-
-  #frameHook(audioInput: NonNullable<Bot['audioInput']>): (pcm: Int16Array) => void {
-    const isOwn = this.bot.endpointing === 'bot';
-    const ear: BotEar = {
-      speechStarted: () => {
-        if (isOwn && this.#owed === undefined && !this.#isProtected(this.#parts.clock.monotonicMs())) this.#ear.startNow();
-      },
-      speechEnded: () => {
-        if (isOwn) this.#ear.endNow();
-      },
-    };
-    return (pcm) => {
-      try {
-        audioInput(pcm, this.call, ear);
-      } catch (thrown) {
-        // A bot that fails on every frame would be reported 50 times a second; once is enough to be found.
-        if (!this.#hasFrameFailed) {
-          const error = toAppError(thrown, 'bot_failed', 'audio_input of the bot threw');
-          this.#parts.observer.botFailed?.(this.call, `${this.call.conversationId}#audio`, error);
-        }
-        this.#hasFrameFailed = true;
-      }
-    };
+    this.#work.add(() => this.#parts.runner.note(this, event, turnId));
   }
 }
