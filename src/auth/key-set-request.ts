@@ -41,8 +41,7 @@ async function send(url: string, options: { fetch: Fetch; signal: AbortSignal })
 }
 
 async function readAtMost(response: Response, maxBytes: number): Promise<Buffer> {
-  if (response.body === null) return Buffer.alloc(0);
-  const body: AsyncIterable<Uint8Array> = response.body;
+  const body: AsyncIterable<Uint8Array> | [] = response.body ?? [];
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {

@@ -90,8 +90,8 @@ function toUsableKey(published: unknown): UsableKey | undefined {
 
 function isStrong(n: string, e: string): boolean {
   try {
-    const { modulusLength, publicExponent } = createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }).asymmetricKeyDetails ?? {};
-    if (modulusLength === undefined || publicExponent === undefined) return false;
+    const details = createPublicKey({ key: { kty: 'RSA', n, e }, format: 'jwk' }).asymmetricKeyDetails;
+    const { modulusLength = 0, publicExponent = 0n } = details ?? {};
     // With an exponent of 1 a signature is its own message.
     return modulusLength >= MIN_MODULUS_BITS && modulusLength <= MAX_MODULUS_BITS && publicExponent > 2n;
   } catch {

@@ -79,9 +79,15 @@ describe('the log', () => {
   });
 
   it('says that the key source was closed', async () => {
-    const lines = await said({ fetch: () => new Promise(() => undefined) }, (_clock, keys) => {
+    const signals: AbortSignal[] = [];
+    const silent: Fetch = (_url, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    };
+    const lines = await said({ fetch: silent }, (_clock, keys) => {
       keys.close();
     });
+    expect(signals.map((signal) => signal.reason as unknown)).toEqual(['shutdown']);
     expect(lines).toEqual([{ ...FAILED, issuer: issuer.server.issuer(), failure: 'the key source was closed' }]);
   });
 

@@ -76,7 +76,15 @@ describe('which addresses are asked', () => {
     ['a query that swallows the suffix', { issuers: ['https://issuer.example.test/idb?x='] }],
     ['a fragment that hides the suffix', { issuers: ['https://issuer.example.test/idb#'] }],
   ])('J-13 refuses at start an issuer with %s', (_name, options) => {
-    expect(() => open(options)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    const [name] = options.issuers;
+    expect(() => open(options)).toThrow(expect.objectContaining({ code: 'config_invalid', details: { issuer: name } }));
+  });
+
+  it('J-13 allows no plain http unless it is told to', () => {
+    const issuers = ['http://127.0.0.1:1/idb'];
+    expect(() => new KeySource({ issuers, keySetSuffix: KEY_SET_SUFFIX, clock, log })).toThrow(
+      expect.objectContaining({ code: 'config_invalid' }),
+    );
   });
 
   it.each(['https://issuer.example.test/idb', 'http://127.0.0.9:8080/idb', 'http://[::1]:8080/idb', 'http://localhost:8080/idb'])(
