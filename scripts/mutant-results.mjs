@@ -51,6 +51,18 @@ export function readReport(report) {
 }
 
 /**
+ * @param {{ files: Record<string, { mutants: readonly { status: string }[] }> }} report
+ * @returns {object} the report as if its survivors had not been tested
+ */
+export function withoutSurvivors(report) {
+  const files = Object.entries(report.files).map(([name, file]) => [
+    name,
+    { ...file, mutants: file.mutants.filter(({ status }) => status !== 'Survived' && status !== 'NoCoverage') },
+  ]);
+  return { ...report, files: Object.fromEntries(files) };
+}
+
+/**
  * @param {Mutant} mutant
  * @returns {keyof Counts | undefined} undefined for what is not counted
  */

@@ -1,12 +1,12 @@
 // `npm run mutants`: changes the code in small ways and sees whether the tests notice. Which files and which tests stands
 // in mutant-areas.mjs, how they run in stryker.config.mjs, what is left out in mutant-texts.mjs.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { AREA_NAMES, AREA_VARIABLE, AREAS, STATE_FOLDER } from './mutant-areas.mjs';
-import { readReport, scoreOf, sumOf } from './mutant-results.mjs';
+import { readReport, scoreOf, sumOf, withoutSurvivors } from './mutant-results.mjs';
 import { addReasons, writeSections } from './mutant-survivors.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -20,10 +20,10 @@ const HELP = `Changes the code in small ways ("mutants") and sees whether the un
                                                  only these files; the results of the others are kept
   npm run mutants -- auth --write                also writes the survivors into docs/mutants.md
   npm run mutants -- auth --last --write         from the last run, without testing again
-  npm run mutants -- --full                      forgets the results of earlier runs
+  npm run mutants -- --full                      tests all of them anew
   npm run mutants -- --concurrency 1             how many test processes at once; default 2
 
-Unchanged mutants keep their result from the run before (${STATE_FOLDER}/). Survivors are listed on stdout as file:line with
+Unchanged mutants that were killed keep that result from the run before (${STATE_FOLDER}/). Survivors are listed on stdout as file:line with
 what the mutant made of it; progress goes to stderr. The last line of stdout is JSON:
 {"ok","killed","survived","timeout","noCoverage","score","byFolder"}. Exit code 0 when at least ${String(LEAST_PERCENT)} % were killed in
 every area (a mutant that hangs the tests counts as killed), 1 when not, 2 when it could not be found out.
@@ -39,9 +39,9 @@ async function main() {
   if (typeof options === 'number') return options;
   process.chdir(ROOT);
   mkdirSync(STATE_FOLDER, { recursive: true });
-  if (options.full) for (const area of options.areas) rmSync(`${STATE_FOLDER}/${area}.incremental.json`, { force: true });
   for (const area of options.last ? [] : options.areas) {
     process.stderr.write(`mutants of ${area}\n`);
+    forgetSurvivors(`${STATE_FOLDER}/${area}.incremental.json`);
     const code = await run(area, options);
     if (code !== 0) return complain(`the mutants of ${area} could not be tested (exit code ${String(code)}); see above`);
   }
@@ -90,15 +90,24 @@ function readArguments() {
 }
 
 /**
+ * What survived is tested again each time: a new test need not have been near it before.
+ *
+ * @param {string} file - what the tester keeps
+ */
+function forgetSurvivors(file) {
+  if (existsSync(file)) writeFileSync(file, JSON.stringify(withoutSurvivors(JSON.parse(readFileSync(file, 'utf8')))));
+}
+
+/**
  * Tests the mutants of one area, at low priority.
  *
  * @param {Area} area
- * @param {{ files: string | undefined, concurrency: number }} options
+ * @param {{ files: string | undefined, full: boolean, concurrency: number }} options
  * @returns {Promise<number>} the exit code of the tester
  */
-function run(area, { files, concurrency }) {
+function run(area, { files, full, concurrency }) {
   const only = files === undefined ? [] : ['--mutate', files];
-  const choices = ['--testRunner', 'in-one-process', '--concurrency', String(concurrency), ...only];
+  const choices = ['--testRunner', 'in-one-process', '--concurrency', String(concurrency), ...only, ...(full ? ['--force'] : [])];
   const child = spawn(
     process.execPath,
     ['node_modules/@stryker-mutator/core/bin/stryker.js', 'run', 'stryker.config.mjs', ...choices],
