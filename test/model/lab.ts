@@ -40,6 +40,9 @@ const inspector = new WireInspector(loadContract(loadProfile('fake')));
 /** Longest virtual time that quiet may take after the last act: every input of a run waits for its deadline. */
 const QUIET_LIMIT_MS = 500_000;
 const QUIET_STEP_MS = 5000;
+/** Less than any deadline, so that a timer that was left behind is still there. */
+const GRACE_LIMIT_MS = 8000;
+const GRACE_STEP_MS = 300;
 /** A filler comes well before the deadline. */
 const FILLER_MS = 2000;
 
@@ -189,6 +192,12 @@ class Lab {
     for (let waitedMs = 0; this.#lines.some(({ isOver }) => !isOver) && waitedMs < QUIET_LIMIT_MS; waitedMs += QUIET_STEP_MS) {
       await this.#wait(QUIET_STEP_MS);
     }
+    // Bots whose turns were ended have a moment left, one after the other.
+    for (let waitedMs = 0; this.#clock.pendingTimers > 1 && waitedMs < GRACE_LIMIT_MS; waitedMs += GRACE_STEP_MS)
+      await this.#wait(GRACE_STEP_MS);
+    // The sweep goes on until the server stops; stopping has timers of its own.
+    const timers = this.#clock.pendingTimers;
+    if (this.#closing === undefined && timers !== 1) this.#wrong('G-93', `${String(timers)} timers run although nothing is awaited`);
     await this.#wait(QUIET_STEP_MS);
     this.#reference.settled();
   }
@@ -211,8 +220,8 @@ class Lab {
     const { size, openTurns } = this.#sessions;
     const isStopped = this.#closing !== undefined;
     // A hang-up of a call of another process is looked up even while this one stops.
-    if (!(isStopped && this.#program.beginning === 'elsewhere') && size + openTurns !== 0)
-      this.#wrong('G-93', `${String(size)} sessions and ${String(openTurns)} turns are left`);
+    if (isStopped && this.#program.beginning === 'elsewhere') return;
+    if (size + openTurns !== 0) this.#wrong('G-93', `${String(size)} sessions and ${String(openTurns)} turns are left`);
     if (this.#sessionNow() !== undefined && !isStopped && !this.#isStoreBroken && this.#ports.memory.size !== 0)
       this.#wrong('G-93', 'a record is left');
     // The sweep goes on until the server stops.
@@ -329,11 +338,11 @@ class Lab {
       },
       botFailed: (_call, turnId, error) => {
         this.#note(() => `the bot failed: ${error.code} (${turnId})`);
-        if (error.code === 'bot_timeout') this.#reference.timedOut(this.#rpcOf(turnId));
+        if (error.code === 'bot_timeout') this.#reference.mind.timedOut(this.#rpcOf(turnId));
       },
       promptResumed: (_call, turnId) => {
         this.#note(() => `the prompts go on (${turnId})`);
-        this.#reference.resumed(this.#rpcOf(turnId));
+        this.#reference.mind.resumed(this.#rpcOf(turnId));
       },
     };
   }

@@ -1,12 +1,16 @@
 // What the caller of one call may be told, and when: the FINALs, the prompts in their order, nothing after a cut but last
-// words, one terminal event. The other half of reference.ts.
+// words, one terminal event. One of the three parts of the reference.
 import type { FinalNext, Output, SpokenPrompt } from '../../src/dialog/output.ts';
 import { TEST_SETTINGS } from '../support/engine.ts';
 import { Player } from './player.ts';
-import type { Reference, View } from './reference.ts';
+import type { Reference } from './reference.ts';
 import type { HeardPart, Rpc } from './rpc.ts';
+import type { View } from './view.ts';
 
 const { apology, handover, filler, maxFarewellMs } = TEST_SETTINGS;
+
+/** Longest wait for a sound; shorter than the engine's, so that what waits here waits there. */
+const SOUND_LIMIT_MS = 5000;
 
 /** The mouth of one call. */
 export class Mouth {
@@ -17,6 +21,8 @@ export class Mouth {
   readonly #call: Reference;
   #mode: string | undefined;
   #lastSoundMs = 0;
+  /** Prompts that may not be cut and have no sound yet, with the moment at which they were asked for. */
+  readonly #awaited = new Map<string, number>();
 
   constructor(view: View, call: Reference) {
     this.#view = view;
@@ -32,6 +38,24 @@ export class Mouth {
     if ('mode' in output && (this.#mode ??= output.mode) !== output.mode) this.#view.wrong('G-40', `the mode changed to ${output.mode}`);
     if (output.kind === 'prompt') this.#streamed(rpc, output.prompt);
     if (output.kind === 'final') this.#final(rpc, output);
+  }
+
+  awaitsSound(text: string): void {
+    this.#awaited.set(text, this.#view.nowMs());
+  }
+
+  hasSound(text: string): void {
+    this.#awaited.delete(text);
+  }
+
+  /** G-37: a prompt that may not be cut is heard, or is about to be because its sound is being made. */
+  isProtected(): boolean {
+    const nowMs = this.#view.nowMs();
+    if (this.player.isProtected(nowMs)) return true;
+    const isWanted = ({ said, state, isCut }: Rpc, text: string): boolean => state === 'owing' && !isCut && said.includes(text);
+    return [...this.#awaited].some(
+      ([text, sinceMs]) => nowMs - sinceMs < SOUND_LIMIT_MS && this.#call.rpcs.some((rpc) => isWanted(rpc, text)),
+    );
   }
 
   /** The prompts that this RPC has cut go on. */

@@ -52,7 +52,7 @@ function gatedStore(memory: MemoryStore, { program, gates, reference, wrong }: P
   };
 }
 
-function scriptedVoice({ program, gates, keepSignal }: PortParts): PromptVoice {
+function scriptedVoice({ program, gates, reference, keepSignal }: PortParts): PromptVoice {
   const soundFor = (text: string): Sound => {
     if (program.voice === 'mute') return undefined;
     const ms = Number(/(\d+) ms$/.exec(text)?.[1] ?? 500);
@@ -62,8 +62,13 @@ function scriptedVoice({ program, gates, keepSignal }: PortParts): PromptVoice {
     canSpeak: true,
     render: (prompt, signal) => {
       keepSignal(signal);
-      const made = prompt.kind === 'text' ? soundFor(prompt.text) : undefined;
-      return program.slow.voice ? gates.pass('the voice', () => made) : made;
+      const text = prompt.kind === 'text' ? prompt.text : '';
+      if (!program.slow.voice) return soundFor(text);
+      if (!prompt.bargeIn) reference.mouth.awaitsSound(text);
+      return gates.pass('the voice', () => {
+        reference.mouth.hasSound(text);
+        return soundFor(text);
+      });
     },
   };
 }

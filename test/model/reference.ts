@@ -1,41 +1,26 @@
 // The reference: what one call owes its caller, in the fewest words that are exact. It is told what the caller did and what
 // the engine did about it, and says at once when the two do not fit. G-nn are rules of the contract, "005" is
-// docs/decisions/005-turn-engine.md. What may be spoken when is next door, in mouth.ts.
+// docs/decisions/005-turn-engine.md. What may be spoken when stands in mouth.ts, what the bot must hear of in mind.ts.
 import type { SessionEnd } from '../../src/dialog/ending.ts';
 import type { Output } from '../../src/dialog/output.ts';
 import type { SessionRecord } from '../../src/session/record.ts';
-import { BargeIns } from './barge-ins.ts';
+import { Mind } from './mind.ts';
 import { Mouth } from './mouth.ts';
 import type { Event, Sound } from './program.ts';
-import { newRpc, type Complete, type HeardPart, type Rpc } from './rpc.ts';
+import { newRpc, type Complete, type Rpc } from './rpc.ts';
 import { END_FRAMES, FRAMES } from './sounds.ts';
-
-/** What the reference may look at beside what it is told: things that only the engine can know. */
-export interface View {
-  /** Every prompt is on the wire as soon as it is said, so that the reference knows when a reply begins. */
-  readonly isHeardExact: boolean;
-  readonly isSpokenInPieces: boolean;
-  nowMs(): number;
-  /** A prompt that may not be cut waits for its sound. */
-  isFloorHeld(): boolean;
-  /** The end is decided; the last words wait for their sound. */
-  isEnding(): boolean;
-  /** The engine ends the call from its side. */
-  isLeaving(): boolean;
-  /** The server stops, the call lasts too long, or the store fails: the engine may hand the caller over. */
-  mayHandOver(): boolean;
-  wrong(rule: string, what: string): void;
-}
+import type { View } from './view.ts';
 
 type Owed = 'START_OF_INPUT' | 'END_OF_INPUT' | 'completion';
 
 /** One call, also when it begins again under the same name. */
 export class Reference {
   readonly rpcs: Rpc[] = [];
+  readonly mouth: Mouth;
+  readonly mind: Mind;
   /** As the store has it. */
   record: SessionRecord | undefined;
   readonly #view: View;
-  readonly #mouth: Mouth;
   /** What the engine must do before the act is over. */
   readonly #owedNow = new Set<string>();
   /** What it may do instead of nothing. */
@@ -47,15 +32,13 @@ export class Reference {
   #quietFrames = 0;
   #over: SessionEnd | undefined;
   #hasHungUp = false;
-  #inputs: Rpc[] = [];
-  #bargeIns = new BargeIns();
   /** The RPC whose speech has cut prompts that were whole: they may go on. */
   #lastCut: Rpc | undefined;
-  #isBotTold = false;
 
   constructor(view: View) {
     this.#view = view;
-    this.#mouth = new Mouth(view, this);
+    this.mouth = new Mouth(view, this);
+    this.mind = new Mind(view, this, this.mouth);
   }
 
   get isHungUp(): boolean {
@@ -103,7 +86,7 @@ export class Reference {
     const { voiced, silent } = FRAMES[sound];
     const isSpeech = sound === 'speech' || sound === 'word';
     // Over a prompt it takes more than a word.
-    const isStart = isSpeech && (sound === 'speech' || !this.#mouth.player.isPlaying(this.#view.nowMs()));
+    const isStart = isSpeech && (sound === 'speech' || !this.mouth.player.isPlaying(this.#view.nowMs()));
     if (rpc.state === 'listening' && !isStart) return;
     if (rpc.state === 'listening') this.#speechStarts(rpc);
     if (isSpeech) rpc.voiced += voiced;
@@ -149,9 +132,9 @@ export class Reference {
 
   sessionStarted(): void {
     if (this.open.length > 0) this.#wrong('G-12', 'a second session began in the middle of the call');
-    [this.#over, this.#hasHungUp, this.#isBotTold] = [undefined, false, false];
-    [this.#ear, this.#newestEar, this.#inputs, this.#bargeIns, this.#lastCut] = [undefined, 0, [], new BargeIns(), undefined];
-    this.#mouth.begin();
+    [this.#over, this.#hasHungUp, this.#ear, this.#newestEar, this.#lastCut] = [undefined, false, undefined, 0, undefined];
+    this.mouth.begin();
+    this.mind.begin();
   }
 
   sessionEnded(by: SessionEnd): void {
@@ -159,7 +142,7 @@ export class Reference {
     if ((by === 'caller') !== this.#hasHungUp) this.#wrong('G-74', `the session ended: ${by}`);
     this.#over = by;
     // G-76, G-77: an end of ours is told to whoever is there and reads.
-    const isTold = this.#mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
+    const isTold = this.mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
     if (!isTold && !this.open.some(({ isUnread }) => isUnread))
       this.#wrong('G-76 G-77', `the call ended (${by}) and nobody told the caller`);
   }
@@ -168,7 +151,7 @@ export class Reference {
     if (rpc.state === 'done') this.#wrong(rpc.isBroken ? 'G-16' : 'G-14', `RPC${String(rpc.id)} got ${output.kind} after its end`);
     if (output.kind === 'input_started') this.#happened('START_OF_INPUT', rpc, 'G-36 G-37');
     else if (output.kind === 'input_ended') this.#happened('END_OF_INPUT', rpc, 'G-38');
-    this.#mouth.wrote(rpc, output);
+    this.mouth.wrote(rpc, output);
   }
 
   completed(rpc: Rpc): void {
@@ -183,55 +166,10 @@ export class Reference {
     this.broke(rpc);
   }
 
-  /** The bot is asked: each complete input once and in order, the first of a call as its start (005). */
-  asked(rpc: Rpc | undefined, event: { readonly type: string; readonly heard?: HeardPart }, state: unknown): void {
-    if (rpc?.input === undefined || rpc.fate !== 'none') {
-      this.#wrong('005', `the bot was asked about RPC${String(rpc?.id)}, which has no new input`);
-      return;
-    }
-    const name = `RPC${String(rpc.id)}`;
-    if (this.isOver) this.#wrong('G-7C', `the bot was asked about ${name} after the end`);
-    const due = this.#inputs.find((input) => this.#isDue(input));
-    if (due !== rpc) this.#wrong('005', `the bot was asked about ${name} before RPC${String(due?.id)}`);
-    const isStarted = this.record?.started === true;
-    const expected = isStarted ? rpc.input : 'session_start';
-    if (!event.type.startsWith(expected)) this.#wrong('005', `the bot got ${event.type} for ${name} instead of ${expected}`);
-    if (isStarted && JSON.stringify(state) !== JSON.stringify(this.record?.state))
-      this.#wrong('G-15', `the bot got an old state for ${name}`);
-    if (event.heard !== undefined && !this.#mouth.isHeard(event.heard, rpc.heard))
-      this.#wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
-    rpc.fate = 'asked';
-  }
-
-  /** 005: an apology takes the place of an answer that did not come in time, also when only the recognizer was slow. */
-  timedOut(rpc: Rpc | undefined): void {
-    if (rpc !== undefined) rpc.fate = 'failed';
-  }
-
-  /** Speech without words did not cut the prompts after all. */
-  resumed(rpc: Rpc | undefined): void {
-    if (rpc?.mayResume !== true || rpc.fate !== 'none') this.#wrong('G-52', `RPC${String(rpc?.id)} resumed prompts that it had not cut`);
-    else {
-      rpc.fate = 'resumed';
-      this.#mouth.resumed(rpc);
-    }
-  }
-
-  told(note: { readonly type: string; readonly by?: string; readonly heard?: HeardPart }): void {
-    if (this.#isBotTold) this.#wrong('G-75', `the bot was told of ${note.type} after the end of its session`);
-    if (note.type === 'session_end') this.#isBotTold = true;
-    // A note is lost when the store fails, and who cuts whom while a call is handed over is nobody's business.
-    if (note.type !== 'barge_in' || note.heard === undefined || this.#view.mayHandOver()) return;
-    const { by, heard } = note;
-    const isTrue = this.#bargeIns.told((each) => each.by === by && this.#mouth.isHeard(heard, each.heard));
-    if (!isTrue) this.#wrong('G-52', `a barge-in by ${String(by)} after ${JSON.stringify(heard)} never happened`);
-  }
-
   /** All is quiet and every RPC half-closed: nothing may be left over. */
   quiet(): void {
     for (const { id, state } of this.rpcs) if (state !== 'done') this.#wrong('G-13', `RPC${String(id)} never completed`);
-    if (this.isOver || this.#view.isEnding()) return;
-    for (const rpc of this.#inputs) if (this.#isDue(rpc)) this.#wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
+    this.mind.quiet();
   }
 
   // The grammar behind it.
@@ -254,8 +192,8 @@ export class Reference {
     if (input === 'dtmf') this.#acts(rpc, 'keys'); // G-64
     rpc.mayResume = input === 'speech' && this.#lastCut === rpc;
     this.#lastCut = undefined;
-    rpc.heard = this.#mouth.player.heard(this.#view.nowMs());
-    this.#inputs.push(rpc);
+    rpc.heard = this.mouth.player.heard(this.#view.nowMs());
+    this.mind.owed(rpc);
   }
 
   /** G-52, G-53: speech or a key cuts what is spoken, unless it may not be cut (G-37) or is a welcome not begun (005). */
@@ -265,12 +203,12 @@ export class Reference {
     const nowMs = this.#view.nowMs();
     const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome);
     for (const other of cut) other.isCut = true;
-    const { player } = this.#mouth;
+    const { player } = this.mouth;
     if (!player.isPlaying(nowMs) && cut.length === 0) return;
     this.#lastCut = by === 'speech' && cut.length === 0 ? rpc : undefined;
     const isBegun = player.isPlaying(nowMs) || cut.some(({ spoken }) => spoken.length > 0);
     const dropped = cut.length === 0 ? 'nothing' : isBegun ? 'rest' : 'all';
-    this.#bargeIns.happened({ by, heard: player.cut(dropped, nowMs) }, this.record?.started !== true);
+    this.mind.bargedIn({ by, heard: player.cut(dropped, nowMs) });
   }
 
   /** G-74, G-75: nothing more is owed on the other RPCs, and they complete at once. */
@@ -280,13 +218,8 @@ export class Reference {
     for (const each of this.open) this.#owes('completion', each);
   }
 
-  /** G-28: a second start gets the welcome again, from the engine and not from the bot. */
-  #isDue({ fate, input }: Rpc): boolean {
-    return fate === 'none' && !(input === 'session_start' && this.record?.started === true);
-  }
-
   #isProtected(): boolean {
-    return this.#mouth.player.isProtected(this.#view.nowMs()) || this.#view.isFloorHeld();
+    return this.mouth.isProtected() || this.#view.isFloorHeld();
   }
 
   #isDeaf(): boolean {

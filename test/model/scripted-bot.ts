@@ -3,17 +3,13 @@ import { bot, go, listen, say, type Answer, type Saying } from '../../src/bot/in
 import type { Bot, BotContext, NotifyingEvent, ReplyingEvent } from '../../src/bot/bot.ts';
 import type { Gates } from './gates.ts';
 import type { Behaviour } from './program.ts';
+import type { Kept } from './mind.ts';
 import type { Reference } from './reference.ts';
 import type { Rpc } from './rpc.ts';
 import { voicedFrames } from './sounds.ts';
 
 /** The bot of every run. */
 export const BOT_NAME = { id: 'scripted', name: 'Scripted', version: 1 } as const;
-
-/** What the bot keeps: the RPCs it was asked about. */
-interface Kept {
-  readonly asked: readonly number[];
-}
 
 /** What a bot is made of. */
 export interface BotParts {
@@ -37,7 +33,7 @@ export function scriptedBot(parts: BotParts): Bot {
     const rpc = parts.rpcOf(context.turnId);
     parts.note(() => `the bot is asked: ${event.type} of RPC${String(rpc?.id)}`);
     parts.keepSignal(context.signal);
-    parts.reference.asked(rpc, event, state);
+    parts.reference.mind.asked(rpc, event, state);
     if (rpc === undefined) throw new Error('nobody knows this RPC');
     checkEvent(parts, rpc, event);
     const talk = new Talk(parts, rpc, behaviour, context.signal, [...state.asked, rpc.id]);
@@ -45,7 +41,7 @@ export function scriptedBot(parts: BotParts): Bot {
   };
   const told = (_state: Kept, event: NotifyingEvent): undefined => {
     parts.note(() => `the bot is told: ${event.type}`);
-    parts.reference.told(event);
+    parts.reference.mind.told(event);
   };
   return bot<Kept>({
     ...BOT_NAME,

@@ -1,0 +1,112 @@
+// What reaches the bot of one call: each complete input once and in order, and what happened to the caller's ear meanwhile.
+// One of the three parts of the reference; knows nothing of speech and prompts.
+import { BargeIns, type BargeIn } from './barge-ins.ts';
+import type { Mouth } from './mouth.ts';
+import type { Reference } from './reference.ts';
+import type { HeardPart, Rpc } from './rpc.ts';
+import type { View } from './view.ts';
+
+/** What the bot keeps: the RPCs it was asked about. */
+export interface Kept {
+  readonly asked: readonly number[];
+}
+
+/** The bot's side of one call. */
+export class Mind {
+  readonly #view: View;
+  readonly #call: Reference;
+  readonly #mouth: Mouth;
+  /** Complete inputs in the order of the caller. */
+  #inputs: Rpc[] = [];
+  #bargeIns = new BargeIns();
+  /** It heard of the end of its session. */
+  #isDone = false;
+
+  constructor(view: View, call: Reference, mouth: Mouth) {
+    this.#view = view;
+    this.#call = call;
+    this.#mouth = mouth;
+  }
+
+  /** A session begins. */
+  begin(): void {
+    [this.#inputs, this.#bargeIns, this.#isDone] = [[], new BargeIns(), false];
+  }
+
+  /** An input is complete. */
+  owed(rpc: Rpc): void {
+    this.#inputs.push(rpc);
+  }
+
+  /** The caller acted over a reply; a bot that has not answered the start of the call has no state and may not be told. */
+  bargedIn(bargeIn: BargeIn): void {
+    this.#bargeIns.happened(bargeIn, !this.#isStarted);
+  }
+
+  /** The bot is asked: each complete input once and in order, the first of a call as its start (005). */
+  asked(rpc: Rpc | undefined, event: { readonly type: string; readonly heard?: HeardPart }, state: Kept): void {
+    if (rpc?.input === undefined || rpc.fate !== 'none') {
+      this.#view.wrong('005', `the bot was asked about RPC${String(rpc?.id)}, which has no new input`);
+      return;
+    }
+    const name = `RPC${String(rpc.id)}`;
+    if (this.#call.isOver) this.#view.wrong('G-7C', `the bot was asked about ${name} after the end`);
+    const due = this.#inputs.find((input) => this.#isDue(input));
+    if (due !== rpc) this.#view.wrong('005', `the bot was asked about ${name} before RPC${String(due?.id)}`);
+    const expected = this.#isStarted ? rpc.input : 'session_start';
+    if (!event.type.startsWith(expected)) this.#view.wrong('005', `the bot got ${event.type} for ${name} instead of ${expected}`);
+    if (this.#isStarted) this.#compareState(name, state);
+    if (event.heard !== undefined && !this.#mouth.isHeard(event.heard, rpc.heard))
+      this.#view.wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
+    rpc.fate = 'asked';
+  }
+
+  /** 005: an apology takes the place of an answer that did not come in time, also when only the recognizer was slow. */
+  timedOut(rpc: Rpc | undefined): void {
+    if (rpc !== undefined) rpc.fate = 'failed';
+  }
+
+  /** 005: speech without words did not cut the prompts after all, and is no input. */
+  resumed(rpc: Rpc | undefined): void {
+    if (rpc?.mayResume === true && rpc.fate === 'none') {
+      rpc.fate = 'resumed';
+      this.#mouth.resumed(rpc);
+    } else this.#view.wrong('G-52', `RPC${String(rpc?.id)} resumed prompts that it had not cut`);
+  }
+
+  /** The bot is told of something it cannot answer; the end of its session is the last it hears (G-75). */
+  told({ type, by, heard }: { readonly type: string; readonly by?: string; readonly heard?: HeardPart }): void {
+    if (this.#isDone) this.#view.wrong('G-75', `the bot was told of ${type} after the end of its session`);
+    if (type === 'session_end') this.#isDone = true;
+    // A note is lost when the store fails, and who cuts whom while a call is handed over is nobody's business.
+    if (type !== 'barge_in' || heard === undefined || this.#view.mayHandOver()) return;
+    const isTrue = this.#bargeIns.told((each) => each.by === by && this.#mouth.isHeard(heard, each.heard));
+    if (!isTrue) this.#view.wrong('G-52', `a barge-in by ${String(by)} after ${JSON.stringify(heard)} never happened`);
+  }
+
+  /** All is quiet: nothing is left that should have been asked. */
+  quiet(): void {
+    if (this.#call.isOver || this.#view.isEnding() || this.#view.isLeaving()) return;
+    for (const rpc of this.#inputs)
+      if (this.#isDue(rpc)) this.#view.wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
+  }
+
+  get #isStarted(): boolean {
+    return this.#call.record?.started === true;
+  }
+
+  /** G-28: a second start gets the welcome again, from the engine and not from the bot. */
+  #isDue({ fate, input }: Rpc): boolean {
+    return fate === 'none' && !(input === 'session_start' && this.#isStarted);
+  }
+
+  /** G-15: the bot gets the state that the store has, and in it everything it has answered. */
+  #compareState(name: string, state: Kept): void {
+    if (JSON.stringify(state) !== JSON.stringify(this.#call.record?.state))
+      this.#view.wrong('G-15', `the bot got an old state for ${name}`);
+    const lost = this.#inputs.find(
+      ({ id, fate, isCut, finals }) => fate === 'answered' && !isCut && finals > 0 && !state.asked.includes(id),
+    );
+    if (lost !== undefined) this.#view.wrong('G-15', `the state for ${name} does not know the answer to RPC${String(lost.id)}`);
+  }
+}
