@@ -17,6 +17,9 @@ const PATIENCE_MS = 2000;
 /** Taken for the usual time of a test that has not run yet, ms: enough for a busy machine. */
 const UNKNOWN_MS = 5000;
 
+/** A test or hook was ended because it took too long. */
+export class TimeLimit extends Error {}
+
 /** @type {Map<string, Suite>} */
 const files = new Map();
 /** @type {Set<string>} */
@@ -59,15 +62,16 @@ export function tests() {
  * @param {string} file
  * @param {(test: Test) => boolean} isWanted
  * @param {{ begins: (test: Test) => void, ended: (outcome: Outcome) => void }} watch
+ * @param {number} patience - how many times the ordinary time limits are allowed
  * @returns {Promise<Outcome | undefined>} the failure
  */
-export async function runFile(file, isWanted, watch) {
+export async function runFile(file, isWanted, watch, patience) {
   const suite = files.get(file);
-  return suite === undefined ? undefined : runSuite(suite, isWanted, watch);
+  return suite === undefined ? undefined : runSuite(suite, isWanted, watch, patience);
 }
 
 /** @type {typeof runFile extends (file: string, ...rest: infer Rest) => infer Result ? (suite: Suite, ...rest: Rest) => Result : never} */
-async function runSuite(suite, isWanted, watch) {
+async function runSuite(suite, isWanted, watch, patience) {
   const wanted = testsIn(suite).filter(isWanted);
   const [first] = wanted;
   if (first === undefined) return undefined;
@@ -77,7 +81,7 @@ async function runSuite(suite, isWanted, watch) {
   const attempt = async (steps) => {
     for (const step of steps) {
       try {
-        const cleanUp = await inTime('Hook', step, 5 * PATIENCE_MS);
+        const cleanUp = await inTime('Hook', step, 5 * PATIENCE_MS * patience);
         if (typeof cleanUp === 'function') suite.afterAll.push(/** @type {Step} */ (cleanUp));
       } catch (error) {
         failure ??= { test: first, error, ms: 0 };
@@ -87,8 +91,8 @@ async function runSuite(suite, isWanted, watch) {
   await attempt(suite.beforeAll);
   for (const child of suite.children) {
     if (failure !== undefined) break;
-    if ('children' in child) failure = await runSuite(child, isWanted, watch);
-    else if (isWanted(child)) failure = await runTest(child, suite, watch);
+    if ('children' in child) failure = await runSuite(child, isWanted, watch, patience);
+    else if (isWanted(child)) failure = await runTest(child, suite, watch, patience);
   }
   await attempt(suite.afterAll);
   return failure;
@@ -98,9 +102,10 @@ async function runSuite(suite, isWanted, watch) {
  * @param {Test} test
  * @param {Suite} suite
  * @param {Parameters<typeof runFile>[2]} watch
+ * @param {number} patience
  * @returns {Promise<Outcome | undefined>} the failure
  */
-async function runTest(test, suite, watch) {
+async function runTest(test, suite, watch, patience) {
   watch.begins(test);
   const startedMs = performance.now();
   /** @type {unknown[]} */
@@ -108,7 +113,7 @@ async function runTest(test, suite, watch) {
   /** @param {Step} step */
   const attempt = async (step) => {
     try {
-      await inTime('Test', step, PATIENCE_MS + 5 * (usualMs.get(test.id) ?? UNKNOWN_MS));
+      await inTime('Test', step, (PATIENCE_MS + 5 * (usualMs.get(test.id) ?? UNKNOWN_MS)) * patience);
     } catch (error) {
       errors.push(error ?? new Error('thrown without an error'));
     }
@@ -135,7 +140,7 @@ async function inTime(what, step, limitMs) {
   let timer;
   const limit = new Promise((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`${what} timed out`));
+      reject(new TimeLimit(`${what} timed out`));
     }, limitMs);
   });
   try {
