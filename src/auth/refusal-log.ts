@@ -19,7 +19,7 @@ export class RefusalLog {
   note(reason: RefusalReason, defect?: string): void {
     const leftOut = this.#pacer.next(reason);
     if (leftOut === undefined) return;
-    const fields = { reason, hint: REFUSAL_HINTS[reason], leftOut, ...(defect === undefined ? {} : { defect }) };
+    const fields = { reason, hint: REFUSAL_HINTS[reason], leftOut, defect };
     if (reason === 'verifier_failed') this.#log.error(fields, 'token refused');
     else this.#log.warn(fields, 'token refused');
   }
