@@ -52,13 +52,14 @@ export function readReport(report) {
 
 /**
  * @param {{ files: Record<string, { mutants: readonly { status: string }[] }> }} report
+ * @param {readonly string[]} [only] - the files to look at; all of them when left out
  * @returns {object} the report as if its survivors had not been tested
  */
-export function withoutSurvivors(report) {
-  const files = Object.entries(report.files).map(([name, file]) => [
-    name,
-    { ...file, mutants: file.mutants.filter(({ status }) => status !== 'Survived' && status !== 'NoCoverage') },
-  ]);
+export function withoutSurvivors(report, only) {
+  const files = Object.entries(report.files).map(([name, file]) => {
+    if (only?.includes(name) === false) return [name, file];
+    return [name, { ...file, mutants: file.mutants.filter(({ status }) => status !== 'Survived' && status !== 'NoCoverage') }];
+  });
   return { ...report, files: Object.fromEntries(files) };
 }
 

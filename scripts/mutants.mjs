@@ -41,7 +41,7 @@ async function main() {
   mkdirSync(STATE_FOLDER, { recursive: true });
   for (const area of options.last ? [] : options.areas) {
     process.stderr.write(`mutants of ${area}\n`);
-    forgetSurvivors(`${STATE_FOLDER}/${area}.incremental.json`);
+    forgetSurvivors(`${STATE_FOLDER}/${area}.incremental.json`, options.files?.split(','));
     const code = await run(area, options);
     if (code !== 0) return complain(`the mutants of ${area} could not be tested (exit code ${String(code)}); see above`);
   }
@@ -92,10 +92,11 @@ function readArguments() {
 /**
  * What survived is tested again each time: a new test need not have been near it before.
  *
- * @param {string} file - what the tester keeps
+ * @param {string} kept - the file of the tester
+ * @param {readonly string[] | undefined} files - only of these
  */
-function forgetSurvivors(file) {
-  if (existsSync(file)) writeFileSync(file, JSON.stringify(withoutSurvivors(JSON.parse(readFileSync(file, 'utf8')))));
+function forgetSurvivors(kept, files) {
+  if (existsSync(kept)) writeFileSync(kept, JSON.stringify(withoutSurvivors(JSON.parse(readFileSync(kept, 'utf8')), files)));
 }
 
 /**
