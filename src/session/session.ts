@@ -208,14 +208,14 @@ export class Session implements TurnHost, RunningSession {
     return this.#ear.takeUtterance();
   }
 
-  callerActed(turn: Turn, by: 'speech' | 'keys'): void {
+  callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
     const nowMs = this.#parts.clock.monotonicMs();
     // Whatever the speech was, nothing is said into the keys that follow.
     if (by === 'keys') this.#cut = undefined;
     // A protected prompt goes on, whatever a client sends (G-37).
     if (this.#isProtected(nowMs)) return;
     const isPlaying = this.playback.isPlaying(nowMs);
-    const interrupted = [...this.#open].filter((other) => other !== turn && other.interrupt());
+    const interrupted = [...this.#open].filter((other) => other !== spared && other.interrupt());
     const isInterrupted = interrupted.length > 0;
     if (!isPlaying && !isInterrupted) return;
     const reply = this.playback.cut(nowMs);
@@ -234,7 +234,7 @@ export class Session implements TurnHost, RunningSession {
 
   inputComplete(turn: Turn, act: TurnInput): void {
     // G-64: the digits of a one-key menu come without START_OF_DTMF.
-    if (act.kind === 'dtmf') this.callerActed(turn, 'keys');
+    if (act.kind === 'dtmf') this.callerActed(turn, 'keys', turn);
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
     if (this.isEnded || this.#isSayingGoodbye) {

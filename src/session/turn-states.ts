@@ -27,6 +27,8 @@ export type TurnAction =
   | 'report_end'
   /** Stop listening: keys are coming (G-61). */
   | 'expect_keys'
+  /** The first key came just after the speech was taken for complete: nobody waits for its reply (G-61). */
+  | 'drop_reply'
   /** Hand the input to the bot. */
   | 'answer'
   /** The caller is gone (G-75). */
@@ -75,7 +77,7 @@ const TURN_TABLE = {
   answering: {
     ...SILENT_ACTIONS,
     audio: 'ignore',
-    key_started: 'ignore',
+    key_started: 'drop_reply',
     complete_input: 'refuse',
     hang_up: 'hang_up',
     half_close: 'ignore',

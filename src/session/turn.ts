@@ -33,8 +33,12 @@ export interface TurnHost {
   endSuspected(isSuspected: boolean): void;
   /** The caller began to speak on this turn. */
   inputStarted(turn: Turn): void;
-  /** Speech started or a key was pressed: older mouths may have to stop. */
-  callerActed(turn: Turn, by: 'speech' | 'keys'): void;
+  /**
+   * Speech started or a key was pressed: mouths may have to stop.
+   *
+   * @param spared - the turn that goes on; undefined when the turn's own reply is not wanted any more either.
+   */
+  callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void;
   inputComplete(turn: Turn, input: TurnInput): void;
   hungUp(turn: Turn): void;
   /** A second input came on a turn that is being answered. */
@@ -97,9 +101,7 @@ export class Turn {
         this.#host.listen(this, input);
         return;
       case 'dtmf_start':
-        if (turnAction(this.#state, 'key_started') !== 'expect_keys') return;
-        this.#state = 'keys';
-        this.#host.callerActed(this, 'keys');
+        this.#keyStarted();
         return;
       case 'session_end':
         if (turnAction(this.#state, 'hang_up') === 'hang_up') this.#host.hungUp(this);
@@ -121,7 +123,7 @@ export class Turn {
     switch (turnAction(this.#state, event)) {
       case 'report_start':
         this.#state = 'hearing';
-        this.#host.callerActed(this, 'speech');
+        this.#host.callerActed(this, 'speech', this);
         this.#host.inputStarted(this);
         this.write({ kind: 'input_started' });
         return;
@@ -162,7 +164,7 @@ export class Turn {
    * @returns false when there was nothing to interrupt.
    */
   interrupt(): boolean {
-    if (this.#state !== 'answering' || this.#isUnheardWelcome) return false;
+    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#wanted.signal.aborted) return false;
     this.#wanted.abort('barge_in');
     return true;
   }
@@ -211,6 +213,14 @@ export class Turn {
     this.#close(end, 'deadline', () => {
       this.#sink.fail(error);
     });
+  }
+
+  #keyStarted(): void {
+    const action = turnAction(this.#state, 'key_started');
+    if (action === 'drop_reply') this.#host.callerActed(this, 'keys');
+    if (action !== 'expect_keys') return;
+    this.#state = 'keys';
+    this.#host.callerActed(this, 'keys', this);
   }
 
   #complete(input: TurnInput): void {

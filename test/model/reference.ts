@@ -97,9 +97,10 @@ export class Reference {
   event(rpc: Rpc, event: Event): void {
     if (rpc.state === 'opening' || rpc.state === 'done') return;
     if (event === 'session_end') this.#hangsUp(rpc);
-    else if (rpc.state === 'owing')
-      return; // One input per RPC (G-10); a second one changes nothing.
-    else if (event !== 'dtmf_start') this.#completes(rpc, event);
+    else if (rpc.state === 'owing') {
+      // One input per RPC (G-10): a second one changes nothing, but a key stops what is being said (G-61).
+      if (event === 'dtmf_start') this.#acts(undefined, 'keys');
+    } else if (event !== 'dtmf_start') this.#completes(rpc, event);
     else if (rpc.state !== 'keys') {
       rpc.state = 'keys'; // G-60, G-61: nothing is owed, the digits come on an RPC of their own.
       this.#acts(rpc, 'keys');
@@ -197,11 +198,11 @@ export class Reference {
   }
 
   /** G-52, G-53: speech or a key cuts what is spoken, unless it may not be cut (G-37) or is a welcome not begun (005). */
-  #acts(rpc: Rpc, by: string): void {
+  #acts(rpc: Rpc | undefined, by: string): void {
     if (by === 'keys') this.#lastCut = undefined;
     if (this.#isProtected()) return;
     const nowMs = this.#view.nowMs();
-    const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome);
+    const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome && !other.isCut);
     for (const other of cut) other.isCut = true;
     const { player } = this.mouth;
     if (!player.isPlaying(nowMs) && cut.length === 0) return;

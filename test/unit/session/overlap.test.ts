@@ -111,6 +111,24 @@ describe('two turns of one call', () => {
     expect((await call.press('5')).texts).toEqual(['Done 5, keys@300']);
   });
 
+  it('G-61 drops the reply to a cough when the first key comes just behind it', async () => {
+    const slow = slowBot();
+    const { sessions, clock, seen } = await testEngine([slow.bot]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG.length * 10);
+    const { sink, turn } = await call.open(audio(SPEECH));
+    turn.push(audio(SILENCE));
+    turn.push({ kind: 'dtmf_start' });
+    turn.push({ kind: 'dtmf_start' });
+    turn.halfClose();
+    await sink.ended();
+    expect(sink.kinds).toEqual(['input_started', 'input_ended', 'final']);
+    expect([sink.texts, sink.end]).toEqual([[], 'complete']);
+    expect(seen.filter((event) => event === 'barge_in')).toHaveLength(1);
+    expect((await call.press('5')).texts[0]).toMatch(/^Done 5/);
+  });
+
   it('G-37 G-51 does not listen into a prompt that may not be cut', async () => {
     const slow = slowBot();
     const { sessions, clock } = await testEngine([slow.bot], { settings: { welcomeBargeIn: false } });
