@@ -16,6 +16,8 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     exclude: ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'],
     pool: 'forks',
+    // All cores: by default one is left idle, which on two is half of the machine.
+    maxWorkers: '100%',
     // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
     testTimeout: 30_000,
     hookTimeout: 60_000,

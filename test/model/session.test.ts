@@ -47,7 +47,7 @@ const MISTAKES: [mistake: string, rule: RegExp, mistreat: Mistreat][] = [
   ['a FINAL that is lost', /G-13/, (output, write) => output.kind === 'final' || write(output)],
   ['a START_OF_INPUT that is lost', /G-36/, (output, write) => output.kind === 'input_started' || write(output)],
   ['a prompt that is said twice', /G-22/, (output, write) => (output.kind === 'prompt' && write(output), write(output))],
-  ['another mode', /G-4/, (output, write) => write(output.kind === 'input_ended' ? { ...output, mode: 'wav' } : output)],
+  ['another mode', /G-40/, (output, write) => write(output.kind === 'input_ended' ? { ...output, mode: 'wav' } : output)],
   [
     'last words that can be cut',
     /G-55/,

@@ -1,7 +1,8 @@
 // Folders of bot modules for tests, in plain JavaScript so that any process can load them. They see the source's door.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import writeFileAtomic from 'write-file-atomic';
 
 const door = new URL('../../src/bot/index.ts', import.meta.url).href;
 
@@ -16,7 +17,8 @@ export async function makeFolder(files: Readonly<Record<string, string>>): Promi
 export async function writeFiles(root: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(path.dirname(path.join(root, name)), { recursive: true });
-    await writeFile(path.join(root, name), text);
+    // Whole at once: a folder that is watched must not be seen between the emptying and the writing.
+    await writeFileAtomic(path.join(root, name), text);
   }
 }
 
