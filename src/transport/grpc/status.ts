@@ -31,6 +31,7 @@ const GRPC_STATUS = {
   record_conflict: INTERNAL,
   shutting_down: { code: status.UNAVAILABLE },
   slow_reader: { code: status.RESOURCE_EXHAUSTED },
+  store_failed: INTERNAL,
   synthesis_failed: INTERNAL,
   turn_timeout: { code: status.DEADLINE_EXCEEDED },
   unauthenticated: { code: status.UNAUTHENTICATED, text: 'token refused' },
