@@ -5,7 +5,7 @@
 //
 // Works on an empty machine with Node and npm, so it may import nothing but Node itself.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -45,6 +45,13 @@ function nodeComplaint() {
 /** @returns {string | undefined} what went wrong */
 function installIfNeeded() {
   if (packagesMatch()) return undefined;
+  // npm ci empties the folder that a link points to, and that is somebody else's.
+  if (lstatSync(MODULES, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    return (
+      `${MODULES} is a link, and what it points to is not what package-lock.json says. Installing would empty that folder, ` +
+      'so nothing was touched; remove the link and run this again, and the packages are installed here.'
+    );
+  }
   const until = Date.now() + LOCK_STALE_MS;
   while (!takeLock()) {
     if (Date.now() > until) return `another install holds ${LOCK}; remove that file if none is running`;

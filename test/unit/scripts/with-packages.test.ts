@@ -1,7 +1,7 @@
 // scripts/with-packages.mjs on an empty machine: a folder with a manifest, a lockfile and a stand-in for npm that "installs"
 // one tool and counts how often it was asked.
 import { spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -112,6 +112,26 @@ describe('scripts/with-packages.mjs', () => {
     await lock('1.0.1');
     await run(['tool']);
     expect(await npmCalls()).toHaveLength(2);
+  });
+
+  it('never installs through a link: the folder behind it is not ours', async () => {
+    const theirs = path.join(root, 'theirs');
+    await mkdir(theirs);
+    await writeFile(path.join(theirs, 'precious'), '');
+    await symlink(theirs, path.join(root, 'node_modules'));
+    const outcome = await run(['tool']);
+    expect(outcome).toMatchObject({ code: 1, stdout: '' });
+    expect(outcome.stderr).toMatch(/node_modules is a link, .*remove the link and run this again/u);
+    expect(await npmCalls()).toEqual([]);
+    expect(await readdir(theirs)).toEqual(['precious']);
+  });
+
+  it('runs the tools behind a link whose packages are those of the lockfile', async () => {
+    await run(['tool']);
+    await rename(path.join(root, 'node_modules'), path.join(root, 'theirs'));
+    await symlink(path.join(root, 'theirs'), path.join(root, 'node_modules'));
+    expect(await run(['tool', 'say', 'hello'])).toEqual({ code: 0, stdout: 'hello', stderr: '' });
+    expect(await npmCalls()).toHaveLength(1);
   });
 
   it('installs again after an install was cut off before npm wrote its list', async () => {
