@@ -165,7 +165,8 @@ export class ReplyWriter {
     // A piece may be there at the very moment at which nobody wants it any more.
     for (let audio = await pieces.next(); audio !== undefined && isWanted(unwanted); audio = await pieces.next()) {
       playback.extended(audio, clock.monotonicMs());
-      if (!turn.write({ kind: 'prompt', prompt: { ...spoken, audio } })) await this.#drained(unwanted);
+      // Its text went with the first piece.
+      if (!turn.write({ kind: 'prompt', prompt: { audio, text: undefined, bargeIn: spoken.bargeIn } })) await this.#drained(unwanted);
     }
   }
 

@@ -81,6 +81,8 @@ describe('a prompt that is still being made', () => {
     pieces.make(undefined);
     await sink.ended();
     expect(lengths(sink)).toEqual([200, 400, 'After.'.length * 10]);
+    // Whoever reads along must not read it twice.
+    expect(sink.texts).toEqual([STREAMED, undefined, 'After.']);
     expect(pieces.isClosed).toBe(true);
   });
 
