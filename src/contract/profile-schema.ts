@@ -43,6 +43,25 @@ const jws = z
   })
   .readonly();
 
+const REST_BASE = new RegExp(`${HTTPS_BASE.source}|${LOOPBACK_BASE.source}`);
+const REST_BASE_MEND = 'give the base address of the administration interface, https, without a slash at the end';
+
+const rest = z
+  .strictObject({
+    baseUrl: text(REST_BASE_MEND, REST_BASE),
+    // Absent: no. Every address then has to be https, also those that the platform is told to call or to send people to.
+    allowLoopbackHttp: flag('say true or false; true only for a platform that runs on the same machine').optional(),
+    authorizePath: text('give the path of the authorization page below the base', URL_PATH),
+    tokenPath: text('give the path of the token endpoint below the base', URL_PATH),
+    trackingHeader: text('name the response header of the correlation id', HTTP_HEADER),
+  })
+  .superRefine((value, context) => {
+    // As with the issuers: every other fault is reported by the pattern.
+    if (value.allowLoopbackHttp === true || !LOOPBACK_BASE.test(value.baseUrl)) return;
+    context.addIssue({ code: 'custom', path: ['baseUrl'], message: REST_BASE_MEND, input: value.baseUrl });
+  })
+  .readonly();
+
 // What the media server needs stands first and is mandatory; the sections after it belong to the administration of a
 // platform, and a platform that has none leaves them out.
 /** Everything a profile may say; unknown keys are refused, so that a misspelt one is not silently without effect. */
@@ -78,15 +97,7 @@ export const profileSchema = z
       })
       .readonly()
       .optional(),
-    rest: z
-      .strictObject({
-        baseUrl: text('give the base address of the administration interface, https, without a slash at the end', HTTPS_BASE),
-        authorizePath: text('give the path of the authorization page below the base', URL_PATH),
-        tokenPath: text('give the path of the token endpoint below the base', URL_PATH),
-        trackingHeader: text('name the response header of the correlation id', HTTP_HEADER),
-      })
-      .readonly()
-      .optional(),
+    rest: rest.optional(),
     oauth: z
       .strictObject({
         integrationScopes: list('give the scopes of the integration', text('give one scope', /^\S+$/)),

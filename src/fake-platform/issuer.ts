@@ -48,8 +48,8 @@ export interface Issuer {
   readonly keySetUrl: string;
   /** What tokens say unless told otherwise. */
   readonly claims: TokenClaims;
-  /** Signs a token with the newest key. */
-  issueToken(overrides?: Partial<TokenClaims>): Promise<string>;
+  /** Signs a token with the newest key, issued at `nowMs` (ms since the epoch; default the issuer's own clock). */
+  issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
   /** Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A). */
   rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
   /** The latest requests, oldest first; at most 1000. */
@@ -114,10 +114,10 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     keySetUrl: `${origin}${keySetPath}`,
     claims,
     requests,
-    issueToken: (overrides = {}) => {
+    issueToken: (overrides = {}, nowMs = clock.nowMs()) => {
       const key = keys.at(-1);
       if (key === undefined) throw new TypeError('an issuer always has a key');
-      return signToken(key, issuer, { ...claims, ...overrides }, profile, clock);
+      return signToken(key, issuer, { ...claims, ...overrides }, profile, nowMs);
     },
     rotateKey: async ({ forgetOld = false } = {}) => {
       const key = await makeKey();
@@ -141,8 +141,8 @@ async function makeKey(): Promise<SigningKey> {
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid } };
 }
 
-function signToken(key: SigningKey, issuer: string, claims: TokenClaims, { jws }: PlatformProfile, clock: Clock): Promise<string> {
-  const issuedAt = Math.floor(clock.nowMs() / 1000);
+function signToken(key: SigningKey, issuer: string, claims: TokenClaims, { jws }: PlatformProfile, nowMs: number): Promise<string> {
+  const issuedAt = Math.floor(nowMs / 1000);
   return new SignJWT({
     [jws.claims.url]: claims.url,
     [jws.claims.schema]: claims.schemaId,

@@ -190,6 +190,34 @@ describe('issuers of a profile', () => {
   });
 });
 
+describe('the base address of the administration interface', () => {
+  /** Whether a profile may have it. */
+  const may = (baseUrl: string, allowLoopbackHttp?: boolean): boolean => {
+    const document = parseDocument(VALID);
+    document.setIn(['rest', 'baseUrl'], baseUrl);
+    if (allowLoopbackHttp === undefined) document.deleteIn(['rest', 'allowLoopbackHttp']);
+    else document.setIn(['rest', 'allowLoopbackHttp'], allowLoopbackHttp);
+    const found = problems(document.toString());
+    expect(found.every((line) => line.startsWith('- rest.baseUrl is '))).toBe(true);
+    return found.length === 0;
+  };
+
+  it('may be https, and http on loopback only where the profile says so', () => {
+    expect(may('https://api.example/v1')).toBe(true);
+    expect(may('http://127.0.0.1:8788/v1', true)).toBe(true);
+    expect(may('http://127.0.0.1:8788/v1', false)).toBe(false);
+    expect(may('http://127.0.0.1:8788/v1')).toBe(false);
+  });
+
+  it.each(['http://api.example:80/v1', 'https://api.example/v1/', 'http://127.0.0.1/v1', 'api.example', ''])('may not be %j', (baseUrl) => {
+    expect(may(baseUrl, true)).toBe(false);
+  });
+
+  it('is without TLS for the fake platform only', () => {
+    expect(SHIPPED.filter((name) => loadProfile(name).rest?.allowLoopbackHttp === true)).toEqual(['fake']);
+  });
+});
+
 describe('loadProfile', () => {
   let folder = '';
   beforeEach(() => {

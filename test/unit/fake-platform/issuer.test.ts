@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startIssuer, type Issuer, type IssuerOptions } from '../../../src/fake-platform/issuer.ts';
 import { loadProfile } from '../../../src/contract/profile.ts';
@@ -75,6 +75,14 @@ describe('the issuer', () => {
     const issuer = await start();
     const [, claims = ''] = (await issuer.issueToken({ audience: 'other', nonce: 'old' })).split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ aud: 'other', jti: 'old', sub: issuer.claims.subject });
+  });
+
+  it('J-01 issues a token at another time than its own when told to, and expires it from there', async () => {
+    const clock = new FakeClock();
+    const issuer = await start({ clock, lifetimeMinutes: 10 });
+    const { iat, exp } = decodeJwt(await issuer.issueToken({}, clock.nowMs() + 90_000));
+    expect(iat).toBe(clock.nowMs() / 1000 + 90);
+    expect(exp).toBe(clock.nowMs() / 1000 + 90 + 600);
   });
 
   it('J-2A signs with a new key after a rotation and keeps the old one published', async () => {
