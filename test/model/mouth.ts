@@ -71,9 +71,9 @@ export class Mouth {
   #streamed(rpc: Rpc, prompt: SpokenPrompt): void {
     const nowMs = this.#view.nowMs();
     this.#lastSoundMs = nowMs;
-    // Sound that is made while it is spoken comes in pieces.
-    if (this.#view.isSpokenInPieces && prompt.text === rpc.spoken.at(-1) && rpc.fate !== 'resumed') {
-      this.#mayBeSpoken(rpc, prompt);
+    // Sound that is made while it is spoken comes in pieces, and the first one has the text.
+    if (this.#view.isSpokenInPieces && prompt.text === undefined) {
+      this.#mayBeSpoken(rpc, { ...prompt, text: rpc.spoken.at(-1) });
       this.player.extend(prompt.audio?.durationMs ?? 0, nowMs);
       return;
     }
