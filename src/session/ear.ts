@@ -1,5 +1,5 @@
 // The one ear of a session: which turn has it, in which format the caller speaks, and the listener behind it. A newer
-// turn takes it over; what older turns still send is not heard any more.
+// turn takes it over; what older turns send is not heard until that one is over.
 import type { AudioInput } from '../dialog/input.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../speech/audio-format.ts';
@@ -31,8 +31,6 @@ export class Ear {
   readonly #create: () => Listener;
   #listener: Listener | undefined;
   #turn: Turn | undefined;
-  /** Number of the newest turn that had the ear. */
-  #newest = 0;
   #format: AudioFormat = FALLBACK_FORMAT;
   #patience: Partial<SpeechPatience> = {};
 
@@ -53,18 +51,17 @@ export class Ear {
   }
 
   /**
-   * Listens to a frame of a turn; frames of older turns are dropped.
+   * Listens to a frame of a turn; frames of turns older than the one that has the ear are dropped.
    *
    * @param isOverPrompt - a prompt is playing: it takes more than a cough to be heard.
    * @throws AppError `unsupported_audio`.
    */
   hear(turn: Turn, audio: Uint8Array, isOverPrompt: boolean): void {
     if (turn !== this.#turn) {
-      if (turn.number < this.#newest) return;
+      if (this.#turn !== undefined && turn.number < this.#turn.number) return;
       // What an older turn was hearing ends here: its caller goes on speaking on the newer one.
       this.#listener?.finish();
       this.#turn = turn;
-      this.#newest = turn.number;
       this.#listener?.reset();
     }
     this.#listener ??= this.#made();
@@ -95,7 +92,7 @@ export class Ear {
     return this.#listener?.utteranceSoFar() ?? NOTHING_HEARD;
   }
 
-  /** The turn is over and listens no more. @returns whether it had the ear. */
+  /** The turn is over and listens no more; the newest of the others that still send may be heard again. @returns whether it had the ear. */
   leave(turn: Turn): boolean {
     if (turn !== this.#turn) return false;
     this.#turn = undefined;

@@ -28,7 +28,6 @@ export class Reference {
   /** Completed without a FINAL although an input was complete. */
   readonly #unanswered: Rpc[] = [];
   #ear: Rpc | undefined;
-  #newestEar = 0;
   #quietFrames = 0;
   #over: SessionEnd | undefined;
   #hasHungUp = false;
@@ -77,11 +76,10 @@ export class Reference {
     // G-51: what is said into a prompt that cannot be cut is not input; at the end nobody listens (G-7C).
     if ((rpc.state !== 'listening' && rpc.state !== 'hearing') || this.#isDeaf() || this.#isProtected()) return;
     if (this.#ear !== rpc) {
-      // 005: the newer stream has the ear; what the older one was hearing ends there.
-      if (rpc.number < this.#newestEar) return;
+      // 005: the newer stream has the ear until it is over; what the older one was hearing ends there.
+      if (this.#ear !== undefined && rpc.number < this.#ear.number) return;
       if (this.#ear?.state === 'hearing') this.#speechEnds(this.#ear);
       this.#ear = rpc;
-      this.#newestEar = rpc.number;
     }
     const { voiced, silent } = FRAMES[sound];
     const isSpeech = sound === 'speech' || sound === 'word';
@@ -133,7 +131,7 @@ export class Reference {
 
   sessionStarted(): void {
     if (this.open.length > 0) this.#wrong('G-12', 'a second session began in the middle of the call');
-    [this.#over, this.#hasHungUp, this.#ear, this.#newestEar, this.#lastCut] = [undefined, false, undefined, 0, undefined];
+    [this.#over, this.#hasHungUp, this.#ear, this.#lastCut] = [undefined, false, undefined, undefined];
     this.mouth.begin();
     this.mind.begin();
   }

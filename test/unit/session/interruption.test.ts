@@ -231,6 +231,25 @@ describe('the ear', () => {
     expect(newer.sink.kinds).toEqual(['input_started', 'input_ended', 'prompt', 'final']);
   });
 
+  it('G-50 hears the newest stream that is left when a newer one was cancelled', async () => {
+    const { sessions, clock } = await testEngine([plain]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const oldest = await call.open(audio(SILENCE.subarray(0, 160)));
+    const middle = await call.open(audio(SILENCE.subarray(0, 160)));
+    const newest = await call.open(audio(SILENCE.subarray(0, 160)));
+    newest.turn.abort('hang_up');
+    for (let from = 0; from < SPEECH.length; from += 160) {
+      oldest.turn.push(audio(SPEECH.subarray(from, from + 160)));
+      middle.turn.push(audio(SPEECH.subarray(from, from + 160)));
+    }
+    middle.turn.push(audio(SILENCE));
+    await middle.sink.ended();
+    expect(middle.sink.kinds).toEqual(['input_started', 'input_ended', 'prompt', 'final']);
+    expect(oldest.sink.kinds).toEqual([]);
+  });
+
   it('G-37 does not hear the caller in the gap between two prompts that may not be cut', async () => {
     let speak: (audio: PromptAudio | undefined) => void = () => undefined;
     class GapVoice extends FakeVoice {
