@@ -8,10 +8,16 @@ const REPEATED_MS = 400;
 /** Bytes of µ-law per ms of sound. */
 const BYTES_PER_MS = 8;
 
+/** A piece of sound, and when it begins to be heard. */
+interface Piece {
+  readonly audio: PromptAudio;
+  readonly startMs: number;
+}
+
 interface Played {
   readonly prompt: SpokenPrompt;
-  /** All of its sound, in pieces when it was synthesized while it was sent. */
-  readonly pieces: PromptAudio[];
+  /** All of its sound, in pieces when it was synthesized while it was sent; between two of them there may be silence. */
+  readonly pieces: Piece[];
   readonly startMs: number;
   endMs: number;
 }
@@ -53,15 +59,18 @@ export class Playback {
   queued(prompt: SpokenPrompt, nowMs: number): void {
     const startMs = Math.max(nowMs, this.#played.at(-1)?.endMs ?? nowMs);
     const { audio } = prompt;
-    this.#played.push({ prompt, pieces: audio === undefined ? [] : [audio], startMs, endMs: startMs + (audio?.durationMs ?? 0) });
+    const pieces = audio === undefined ? [] : [{ audio, startMs }];
+    this.#played.push({ prompt, pieces, startMs, endMs: startMs + (audio?.durationMs ?? 0) });
   }
 
   /** A further piece of the prompt that was queued last. */
-  extended(piece: PromptAudio, nowMs: number): void {
+  extended(audio: PromptAudio, nowMs: number): void {
     const last = this.#played.at(-1);
     if (last === undefined) return;
-    last.pieces.push(piece);
-    last.endMs = Math.max(last.endMs, nowMs) + piece.durationMs;
+    // A piece that comes late leaves a silence before it, which is no part of what is heard.
+    const startMs = Math.max(last.endMs, nowMs);
+    last.pieces.push({ audio, startMs });
+    last.endMs = startMs + audio.durationMs;
   }
 
   /**
@@ -101,11 +110,11 @@ export class Playback {
     let { ms } = this.#before;
     let complete = this.#isWhole;
     const texts = [this.#before.text];
-    for (const { prompt, startMs, endMs } of this.#played) {
-      const skippedMs = prompt.skippedMs ?? 0;
-      const lengthMs = skippedMs + endMs - startMs;
-      const heardMs = Math.min(skippedMs + Math.max(0, nowMs - startMs), lengthMs);
-      const isHeard = nowMs >= endMs;
+    for (const played of this.#played) {
+      const { prompt } = played;
+      const lengthMs = heardOf(played, Infinity);
+      const heardMs = heardOf(played, nowMs);
+      const isHeard = nowMs >= played.endMs;
       ms += heardMs;
       complete &&= isHeard;
       texts.push(isHeard ? (prompt.text ?? '') : wordsUpTo(prompt.text ?? '', lengthMs === 0 ? 0 : heardMs / lengthMs));
@@ -119,7 +128,7 @@ export class Playback {
     const done = this.#played.filter((played) => played.endMs <= nowMs);
     const rest = this.#played.filter((played) => played.endMs > nowMs).map((played) => restOf(played, nowMs));
     const before = {
-      ms: done.reduce((sum, { prompt, startMs, endMs }) => sum + (prompt.skippedMs ?? 0) + endMs - startMs, this.#before.ms),
+      ms: done.reduce((sum, played) => sum + heardOf(played, nowMs), this.#before.ms),
       text: joined([this.#before.text, ...done.map(({ prompt }) => prompt.text ?? '')]),
     };
     this.#cutHeard = heard;
@@ -128,14 +137,20 @@ export class Playback {
   }
 }
 
-function restOf({ prompt, pieces, startMs }: Played, nowMs: number): SpokenPrompt {
-  const skipMs = Math.max(0, nowMs - startMs - REPEATED_MS);
+/** How much of a prompt is heard by `nowMs`, ms of sound; what was skipped of it had been heard before. */
+function heardOf({ prompt, pieces }: Played, nowMs: number): number {
+  return pieces.reduce((sum, { audio, startMs }) => sum + Math.min(Math.max(0, nowMs - startMs), audio.durationMs), prompt.skippedMs ?? 0);
+}
+
+function restOf(played: Played, nowMs: number): SpokenPrompt {
+  const { prompt, pieces } = played;
+  const skipMs = Math.max(0, heardOf(played, nowMs) - (prompt.skippedMs ?? 0) - REPEATED_MS);
   let skipBytes = skipMs * BYTES_PER_MS;
   if (skipBytes === 0 && pieces.length <= 1) return prompt;
   const left: Uint8Array[] = [];
-  for (const { mulaw } of pieces) {
-    if (skipBytes < mulaw.length) left.push(mulaw.subarray(Math.floor(skipBytes)));
-    skipBytes = Math.max(0, skipBytes - mulaw.length);
+  for (const { audio } of pieces) {
+    if (skipBytes < audio.mulaw.length) left.push(audio.mulaw.subarray(Math.floor(skipBytes)));
+    skipBytes = Math.max(0, skipBytes - audio.mulaw.length);
   }
   const mulaw = left.length === 1 ? (left[0] ?? new Uint8Array(0)) : Buffer.concat(left);
   return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };

@@ -7,6 +7,8 @@ interface Playing {
   readonly skippedMs: number;
   readonly startMs: number;
   endMs: number;
+  /** Silence in it: what a late piece has left before it, up to where that begins. */
+  readonly gaps: { readonly fromMs: number; readonly toMs: number }[];
   readonly bargeIn: boolean;
 }
 
@@ -44,13 +46,15 @@ export class Player {
     nowMs: number,
   ): void {
     const startMs = Math.max(nowMs, this.#queue.at(-1)?.endMs ?? nowMs);
-    this.#queue.push({ startMs, endMs: startMs + durationMs, bargeIn, skippedMs });
+    this.#queue.push({ startMs, endMs: startMs + durationMs, gaps: [], bargeIn, skippedMs });
   }
 
   /** The last prompt goes on with another piece. */
   extend(durationMs: number, nowMs: number): void {
     const last = this.#queue.at(-1);
-    if (last !== undefined) last.endMs = Math.max(last.endMs, nowMs) + durationMs;
+    if (last === undefined) return;
+    if (nowMs > last.endMs) last.gaps.push({ fromMs: last.endMs, toMs: nowMs });
+    last.endMs = Math.max(last.endMs, nowMs) + durationMs;
   }
 
   remainingMs(nowMs: number): number {
@@ -69,7 +73,7 @@ export class Player {
   heard(nowMs: number): HeardPart {
     if (this.#cut !== undefined) return this.#cut;
     let ms = this.#beforeMs;
-    for (const { skippedMs, startMs, endMs } of this.#queue) ms += skippedMs + Math.min(Math.max(0, nowMs - startMs), endMs - startMs);
+    for (const playing of this.#queue) ms += soundBy(playing, nowMs);
     return { complete: this.#isWhole && !this.isPlaying(nowMs), ms };
   }
 
@@ -77,10 +81,16 @@ export class Player {
   cut(dropped: 'nothing' | 'rest' | 'all', nowMs: number): HeardPart {
     const { complete, ms } = this.heard(nowMs);
     const done = this.#queue.filter(({ endMs }) => endMs <= nowMs);
-    this.#beforeCutMs = done.reduce((sum, { skippedMs, startMs, endMs }) => sum + skippedMs + endMs - startMs, this.#beforeMs);
+    this.#beforeCutMs = done.reduce((sum, playing) => sum + soundBy(playing, nowMs), this.#beforeMs);
     if (dropped !== 'nothing') this.#isWhole = false;
     this.#cut = dropped === 'all' ? { complete: false, ms: 0 } : { complete: complete && dropped === 'nothing', ms };
     this.#queue = [];
     return this.#cut;
   }
+}
+
+function soundBy({ skippedMs, startMs, endMs, gaps }: Playing, nowMs: number): number {
+  const untilMs = Math.min(nowMs, endMs);
+  const silentMs = gaps.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, Math.min(untilMs, toMs) - fromMs), 0);
+  return skippedMs + Math.max(0, untilMs - startMs) - silentMs;
 }

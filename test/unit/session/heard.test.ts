@@ -90,6 +90,24 @@ describe('the playback clock', () => {
     expect(playback.heard(1200)).toMatchObject({ complete: true, text: 'one two three four' });
   });
 
+  it('counts no silence between the pieces of a prompt as heard', () => {
+    const late = () => {
+      const playback = new Playback();
+      playback.queued(prompt(200, true, 'one two three four'), 0);
+      playback.extended({ mulaw: new Uint8Array(8000).fill(1), durationMs: 1000 }, 5000);
+      return playback;
+    };
+    expect([100, 200, 4999, 5000, 5400, 6000].map((atMs) => late().heard(atMs).ms)).toEqual([100, 200, 200, 200, 600, 1200]);
+    expect(late().heard(5400)).toEqual({ complete: false, ms: 600, text: 'one two three' });
+    const cut = late().cut(5400);
+    // 600 ms of sound were heard, and 400 of them come again.
+    expect(cut.rest[0]).toMatchObject({ skippedMs: 200, audio: { durationMs: 1000 } });
+    expect(cut.rest[0]?.audio?.mulaw.every((code) => code === 1)).toBe(true);
+    const next = late();
+    next.queued(prompt(100, true, 'five'), 5000);
+    expect(next.cut(6050).before).toEqual({ ms: 1200, text: 'one two three four' });
+  });
+
   it('leaves of a cut prompt what was not heard, from a little before the cut', () => {
     const playback = new Playback();
     playback.queued(prompt(1000, true, 'a'), 0);
