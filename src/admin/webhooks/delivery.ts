@@ -1,0 +1,68 @@
+// What a delivery says, once its signature is good: which organization authorized our service app, or took that back.
+// Anything else is refused (H-21). Knows no queue and no token.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { isSameId, tryDecodeId } from '../platform-id.ts';
+
+/** The two events that a service app is told of. */
+export const SERVICE_APP_EVENTS = ['authorized', 'deauthorized'] as const;
+export type ServiceAppEventName = (typeof SERVICE_APP_EVENTS)[number];
+
+/** A genuine event of our service app. */
+export interface ServiceAppEvent {
+  readonly event: ServiceAppEventName;
+  /** The customer organization, a plain lower-case UUID. */
+  readonly organizationId: string;
+  /** As the platform spelt it: that form is passed on (U-14). */
+  readonly authorizerOrgId: string;
+  /** When the customer authorized the app, ms since the epoch; of a deauthorization it may be the authorization's. */
+  readonly authorizedAtMs: number;
+  /** The same for the same event, however often it is delivered (H-22). */
+  readonly idempotencyKey: string;
+}
+
+/** What a delivery is compared with. */
+export interface DeliveryTarget {
+  /** The service app's client id, in any spelling. */
+  readonly applicationId: string;
+  /** The name of the resource and the scheme of ids, of the profile. */
+  readonly resource: string;
+  readonly idScheme: string;
+}
+
+const MAX_ID_CHARS = 512;
+
+// The envelope holds more; only what is guaranteed is read. The envelope's own orgId is the developer's, not the customer's.
+const deliverySchema = z.object({
+  resource: z.string().max(100),
+  event: z.enum(SERVICE_APP_EVENTS),
+  data: z.object({
+    id: z.string().max(MAX_ID_CHARS),
+    authorizerOrgId: z.string().min(1).max(MAX_ID_CHARS),
+    authorizationDate: z.iso.datetime({ offset: true }),
+  }),
+});
+
+/** Reads a delivery; undefined for anything that is no event of our service app (H-21). */
+export function readDelivery(body: Uint8Array, target: DeliveryTarget): ServiceAppEvent | undefined {
+  const parsed = deliverySchema.safeParse(parseJson(body));
+  if (!parsed.success) return undefined;
+  const { resource, event, data } = parsed.data;
+  if (resource !== target.resource || !isSameId(data.id, target.applicationId, 'APPLICATION', target.idScheme)) return undefined;
+  const organizationId = tryDecodeId(data.authorizerOrgId, 'ORGANIZATION', target.idScheme);
+  if (organizationId === undefined) return undefined;
+  const authorizedAtMs = Date.parse(data.authorizationDate);
+  const applicationId = tryDecodeId(data.id, 'APPLICATION', target.idScheme) ?? data.id;
+  const idempotencyKey = createHash('sha256')
+    .update([applicationId, organizationId, event, new Date(authorizedAtMs).toISOString()].join('\u001F'))
+    .digest('hex');
+  return { event, organizationId, authorizerOrgId: data.authorizerOrgId, authorizedAtMs, idempotencyKey };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+// Is a delivery from the platform? Compares its signatures with those of the secrets that we registered. Works on the
+// raw bytes and knows nothing of what they say (H-12).
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** The signature headers of one delivery, undefined where it has none. */
+export interface DeliverySignatures {
+  /** Hex of HMAC-SHA1 (H-10). */
+  readonly sha1: string | undefined;
+  /** Of SHA-256 or SHA-512, or both; not all deliveries carry it (H-11). */
+  readonly sha2: string | undefined;
+}
+
+/** How signatures are judged. */
+export interface SignaturePolicy {
+  /** Every secret that a registration of ours may still sign with; none means that nothing is genuine. */
+  readonly secrets: readonly string[];
+  /** A stronger signature in a form that nobody knows does not spoil a good SHA-1 (H-13). */
+  readonly takesUnreadableSha2: boolean;
+}
+
+type Algorithm = 'sha1' | 'sha256' | 'sha512';
+
+interface Signature {
+  readonly algorithm: Algorithm;
+  readonly digest: Buffer;
+}
+
+const HEX = /^[0-9a-f]+$/u;
+const HEX_CHARS: Readonly<Record<Algorithm, number>> = { sha1: 40, sha256: 64, sha512: 128 };
+/** Longest header that is looked at: both stronger signatures with their names. */
+const MAX_HEADER_CHARS = 300;
+const NAMED = /^(sha-?256|sha-?512)=(.*)$/iu;
+
+/**
+ * Whether every signature that can be read is good, and there is one. All of them must come from one secret. Takes the
+ * same time wherever a wrong one differs.
+ */
+export function isGenuine(body: Uint8Array, { sha1, sha2 }: DeliverySignatures, policy: SignaturePolicy): boolean {
+  const weak = sha1 === undefined ? [] : [readHex('sha1', sha1)];
+  const strong = sha2 === undefined ? [] : (readStrong(sha2) ?? (policy.takesUnreadableSha2 ? [] : [undefined]));
+  const signatures = [...weak, ...strong];
+  if (signatures.length === 0 || !signatures.every(isRead)) return false;
+  let isGood = false;
+  // No early exit: how long it takes must not tell which secret or which signature was near.
+  for (const secret of policy.secrets) {
+    let fits = secret !== '';
+    for (const { algorithm, digest } of signatures) fits = timingSafeEqual(hmac(algorithm, secret, body), digest) && fits;
+    isGood = fits || isGood;
+  }
+  return isGood;
+}
+
+function isRead(signature: Signature | undefined): signature is Signature {
+  return signature !== undefined;
+}
+
+function hmac(algorithm: Algorithm, secret: string, body: Uint8Array): Buffer {
+  return createHmac(algorithm, secret).update(body).digest();
+}
+
+function readHex(algorithm: Algorithm, hex: string): Signature | undefined {
+  return hex.length === HEX_CHARS[algorithm] && HEX.test(hex) ? { algorithm, digest: Buffer.from(hex, 'hex') } : undefined;
+}
+
+/** `SHA-256=<hex>,SHA-512=<hex>`, `sha256=<hex>` or the hex alone (H-11); undefined for any other form. */
+function readStrong(header: string): readonly Signature[] | undefined {
+  if (header.length > MAX_HEADER_CHARS) return undefined;
+  const read: Signature[] = [];
+  for (const part of header.split(',')) {
+    const signature = readPart(part.trim());
+    if (signature === undefined) return undefined;
+    read.push(signature);
+  }
+  return read;
+}
+
+function readPart(part: string): Signature | undefined {
+  const [, name, hex] = NAMED.exec(part) ?? [];
+  if (name !== undefined && hex !== undefined) return readHex(name.endsWith('256') ? 'sha256' : 'sha512', hex);
+  return readHex('sha256', part) ?? readHex('sha512', part);
+}
