@@ -82,6 +82,8 @@ async function recognize(
     const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
     return text === undefined || text.trim() === '' ? 'no_words' : { text };
   } catch (thrown) {
+    // It was told to stop: the turn is over, and nothing has failed.
+    if (signal.aborted) return 'failed';
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
     const error = toAppError(thrown, 'recognition_failed');
     const ids = { conversationId: session.call.conversationId, turnId };

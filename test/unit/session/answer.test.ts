@@ -3,6 +3,7 @@ import { bot, go, say, type Answer } from '../../../src/bot/index.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import type { SessionRecord } from '../../../src/session/record.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -170,6 +171,30 @@ describe('the answer a caller always gets', () => {
     await sink.ended();
     expect(sink.texts).toEqual(['What?']);
     expect(log.lines.some((line) => line['code'] === 'recognition_failed')).toBe(true);
+  });
+
+  it('complains of nothing when the caller hangs up while the recognizer works', async () => {
+    let isStopped = false;
+    const { sessions, log } = await testEngine([badBot(() => undefined)], {
+      recognizer: {
+        recognize: (_, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              isStopped = true;
+              reject(new AppError('recognition_failed', 'was stopped'));
+            });
+          }),
+      },
+    });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { turn, sink } = await call.open({ kind: 'audio', audio: new Uint8Array(0) });
+    turn.heard('speech_started');
+    turn.heard('speech_ended');
+    await flushMicrotasks();
+    await call.hangUp();
+    await flushMicrotasks();
+    expect([isStopped, sink.end, log.lines]).toEqual([true, 'complete', []]);
   });
 
   it('never puts the message of a foreign error into a log line', async () => {
