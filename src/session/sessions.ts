@@ -2,7 +2,7 @@
 // stops.
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CatalogSource } from '../bot/catalog.ts';
@@ -104,8 +104,13 @@ export class Sessions {
     // A call that is being refused at this moment has no session; its own stream says why.
     const known = this.#live.get(id) ?? (await this.#loading.get(id)?.catch(() => undefined));
     if (known !== undefined) return known;
-    const point = await this.#recorded(id, key);
-    return point === undefined ? undefined : this.#create(id, point);
+    try {
+      const point = await this.#recorded(id, key);
+      return point === undefined ? undefined : this.#create(id, point);
+    } catch (thrown) {
+      await this.#forget(key, toAppError(thrown));
+      return undefined;
+    }
   }
 
   /**
@@ -206,6 +211,16 @@ export class Sessions {
     if (record === undefined) return undefined;
     const bot = this.#bot(record.bot.id, key.organizationId);
     return startingPoint(record, bot, this.#parts);
+  }
+
+  /** A call that is hung up and cannot be gone on with: its bot has left, or its record cannot be read. Never throws. */
+  async #forget(key: CallKey, error: AppError): Promise<void> {
+    const { log, store } = this.#parts;
+    const ids = { conversationId: key.conversationId };
+    log.warn({ ...ids, code: error.code, err: error }, 'a call was hung up that cannot be gone on with here; its record is dropped');
+    await store.drop(key).catch((err: unknown) => {
+      log.error({ ...ids, err }, 'the record of a call that was hung up could not be dropped');
+    });
   }
 
   // Counted at once, so that a burst of calls cannot pass the limit together.

@@ -112,6 +112,23 @@ describe('sessions', () => {
     expect(store.size).toBe(0);
   });
 
+  it('G-75 refuses no hang-up of a call whose bot has left the catalogue, and drops its record', async () => {
+    const store = new MemoryStore();
+    const first = await testEngine([plain('a')], { store });
+    await new MemoryCall(first.sessions).start();
+    const second = await testEngine([plain('b')], { store });
+    expect(await second.sessions.find({ organizationId: 'org', conversationId: 'call-1' })).toBeUndefined();
+    expect([store.size, second.sessions.size]).toEqual([0, 0]);
+    expect(second.log.lines).toMatchObject([{ level: 'warn', code: 'agent_unknown', conversationId: 'call-1' }]);
+  });
+
+  it('G-75 refuses no hang-up while the store fails', async () => {
+    const broken = () => Promise.reject(new Error('down'));
+    const { sessions, log } = await testEngine([plain('a')], { store: { load: broken, commit: broken, drop: broken } });
+    expect(await sessions.find({ organizationId: 'org', conversationId: 'call-1' })).toBeUndefined();
+    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'error']);
+  });
+
   it('G-15 goes on with a call whose record another process wrote', async () => {
     const store = new MemoryStore();
     const first = await testEngine([plain('a')], { store });
