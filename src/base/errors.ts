@@ -9,6 +9,7 @@
 export const ERROR_MENDS = {
   agent_conflict: 'The conversation already talks to another agent (G-17); the flow must not change the agent mid-call.',
   agent_unknown: 'Select an agent that `parley bots list` shows for the organization, or add the bot module to the bots folder.',
+  authorization_needed: 'Log in again with the integration; for an organization, let its administrator authorize the app again.',
   bad_message: 'The client broke the contract; the message says how. Compare what it sends with the files in proto/.',
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
   bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',
@@ -19,7 +20,15 @@ export const ERROR_MENDS = {
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',
   keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
   listen_failed: 'The address is taken or not allowed; change grpc.host or grpc.port.',
+  login_failed:
+    'Try the login again; the message says what went wrong. The redirect address must be the registered one, and free on this machine.',
+  login_needed: 'Log in with the integration again.',
+  org_not_registered:
+    "The administrator of the organization authorizes the app on the platform's administration page; until then nothing can be done for it.",
   overloaded: 'A configured limit is reached; raise it or add capacity.',
+  platform_answer_invalid: 'Nothing to mend here; quote the tracking id of the message to the support of the platform.',
+  platform_refused: 'Read the message of the platform; quote its tracking id to the support of the platform.',
+  platform_unavailable: 'Check outbound HTTPS to the platform, and try again later.',
   profile_invalid: 'The platform profile does not parse; compare it with config/platforms/.',
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
   recognition_failed:

@@ -1,5 +1,5 @@
 // One HTTP request and its answer: bounded in time to the first byte and in size, no redirects, and no word of what was
-// asked or answered in any failure. Whether to ask again is decided by its caller.
+// asked or answered in any failure. Which status is good, and whether to ask again, is decided by its caller.
 import { linkAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
 
@@ -24,14 +24,17 @@ export const REQUEST_OUTCOMES = [
   'bad_answer',
 ] as const;
 
+/** The methods that are used. */
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 /** The part of `fetch` that is used, so that tests can put something else in its place. */
-export type PostRequest = (
+export type SendRequest = (
   url: string,
   init: {
-    readonly method: 'POST';
+    readonly method: HttpMethod;
     readonly redirect: 'manual';
     readonly headers: Readonly<Record<string, string>>;
-    readonly body: RequestBody;
+    readonly body?: RequestBody;
     readonly signal: AbortSignal;
   },
 ) => Promise<Response>;
@@ -41,9 +44,11 @@ export type RequestBody = string | FormData;
 
 /** What is asked. */
 export interface HttpRequest {
+  readonly method: HttpMethod;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: RequestBody;
+  /** Undefined: none. */
+  readonly body: RequestBody | undefined;
 }
 
 /** Bounds of one exchange. */
@@ -54,8 +59,10 @@ export interface ExchangeLimits {
   readonly maxAnswerBytes: number;
 }
 
-/** A good answer whose body is still arriving. */
+/** An answer of any status, whose body is still arriving. */
 export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
   /** In lower case, without parameters; empty when there is none. */
   readonly contentType: string;
   /** The body; can be read once. */
@@ -68,24 +75,46 @@ export class RequestFailure extends Error {
   readonly status: number | undefined;
   /** How long the service asked us to wait; undefined when it did not. */
   readonly retryAfterMs: number | undefined;
+  /** The system's word for a connection that failed, such as ECONNREFUSED; undefined when there is none. */
+  readonly systemCode: string | undefined;
 
-  constructor(outcome: RequestOutcome, message: string, more: { readonly status?: number; readonly retryAfterMs?: number } = {}) {
+  constructor(
+    outcome: RequestOutcome,
+    message: string,
+    more: { readonly status?: number; readonly retryAfterMs?: number; readonly systemCode?: string } = {},
+  ) {
     super(message);
     this.outcome = outcome;
     this.status = more.status;
     this.retryAfterMs = more.retryAfterMs;
+    this.systemCode = more.systemCode;
   }
 }
 
+/** True for the statuses of answers that say yes. */
+export function isGoodStatus(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** The failure that an answer of any other status means. */
+export function refusalOf({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>, clock: Clock): RequestFailure {
+  const retryAfterMs = retryAfter(headers.get('retry-after') ?? '', clock);
+  const more = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
+  if (status === 429) return new RequestFailure('rate_limited', 'is asked more often than it allows (status 429)', more);
+  if (status >= 500) return new RequestFailure('server_error', `failed (status ${String(status)})`, more);
+  const what = status >= 300 && status < 400 ? 'redirects, which is not followed' : 'refused the request';
+  return new RequestFailure('client_error', `${what} (status ${String(status)})`, more);
+}
+
 /**
- * Sends a request and hands its answer to `take`.
+ * Sends a request and hands its answer to `take`, whatever its status.
  *
- * @param take - reads the body; what it throws comes out of here.
+ * @param take - judges the status ({@link refusalOf}) and reads the body; what it throws comes out of here.
  * @throws RequestFailure; when `signal` aborts, with the outcome `cancelled`.
  */
 export async function exchange<T>(
-  { clock, post, limits }: { readonly clock: Clock; readonly post: PostRequest; readonly limits: ExchangeLimits },
-  { url, headers, body }: HttpRequest,
+  { clock, send, limits }: { readonly clock: Clock; readonly send: SendRequest; readonly limits: ExchangeLimits },
+  { method, url, headers, body }: HttpRequest,
   signal: AbortSignal,
   take: (answer: HttpAnswer) => Promise<T>,
 ): Promise<T> {
@@ -94,10 +123,11 @@ export async function exchange<T>(
     attempt.abort('deadline');
   });
   try {
-    const response = await post(url, { method: 'POST', redirect: 'manual', headers, body, signal: attempt.signal }).catch(unreachable);
-    if (!response.ok) throw refusal(response, clock);
-    const contentType = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-    return await take({ contentType, chunks: chunksOf(response, limits.maxAnswerBytes, cancelFirstByte) });
+    const init = { method, redirect: 'manual', headers, signal: attempt.signal, ...(body === undefined ? {} : { body }) } as const;
+    const response = await send(url, init).catch(unreachable);
+    const { status, headers: answered } = response;
+    const contentType = (answered.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+    return await take({ status, headers: answered, contentType, chunks: chunksOf(response, limits.maxAnswerBytes, cancelFirstByte) });
   } catch (thrown) {
     if (signal.aborted) throw new RequestFailure('cancelled', 'was not waited for');
     if (attempt.signal.aborted) throw new RequestFailure('timeout', `sent nothing within ${String(limits.firstByteMs)} ms`);
@@ -130,16 +160,8 @@ function unreachable(thrown: unknown): never {
   // Foreign messages may quote headers, so nothing but the system's word for it is kept.
   const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
-  throw new RequestFailure('unreachable', `cannot be reached (${typeof code === 'string' ? code : 'unknown'})`);
-}
-
-function refusal({ status, headers }: Response, clock: Clock): RequestFailure {
-  const retryAfterMs = retryAfter(headers.get('retry-after') ?? '', clock);
-  const more = retryAfterMs === undefined ? { status } : { status, retryAfterMs };
-  if (status === 429) return new RequestFailure('rate_limited', 'is asked more often than it allows (status 429)', more);
-  if (status >= 500) return new RequestFailure('server_error', `failed (status ${String(status)})`, more);
-  const what = status >= 300 && status < 400 ? 'redirects, which is not followed' : 'refused the request';
-  return new RequestFailure('client_error', `${what} (status ${String(status)})`, more);
+  if (typeof code !== 'string') throw new RequestFailure('unreachable', 'cannot be reached (unknown)');
+  throw new RequestFailure('unreachable', `cannot be reached (${code})`, { systemCode: code });
 }
 
 /** Seconds or a date, as ms from now. */

@@ -6,13 +6,15 @@ import type { CancelTimer, Clock } from './clock.ts';
 import { AppError, type ErrorCode } from './errors.ts';
 import {
   exchange,
+  isGoodStatus,
+  refusalOf,
   RequestFailure,
   type ExchangeLimits,
   type HttpAnswer,
   type HttpRequest,
-  type PostRequest,
   type RequestBody,
   type RequestOutcome,
+  type SendRequest,
 } from './http-exchange.ts';
 import { isLoopback } from './loopback.ts';
 
@@ -47,7 +49,7 @@ export interface HttpServiceOptions extends ExchangeLimits {
   readonly clock: Clock;
   readonly observer?: HttpServiceObserver;
   /** Default: the fetch of the runtime. */
-  readonly post?: PostRequest;
+  readonly send?: SendRequest;
 }
 
 /** A good answer, and what its reader may say about it. */
@@ -66,7 +68,7 @@ export function isServiceAddress(url: URL): boolean {
 
 /** One service. Whoever created it closes it. */
 export class HttpService {
-  readonly #options: HttpServiceOptions & { readonly maxRunning: number; readonly post: PostRequest };
+  readonly #options: HttpServiceOptions & { readonly maxRunning: number; readonly send: SendRequest };
   readonly #breaker: CircuitBreaker;
   readonly #running = new Set<LinkedAbort>();
   readonly #settling = new Set<Promise<unknown>>();
@@ -78,7 +80,7 @@ export class HttpService {
     if (!URL.canParse(url) || !isServiceAddress(new URL(url))) {
       throw new AppError('config_invalid', `${options.name} must have an https:// address (http:// on loopback only)`);
     }
-    this.#options = { maxRunning: 256, post: globalThis.fetch, ...options, url };
+    this.#options = { maxRunning: 256, send: globalThis.fetch, ...options, url };
     this.#breaker = new CircuitBreaker({
       clock: options.clock,
       onChange: (state) => {
@@ -105,7 +107,7 @@ export class HttpService {
     let outcome: RequestOutcome = 'ok';
     try {
       const headers = { ...request.headers, ...authorization };
-      return await this.#admitted({ url: url + request.path, headers, body: request.body }, signal, take);
+      return await this.#admitted({ method: 'POST', url: url + request.path, headers, body: request.body }, signal, take);
     } catch (thrown) {
       // Whatever a reader throws on its own account is its opinion of the answer.
       outcome = thrown instanceof RequestFailure ? thrown.outcome : 'bad_answer';
@@ -149,13 +151,13 @@ export class HttpService {
   }
 
   async #tryTwice<T>(request: HttpRequest, whole: LinkedAbort, take: (answer: ServiceAnswer) => Promise<T>): Promise<T> {
-    const { clock, post, timeoutMs } = this.#options;
+    const { clock, send, timeoutMs } = this.#options;
     const deadline = new Deadline(clock, timeoutMs, whole);
     let isPassedOn = false;
-    const takeOne = ({ contentType, chunks }: HttpAnswer): Promise<T> =>
-      take({
-        contentType,
-        chunks,
+    const takeOne = (answer: HttpAnswer): Promise<T> => {
+      if (!isGoodStatus(answer.status)) throw refusalOf(answer, clock);
+      return take({
+        ...answer,
         passedOn: () => {
           isPassedOn = true;
         },
@@ -163,7 +165,8 @@ export class HttpService {
           deadline.allow(allowedMs);
         },
       });
-    const tryOnce = (): Promise<T> => exchange({ clock, post, limits: this.#options }, request, whole.signal, takeOne);
+    };
+    const tryOnce = (): Promise<T> => exchange({ clock, send, limits: this.#options }, request, whole.signal, takeOne);
     try {
       return await tryOnce().catch(async (thrown: unknown) => {
         const pauseMs = isPassedOn ? undefined : pauseBeforeRetry(thrown);

@@ -1,0 +1,43 @@
+// Fields of records as they come: the platform's own words where they are right, and the drift that was seen. A field
+// that cannot be used counts as absent, because a record must not be lost over a field nobody needs.
+import { z } from 'zod';
+
+/** Longest text of a field, characters; tokens are longer than anything else. */
+const MAX_CHARS = 16_384;
+
+const text = z.string().min(1).max(MAX_CHARS);
+
+/** A text; empty or of another type: absent. */
+export const looseText = text.optional().catch(undefined);
+
+/** A text, or a list with exactly one. */
+export const looseSingle = z
+  .union([text, z.tuple([text]).transform(([only]) => only)])
+  .optional()
+  .catch(undefined);
+
+/** A whole number above zero, also as text. */
+export const looseCount = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,6}$/u)
+      .transform(Number),
+  ])
+  .pipe(z.int().positive().max(1_000_000))
+  .optional()
+  .catch(undefined);
+
+/** A word in lower case: statuses are compared without regard to case. */
+export const looseWord = text
+  .transform((word) => word.toLowerCase())
+  .optional()
+  .catch(undefined);
+
+/** An ISO time, as ms since the epoch. */
+export const looseTime = text
+  .transform((iso) => (/^\d{4}-\d{2}-\d{2}T/u.test(iso) ? Date.parse(iso) : NaN))
+  .pipe(z.number().refine(Number.isFinite))
+  .optional()
+  .catch(undefined);

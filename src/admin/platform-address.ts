@@ -1,0 +1,44 @@
+// Where the administration interface is found: from the profile, or from an operator who has moved it. The only place where
+// plain http can be let in, and only where the profile says so.
+import { isServiceAddress } from '../base/http-service.ts';
+import { AppError } from '../base/errors.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+
+/** Addresses of the administration interface. */
+export interface PlatformAddress {
+  /** Every request begins with it; without a slash at the end. */
+  readonly baseUrl: string;
+  /** Where a browser is sent for a login. */
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+  /** Name of the header that carries correlation ids, both ways. */
+  readonly trackingHeader: string;
+  /** Whether this platform is on the same machine, so that http on loopback is good enough. */
+  readonly allowLoopbackHttp: boolean;
+}
+
+/**
+ * Takes the addresses from the profile.
+ *
+ * @param baseUrl - stands in for the one of the profile.
+ * @throws AppError `profile_invalid` for a profile without administration, `config_invalid` for a base that is not https
+ *   (or http on loopback where the profile allows it).
+ */
+export function platformAddress({ name, rest }: PlatformProfile, baseUrl?: string): PlatformAddress {
+  if (rest === undefined) {
+    throw new AppError('profile_invalid', `the profile "${name}" has no administration interface: give it a section "rest"`);
+  }
+  const allowLoopbackHttp = rest.allowLoopbackHttp === true;
+  const base = (baseUrl ?? rest.baseUrl).replace(/\/+$/u, '');
+  const url = URL.canParse(base) ? new URL(base) : undefined;
+  if (url === undefined || !isServiceAddress(url) || (url.protocol === 'http:' && !allowLoopbackHttp)) {
+    throw new AppError('config_invalid', 'the address of the administration interface must be https, without user, query or fragment');
+  }
+  return {
+    baseUrl: base,
+    authorizeUrl: base + rest.authorizePath,
+    tokenUrl: base + rest.tokenPath,
+    trackingHeader: rest.trackingHeader,
+    allowLoopbackHttp,
+  };
+}

@@ -1,0 +1,230 @@
+// The records of the administration interface: read leniently, because the platform's older and newer forms differ (R-05),
+// and written strictly, because what is sent is ours. No request is made here, and no error quotes a value.
+import { decodeJwt } from 'jose';
+import { z } from 'zod';
+import { AppError } from '../base/errors.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import { looseCount, looseSingle, looseText, looseTime, looseWord } from './loose-fields.ts';
+
+/** Longest life of a data source's token, minutes (J-01). */
+export const MAX_TOKEN_LIFETIME_MINUTES = 1440;
+
+const id = z.string().min(1).max(512);
+const written = z.string().min(1).max(2048);
+const lifetimeMinutes = z.int().min(1).max(MAX_TOKEN_LIFETIME_MINUTES);
+
+/** The names of the claims that data-source tokens have beside the registered ones. */
+export type ClaimNames = PlatformProfile['jws']['claims'];
+
+/** A data source as the platform tells it. Everything but its id may be missing; `jwsToken` and `nonce` are secrets. */
+export interface DataSource {
+  readonly id: string;
+  readonly url?: string | undefined;
+  readonly schemaId?: string | undefined;
+  readonly audience?: string | undefined;
+  readonly subject?: string | undefined;
+  /** The current nonce, which is the `jti` of the current token (L-15). */
+  readonly nonce?: string | undefined;
+  readonly tokenLifetimeMinutes?: number | undefined;
+  /** In lower case: `active` or `disabled`, or what the platform may add. */
+  readonly status?: string | undefined;
+  readonly errorMessage?: string | undefined;
+  /** Client id of the app that registered it. */
+  readonly applicationId?: string | undefined;
+  readonly orgId?: string | undefined;
+  /** The current token of the data source; a secret. */
+  readonly jwsToken?: string | undefined;
+  /** When the current token ends, ms since the epoch: as the record says, else the token's `exp` (L-06). */
+  readonly tokenExpiresAtMs?: number | undefined;
+  readonly createdAt?: string | undefined;
+  readonly createdBy?: string | undefined;
+  readonly updatedAt?: string | undefined;
+}
+
+/** An entry of the list of data sources: the same record, which may say less than the single one. */
+export type DataSourceItem = DataSource;
+
+const dataSourceFields = z.object({
+  id,
+  url: looseText,
+  schemaId: looseSingle,
+  audience: looseSingle,
+  subject: looseText,
+  nonce: looseText,
+  tokenLifetimeMinutes: looseCount,
+  tokenLifeMinutes: looseCount,
+  status: looseWord,
+  errorMessage: looseText,
+  applicationId: looseText,
+  orgId: looseText,
+  jwsToken: looseText,
+  jwtToken: looseText,
+  tokenExpiryTime: looseTime,
+  createdAt: looseText,
+  createdBy: looseText,
+  updatedAt: looseText,
+});
+
+const claimText = z.string().min(1).optional().catch(undefined);
+const claimSeconds = z.number().positive().max(1e11).optional().catch(undefined);
+
+/**
+ * Reads a data source. What the record lacks is taken from the claims of its token, which are decoded and not verified:
+ * they describe the record, and nobody is let in by them (R-05, L-03).
+ *
+ * @throws AppError `platform_answer_invalid` for anything that is no object with an `id` (L-06).
+ */
+export function readDataSource(value: unknown, claims: ClaimNames): DataSource {
+  const record = demand(dataSourceFields, value, 'a data source');
+  const { tokenLifeMinutes, jwtToken, tokenExpiryTime, ...fields } = record;
+  const jwsToken = record.jwsToken ?? jwtToken;
+  const claimed = claimsOf(jwsToken, claims);
+  return {
+    ...fields,
+    url: record.url ?? claimed.url,
+    schemaId: record.schemaId ?? claimed.schemaId,
+    audience: record.audience ?? claimed.audience,
+    subject: record.subject ?? claimed.subject,
+    nonce: record.nonce ?? claimed.nonce,
+    tokenLifetimeMinutes: record.tokenLifetimeMinutes ?? tokenLifeMinutes ?? claimed.tokenLifetimeMinutes,
+    orgId: record.orgId ?? claimed.orgId,
+    jwsToken,
+    tokenExpiresAtMs: tokenExpiryTime ?? claimed.tokenExpiresAtMs,
+  };
+}
+
+/** Whether the platform delivers calls to it: statuses are compared without regard to case. */
+export function isActive({ status }: Pick<DataSource, 'status'>): boolean {
+  return status === 'active';
+}
+
+function claimsOf(token: string | undefined, names: ClaimNames) {
+  const raw = decoded(token);
+  const exp = claimSeconds.parse(raw['exp']);
+  const iat = claimSeconds.parse(raw['iat']);
+  return {
+    url: claimText.parse(raw[names.url]),
+    schemaId: claimText.parse(raw[names.schema]),
+    orgId: claimText.parse(raw[names.org]),
+    audience: looseSingle.parse(raw['aud']),
+    subject: claimText.parse(raw['sub']),
+    nonce: claimText.parse(raw['jti']),
+    tokenExpiresAtMs: exp === undefined ? undefined : exp * 1000,
+    tokenLifetimeMinutes: exp === undefined || iat === undefined ? undefined : looseCount.parse((exp - iat) / 60),
+  };
+}
+
+function decoded(token: string | undefined): Readonly<Record<string, unknown>> {
+  if (token === undefined) return {};
+  try {
+    return decodeJwt(token);
+  } catch {
+    // A token that cannot be read tells nothing more about the record; whoever needs it finds fields missing.
+    return {};
+  }
+}
+
+/** What registers a data source; all of it is needed in practice (R-01). `nonce` is a secret. */
+export interface DataSourceCreate {
+  readonly audience: string;
+  readonly subject: string;
+  readonly nonce: string;
+  readonly schemaId: string;
+  readonly url: string;
+  /** Whole minutes, 1 to 1440 (J-01). */
+  readonly tokenLifetimeMinutes: number;
+}
+
+/** What changes a data source; only what is given is sent (R-02). A fresh token needs a fresh nonce (R-04). */
+export interface DataSourceUpdate extends Partial<DataSourceCreate> {
+  /** `disabled` only together with `errorMessage` (R-03). */
+  readonly status?: 'active' | 'disabled';
+  /** Shown to the administrator of the organization. */
+  readonly errorMessage?: string;
+}
+
+const createFields = z.strictObject({
+  audience: written,
+  subject: written,
+  nonce: written,
+  schemaId: written,
+  url: written.refine((url) => URL.canParse(url), { error: 'must be an address' }),
+  tokenLifetimeMinutes: lifetimeMinutes,
+});
+const updateFields = createFields
+  .partial()
+  .extend({ status: z.enum(['active', 'disabled']).optional(), errorMessage: written.optional() })
+  .refine((update) => Object.keys(update).length > 0, { error: 'changes nothing' })
+  .refine(({ status, errorMessage }) => status !== 'disabled' || errorMessage !== undefined, {
+    error: 'may be disabled only with an errorMessage (R-03)',
+  });
+
+/** The body of a registration. @throws AppError `config_invalid` with what is wrong, and none of the values. */
+export function writeDataSource(create: DataSourceCreate): DataSourceCreate {
+  return demandWritten(createFields, create, 'the data source');
+}
+
+/** The body of a change. @throws AppError `config_invalid` with what is wrong, and none of the values. */
+export function writeDataSourceUpdate(update: DataSourceUpdate): DataSourceUpdate {
+  demandWritten(updateFields, update, 'the change of a data source');
+  return update;
+}
+
+const schemaFields = z.object({
+  id,
+  appType: looseText,
+  createdAt: looseText,
+  description: looseText,
+  protocol: looseText,
+  serviceType: looseText,
+  url: looseText,
+});
+
+/** What data sources can be registered under. */
+export type Schema = Readonly<z.infer<typeof schemaFields>>;
+
+/** Reads a schema. @throws AppError `platform_answer_invalid` when it is no object with an `id`. */
+export function readSchema(value: unknown): Schema {
+  return demand(schemaFields, value, 'a schema');
+}
+
+/**
+ * The entries of a list: `{ items: [...] }` or a bare array.
+ *
+ * @throws AppError `platform_answer_invalid` for anything else (L-06), and what `read` throws.
+ */
+export function readList<T>(value: unknown, read: (entry: unknown) => T): readonly T[] {
+  const list = Array.isArray(value) ? value : demand(z.object({ items: z.array(z.unknown()) }), value, 'a list').items;
+  return list.map((entry: unknown) => read(entry));
+}
+
+/**
+ * What the platform sent, in the shape it must have.
+ *
+ * @throws AppError `platform_answer_invalid` that names the fields that are wrong and quotes nothing.
+ */
+export function demand<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new AppError('platform_answer_invalid', `the platform sent something that is not ${what}: ${placesOf(parsed.error)}`);
+}
+
+/** What we are about to send. @throws AppError `config_invalid` that names the fields that are wrong and quotes nothing. */
+export function demandWritten<T>(shape: z.ZodType<T>, value: unknown, what: string): T {
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  // Zod's own messages name types and bounds; what was given is in none of them.
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || what} ${lowerFirst(issue.message)}`);
+  throw new AppError('config_invalid', `${what} cannot be sent so: ${problems.slice(0, 10).join('; ')}`);
+}
+
+function placesOf(error: z.ZodError): string {
+  const places = error.issues.map((issue) =>
+    issue.path.length === 0 ? 'it has another form' : `${issue.path.join('.')} is missing or wrong`,
+  );
+  return [...new Set(places)].slice(0, 10).join(', ');
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

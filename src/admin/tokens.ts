@@ -1,0 +1,92 @@
+// Tokens and credentials of the administration: what is kept of them, how a token reply is read, and when a token counts
+// as over. Everything in here is secret except times and ids.
+import { z } from 'zod';
+import { demand } from './records.ts';
+
+const tokenText = z.string().min(1).max(16_384);
+
+/** How the tokens of the integration are kept, as JSON. */
+export const oauthTokens = z.object({
+  accessToken: tokenText,
+  /** End of the access token, ms since the epoch. */
+  expiresAtMs: z.number(),
+  refreshToken: tokenText,
+  /** End of the refresh token, ms since the epoch; undefined when the platform did not say. */
+  refreshExpiresAtMs: z.number().optional(),
+});
+
+/** A pair of tokens. */
+export type OAuthTokens = Readonly<z.infer<typeof oauthTokens>>;
+
+/** How the tokens of one organization are kept, as JSON. */
+export const serviceAppTokens = oauthTokens.extend({
+  /** UUID of the organization. */
+  orgId: z.uuid(),
+  /** The organization in the spelling that the platform took (U-14). */
+  targetOrgId: z.string().min(1).max(512),
+});
+
+/** The tokens that an app has in one organization. */
+export type ServiceAppTokens = Readonly<z.infer<typeof serviceAppTokens>>;
+
+/** Who we are when somebody logs in. */
+export interface IntegrationCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where the browser comes back to: http on loopback, exactly as registered with the platform. */
+  readonly redirectUri: string;
+}
+
+/** Who the app is that organizations authorize. */
+export interface ServiceAppCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** True when the access token is over, or will be within `bufferSeconds`. */
+export function isExpired({ expiresAtMs }: Pick<OAuthTokens, 'expiresAtMs'>, nowMs: number, bufferSeconds = 60): boolean {
+  return expiresAtMs - bufferSeconds * 1000 <= nowMs;
+}
+
+/** A lifetime in seconds; a hundred years are the most that is believed. */
+const seconds = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,10}$/u)
+      .transform(Number),
+  ])
+  .pipe(z.number().positive().max(3.2e9));
+
+const reply = z.object({
+  access_token: tokenText,
+  expires_in: seconds,
+  refresh_token: tokenText.optional(),
+  refresh_token_expires_in: seconds.optional(),
+});
+const withRefresh = z.object({ refresh_token: tokenText });
+
+/**
+ * Reads a token reply (5.1). Without a refresh token in it, the one before stays in force.
+ *
+ * @param nowMs - when the request was sent: a slow answer must not make a token live longer.
+ * @throws AppError `platform_answer_invalid` when it is none, or when there is no refresh token, new or old.
+ */
+export function readTokenReply(value: unknown, nowMs: number, before?: OAuthTokens): OAuthTokens {
+  const read = demand(reply, value, 'a token reply');
+  const refreshToken = read.refresh_token ?? before?.refreshToken ?? demand(withRefresh, value, 'a first token reply').refresh_token;
+  const refreshSeconds = read.refresh_token_expires_in;
+  const refreshExpiresAtMs =
+    refreshSeconds !== undefined
+      ? nowMs + refreshSeconds * 1000
+      : read.refresh_token === undefined
+        ? before?.refreshExpiresAtMs
+        : undefined;
+  return {
+    accessToken: read.access_token,
+    expiresAtMs: nowMs + read.expires_in * 1000,
+    refreshToken,
+    ...(refreshExpiresAtMs === undefined ? {} : { refreshExpiresAtMs }),
+  };
+}

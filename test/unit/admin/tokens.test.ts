@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { isExpired, readTokenReply } from '../../../src/admin/tokens.ts';
+
+const NOW = 1_800_000_000_000;
+const REPLY = { access_token: 'a', expires_in: 1209600, refresh_token: 'r', refresh_token_expires_in: 7776000, token_type: 'Bearer' };
+
+describe('a token reply', () => {
+  it('gives both tokens with the times they end', () => {
+    const expiresAtMs = NOW + 1_209_600_000;
+    expect(readTokenReply(REPLY, NOW)).toEqual({
+      accessToken: 'a',
+      expiresAtMs,
+      refreshToken: 'r',
+      refreshExpiresAtMs: NOW + 7_776_000_000,
+    });
+    expect(readTokenReply({ ...REPLY, expires_in: '1209600' }, NOW).expiresAtMs).toBe(expiresAtMs);
+  });
+
+  it('without a refresh token leaves the old one in force, and its end', () => {
+    const before = { accessToken: 'old', expiresAtMs: 0, refreshToken: 'kept', refreshExpiresAtMs: 7 };
+    const bare = { access_token: 'a', expires_in: 60 };
+    expect(readTokenReply(bare, NOW, before)).toEqual({ ...before, accessToken: 'a', expiresAtMs: NOW + 60_000 });
+    expect(readTokenReply({ ...bare, refresh_token_expires_in: 10 }, NOW, before).refreshExpiresAtMs).toBe(NOW + 10_000);
+    // The end of the old token says nothing about a new one.
+    expect(readTokenReply({ ...bare, refresh_token: 'new' }, NOW, before)).not.toHaveProperty('refreshExpiresAtMs');
+  });
+
+  it.each([
+    ['access token', { ...REPLY, access_token: '' }],
+    ['lifetime', { ...REPLY, expires_in: undefined }],
+    ['sensible lifetime', { ...REPLY, expires_in: -1 }],
+    ['refresh token, old or new', { ...REPLY, refresh_token: undefined }],
+    ['members', 'CANARY'],
+  ])('without %s is none', (_, value) => {
+    const read = (): unknown => readTokenReply(value, NOW);
+    expect(read).toThrow(expect.objectContaining({ code: 'platform_answer_invalid' }));
+    expect(read).not.toThrow(/CANARY/u);
+  });
+});
+
+describe('an access token', () => {
+  it.each([
+    [61_000, false],
+    [60_000, true],
+    [-1, true],
+  ])('that ends in %i ms counts as expired: %s', (leftMs, expected) => {
+    expect(isExpired({ expiresAtMs: NOW + leftMs }, NOW)).toBe(expected);
+  });
+
+  it('counts as expired so many seconds ahead as asked for', () => {
+    expect([isExpired({ expiresAtMs: NOW + 1 }, NOW, 0), isExpired({ expiresAtMs: NOW + 299_000 }, NOW, 300)]).toEqual([false, true]);
+  });
+});
