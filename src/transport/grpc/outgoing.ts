@@ -4,6 +4,12 @@
 /** More than this waits: whoever writes should wait, too. Eight seconds of audio in the largest chunks that are allowed. */
 const ENOUGH_BYTES = 65_536;
 
+/**
+ * What waits counts as nothing up to this, bytes. The notice before a reply, some twenty bytes, has hardly left when the
+ * reply of a quick bot comes, and must not be what a long prompt is too much for.
+ */
+const NOTICE_BYTES = 1024;
+
 /** The writing side of a stream. */
 interface ByteStream<Message extends Uint8Array> {
   write(message: Message, onTaken: () => void): boolean;
@@ -16,7 +22,7 @@ export class Outgoing<Message extends Uint8Array> {
   #waitingBytes = 0;
   #onDrained: (() => void) | undefined;
 
-  /** @param maxBytes - most that may wait; one message alone may be larger. */
+  /** @param maxBytes - most that may wait; one message may be larger when nothing waits but a notice. */
   constructor(stream: ByteStream<Message>, maxBytes: number) {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
@@ -30,7 +36,7 @@ export class Outgoing<Message extends Uint8Array> {
   /** Writes a message. @returns false when it would be too much; it is not written then, and the RPC should end. */
   send(message: Message): boolean {
     const bytes = message.length;
-    if (this.#waitingBytes > 0 && this.#waitingBytes + bytes > this.#maxBytes) return false;
+    if (this.#waitingBytes > NOTICE_BYTES && this.#waitingBytes + bytes > this.#maxBytes) return false;
     this.#waitingBytes += bytes;
     this.#stream.write(message, () => {
       this.#waitingBytes -= bytes;

@@ -42,11 +42,16 @@ describe('Outgoing', () => {
 
   it('G-91 writes nothing beyond its limit, and lets a message pass that is larger alone', () => {
     const client = new Client();
-    const outgoing = new Outgoing(client, 100);
-    expect(outgoing.send(message(500))).toBe(true);
+    const outgoing = new Outgoing(client, 10_000);
+    expect(outgoing.send(message(50_000))).toBe(true);
     expect(outgoing.send(message(1))).toBe(false);
     expect(client.unread.length).toBe(1);
     client.read();
-    expect([outgoing.send(message(60)), outgoing.send(message(40)), outgoing.send(message(1))]).toEqual([true, true, false]);
+    expect([outgoing.send(message(6000)), outgoing.send(message(4000)), outgoing.send(message(1))]).toEqual([true, true, false]);
+  });
+
+  it('G-91 lets a message pass that is larger alone behind a notice that has not left yet, and then no more', () => {
+    const outgoing = new Outgoing(new Client(), 10_000);
+    expect([outgoing.send(message(20)), outgoing.send(message(50_000)), outgoing.send(message(20))]).toEqual([true, true, false]);
   });
 });
