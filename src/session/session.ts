@@ -189,8 +189,9 @@ export class Session implements TurnHost, RunningSession {
     }
     this.#ear.note(input);
     const nowMs = this.#lastInputMs;
+    const isPlaying = this.playback.isPlaying(nowMs);
     // G-51: what is said into a prompt that cannot be cut is not input.
-    if (!this.#isProtected(nowMs)) this.#ear.hear(turn, input.audio, this.playback.isPlaying(nowMs));
+    if (!this.#isProtected(nowMs, isPlaying)) this.#ear.hear(turn, input.audio, isPlaying);
   }
 
   cutSpeech(turn: Turn): void {
@@ -331,8 +332,9 @@ export class Session implements TurnHost, RunningSession {
     return newest;
   }
 
-  #isProtected(nowMs: number): boolean {
-    if (this.playback.isProtected(nowMs)) return true;
+  /** @param isPlaying - of the playback at `nowMs`: prompts that were heard to their end, which nobody cuts, are not looked through. */
+  #isProtected(nowMs: number, isPlaying = this.playback.isPlaying(nowMs)): boolean {
+    if (isPlaying && this.playback.isProtected(nowMs)) return true;
     for (const turn of this.#open) if (turn.holdsFloor) return true;
     return false;
   }

@@ -66,6 +66,8 @@ export class Turn {
   readonly #over: LinkedAbort = linkAbort();
   readonly #wanted: LinkedAbort;
   #state: TurnState = 'waiting';
+  /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
+  #takesAudio = turnAction('waiting', 'audio') === 'listen';
   #isUnheardWelcome = false;
   #hasRefused = false;
 
@@ -96,8 +98,8 @@ export class Turn {
     this.#host.touched();
     switch (input.kind) {
       case 'audio':
-        if (turnAction(this.#state, 'audio') !== 'listen') return;
-        if (this.#state === 'waiting') this.#state = 'listening';
+        if (!this.#takesAudio) return;
+        if (this.#state === 'waiting') this.#become('listening');
         this.#host.listen(this, input);
         return;
       case 'dtmf_start':
@@ -122,13 +124,13 @@ export class Turn {
     }
     switch (turnAction(this.#state, event)) {
       case 'report_start':
-        this.#state = 'hearing';
+        this.#become('hearing');
         this.#host.callerActed(this, 'speech', this);
         this.#host.inputStarted(this);
         this.write({ kind: 'input_started' });
         return;
       case 'report_end':
-        this.#state = 'answering';
+        this.#become('answering');
         this.write({ kind: 'input_ended', mode: this.#host.mode });
         this.#host.inputComplete(this, { kind: 'speech', utterance: this.#host.takeUtterance() });
         return;
@@ -176,7 +178,7 @@ export class Turn {
    */
   takeOver(): boolean {
     const isAnswering = this.#state === 'answering';
-    if (this.#state !== 'done') this.#state = 'answering';
+    if (this.#state !== 'done') this.#become('answering');
     return isAnswering;
   }
 
@@ -215,18 +217,23 @@ export class Turn {
     });
   }
 
+  #become(state: TurnState): void {
+    this.#state = state;
+    this.#takesAudio = turnAction(state, 'audio') === 'listen';
+  }
+
   #keyStarted(): void {
     const action = turnAction(this.#state, 'key_started');
     if (action === 'drop_reply') this.#host.callerActed(this, 'keys');
     if (action !== 'expect_keys') return;
-    this.#state = 'keys';
+    this.#become('keys');
     this.#host.callerActed(this, 'keys', this);
   }
 
   #complete(input: TurnInput): void {
     switch (turnAction(this.#state, 'complete_input')) {
       case 'answer':
-        this.#state = 'answering';
+        this.#become('answering');
         this.#isUnheardWelcome = input.kind === 'session_start';
         this.#host.inputComplete(this, input);
         return;
@@ -241,7 +248,7 @@ export class Turn {
   }
 
   #close(end: TurnEnd, reason: AbortReason, last?: () => void): void {
-    this.#state = 'done';
+    this.#become('done');
     last?.();
     this.#over.abort(reason);
     this.#wanted.dispose();

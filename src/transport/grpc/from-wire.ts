@@ -76,12 +76,15 @@ type WireEvent = NonNullable<MediaRequest['event_input']>;
  */
 export function audioFromWire(audio: WireAudio): AudioInput {
   const bytes = audio.caller_audio;
+  // G-33, G-34: probe packets name a format at most; they are no sound.
+  const sound = bytes === undefined || bytes.length < MIN_CALLER_AUDIO_BYTES ? NO_AUDIO : bytes;
   const encoding = encodingFromWire(audio.encoding);
   const sampleRateHz = rateFromWire(audio.sample_rate_hertz);
+  // Fifty times a second and call: most frames name no format (G-32).
+  if (encoding === undefined && sampleRateHz === undefined) return { kind: 'audio', audio: sound };
   return {
     kind: 'audio',
-    // G-33, G-34: probe packets name a format at most; they are no sound.
-    audio: bytes === undefined || bytes.length < MIN_CALLER_AUDIO_BYTES ? NO_AUDIO : bytes,
+    audio: sound,
     ...(encoding === undefined ? {} : { encoding }),
     ...(sampleRateHz === undefined ? {} : { sampleRateHz }),
   };
