@@ -11,14 +11,21 @@ const HIGH_GROUP: Group = [factorOf(1209), factorOf(1336), factorOf(1477), facto
 const TONES_PART = 0.65;
 /** And each of them at least this part: a whistle is one tone. */
 const EACH_PART = 0.1;
+/**
+ * The darkest key comes to 0.06: the lowest tones, as unequal as they may be, and a third of the power far below them. Of the
+ * frames of recorded sentences nine in ten are darker than this and need no filters, which took 1.5 µs.
+ */
+const LEAST_BRIGHTNESS = 0.05;
 
 /**
  * Whether the frame is a pressed key.
  *
  * @param frame - 160 samples at 8 kHz.
  * @param power - their mean square.
+ * @param brightness - see `HalfRateLine`.
  */
-export function isKeyTone(frame: Int16Array, power: number): boolean {
+export function isKeyTone(frame: Int16Array, power: number, brightness: number): boolean {
+  if (brightness < LEAST_BRIGHTNESS) return false;
   const low = strongest(frame, LOW_GROUP);
   // Most of speech and noise is told by the lower group alone.
   if (low < power * EACH_PART) return false;

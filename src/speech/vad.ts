@@ -3,9 +3,10 @@
 // frames of it are not to be trusted, the endpointer weighs them. Limit: 25 µs of CPU per frame (docs/speech.md).
 import { AppError } from '../base/errors.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
+import { HalfRateLine } from './half-rate.ts';
 import { isKeyTone } from './key-tones.ts';
-import { LevelGate, meanSquare, QUIET_POWER } from './level-gate.ts';
-import { Voicing } from './voicing.ts';
+import { LevelGate, QUIET_POWER } from './level-gate.ts';
+import { Voicing, VOICING_FRAMES } from './voicing.ts';
 
 /** Tells voice from the rest, frame by frame. */
 export interface VoiceDetector {
@@ -41,6 +42,8 @@ const STRICTEST_MODE = 3;
 const VOICED_STRENGTH = 0.65;
 /** Frames for which sounds without the cords (s, f, t) pass after a voiced one; "six" and "yes" need them. */
 const VOICED_FRAMES = 15;
+/** One bit for each of these frames. */
+const VOICED_MASK = (1 << VOICED_FRAMES) - 1;
 
 /**
  * Takes the frame memory that all detectors of a module share (they run one after the other) and returns the maker of
@@ -60,9 +63,12 @@ class GatedDetector implements VoiceDetector {
   readonly #module: FvadModule;
   readonly #frameAddress: number;
   readonly #gate = new LevelGate();
-  readonly #voicing = new Voicing();
-  /** Frames for which unvoiced sounds still pass. */
+  readonly #line = new HalfRateLine(VOICED_FRAMES + VOICING_FRAMES - 1);
+  readonly #voicing = new Voicing(this.#line);
+  /** Frames for which unvoiced sounds still pass, as far as we looked. */
   #voicedFrames = 0;
+  /** The last frames that passed without being looked at, newest in bit 0. */
+  #unseen = 0;
   #wasKey = false;
   #handle: number;
 
@@ -75,16 +81,17 @@ class GatedDetector implements VoiceDetector {
 
   isSpeech(frame: Int16Array, isHearing: boolean): boolean {
     if (this.#handle === 0) return false;
-    const power = meanSquare(frame);
-    this.#voicing.push(frame);
+    this.#line.push(frame);
+    const { power, brightness } = this.#line;
     const isLoud = this.#gate.admits(power, isHearing);
     // Nothing to ask the detector about on a quiet line; on any other it must see every frame.
     const isVoice = power >= QUIET_POWER && this.#hearsVoice(frame);
-    const isKey = isLoud && isVoice && isKeyTone(frame, power);
+    const isKey = isLoud && isVoice && isKeyTone(frame, power, brightness);
     // The frame in which a key is let go holds half a tone, which looks like none.
     const isSpeech = isLoud && isVoice && !isKey && !this.#wasKey && this.#isVoiced();
     this.#wasKey = isKey;
     this.#voicedFrames = Math.max(0, this.#voicedFrames - 1);
+    this.#unseen = (this.#unseen << 1) & VOICED_MASK;
     this.#gate.follow(isSpeech, isHearing);
     return isSpeech;
   }
@@ -92,8 +99,10 @@ class GatedDetector implements VoiceDetector {
   reset(): void {
     if (this.#handle === 0) return;
     this.#gate.reset();
+    this.#line.reset();
     this.#voicing.reset();
     this.#voicedFrames = 0;
+    this.#unseen = 0;
     this.#wasKey = false;
     this.#module._fvad_reset(this.#handle);
     this.#prepare();
@@ -104,8 +113,20 @@ class GatedDetector implements VoiceDetector {
     this.#handle = 0;
   }
 
+  /**
+   * Whether this frame is voiced or one of the {@link VOICED_FRAMES} before it. To look is dear, so it is put off until the
+   * answer depends on it, and goes back from the newest frame to the first voiced one: of 15 frames of speech, one or two
+   * are looked at, and the answers are the same as if all were.
+   */
   #isVoiced(): boolean {
-    if (this.#voicing.strength() >= VOICED_STRENGTH) this.#voicedFrames = VOICED_FRAMES;
+    this.#unseen |= 1;
+    if (this.#voicedFrames > 0) return true;
+    for (let age = 0; this.#unseen >> age !== 0; age += 1) {
+      if (((this.#unseen >> age) & 1) === 0 || this.#voicing.strength(age, VOICED_STRENGTH) < VOICED_STRENGTH) continue;
+      this.#voicedFrames = VOICED_FRAMES - age;
+      break;
+    }
+    this.#unseen = 0;
     return this.#voicedFrames > 0;
   }
 

@@ -1,11 +1,11 @@
 // Tells sounds that the vocal cords make from noise: speech repeats itself every few milliseconds, coughs, breath and
-// rustling do not. Looks at the last 40 ms of a line; knows no levels and no utterances.
-import { FRAME_SAMPLES } from './audio-format.ts';
+// rustling do not. Looks at 40 ms of a line; knows no levels and no utterances.
+import { HALF_FRAME_SAMPLES, type HalfRateLine } from './half-rate.ts';
 
-/** Pitch is looked for at half the rate of the line: half the lags and half the products for each. */
-const STEP = 2;
-const SAMPLES = FRAME_SAMPLES / STEP;
-/** Samples of half the rate: 2.5 ms (400 Hz) to 15 ms (67 Hz). */
+/** Frames looked at: the one that is asked about, the one it may repeat, and the one that the filter settles on. */
+export const VOICING_FRAMES = 3;
+
+/** Samples of half the rate: half the lags and half the products for each. 2.5 ms (400 Hz) to 15 ms (67 Hz). */
 const SHORTEST_LAG = 10;
 const LONGEST_LAG = 61;
 /** Lags tried in one go. The processor adds four sums in the time of one; it divides the lags. */
@@ -13,76 +13,95 @@ const AT_ONCE = 4;
 /** Takes away what lies below some 200 Hz: hum and the rumble of breath move so slowly that they resemble themselves. */
 const RUMBLE_PART = 0.27;
 
-/** How strongly the newest 20 ms repeat what came up to 15 ms before. */
-export class Voicing {
-  /** The last frame and the one before it, oldest first. */
-  readonly #samples = new Float64Array(SAMPLES * 2);
-  /** The products of the newest frame with what came one of {@link AT_ONCE} lags before. */
-  readonly #products = new Float64Array(AT_ONCE);
-  #rumble = 0;
+// Room to work in, one for all lines: they ask one after the other, and what 300 calls share stays near the processor.
+/** The filtered samples of the frame that is asked about and of the one before it, oldest first. */
+const samples = new Float64Array(HALF_FRAME_SAMPLES * 2);
+/** The energy of the first so many of them. */
+const energies = new Float64Array(HALF_FRAME_SAMPLES * 2 + 1);
 
-  /** Takes the next frame of 160 samples. */
-  push(frame: Int16Array): void {
-    const samples = this.#samples;
-    let rumble = this.#rumble;
-    samples.copyWithin(0, SAMPLES);
-    for (let index = 0; index < SAMPLES; index += 1) {
-      const sample = (frame[index * STEP] ?? 0) + (frame[index * STEP + 1] ?? 0);
-      rumble += RUMBLE_PART * (sample - rumble);
-      samples[SAMPLES + index] = sample - rumble;
-    }
-    this.#rumble = rumble;
+/** How strongly 20 ms repeat what came up to 15 ms before. */
+export class Voicing {
+  readonly #line: HalfRateLine;
+  /** The lags that were found to be enough last; a voice often has the same again. */
+  #firstLag = SHORTEST_LAG;
+
+  /** @param line - the line to look at; it must keep {@link VOICING_FRAMES} frames and as many more as is looked back. */
+  constructor(line: HalfRateLine) {
+    this.#line = line;
+  }
+
+  /**
+   * From 0 (noise) to 1 (repeats itself exactly).
+   *
+   * @param age - which frame: so many frames before the newest.
+   * @param enough - any strength from this one on may be returned instead of the exact one: a voice is told by the first
+   *   lag that fits instead of all 52, most of them with a fifth of the products.
+   */
+  strength(age = 0, enough = Infinity): number {
+    this.#filter(age);
+    const energy = energyOf(HALF_FRAME_SAMPLES);
+    const wanted = enough * enough;
+    let best = 0;
+    let lag = this.#firstLag;
+    do {
+      best = Math.max(best, strongest(lag, energy));
+      if (best >= wanted) break;
+      lag = lag + AT_ONCE > LONGEST_LAG ? SHORTEST_LAG : lag + AT_ONCE;
+    } while (lag !== this.#firstLag);
+    this.#firstLag = lag;
+    return Math.sqrt(best);
   }
 
   /** Forgets the line. */
   reset(): void {
-    this.#samples.fill(0);
-    this.#rumble = 0;
+    this.#firstLag = SHORTEST_LAG;
   }
 
-  /** From 0 (noise) to 1 (repeats itself exactly). */
-  strength(): number {
-    const samples = this.#samples;
-    const energy = energyOf(samples, SAMPLES);
-    // Energy of the 20 ms that end one lag earlier, carried along from lag to lag.
-    let earlier = energyOf(samples, SAMPLES - SHORTEST_LAG);
-    let best = 0;
-    for (let lag = SHORTEST_LAG; lag <= LONGEST_LAG; lag += 1) {
-      if ((lag - SHORTEST_LAG) % AT_ONCE === 0) this.#multiply(lag);
-      const product = this.#products[(lag - SHORTEST_LAG) % AT_ONCE] ?? 0;
-      // The one added keeps digital silence from being divided by nothing.
-      if (product > 0) best = Math.max(best, (product * product) / (energy * earlier + 1));
-      earlier += (samples[SAMPLES - lag - 1] ?? 0) ** 2 - (samples[SAMPLES * 2 - lag - 1] ?? 0) ** 2;
+  #filter(age: number): void {
+    const line = this.#line;
+    const source = line.samples;
+    let rumble = 0;
+    let energy = 0;
+    // On a frame that is looked at by nobody the filter forgets where it began.
+    const settling = line.startOf(age + 2);
+    for (let index = 0; index < HALF_FRAME_SAMPLES; index += 1) rumble += RUMBLE_PART * ((source[settling + index] ?? 0) - rumble);
+    for (let part = 0; part < 2; part += 1) {
+      const start = line.startOf(age + 1 - part);
+      const target = part * HALF_FRAME_SAMPLES;
+      for (let index = 0; index < HALF_FRAME_SAMPLES; index += 1) {
+        const sample = source[start + index] ?? 0;
+        rumble += RUMBLE_PART * (sample - rumble);
+        const filtered = sample - rumble;
+        samples[target + index] = filtered;
+        energy += filtered * filtered;
+        energies[target + index + 1] = energy;
+      }
     }
-    return Math.sqrt(best);
-  }
-
-  #multiply(lag: number): void {
-    const samples = this.#samples;
-    let first = 0;
-    let second = 0;
-    let third = 0;
-    let fourth = 0;
-    for (let index = SAMPLES; index < SAMPLES * 2; index += 1) {
-      const sample = samples[index] ?? 0;
-      first += sample * (samples[index - lag] ?? 0);
-      second += sample * (samples[index - lag - 1] ?? 0);
-      third += sample * (samples[index - lag - 2] ?? 0);
-      fourth += sample * (samples[index - lag - 3] ?? 0);
-    }
-    this.#products[0] = first;
-    this.#products[1] = second;
-    this.#products[2] = third;
-    this.#products[3] = fourth;
   }
 }
 
-/** Energy of 20 ms from `start` on. */
-function energyOf(samples: Float64Array, start: number): number {
-  let energy = 0;
-  for (let index = start; index < start + SAMPLES; index += 1) {
+/** The square of the strength at the best of {@link AT_ONCE} lags from `lag` on. */
+function strongest(lag: number, energy: number): number {
+  let first = 0;
+  let second = 0;
+  let third = 0;
+  let fourth = 0;
+  for (let index = HALF_FRAME_SAMPLES; index < HALF_FRAME_SAMPLES * 2; index += 1) {
     const sample = samples[index] ?? 0;
-    energy += sample * sample;
+    first += sample * (samples[index - lag] ?? 0);
+    second += sample * (samples[index - lag - 1] ?? 0);
+    third += sample * (samples[index - lag - 2] ?? 0);
+    fourth += sample * (samples[index - lag - 3] ?? 0);
   }
-  return energy;
+  return Math.max(alike(first, energy, lag), alike(second, energy, lag + 1), alike(third, energy, lag + 2), alike(fourth, energy, lag + 3));
+}
+
+function alike(product: number, energy: number, lag: number): number {
+  // The one added keeps digital silence from being divided by nothing.
+  return product > 0 ? (product * product) / (energy * energyOf(HALF_FRAME_SAMPLES - lag) + 1) : 0;
+}
+
+/** Energy of 20 ms from `start` on. */
+function energyOf(start: number): number {
+  return (energies[start + HALF_FRAME_SAMPLES] ?? 0) - (energies[start] ?? 0);
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isKeyTone } from '../../../src/speech/key-tones.ts';
-import { meanSquare } from '../../../src/speech/level-gate.ts';
 import { decodeMulaw } from '../../../src/speech/g711.ts';
+import { HalfRateLine } from '../../../src/speech/half-rate.ts';
 import { noise, recorded, signal } from '../../support/line-signals.ts';
 
 const LOW_HZ = [697, 770, 852, 941];
@@ -12,7 +12,15 @@ const wave = (hertz: number, index: number): number => Math.sin((2 * Math.PI * h
 /** 20 ms of tones through µ-law, each with its loudness. */
 const frameOf = (...tones: readonly (readonly [hertz: number, loudness: number])[]): Int16Array =>
   decodeMulaw(signal(20, (index) => tones.reduce((sum, [hertz, loudness]) => sum + loudness * wave(hertz, index + 13), 0)));
-const isKey = (frame: Int16Array): boolean => isKeyTone(frame, meanSquare(frame));
+const lineOf = (frame: Int16Array): HalfRateLine => {
+  const line = new HalfRateLine(1);
+  line.push(frame);
+  return line;
+};
+const isKey = (frame: Int16Array): boolean => {
+  const { power, brightness } = lineOf(frame);
+  return isKeyTone(frame, power, brightness);
+};
 
 describe('the tone of a key', () => {
   it('is told for all sixteen keys, loud and low, and with one tone louder than the other', () => {
@@ -48,6 +56,25 @@ describe('the tone of a key', () => {
     expect(isKey(frameOf([770, 0.5 * withPart(0.05)], [1336, 0.5]))).toBe(false);
   });
 
+  it('is never lost by being taken for too dark, whatever sounds below it', () => {
+    const part = fc.double({ min: 0, max: 0.5, noNaN: true });
+    const off = fc.double({ min: 0.985, max: 1.015, noNaN: true });
+    let keys = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...LOW_HZ), fc.constantFrom(...HIGH_HZ), off, off, part, part, part, fc.nat(400), (...drawn) => {
+        const [low, high, lowOff, highOff, one, other, below, belowHz] = drawn;
+        const frame = frameOf([low * lowOff, one], [high * highOff, other], [belowHz, below]);
+        const { power, brightness } = lineOf(frame);
+        fc.pre(power > 10_000);
+        const isIt = isKeyTone(frame, power, 1);
+        if (isIt) keys += 1;
+        expect(isKeyTone(frame, power, brightness)).toBe(isIt);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(keys).toBeGreaterThan(500);
+  });
+
   it('is not heard where more than a third of the power is something else', () => {
     expect(isKey(frameOf([770, 0.3], [1336, 0.3], [300, 0.25]))).toBe(true);
     expect(isKey(frameOf([770, 0.3], [1336, 0.3], [300, 0.38]))).toBe(false);
@@ -57,7 +84,7 @@ describe('the tone of a key', () => {
     expect(isKey(decodeMulaw(noise(20, -20)))).toBe(false);
     fc.assert(
       fc.property(fc.int16Array({ minLength: 160, maxLength: 160 }), (frame) => {
-        fc.pre(meanSquare(frame) > 0);
+        fc.pre(lineOf(frame).power > 0);
         expect(isKey(frame)).toBe(false);
       }),
       { numRuns: 300 },
@@ -69,7 +96,7 @@ describe('the tone of a key', () => {
     for (let from = 0; from + 160 <= samples.length; from += 160) {
       const frame = samples.subarray(from, from + 160);
       // Frames without sound are not asked about.
-      if (meanSquare(frame) > 10_000) expect(isKey(frame)).toBe(false);
+      if (lineOf(frame).power > 10_000) expect(isKey(frame)).toBe(false);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LevelGate, meanSquare } from '../../../src/speech/level-gate.ts';
+import { LevelGate } from '../../../src/speech/level-gate.ts';
 
 const power = (dbfs: number): number => 32_768 ** 2 * 10 ** (dbfs / 10);
 
@@ -141,12 +141,5 @@ describe('the level gate above the background', () => {
     expect(feed(gate, 1, -40, true)).toBe(true);
     gate.reset();
     expect(feed(gate, 5, -15, true)).toBe(false);
-  });
-});
-
-describe('the mean square', () => {
-  it('is the mean of the squares', () => {
-    expect(meanSquare(Int16Array.of(3, -4, 0, 5))).toBe(12.5);
-    expect(meanSquare(new Int16Array(160).fill(-32_768))).toBe(32_768 ** 2);
   });
 });

@@ -2,7 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSignalModules } from '../../../src/app/signal-engines.ts';
 import { FRAME_SAMPLES } from '../../../src/speech/audio-format.ts';
 import { decodeMulaw } from '../../../src/speech/g711.ts';
+import { HalfRateLine } from '../../../src/speech/half-rate.ts';
+import { isKeyTone } from '../../../src/speech/key-tones.ts';
+import { LevelGate, QUIET_POWER } from '../../../src/speech/level-gate.ts';
 import { detectorMaker, type CreateDetector, type FvadModule, type VoiceDetector } from '../../../src/speech/vad.ts';
+import { Voicing, VOICING_FRAMES } from '../../../src/speech/voicing.ts';
 import { speechBounds } from '../../support/listening.ts';
 import { hum, joined, mixed, noise, recorded, signal, silence } from '../../support/line-signals.ts';
 
@@ -82,6 +86,50 @@ describe('what vocal cords do not make', () => {
     const hissFrom = 50 + endMs / 20;
     expect(decisions.slice(hissFrom + 16).some(Boolean)).toBe(false);
   });
+});
+
+describe('looking for a voiced frame only when the answer depends on it', () => {
+  /** The decisions if every loud frame were looked at for what the cords made. */
+  function decideByAll(mulaw: Uint8Array, hearingFrom: number): boolean[] {
+    const [gate, line, handle, address] = [new LevelGate(), new HalfRateLine(VOICING_FRAMES), module._fvad_new(), module._malloc(320)];
+    const voicing = new Voicing(line);
+    module._fvad_set_mode(handle, 3);
+    const samples = decodeMulaw(mulaw);
+    let [wasKey, voicedAt] = [false, -Infinity];
+    return Array.from({ length: Math.floor(samples.length / FRAME_SAMPLES) }, (_, n) => {
+      const frame = samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES);
+      line.push(frame);
+      module.HEAP16.set(frame, address >> 1);
+      const isLoud = gate.admits(line.power, n >= hearingFrom);
+      const isVoice = line.power >= QUIET_POWER && module._fvad_process(handle, address, FRAME_SAMPLES) === 1;
+      const isKey = isLoud && isVoice && isKeyTone(frame, line.power, line.brightness);
+      const isAsked = isLoud && isVoice && !isKey && !wasKey;
+      if (isAsked && voicing.strength() >= 0.65) voicedAt = n;
+      const isSpeech = isAsked && n - voicedAt < 15;
+      wasKey = isKey;
+      gate.follow(isSpeech, n >= hearingFrom);
+      return isSpeech;
+    });
+  }
+
+  it.each([
+    ['speech with pauses', () => joined(silence(400), recorded('number'), recorded('sentence'), silence(500), recorded('yes'))],
+    ['speech in noise', () => mixed(noise(9000, -38), joined(silence(1000), recorded('number'), silence(500), recorded('sentence')))],
+    ['vowels that end in a long hiss, again and again', () => joined(...[280, 300, 320, 340, 700].flatMap(vowelAndHiss))],
+    ['keys among words', () => joined(recorded('yes'), key(100), recorded('yes').subarray(0, 4000), key(60), noise(300, -20))],
+  ])('answers as if it had looked at all of them: %s', (_, make) => {
+    const line = make();
+    for (const hearingFrom of [0, 40, Infinity]) {
+      const expected = decideByAll(line, hearingFrom);
+      expect(expected).toContain(true);
+      expect(expected).toContain(false);
+      expect(decide(createDetector(), line, hearingFrom)).toEqual(expected);
+    }
+  });
+
+  const key = (ms: number): Uint8Array =>
+    signal(ms, (n) => 0.2 * (Math.sin((2 * Math.PI * 770 * n) / 8000) + Math.sin((2 * Math.PI * 1336 * n) / 8000)));
+  const vowelAndHiss = (hissMs: number): Uint8Array[] => [recorded('yes').subarray(1600, 4000), noise(hissMs, -22, hissMs), silence(200)];
 });
 
 describe('what is a voice', () => {
