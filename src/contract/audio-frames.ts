@@ -91,10 +91,6 @@ export class AudioFrames {
   }
 }
 
-/** In plain script: for a hundred bytes the way into `Buffer.compare` and back takes longer than the comparison. */
 function startsWith(bytes: Buffer, head: Buffer): boolean {
-  const { length } = head;
-  if (bytes.length <= length) return false;
-  for (let at = 0; at < length; at += 1) if (bytes[at] !== head[at]) return false;
-  return true;
+  return bytes.length > head.length && bytes.compare(head, 0, head.length, 0, head.length) === 0;
 }
