@@ -17,16 +17,18 @@ export type OriginText = (key: SettingKey) => string;
  *   bots share an id.
  */
 export function openCatalog(bots: readonly Bot[], settings: Settings['bots'], originOf: OriginText): Catalog {
-  const problems = unknownBots(
-    bots.map(({ id }) => id),
-    settings,
-    originOf,
-  );
+  const problems = botProblems(bots, settings, originOf);
   if (problems.length > 0) throw configInvalid(problems);
   return new Catalog(bots, settings);
 }
 
-function unknownBots(known: readonly string[], { defaultBot, organizations }: Settings['bots'], originOf: OriginText): readonly Problem[] {
+/** Every setting that names a bot which is not there. */
+export function botProblems(
+  bots: readonly Bot[],
+  { defaultBot, organizations }: Settings['bots'],
+  originOf: OriginText,
+): readonly Problem[] {
+  const known = bots.map(({ id }) => id);
   const isUnknown = (id: string): boolean => !known.includes(id);
   const rule = `must be the id of a loaded bot: ${known.join(', ')}`;
   const problemOf = (key: SettingKey, subject: string, id: string): Problem => {
@@ -37,8 +39,8 @@ function unknownBots(known: readonly string[], { defaultBot, organizations }: Se
   };
   const general = defaultBot !== undefined && isUnknown(defaultBot) ? [problemOf('bots.default_bot', 'bots.default_bot', defaultBot)] : [];
   // The default of an organization is one of its list (a rule between settings), so looking at the list is enough.
-  const listed = organizations.flatMap(({ bots }, index) =>
-    bots
+  const listed = organizations.flatMap(({ bots: ids }, index) =>
+    ids
       .map((id, place) => ({ id, subject: `bots.organizations[${String(index)}].bots[${String(place)}]` }))
       .filter(({ id }) => isUnknown(id))
       .map(({ id, subject }) => problemOf('bots.organizations', subject, id)),

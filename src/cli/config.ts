@@ -4,8 +4,9 @@ import { Command } from 'commander';
 import pc from 'picocolors';
 import { botsFolder } from '../app/bot-folders.ts';
 import { describeSettings, originOf, type SettingRow } from '../app/config/describe-settings.ts';
-import { loadSettings } from '../app/config/load-settings.ts';
-import { openCatalog } from '../app/open-catalog.ts';
+import { judgeSettings, type JudgedSettings } from '../app/config/load-settings.ts';
+import { configInvalid, type Problem } from '../app/config/problems.ts';
+import { botProblems, openCatalog } from '../app/open-catalog.ts';
 import { AppError } from '../base/errors.ts';
 import { loadBots } from '../bot/loader.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
@@ -25,12 +26,13 @@ export function configCommand(leave: () => void): Command {
   return command.action(async (options: { json?: true }) => {
     const output = command.configureOutput();
     try {
-      const loaded = loadSettings({ argv: settingsArguments(command) });
-      const rows = describeSettings(loaded);
+      const judged = judgeSettings({ argv: settingsArguments(command) });
+      if (judged.loaded === undefined) throw configInvalid([...judged.problems, ...(await problemsOfBots(judged))]);
+      const rows = describeSettings(judged.loaded);
       const colors = pc.createColors(output.getOutHasColors?.() ?? false);
       output.writeOut?.(options.json === true ? asJson(rows) : asTable(rows, colors));
-      const { bots } = loaded.settings;
-      openCatalog(await loadBots(botsFolder(bots)), bots, originOf(loaded));
+      const { bots } = judged.loaded.settings;
+      openCatalog(await loadBots(botsFolder(bots)), bots, originOf(judged));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'config_invalid') throw error;
       output.writeErr?.(`${error.message}\n`);
@@ -39,6 +41,18 @@ export function configCommand(leave: () => void): Command {
       leave();
     }
   });
+}
+
+/** What else is wrong, so that nobody mends the settings to be told of the next one. */
+async function problemsOfBots(judged: JudgedSettings): Promise<readonly Problem[]> {
+  if (judged.bots === undefined) return [];
+  try {
+    return botProblems(await loadBots(botsFolder(judged.bots)), judged.bots, originOf(judged));
+  } catch (thrown) {
+    // Modules that cannot be loaded are no setting; they are named once the settings are right.
+    if (thrown instanceof AppError && thrown.code === 'bot_invalid') return [];
+    throw thrown;
+  }
 }
 
 function asJson(rows: readonly SettingRow[]): string {

@@ -17,8 +17,8 @@ export interface SettingRow {
 }
 
 /** Where one setting stands, as text. */
-export function originOf(loaded: LoadedSettings): (key: SettingKey) => string {
-  return (key) => originText(loaded.origin(key), loaded.cwd);
+export function originOf({ origin, cwd }: Pick<LoadedSettings, 'origin' | 'cwd'>): (key: SettingKey) => string {
+  return (key) => originText(origin(key), cwd);
 }
 
 /** One row per key, in the order of the schema. */

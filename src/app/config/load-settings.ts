@@ -33,12 +33,28 @@ export interface LoadedSettings {
   readonly cwd: string;
 }
 
+/** The configuration with everything that is wrong with it, as far as that shows without its bots. */
+export interface JudgedSettings extends Pick<LoadedSettings, 'origin' | 'cwd'> {
+  readonly problems: readonly Problem[];
+  /** Undefined when there are problems. */
+  readonly loaded: LoadedSettings | undefined;
+  /** What is said about bots, where it can be held against them: undefined when not even their folder is right. */
+  readonly bots: Settings['bots'] | undefined;
+}
+
 /**
  * Loads the settings; later sources win: config/default.yaml, the operator's file, PARLEY_ variables, flags.
  *
  * @throws AppError `config_invalid` whose message lists every problem.
  */
 export function loadSettings(options: LoadOptions = {}): LoadedSettings {
+  const { loaded, problems } = judgeSettings(options);
+  if (loaded === undefined) throw configInvalid(problems);
+  return loaded;
+}
+
+/** Like {@link loadSettings}, for who has more to find fault with before all of it is told. */
+export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
   const { argv = [], env = process.env, cwd = process.cwd() } = options;
   const root = packageRoot();
   const defaults = readConfigFile(join(root, 'config', 'default.yaml'), {
@@ -60,13 +76,12 @@ export function loadSettings(options: LoadOptions = {}): LoadedSettings {
 
   const compiled = compile(SCHEMA, '', readings);
   problems.push(...brokenRelations(compiled, faulty, effective, cwd));
-  if (problems.length > 0) throw configInvalid(problems);
-  return {
-    settings: Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) }),
-    origin: (key) => givenOf(effective, key).origin,
-    masked: (key) => RULES.get(key)?.mask(givenOf(effective, key).raw),
-    cwd,
-  };
+  const origin = (key: SettingKey): Origin => givenOf(effective, key).origin;
+  const bots = faulty.has('bots.folder') ? undefined : compiled.bots;
+  if (problems.length > 0) return { problems, loaded: undefined, bots, origin, cwd };
+  const settings = Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) });
+  const masked = (key: SettingKey): unknown => RULES.get(key)?.mask(givenOf(effective, key).raw);
+  return { problems, loaded: { settings, origin, masked, cwd }, bots, origin, cwd };
 }
 
 function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): readonly Source[] {

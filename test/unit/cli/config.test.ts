@@ -76,6 +76,21 @@ describe('parley config', () => {
     expect(err).toMatch(/bots\.default_bot = ecko {3}\(--bots\.default_bot\)[^]*did you mean echo\?/u);
   });
 
+  it('lists a bot that is not there together with all other mistakes', async () => {
+    const { out, err, code } = await run([...VALID, '--bots.default_bot=ecko', '--grpc.port=x', '--sessions.max=0']);
+    expect({ out, code }).toEqual({ out: '', code: 2 });
+    expect(err).toMatch(
+      /^3 settings are wrong:\n[^]*grpc\.port = x[^]*sessions\.max = 0[^]*bots\.default_bot = ecko[^]*did you mean echo\?/u,
+    );
+  });
+
+  it('judges no bot by a folder that is wrong itself, and tells the mistakes of the settings before those of a module', async () => {
+    for (const folder of ['', ' ', '/nowhere']) {
+      const { err, code } = await run([...VALID, '--bots.default_bot=ecko', '--grpc.port=x', `--bots.folder=${folder}`]);
+      expect([code, err.includes('grpc.port = x'), err.includes('ecko')]).toEqual([2, true, folder === '']);
+    }
+  });
+
   it('fails as serve would when a bot module cannot be loaded', async () => {
     await expect(run([...VALID, '--bots.folder=/nowhere'])).rejects.toMatchObject({ code: 'bot_invalid' });
   });
