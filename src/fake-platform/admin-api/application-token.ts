@@ -1,0 +1,58 @@
+// `POST /applications/{id}/token` (section 5.2): the developer's integration asks for a pair that acts for a customer
+// organization.
+import { z } from 'zod';
+import type { AppBook } from './apps.ts';
+import { isUuid, type PlatformIds } from './ids.ts';
+import type { OrganizationBook } from './organization-book.ts';
+import { parsed, Refusal } from './refusal.ts';
+import type { GuardedRoute, Permitted } from './route.ts';
+import { isSameSecret } from './same-secret.ts';
+import type { Switches } from './switches.ts';
+import type { FirstTokenFields, TokenBook } from './token-book.ts';
+
+/** What the resource needs. */
+export interface ApplicationTokenParts {
+  readonly apps: AppBook;
+  readonly ids: PlatformIds;
+  readonly organizations: OrganizationBook;
+  readonly tokens: TokenBook;
+  readonly switches: Pick<Switches, 'targetOrgForm'>;
+}
+
+const text = z.string().min(1).max(500);
+const request = z.strictObject({ clientId: text, clientSecret: text, targetOrgId: text });
+
+/** The one route. */
+export function applicationTokenRoute({ apps, ids, organizations, tokens, switches }: ApplicationTokenParts): GuardedRoute {
+  const organizationOf = (target: string): string => {
+    const isForm = { any: true, encoded: !isUuid(target), uuid: isUuid(target) }[switches.targetOrgForm];
+    const organizationId = isForm ? ids.decodeOrganization(target) : undefined;
+    if (organizationId !== undefined) return organizationId;
+    throw new Refusal(400, 'the targetOrgId is no organization');
+  };
+
+  const pair = ({ id, body, grant }: Permitted): FirstTokenFields => {
+    const app = apps.serviceApp(ids.decode('APPLICATION', id) ?? '');
+    if (app === undefined) throw new Refusal(404, 'there is no such service app');
+    const sent = parsed(request, body);
+    const owner = apps.integration(grant.clientId)?.developer;
+    if (owner?.organizationId !== app.developer.organizationId) throw new Refusal(403, 'the service app is of another developer');
+    if (sent.clientId !== app.clientId || !isSameSecret(app.clientSecret, sent.clientSecret)) {
+      throw new Refusal(401, 'the client id or the client secret of the service app is wrong');
+    }
+    const organizationId = organizationOf(sent.targetOrgId);
+    const authorization = organizations.find(app.clientId, organizationId);
+    if (authorization === undefined || !organizations.isUsable(authorization)) {
+      throw new Refusal(403, 'the service app is not authorized by an administrator of the organization');
+    }
+    const { clientId, scopes } = app;
+    return tokens.issue({ clientId, kind: 'service_app', scopes, organizationId, accountId: authorization.machineAccountId });
+  };
+
+  return {
+    name: 'POST /applications/:id/token',
+    needs: 'applicationToken',
+    takes: 'json',
+    answer: (asked) => ({ status: 200, json: pair(asked) }),
+  };
+}

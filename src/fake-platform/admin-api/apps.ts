@@ -1,0 +1,99 @@
+// The apps that developers have registered with the platform: integrations, which act for a developer, and service apps,
+// which act for a customer organization once its administrator has authorized them.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { BoundedMap } from './bounded-map.ts';
+
+/** Who registered an app. */
+export interface Developer {
+  /** Plain UUIDs. */
+  readonly organizationId: string;
+  readonly personId: string;
+}
+
+/** An integration. */
+export interface Integration {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Where people may be sent back to; compared character for character. */
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly developer: Developer;
+}
+
+/** A service app. */
+export interface ServiceApp {
+  /** `C` and hex digits (H-03). */
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Hosts of data sources lie in one of these: bare domains (R-06). */
+  readonly domains: readonly string[];
+  readonly scopes: readonly string[];
+  readonly developer: Developer;
+}
+
+const MAX_APPS = 100;
+const DOMAIN = /^(?!-)[a-z0-9-]+(?:\.[a-z0-9-]+)*$/u;
+
+/** A client id as the platform makes them. */
+export function newClientId(): string {
+  return `C${randomBytes(32).toString('hex')}`;
+}
+
+/** All apps; the oldest of more than 100 of a kind are forgotten. */
+export class AppBook {
+  readonly #integrations = new BoundedMap<string, Integration>(MAX_APPS);
+  readonly #serviceApps = new BoundedMap<string, ServiceApp>(MAX_APPS);
+  readonly #scopes: { readonly integration: readonly string[]; readonly serviceApp: readonly string[] };
+  readonly #developer: Developer = { organizationId: randomUUID(), personId: randomUUID() };
+
+  /** @param scopes - what an app may do unless told otherwise. */
+  constructor(scopes: { readonly integration: readonly string[]; readonly serviceApp: readonly string[] }) {
+    this.#scopes = scopes;
+  }
+
+  /** Registers an integration; what is not given is made up. All apps have one developer unless told otherwise. */
+  addIntegration(given: Partial<Integration> = {}): Integration {
+    const app: Integration = {
+      clientId: newClientId(),
+      clientSecret: randomBytes(32).toString('hex'),
+      redirectUris: ['http://127.0.0.1:8765/callback'],
+      scopes: this.#scopes.integration,
+      developer: this.#developer,
+      ...given,
+    };
+    this.#integrations.set(app.clientId, app);
+    return app;
+  }
+
+  /**
+   * Registers a service app; what is not given is made up. Its domain is this machine unless told otherwise.
+   *
+   * @throws RangeError for a domain with scheme, port, path or wildcard (R-06).
+   */
+  addServiceApp(given: Partial<ServiceApp> = {}): ServiceApp {
+    const app: ServiceApp = {
+      clientId: newClientId(),
+      clientSecret: randomBytes(32).toString('hex'),
+      domains: ['127.0.0.1', 'localhost'],
+      scopes: this.#scopes.serviceApp,
+      developer: this.#developer,
+      ...given,
+    };
+    if (!app.domains.every((domain) => DOMAIN.test(domain))) throw new RangeError('a domain is bare: no scheme, port, path or wildcard');
+    this.#serviceApps.set(app.clientId, app);
+    return app;
+  }
+
+  integration(clientId: string): Integration | undefined {
+    return this.#integrations.get(clientId);
+  }
+
+  serviceApp(clientId: string): ServiceApp | undefined {
+    return this.#serviceApps.get(clientId);
+  }
+
+  /** The secret of an app of either kind. */
+  secretOf(clientId: string): string | undefined {
+    return (this.#integrations.get(clientId) ?? this.#serviceApps.get(clientId))?.clientSecret;
+  }
+}

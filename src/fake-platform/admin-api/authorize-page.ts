@@ -1,0 +1,116 @@
+// The page on which a developer lets an integration act for them: one button for people, none for tests. Faults in who
+// asks are shown here and never redirected; all others go back to the client as OAuth wants it.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { AppBook } from './apps.ts';
+import type { AuthorizationCodes, Consent } from './authorization-codes.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { Answer, OpenRoute } from './route.ts';
+import type { Switches } from './switches.ts';
+
+/** What the page needs. */
+export interface AuthorizeParts {
+  /** Of the page, below the base. */
+  readonly path: string;
+  /** Of the page, with everything before it. */
+  readonly fullPath: string;
+  readonly apps: AppBook;
+  readonly codes: AuthorizationCodes;
+  readonly switches: Switches;
+}
+
+interface Pending {
+  readonly consent: Consent;
+  readonly state: string | undefined;
+}
+
+const MAX_PENDING = 100;
+const MAX_CHARS = 2000;
+
+const text = z.string().min(1).max(MAX_CHARS);
+const who = z.object({ client_id: text, redirect_uri: text });
+const what = z.object({
+  response_type: z.literal('code'),
+  scope: text,
+  state: text.optional(),
+  code_challenge: z
+    .string()
+    .regex(/^[\w-]{43}$/u)
+    .optional(),
+  code_challenge_method: z.literal('S256').optional(),
+  auto: z.string().optional(),
+});
+const button = z.strictObject({ consent: text });
+
+/** `GET` shows the page or redirects, `POST` is its button. */
+export function authorizeRoutes({ path, fullPath, apps, codes, switches }: AuthorizeParts): readonly OpenRoute[] {
+  const pending = new BoundedMap<string, Pending>(MAX_PENDING);
+
+  const ask = (query: unknown): Answer => {
+    const asker = who.safeParse(query);
+    const client = asker.success ? apps.integration(asker.data.client_id) : undefined;
+    if (!asker.success || client === undefined) return page(400, 'No such application', '<p>Nobody here is known by this client_id.</p>');
+    const redirectUri = asker.data.redirect_uri;
+    if (!client.redirectUris.includes(redirectUri)) {
+      return page(400, 'Not there', '<p>The redirect_uri is none of those that the application has registered.</p>');
+    }
+    const state = z.object({ state: text }).safeParse(query).data?.state;
+    const refuse = (error: string, description: string): Answer => back(redirectUri, { error, error_description: description, state });
+    const wish = what.safeParse(query);
+    if (!wish.success) return refuse(...wishFault(wish.error));
+    const { code_challenge: codeChallenge, code_challenge_method: method } = wish.data;
+    // The default method of the standard is `plain`, which is not served.
+    if ((codeChallenge === undefined) !== (method === undefined)) return refuse('invalid_request', 'code_challenge needs S256');
+    const scopes = wish.data.scope.split(' ');
+    if (!scopes.every((scope) => client.scopes.includes(scope))) return refuse('invalid_scope', 'a scope is not one of the application');
+    if (switches.consent === 'deny') return refuse('access_denied', 'the developer did not consent');
+    const consent: Consent = { clientId: client.clientId, redirectUri, scopes, codeChallenge };
+    if (switches.consent === 'auto' || wish.data.auto !== undefined) return back(redirectUri, { code: codes.issue(consent), state });
+    const id = randomUUID();
+    pending.set(id, { consent, state });
+    return page(200, 'Let the application act for you?', consentForm(fullPath, id, scopes));
+  };
+
+  const press = (body: unknown): Answer => {
+    const pressed = button.safeParse(body);
+    const found = pressed.success ? pending.get(pressed.data.consent) : undefined;
+    if (!pressed.success || found === undefined) return page(400, 'Too late', '<p>Begin again where you came from.</p>');
+    pending.delete(pressed.data.consent);
+    return back(found.consent.redirectUri, { code: codes.issue(found.consent), state: found.state });
+  };
+
+  return [
+    { name: 'GET /authorize', paths: [path], needs: 'nothing', answer: ({ query }) => ask(query) },
+    { name: 'POST /authorize', paths: [path], needs: 'nothing', takes: 'form', answer: ({ body }) => press(body) },
+  ];
+}
+
+/** OAuth's name for the first thing that is wrong, and which parameter it is. */
+function wishFault({ issues }: z.ZodError): [error: string, description: string] {
+  const names = issues.map(({ path }) => String(path[0]));
+  if (names.includes('response_type')) return ['unsupported_response_type', 'response_type must be code'];
+  if (names.includes('scope')) return ['invalid_scope', 'the scope is missing'];
+  return ['invalid_request', `${names.join(', ')} cannot be read`];
+}
+
+function back(redirectUri: string, parameters: Readonly<Record<string, string | undefined>>): Answer {
+  const location = new URL(redirectUri);
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) location.searchParams.set(name, value);
+  // 303: the browser must not post the button once more to the client.
+  return { status: 303, headers: { location: location.href } };
+}
+
+function consentForm(action: string, id: string, scopes: readonly string[]): string {
+  const items = scopes.map((scope) => `<li>${escaped(scope)}</li>`).join('');
+  const input = `<input type="hidden" name="consent" value="${escaped(id)}">`;
+  return `<ul>${items}</ul><form method="post" action="${escaped(action)}">${input}<button>Allow</button></form>`;
+}
+
+function page(status: number, title: string, content: string): Answer {
+  const head = `<head><meta charset="utf-8"><title>${escaped(title)}</title></head>`;
+  return { status, html: `<!doctype html><html lang="en">${head}<body><h1>${escaped(title)}</h1>${content}</body></html>` };
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/gu, (character) => `&#${String(character.charCodeAt(0))};`);
+}

@@ -1,0 +1,87 @@
+// Data sources as they travel: what may come in (strict), and what goes out, drift included (R-05).
+import { z } from 'zod';
+import { isLoopback } from '../../base/loopback.ts';
+import type { DataSourceRecord } from './data-source-book.ts';
+import type { RecordDrift } from './switches.ts';
+
+const MAX_CHARS = 2000;
+const MAX_LIFETIME_MINUTES = 1440;
+
+const text = z.string().min(1).max(MAX_CHARS);
+const fields = {
+  audience: text,
+  subject: text,
+  nonce: text,
+  schemaId: text,
+  url: text,
+  tokenLifetimeMinutes: z.number().int().min(1).max(MAX_LIFETIME_MINUTES),
+};
+// `schemaId` is in the body of an update, but not among the fields that can be updated (R-02): it may be left out.
+const updated = {
+  ...fields,
+  schemaId: text.optional(),
+  status: z.enum(['active', 'disabled']).optional(),
+  errorMessage: z.string().max(MAX_CHARS).optional(),
+};
+
+/** Body of a registration (R-01, J-01). */
+export const registration = z.strictObject(fields);
+/** Body of an update with all that can be updated (R-02). */
+export const wholeUpdate = z.strictObject(updated);
+/** Body of an update with some of it. */
+export const partialUpdate = z.strictObject(updated).partial();
+
+/**
+ * What is wrong with the address of a data source: it is https or wss (W-03), on loopback also without TLS where that is
+ * allowed, and its host lies in one of the app's domains (R-06). Undefined when nothing is.
+ */
+export function addressFault(address: string, domains: readonly string[], allowLoopbackHttp: boolean): string | undefined {
+  if (!URL.canParse(address)) return 'url: is no address';
+  const { protocol, hostname, username, password, search, hash } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/gu, '');
+  const isPlain = protocol === 'http:' || protocol === 'ws:';
+  const isSafe = protocol === 'https:' || protocol === 'wss:' || (isPlain && allowLoopbackHttp && isLoopback(host));
+  if (!isSafe) return 'url: must be https or wss';
+  if (`${username}${password}${search}${hash}` !== '') return 'url: has a user, a query or a fragment';
+  const isInDomain = domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+  return isInDomain ? undefined : 'url: its host is in no domain of the service app';
+}
+
+/** A record as a single answer has it. */
+export function recordToWire(record: DataSourceRecord, drift: RecordDrift): Readonly<Record<string, unknown>> {
+  const {
+    previousJwsToken: _kept,
+    jwsToken,
+    tokenExpiryTime,
+    nonce,
+    schemaId,
+    tokenLifetimeMinutes,
+    status,
+    errorMessage,
+    ...rest
+  } = record;
+  return {
+    ...rest,
+    status: drift.upperCaseStatus ? status.toUpperCase() : status,
+    schemaId: drift.schemaIdAsArray ? [schemaId] : schemaId,
+    [drift.oldLifetimeName ? 'tokenLifeMinutes' : 'tokenLifetimeMinutes']: drift.lifetimeAsText
+      ? String(tokenLifetimeMinutes)
+      : tokenLifetimeMinutes,
+    [drift.jwtToken ? 'jwtToken' : 'jwsToken']: jwsToken,
+    ...(errorMessage === '' ? {} : { errorMessage }),
+    ...(drift.withoutNonce ? {} : { nonce }),
+    ...(drift.withoutExpiryTime ? {} : { tokenExpiryTime }),
+  };
+}
+
+/** Records as the list has them. */
+export function listToWire(records: readonly DataSourceRecord[], drift: RecordDrift): unknown {
+  const items = records.map((record) => (drift.sparseItems === 'no' ? recordToWire(record, drift) : sparse(record, drift)));
+  return drift.bareList ? items : { items };
+}
+
+/** The published example, with its empty member. */
+function sparse({ id, applicationId, createdAt, createdBy, jwsToken, orgId }: DataSourceRecord, drift: RecordDrift): object {
+  const few = { applicationId, createdAt, createdBy, [drift.jwtToken ? 'jwtToken' : 'jwsToken']: jwsToken, orgId, DataSource: '' };
+  return drift.sparseItems === 'with_id' ? { id, ...few } : few;
+}

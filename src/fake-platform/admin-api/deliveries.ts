@@ -1,0 +1,177 @@
+// Delivers events to webhooks: real HTTP POSTs, and whatever goes wrong with them when a switch says so. Nothing is tried
+// again: the platform guarantees no delivery (H-24).
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { linkAbort, type LinkedAbort } from '../../base/abort.ts';
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { newClientId } from './apps.ts';
+import { deliveryBody, type AppEvent } from './delivery-payload.ts';
+import { signatureHeaders } from './delivery-signature.ts';
+import type { PlatformIds } from './ids.ts';
+import type { AdminNames } from './names.ts';
+import type { DeliverySwitches } from './switches.ts';
+import type { Webhook, WebhookBook } from './webhook-book.ts';
+import { filteredApp } from './webhooks.ts';
+
+/** One delivery. */
+export interface Delivery {
+  readonly webhookId: string;
+  readonly event: AppEvent['event'];
+  readonly organizationId: string;
+  readonly targetUrl: string;
+  /** The bytes that are sent. Holds no secret. */
+  readonly body: string;
+  /** `status` is the receiver's answer. */
+  readonly outcome: { readonly kind: 'held' | 'under_way' | 'failed' | 'dropped' } | { readonly kind: 'answered'; readonly status: number };
+}
+
+/** What deliveries need. */
+export interface DeliveryParts {
+  readonly webhooks: WebhookBook;
+  readonly ids: PlatformIds;
+  readonly names: Pick<AdminNames, 'webhook'>;
+  readonly clock: Clock;
+  readonly switches: DeliverySwitches;
+}
+
+interface Parcel {
+  delivery: Delivery;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const MAX_LOG = 1000;
+const MAX_COPIES = 100;
+
+/** All deliveries of one platform. Whoever made it closes it. */
+export class Deliveries {
+  readonly #parts: DeliveryParts;
+  readonly #log: Parcel[] = [];
+  #held: Parcel[] = [];
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #all = linkAbort();
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+  }
+
+  /** The latest 1000, oldest first. */
+  get log(): readonly Delivery[] {
+    return this.#log.map(({ delivery }) => delivery);
+  }
+
+  /** Sends an event to every webhook that waits for it. */
+  announce(event: AppEvent): void {
+    const { webhooks, ids, names, switches } = this.#parts;
+    const { clientId } = event.authorization;
+    const isWaiting = ({ status, resource, event: name, filter }: Webhook): boolean =>
+      status === 'active' &&
+      resource === names.webhook.appResource &&
+      name === event.event &&
+      (filter === undefined || filteredApp(filter, ids) === clientId);
+    for (const webhook of webhooks.all().filter(isWaiting)) {
+      const body = deliveryBody(webhook, event, switches.foreignApp ? newClientId() : clientId, ids, switches);
+      const copies = Math.min(switches.copies, MAX_COPIES);
+      // A dropped delivery is one that was never sent: it stands in the log all the same.
+      for (let copy = 0; copy < Math.max(copies, 1); copy += 1) this.#pack(webhook, event, body, copies === 0);
+    }
+  }
+
+  /** Sends what is held, in its order or in the opposite one. */
+  release(order: 'kept' | 'reversed' = 'kept'): void {
+    const held = order === 'kept' ? this.#held : [...this.#held].reverse();
+    this.#held = [];
+    // One after the other, so that the order is the receiver's, too.
+    this.#track(
+      held.reduce(async (before, parcel) => {
+        await before;
+        await this.#send(parcel);
+      }, Promise.resolve()),
+    );
+  }
+
+  /** Resolves when nothing is under way; what is held stays held. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** Gives up what is held, delayed or under way. */
+  async close(): Promise<void> {
+    this.#held = [];
+    this.#all.abort('shutdown');
+    await this.settled();
+  }
+
+  #pack(webhook: Webhook, { event, authorization }: AppEvent, body: string, isDropped: boolean): void {
+    const { switches, names } = this.#parts;
+    const kind = isDropped ? 'dropped' : switches.hold ? 'held' : 'under_way';
+    const { id: webhookId, targetUrl, secret } = webhook;
+    const delivery: Delivery = { webhookId, event, organizationId: authorization.organizationId, targetUrl, body, outcome: { kind } };
+    const parcel = { delivery, headers: signatureHeaders(body, secret, names.webhook, switches) };
+    this.#log.push(parcel);
+    if (this.#log.length > MAX_LOG) this.#log.shift();
+    if (kind === 'held') this.#held.push(parcel);
+    if (kind === 'under_way') this.#track(this.#send(parcel));
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  async #send(parcel: Parcel): Promise<void> {
+    const { clock, webhooks, switches } = this.#parts;
+    const { delayMs, timeoutMs, deactivateAfter } = switches;
+    parcel.delivery = { ...parcel.delivery, outcome: { kind: 'under_way' } };
+    if (delayMs > 0) await pause(clock, delayMs, this.#all.signal);
+    const one = linkAbort(this.#all.signal);
+    const cancelTimer = clock.after(timeoutMs, () => {
+      one.abort('deadline');
+    });
+    try {
+      const status = await post(parcel, one);
+      parcel.delivery = { ...parcel.delivery, outcome: { kind: 'answered', status } };
+      webhooks.noteDelivery(parcel.delivery.webhookId, status >= 200 && status < 300, deactivateAfter);
+    } catch {
+      // Why it failed is the receiver's business; the platform only counts.
+      parcel.delivery = { ...parcel.delivery, outcome: { kind: 'failed' } };
+      if (!this.#all.signal.aborted) webhooks.noteDelivery(parcel.delivery.webhookId, false, deactivateAfter);
+    } finally {
+      cancelTimer();
+      one.dispose();
+    }
+  }
+}
+
+/** The status of the receiver's answer. Redirects are not followed. Connections are not kept: receivers come and go. */
+function post({ delivery, headers }: Parcel, { signal }: LinkedAbort): Promise<number> {
+  const url = new URL(delivery.targetUrl);
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const all = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(delivery.body)), ...headers };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', agent: false, headers: all, signal }, (response) => {
+      // The words of the answer interest nobody, but a receiver must be able to finish its sentence.
+      response.resume();
+      response.once('error', reject);
+      response.once('end', () => {
+        resolve(response.statusCode ?? 0);
+      });
+    });
+    sent.on('error', reject);
+    sent.end(delivery.body);
+  });
+}
+
+/** Resolves after `delayMs`, or at once when there is nothing to wait for any more. */
+function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let cancelTimer: CancelTimer = () => undefined;
+    const finish = (): void => {
+      cancelTimer();
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    cancelTimer = clock.after(delayMs, finish);
+    if (signal.aborted) finish();
+    else signal.addEventListener('abort', finish, { once: true });
+  });
+}

@@ -1,0 +1,50 @@
+// Faults that tests order: for one route or any, for so many requests. Played by the server; here is only the plan.
+import type { RouteName } from './route.ts';
+
+/** What goes wrong. */
+export type Fault =
+  /** An answer of this status instead of the right one; nothing was done. */
+  | { readonly kind: 'answer'; readonly status: number; readonly message?: string; readonly retryAfterSeconds?: number }
+  /** No answer until one side closes; nothing was done. */
+  | { readonly kind: 'hang' }
+  /** The connection breaks before anything was done. */
+  | { readonly kind: 'cut' }
+  /** The request is carried out, and the connection breaks before the answer (R-12). */
+  | { readonly kind: 'lost_answer' };
+
+interface Planned {
+  readonly route: RouteName | 'any';
+  readonly fault: Fault;
+  left: number;
+}
+
+const MAX_PLANNED = 100;
+
+/** Faults to come, in the order in which they were ordered. */
+export class FaultPlan {
+  #planned: Planned[] = [];
+
+  /**
+   * Orders a fault for the next `times` requests to a route; Infinity until `clear`.
+   *
+   * @throws RangeError when more than 100 are ordered at once.
+   */
+  add(route: RouteName | 'any', fault: Fault, times = 1): void {
+    if (this.#planned.length >= MAX_PLANNED) throw new RangeError(`at most ${String(MAX_PLANNED)} faults can wait`);
+    this.#planned.push({ route, fault, left: times });
+  }
+
+  /** Forgets all that have not happened. */
+  clear(): void {
+    this.#planned = [];
+  }
+
+  /** The fault that this request meets. */
+  take(route: RouteName): Fault | undefined {
+    const found = this.#planned.find((planned) => planned.route === route || planned.route === 'any');
+    if (found === undefined) return undefined;
+    found.left -= 1;
+    if (found.left <= 0) this.#planned = this.#planned.filter((planned) => planned !== found);
+    return found.fault;
+  }
+}

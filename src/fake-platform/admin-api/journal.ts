@@ -1,0 +1,46 @@
+// What was asked of the administration side, so that tests can count requests. It holds no header, query or body, and so
+// no secret.
+import type { RouteName } from './route.ts';
+
+/** One request. */
+export interface JournalEntry {
+  readonly method: string;
+  /** Undefined when no route has the path. */
+  readonly route: RouteName | undefined;
+  /** Without query, at most 200 characters. */
+  readonly path: string;
+  /** What was answered, or would have been; 0 when nobody got to an answer. */
+  readonly status: number;
+  /** False when the answer was lost or never came. */
+  readonly isAnswered: boolean;
+  readonly trackingId: string;
+  /** The platform's time, ms since the epoch. */
+  readonly atMs: number;
+}
+
+const MAX_ENTRIES = 1000;
+const MAX_PATH_CHARS = 200;
+
+/** The latest 1000 requests. */
+export class Journal {
+  readonly #entries: JournalEntry[] = [];
+
+  add(entry: JournalEntry): void {
+    this.#entries.push({ ...entry, path: (entry.path.split('?')[0] ?? '').slice(0, MAX_PATH_CHARS) });
+    if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
+  }
+
+  /** Oldest first. */
+  get entries(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  /** How often a route was asked, answered or not. */
+  count(route: RouteName): number {
+    return this.#entries.filter((entry) => entry.route === route).length;
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+  }
+}

@@ -1,0 +1,258 @@
+// The HTTP side: turns routes into listening sockets. Does once for all resources what the contract says of every request:
+// tracking id, date, media types, tokens and scopes, rate limit, the form of errors; and plays the faults that were ordered.
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { AppError } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Fault, FaultPlan } from './faults.ts';
+import { readForm } from './form.ts';
+import type { Journal } from './journal.ts';
+import type { AdminNames } from './names.ts';
+import type { PlatformTime } from './platform-time.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { Refusal } from './refusal.ts';
+import type { Answer, Asked, Permitted, Route, RouteName } from './route.ts';
+import type { Switches } from './switches.ts';
+import type { TokenBook } from './token-book.ts';
+
+/** What the server needs. */
+export interface ServerParts {
+  readonly routes: readonly Route[];
+  /** Before every path; empty or beginning with a slash. */
+  readonly prefix: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly names: AdminNames;
+  readonly tokens: TokenBook;
+  readonly time: PlatformTime;
+  readonly clock: Clock;
+  readonly switches: Switches;
+  readonly limit: RateLimit;
+  readonly faults: FaultPlan;
+  readonly journal: Journal;
+}
+
+/** A listening server. */
+export interface ApiServer {
+  readonly port: number;
+  /** Stops listening and cuts open connections. */
+  close(): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const MAX_BODY_BYTES = 65_536;
+const MAX_HEADER_BYTES = 16_384;
+const MAX_CONNECTIONS = 200;
+const MAX_PARAM_CHARS = 500;
+const REQUEST_TIMEOUT_MS = 30_000;
+const BEARER = /^Bearer +(?<token>[\w.~+/-]+=*)$/iu;
+
+/**
+ * Starts the server on 127.0.0.1.
+ *
+ * @throws AppError `listen_failed` when the port is taken.
+ */
+export async function startServer(parts: ServerParts): Promise<ApiServer> {
+  const server = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    genReqId: () => `ROUTER_${randomUUID().toUpperCase()}`,
+    frameworkErrors: (_error, request, reply) => {
+      refuse(parts, request, reply, new Refusal(400, 'the address cannot be read'));
+    },
+  });
+  server.server.maxConnections = MAX_CONNECTIONS;
+  server.removeContentTypeParser('text/plain');
+  addHooks(server, parts);
+  addRoutes(server, parts);
+  await server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
+      parsed(null, body);
+    });
+    for (const route of parts.routes) if (route.takes === 'form') addRoute(scope, parts, route);
+    done();
+  });
+  try {
+    await server.listen({ host: HOST, port: parts.port });
+  } catch (cause) {
+    await server.close();
+    throw new AppError('listen_failed', `the administration side cannot listen on ${HOST}:${String(parts.port)}`, {
+      cause,
+      details: { port: parts.port },
+    });
+  }
+  // A server that listens on a port has an address object; only pipes have a string.
+  const { port } = server.server.address() as AddressInfo;
+  return { port, close: () => server.close() };
+}
+
+function addHooks(server: FastifyInstance, parts: ServerParts): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header(parts.names.rest.trackingHeader, request.id).header('date', new Date(parts.time.nowMs()).toUTCString());
+    reply.header('cache-control', 'no-store');
+    done();
+  });
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    note(parts, request, reply.statusCode, true);
+    done();
+  });
+  server.setNotFoundHandler((request, reply) => {
+    refuse(parts, request, reply, new Refusal(404, 'there is no such path'));
+  });
+  server.setErrorHandler((error, request, reply) => {
+    refuse(parts, request, reply, asRefusal(error));
+  });
+}
+
+function addRoutes(server: FastifyInstance, parts: ServerParts): void {
+  const methods = new Map<string, string[]>();
+  for (const route of parts.routes) {
+    if (route.takes !== 'form') addRoute(server, parts, route);
+    for (const path of pathsOf(route)) methods.set(path, [...(methods.get(path) ?? []), methodOf(route.name)]);
+  }
+  for (const [path, allow] of methods) {
+    const method = METHODS.filter((other) => !allow.includes(other));
+    server.route({
+      method,
+      url: parts.prefix + path,
+      // Before the body is looked at: its media type does not matter any more.
+      onRequest: (_request, _reply, done) => {
+        done(new Refusal(405, 'the path does not have this method', { allow }));
+      },
+      handler: () => undefined,
+    });
+  }
+}
+
+function addRoute(server: FastifyInstance, parts: ServerParts, route: Route): void {
+  for (const path of pathsOf(route)) {
+    server.route<{ Params: { id?: string } }>({
+      method: methodOf(route.name),
+      url: parts.prefix + path,
+      config: { routeName: route.name },
+      handler: async (request, reply) => {
+        const fault = parts.faults.take(route.name);
+        if (fault !== undefined && isPlayedFirst(fault)) return playFault(fault, parts, request, reply);
+        const body = route.takes === 'form' ? readForm(request.body) : request.body;
+        const asked: Asked = { path, id: request.params.id ?? '', query: request.query, body };
+        const work = answered(route, asked, request, parts);
+        if (fault?.kind !== 'lost_answer') return send(reply, await work);
+        const status = await work.then(
+          (answer) => answer.status,
+          (thrown: unknown) => asRefusal(thrown).status,
+        );
+        return cut(parts, request, reply, status);
+      },
+    });
+  }
+}
+
+/** Token, scope, limit, media type; then the resource. */
+async function answered(route: Route, asked: Asked, request: FastifyRequest, parts: ServerParts): Promise<Answer> {
+  const permitted = route.needs === 'nothing' ? undefined : permit(route.needs, asked, request, parts);
+  parts.limit.admit(permitted?.grant.clientId ?? clientIdOf(asked) ?? 'unknown');
+  // A body without a type never gets to a parser when it is empty.
+  if (route.takes !== undefined && request.headers['content-type'] === undefined) throw new Refusal(415, 'the media type is missing');
+  if (route.needs === 'nothing') return route.answer(asked);
+  if (permitted === undefined) throw new TypeError('a guarded route has a checked token');
+  return route.answer(permitted);
+}
+
+function permit(needs: Exclude<Route['needs'], 'nothing'>, asked: Asked, request: FastifyRequest, parts: ServerParts): Permitted {
+  const accessToken = BEARER.exec(request.headers.authorization ?? '')?.groups?.['token'];
+  const grant = accessToken === undefined ? undefined : parts.tokens.read(accessToken);
+  if (accessToken === undefined || grant === undefined) throw new Refusal(401, 'the access token is missing or not valid');
+  if (needs !== 'token' && !grant.scopes.includes(parts.names.scopes[needs])) {
+    throw new Refusal(403, 'the access token lacks a scope', { descriptions: [`the scope ${parts.names.scopes[needs]} is needed`] });
+  }
+  return { ...asked, grant, accessToken };
+}
+
+/** Whoever has no token names itself in the form or in the query. */
+function clientIdOf({ body, query }: Asked): string | undefined {
+  for (const sent of [body, query]) {
+    if (typeof sent !== 'object' || sent === null || !('client_id' in sent)) continue;
+    if (typeof sent.client_id === 'string') return sent.client_id;
+  }
+  return undefined;
+}
+
+function isPlayedFirst(fault: Fault): fault is Exclude<Fault, { kind: 'lost_answer' }> {
+  return fault.kind !== 'lost_answer';
+}
+
+function playFault(
+  fault: Exclude<Fault, { kind: 'lost_answer' }>,
+  parts: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (fault.kind === 'cut') return cut(parts, request, reply, 0);
+  if (fault.kind === 'hang') {
+    note(parts, request, 0, false);
+    return reply.hijack();
+  }
+  const { status, message = 'ordered by a test', retryAfterSeconds } = fault;
+  throw new Refusal(status, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+}
+
+function cut(parts: ServerParts, request: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
+  note(parts, request, status, false);
+  reply.hijack();
+  request.raw.socket.destroy();
+  return reply;
+}
+
+function send(reply: FastifyReply, { status, headers = {}, json, html }: Answer): FastifyReply {
+  reply.code(status).headers(headers);
+  if (html !== undefined) return reply.type('text/html; charset=utf-8').send(html);
+  return json === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(json));
+}
+
+function refuse({ names, switches }: ServerParts, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): void {
+  const { descriptions = [refusal.message], retryAfterSeconds, oauthError, allow } = refusal.words;
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  if (allow !== undefined) reply.header('allow', allow.join(', '));
+  const oauth = oauthError === undefined || !switches.oauthErrors ? {} : { error: oauthError, error_description: refusal.message };
+  reply.header(names.rest.trackingHeader, request.id).code(refusal.status).type('application/json; charset=utf-8');
+  const errors = descriptions.map((description) => ({ description }));
+  void reply.send(JSON.stringify({ message: refusal.message, trackingId: request.id, errors, ...oauth }));
+}
+
+/** What the framework refuses has a status of its own; anything else is a defect of the fake platform, and says so. */
+function asRefusal(thrown: unknown): Refusal {
+  if (thrown instanceof Refusal) return thrown;
+  const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined;
+  if (status === 400) return new Refusal(400, 'the body cannot be read');
+  if (status === 413) return new Refusal(413, 'the body is too long');
+  if (status === 415) return new Refusal(415, 'the media type is not supported');
+  return new Refusal(500, `a defect of the fake platform: ${thrown instanceof Error ? thrown.message : typeof thrown}`);
+}
+
+function note({ journal, time, prefix }: ServerParts, request: FastifyRequest, status: number, isAnswered: boolean): void {
+  const { routeName } = request.routeOptions.config;
+  const path = request.url.startsWith(prefix) ? request.url.slice(prefix.length) : request.url;
+  journal.add({ method: request.method, route: routeName, path, status, isAnswered, trackingId: request.id, atMs: time.nowMs() });
+}
+
+function methodOf(name: RouteName): string {
+  return name.slice(0, name.indexOf(' '));
+}
+
+function pathsOf({ name, paths }: Route): readonly string[] {
+  return paths ?? [name.slice(name.indexOf(' ') + 1)];
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    routeName?: RouteName;
+  }
+}

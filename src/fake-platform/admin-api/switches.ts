@@ -1,0 +1,133 @@
+// What can be changed about the administration side while it runs: where the contract leaves a choice or reports a
+// drift, and what tests need to break. Every switch has the contract's word as its default.
+
+/** Drift of the records of data sources (R-05). */
+export interface RecordDrift {
+  /** `schemaId` as an array of one. */
+  schemaIdAsArray: boolean;
+  /** The lifetime as text. */
+  lifetimeAsText: boolean;
+  /** The lifetime under its older name, `tokenLifeMinutes`. */
+  oldLifetimeName: boolean;
+  /** The token as `jwtToken`. */
+  jwtToken: boolean;
+  /** No `tokenExpiryTime`. */
+  withoutExpiryTime: boolean;
+  /** No `nonce` (L-15). */
+  withoutNonce: boolean;
+  /** Items of the list with only the few fields of the published example, which has not even an id (L-06). */
+  sparseItems: 'no' | 'with_id' | 'without_id';
+  /** The list as a bare array. */
+  bareList: boolean;
+  /** Status in upper case. */
+  upperCaseStatus: boolean;
+  /** A new record is answered with 201. */
+  created201: boolean;
+  /** Which path lists: with slash at the end, without, or both. */
+  listPath: 'both' | 'slash' | 'bare';
+}
+
+/** What happens to webhook deliveries (H-10 to H-24). Read when an event happens. */
+export interface DeliverySwitches {
+  /** How often each event is delivered; 0 drops it. */
+  copies: number;
+  /** Before each delivery, ms. */
+  delayMs: number;
+  /** Keeps deliveries until they are released, in another order if wanted. */
+  hold: boolean;
+  /** By the webhook's secret, by a foreign one, or not at all. */
+  signature: 'right' | 'foreign' | 'none';
+  /** Format of the second, stronger header (H-11): not sent, both digests by name, one of them, bare hex, or nonsense. */
+  strongSignature: 'none' | 'pair' | 'sha256' | 'hex' | 'wrong' | 'garbage';
+  /** The event speaks of an app that is not the receiver's. */
+  foreignApp: boolean;
+  /** How organizations are written (H-02). */
+  organizationForm: 'address' | 'encoded_uuid' | 'uuid';
+  /** Date in a `deauthorized` event: of the authorization (H-22) or of its end. */
+  deauthorizationDate: 'original' | 'own';
+  /** Longest wait for the receiver's answer, ms. */
+  timeoutMs: number;
+  /** A webhook becomes `inactive` after so many failures in a row; 0 is never. */
+  deactivateAfter: number;
+}
+
+/** All switches; members may be set at any time. */
+export interface Switches {
+  /** What happens on the authorization page: a button for people, consent at once, or no consent at once. */
+  consent: 'ask' | 'auto' | 'deny';
+  /** A refresh brings a new refresh token and revokes the old one, keeps it, or keeps it without saying so. */
+  refreshTokens: 'rotate' | 'keep' | 'omit';
+  /** Adds `error` and `error_description` of OAuth to refusals of the token endpoint. */
+  oauthErrors: boolean;
+  accessTokenSeconds: number;
+  refreshTokenSeconds: number;
+  codeSeconds: number;
+  /** How long a service-app token is still refused after an authorization, ms (H-26). */
+  propagationMs: number;
+  /** Which form of `targetOrgId` is taken (U-14). */
+  targetOrgForm: 'any' | 'encoded' | 'uuid';
+  /** Per client; 0 is no limit. */
+  requestsPerMinute: number;
+  /** Added to the platform's clock: the `Date` header and all times in tokens and records, ms. */
+  skewMs: number;
+  /** Whether an update must hold every field (R-02). */
+  updates: 'whole' | 'partial';
+  /** What becomes of the data sources of an organization that is deauthorized. */
+  onDeauthorization: 'keep' | 'delete';
+  readonly drift: RecordDrift;
+  readonly delivery: DeliverySwitches;
+}
+
+/** Switches to begin with; the rest has its default. */
+export type InitialSwitches = Partial<Omit<Switches, 'drift' | 'delivery'>> & {
+  readonly drift?: Partial<RecordDrift>;
+  readonly delivery?: Partial<DeliverySwitches>;
+};
+
+const DAY_SECONDS = 86_400;
+
+/** Makes the switches of one platform. */
+export function makeSwitches(initial: InitialSwitches = {}): Switches {
+  return {
+    consent: 'ask',
+    refreshTokens: 'rotate',
+    oauthErrors: false,
+    accessTokenSeconds: 14 * DAY_SECONDS,
+    refreshTokenSeconds: 90 * DAY_SECONDS,
+    codeSeconds: 300,
+    propagationMs: 0,
+    targetOrgForm: 'any',
+    requestsPerMinute: 300,
+    skewMs: 0,
+    updates: 'whole',
+    onDeauthorization: 'keep',
+    ...initial,
+    drift: {
+      schemaIdAsArray: false,
+      lifetimeAsText: false,
+      oldLifetimeName: false,
+      jwtToken: false,
+      withoutExpiryTime: false,
+      withoutNonce: false,
+      sparseItems: 'no',
+      bareList: false,
+      upperCaseStatus: false,
+      created201: false,
+      listPath: 'both',
+      ...initial.drift,
+    },
+    delivery: {
+      copies: 1,
+      delayMs: 0,
+      hold: false,
+      signature: 'right',
+      strongSignature: 'none',
+      foreignApp: false,
+      organizationForm: 'address',
+      deauthorizationDate: 'original',
+      timeoutMs: 10_000,
+      deactivateAfter: 0,
+      ...initial.delivery,
+    },
+  };
+}

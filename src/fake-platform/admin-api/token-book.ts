@@ -1,0 +1,109 @@
+// Access and refresh tokens: who they speak for, how long, and whether they were revoked.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { Switches } from './switches.ts';
+
+/** Who a token speaks for, and what it may do. */
+export interface Grant {
+  readonly clientId: string;
+  readonly kind: 'integration' | 'service_app';
+  readonly scopes: readonly string[];
+  /** The developer's organization, or the customer's of a service app. */
+  readonly organizationId: string;
+  /** The person, or the machine account of a service app. */
+  readonly accountId: string;
+}
+
+/** A pair as the token endpoint answers it (section 5.1). */
+export interface TokenFields {
+  readonly access_token: string;
+  readonly expires_in: number;
+  readonly refresh_token?: string;
+  readonly refresh_token_expires_in?: number;
+  readonly token_type: 'Bearer';
+}
+
+/** A pair with its refresh token, as the first answer always is. */
+export type FirstTokenFields = Required<TokenFields>;
+
+interface Held {
+  readonly grant: Grant;
+  readonly expiresMs: number;
+}
+
+const MAX_TOKENS = 10_000;
+
+/** All tokens; the oldest of more than 10 000 of a kind are forgotten. */
+export class TokenBook {
+  readonly #access = new BoundedMap<string, Held>(MAX_TOKENS);
+  readonly #refresh = new BoundedMap<string, Held>(MAX_TOKENS);
+  readonly #clock: Clock;
+  readonly #cluster: string;
+  readonly #switches: Switches;
+
+  constructor(parts: { readonly clock: Clock; readonly cluster: string; readonly switches: Switches }) {
+    this.#clock = parts.clock;
+    this.#cluster = parts.cluster;
+    this.#switches = parts.switches;
+  }
+
+  /** Makes a pair. */
+  issue(grant: Grant): FirstTokenFields {
+    return { ...this.#newAccess(grant), ...this.#keepRefresh(this.#newToken(grant), grant) };
+  }
+
+  /** A new access token for a refresh token of this client; undefined when it is not good (any more). */
+  refresh(clientId: string, refreshToken: string): TokenFields | undefined {
+    const held = this.#live(this.#refresh, refreshToken);
+    if (held?.grant.clientId !== clientId) return undefined;
+    const { grant } = held;
+    const rule = this.#switches.refreshTokens;
+    if (rule === 'rotate') this.#refresh.delete(refreshToken);
+    const kept = this.#keepRefresh(rule === 'rotate' ? this.#newToken(grant) : refreshToken, grant);
+    return { ...this.#newAccess(grant), ...(rule === 'omit' ? {} : kept) };
+  }
+
+  /** Who an access token speaks for; undefined when it is not good (any more). */
+  read(accessToken: string): Grant | undefined {
+    return this.#live(this.#access, accessToken)?.grant;
+  }
+
+  /** Monotonic ms until an access token ends; undefined when it is not good (any more). */
+  leftMs(accessToken: string): number | undefined {
+    const held = this.#live(this.#access, accessToken);
+    return held === undefined ? undefined : held.expiresMs - this.#clock.monotonicMs();
+  }
+
+  /** Ends tokens whose grant `matches`, and says how many. */
+  revoke(matches: (grant: Grant) => boolean, which: 'access' | 'refresh' | 'both' = 'both'): number {
+    const books = { access: [this.#access], refresh: [this.#refresh], both: [this.#access, this.#refresh] }[which];
+    return books.reduce((sum, book) => sum + book.deleteWhere(({ grant }) => matches(grant)), 0);
+  }
+
+  #newAccess(grant: Grant): Pick<FirstTokenFields, 'access_token' | 'expires_in' | 'token_type'> {
+    const seconds = this.#switches.accessTokenSeconds;
+    const token = this.#newToken(grant);
+    this.#access.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });
+    return { access_token: token, expires_in: seconds, token_type: 'Bearer' };
+  }
+
+  /** Its life begins anew with each use. */
+  #keepRefresh(token: string, grant: Grant): Pick<FirstTokenFields, 'refresh_token' | 'refresh_token_expires_in'> {
+    const seconds = this.#switches.refreshTokenSeconds;
+    this.#refresh.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });
+    return { refresh_token: token, refresh_token_expires_in: seconds };
+  }
+
+  /** The platform's form: token, cluster and organization. */
+  #newToken({ organizationId }: Grant): string {
+    return `${randomBytes(48).toString('base64url')}_${this.#cluster}_${organizationId}`;
+  }
+
+  #live(book: BoundedMap<string, Held>, token: string): Held | undefined {
+    const held = book.get(token);
+    if (held === undefined || held.expiresMs > this.#clock.monotonicMs()) return held;
+    book.delete(token);
+    return undefined;
+  }
+}

@@ -1,0 +1,76 @@
+// Webhook registrations (section 5.5), with their secrets and what deliveries have done to them.
+import { randomUUID } from 'node:crypto';
+import { BoundedMap } from './bounded-map.ts';
+
+/** A registration. */
+export interface Webhook {
+  /** Plain UUID. */
+  readonly id: string;
+  /** The integration that made it. */
+  readonly clientId: string;
+  /** Of the developer, plain UUIDs. */
+  readonly organizationId: string;
+  readonly personId: string;
+  readonly name: string;
+  readonly targetUrl: string;
+  readonly resource: string;
+  readonly event: string;
+  readonly filter: string | undefined;
+  readonly secret: string | undefined;
+  readonly ownedBy: 'creator' | 'org';
+  readonly status: 'active' | 'inactive';
+  /** ISO time with Z. */
+  readonly created: string;
+}
+
+const MAX_WEBHOOKS = 1000;
+
+/** All registrations; the oldest of more than 1000 are forgotten. */
+export class WebhookBook {
+  readonly #webhooks = new BoundedMap<string, Webhook>(MAX_WEBHOOKS);
+  /** Failures in a row. */
+  readonly #failures = new BoundedMap<string, number>(MAX_WEBHOOKS);
+
+  add(webhook: Omit<Webhook, 'id' | 'status'>): Webhook {
+    const added: Webhook = { ...webhook, id: randomUUID(), status: 'active' };
+    this.#webhooks.set(added.id, added);
+    return added;
+  }
+
+  /** Changes a registration; one that is made active again starts without failures. */
+  change(webhook: Webhook): Webhook {
+    if (webhook.status === 'active') this.#failures.delete(webhook.id);
+    this.#webhooks.set(webhook.id, webhook);
+    return webhook;
+  }
+
+  delete(id: string): boolean {
+    return this.#webhooks.delete(id);
+  }
+
+  find(id: string): Webhook | undefined {
+    return this.#webhooks.get(id);
+  }
+
+  /** Oldest first. */
+  all(): readonly Webhook[] {
+    return this.#webhooks.values();
+  }
+
+  /** Notes how a delivery ended; the registration becomes `inactive` after `deactivateAfter` failures in a row, 0 is never. */
+  noteDelivery(id: string, isDelivered: boolean, deactivateAfter: number): void {
+    const webhook = this.find(id);
+    if (webhook === undefined) return;
+    const failures = isDelivered ? 0 : (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    if (deactivateAfter > 0 && failures >= deactivateAfter) this.deactivate(id);
+  }
+
+  /** Only the platform can do this (R-20); false when there is none. */
+  deactivate(id: string): boolean {
+    const webhook = this.find(id);
+    if (webhook === undefined) return false;
+    this.#webhooks.set(id, { ...webhook, status: 'inactive' });
+    return true;
+  }
+}
