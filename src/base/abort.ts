@@ -8,7 +8,10 @@ export type AbortReason = 'hang_up' | 'barge_in' | 'superseded' | 'deadline' | '
 
 /** An abort controller that hangs below a parent signal. Its owner must call `dispose` when the work is over. */
 export interface LinkedAbort {
+  /** Made when it is first asked for: many turns end without anybody listening. */
   readonly signal: AbortSignal;
+  /** What `signal.aborted` says, without making the signal. */
+  readonly isAborted: boolean;
   abort(reason: AbortReason): void;
   /** Takes the listener off the parent. The signal is not aborted by it. */
   dispose(): void;
@@ -16,25 +19,57 @@ export interface LinkedAbort {
 
 /** Creates a controller that aborts with its parent's reason when the parent does. */
 export function linkAbort(parent?: AbortSignal): LinkedAbort {
-  const controller = new AbortController();
-  // A session's signal is heard by its turns, its prompts and its waits: more than the ten that Node takes for a leak.
-  setMaxListeners(0, controller.signal);
-  const abort = (reason: AbortReason): void => {
-    controller.abort(reason);
+  return new LazyAbort(parent);
+}
+
+// A controller with its signal costs some µs, a listener on a parent as much again.
+class LazyAbort implements LinkedAbort {
+  /** Undefined once this is disposed. */
+  #parent: AbortSignal | undefined;
+  #controller: AbortController | undefined;
+  /** Why it was aborted before anybody asked for the signal. */
+  #early: { readonly reason: unknown } | undefined;
+
+  constructor(parent: AbortSignal | undefined) {
+    this.#parent = parent;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= this.#made();
+    return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#controller?.signal.aborted ?? (this.#early !== undefined || this.#parent?.aborted === true);
+  }
+
+  abort(reason: AbortReason): void {
+    if (this.#controller !== undefined) this.#controller.abort(reason);
+    // The first reason counts, and the parent's came first.
+    else if (!this.isAborted) this.#early = { reason };
+  }
+
+  dispose(): void {
+    const parent = this.#parent;
+    this.#parent = undefined;
+    if (this.#controller !== undefined) parent?.removeEventListener('abort', this.#follow);
+    else if (parent?.aborted === true) this.#early ??= { reason: parent.reason };
+  }
+
+  readonly #follow = (): void => {
+    this.#controller?.abort(this.#parent?.reason);
   };
-  if (parent === undefined) return { signal: controller.signal, abort, dispose: () => undefined };
-  const follow = (): void => {
-    controller.abort(parent.reason);
-  };
-  if (parent.aborted) follow();
-  else parent.addEventListener('abort', follow, { once: true });
-  return {
-    signal: controller.signal,
-    abort,
-    dispose: () => {
-      parent.removeEventListener('abort', follow);
-    },
-  };
+
+  #made(): AbortController {
+    const controller = new AbortController();
+    // A session's signal is heard by its turns, its prompts and its waits: more than the ten that Node takes for a leak.
+    setMaxListeners(0, controller.signal);
+    const parent = this.#parent;
+    if (this.#early !== undefined) controller.abort(this.#early.reason);
+    else if (parent?.aborted === true) controller.abort(parent.reason);
+    else parent?.addEventListener('abort', this.#follow, { once: true });
+    return controller;
+  }
 }
 
 /** What a bounded wait ended with. */

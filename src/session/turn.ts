@@ -64,7 +64,7 @@ export class Turn {
   readonly #host: TurnHost;
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
-  readonly #wanted: LinkedAbort;
+  readonly #wanted: LinkedAbort = linkAbort();
   #state: TurnState = 'waiting';
   /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
   #takesAudio = turnAction('waiting', 'audio') === 'listen';
@@ -76,7 +76,6 @@ export class Turn {
     this.number = name.number;
     this.#host = host;
     this.#sink = sink;
-    this.#wanted = linkAbort(this.#over.signal);
   }
 
   get state(): TurnState {
@@ -166,7 +165,7 @@ export class Turn {
    * @returns false when there was nothing to interrupt.
    */
   interrupt(): boolean {
-    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#wanted.signal.aborted) return false;
+    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#wanted.isAborted) return false;
     this.#wanted.abort('barge_in');
     return true;
   }
@@ -251,7 +250,7 @@ export class Turn {
     this.#become('done');
     last?.();
     this.#over.abort(reason);
-    this.#wanted.dispose();
+    this.#wanted.abort(reason);
     this.#host.closed(this, end);
   }
 }

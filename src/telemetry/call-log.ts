@@ -13,10 +13,13 @@ type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader'>>;
 export function createCallLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): CallLog {
   const trackingIds = new Map<string, string>();
   const ids = ({ conversationId, organizationId }: CallFacts): LogFields => ({ conversationId, organizationId });
-  const turnIds = (call: CallFacts, turnId: string): LogFields => {
-    const trackingId = trackingIds.get(turnId);
-    return { ...ids(call), turnId, ...(trackingId === undefined ? {} : { trackingId }) };
-  };
+  // A turn without a tracking id has none in its lines: fields that are undefined are not written.
+  const turnIds = ({ conversationId, organizationId }: CallFacts, turnId: string): LogFields => ({
+    conversationId,
+    organizationId,
+    turnId,
+    trackingId: trackingIds.get(turnId),
+  });
   return {
     sessionStarted(call) {
       log.info({ event: 'session_started', ...ids(call), agentId: call.agentId }, 'session started');

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { linkAbort, waitAtMost } from '../../../src/base/abort.ts';
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 describe('linkAbort', () => {
@@ -28,6 +29,34 @@ describe('linkAbort', () => {
     child.dispose();
     parent.abort('shutdown');
     expect(child.signal.aborted).toBe(false);
+  });
+
+  it.each<[string, (child: LinkedAbort) => unknown]>([
+    ['before', (child) => child.signal],
+    ['after', () => undefined],
+  ])('says the same of a signal that was asked for %s what happened', (_, ask) => {
+    const parent = linkAbort();
+    const [own, followed, disposedBefore, disposedAfter] = Array.from({ length: 4 }, () => linkAbort(parent.signal));
+    for (const child of [own, followed, disposedBefore, disposedAfter]) if (child !== undefined) ask(child);
+    own?.abort('barge_in');
+    disposedBefore?.dispose();
+    parent.abort('shutdown');
+    disposedAfter?.dispose();
+    // The first reason counts.
+    followed?.abort('deadline');
+    const all = [own, followed, disposedBefore, disposedAfter];
+    expect(all.map((child) => child?.isAborted)).toEqual([true, true, false, true]);
+    expect(all.map((child) => child?.signal.aborted)).toEqual([true, true, false, true]);
+    expect(all.map((child): unknown => child?.signal.reason)).toEqual(['barge_in', 'shutdown', undefined, 'shutdown']);
+  });
+
+  it('leave no listener on their parent once they were disposed', () => {
+    const parent = linkAbort();
+    const children = [linkAbort(parent.signal), linkAbort(parent.signal)];
+    expect(children.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    expect(getEventListeners(parent.signal, 'abort')).toHaveLength(2);
+    for (const child of children) child.dispose();
+    expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0);
   });
 });
 
