@@ -16,6 +16,8 @@ export const ERROR_MENDS = {
   bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',
   certificate_invalid: 'Check tls.certificate_file and tls.key_file: both must be readable PEM and belong together.',
   config_invalid: 'Mend the listed settings; `parley config` shows where each value comes from.',
+  data_source_unclear:
+    'Look at the data sources of the organization on the platform; delete those that are too many, or pin the right one.',
   foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',
   keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
@@ -37,6 +39,8 @@ export const ERROR_MENDS = {
     'Two turns changed one session at once; the caller of the later one was handed over. On one machine this must not happen: please report it.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
+  state_unreadable:
+    'The key of sealed states was changed, or servers that share a store have different ones; otherwise the store has damaged the record.',
   store_failed:
     'The sealed store of the credentials cannot be opened or written; check its file, its key and the disk, and that no other process holds it.',
   synthesis_failed:
