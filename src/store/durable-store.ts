@@ -42,7 +42,7 @@ export interface DurableStoreOptions {
 /**
  * An open store. Held by one process at a time, which must `close` it.
  *
- * Everything is in memory and on disk; reading never waits. A write resolves when it is on disk; writes that meet are
+ * Everything is in memory and on disk. A write resolves when it is on disk; writes that meet are
  * one. A write that fails rejects, and what it wrote stays in memory and goes out with the next one, because a token
  * that cannot be saved is better than none.
  */
@@ -86,13 +86,13 @@ export class DurableStore {
   }
 
   /** The text of that name. */
-  get(key: string): string | undefined {
-    return this.#entries.get(key);
+  get(key: string): Promise<string | undefined> {
+    return Promise.resolve(this.#entries.get(key));
   }
 
   /** Names that begin so, sorted. */
-  keys(prefix = ''): readonly string[] {
-    return [...this.#entries.keys()].filter((key) => key.startsWith(prefix)).sort();
+  keys(prefix: string): Promise<readonly string[]> {
+    return Promise.resolve([...this.#entries.keys()].filter((key) => key.startsWith(prefix)).sort());
   }
 
   /** {@link DurableStore.apply} for one text. */

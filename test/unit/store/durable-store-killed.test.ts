@@ -110,7 +110,7 @@ describe('a process that is killed while it writes', () => {
     await kill(writer);
     await entered;
     const store = await impatient;
-    expect(generationOf(store.get('access'))).toBeGreaterThanOrEqual(writer.written());
+    expect(generationOf(await store.get('access'))).toBeGreaterThanOrEqual(writer.written());
     await store.set('access', 'taken over');
     await store.close();
   });

@@ -45,6 +45,21 @@ describe('a sealed state', () => {
   });
 });
 
+describe('a sealed state that does not open', () => {
+  it.each([
+    ['was sealed with another key', (sealed: string) => new Seal().close(sealed, 'org/call')],
+    ['was cut off', (sealed: string) => sealed.slice(0, 20)],
+    ['was never sealed', () => 'nothing of ours'],
+  ])('fails with a code of its own when it %s', async (_, damage) => {
+    const open = new MemoryStore();
+    const store = new SealingStore(open, new Seal());
+    await store.commit(record({ sensitive: true, state: { step: 1 } }), 0);
+    const stored = await open.load(call);
+    await open.commit({ ...record({ sensitive: true }), version: 2, state: damage(String(stored?.state)) }, 1);
+    await expect(store.load(call)).rejects.toMatchObject({ name: 'AppError', code: 'state_unreadable' });
+  });
+});
+
 describe('a seal', () => {
   const seal = new Seal();
 

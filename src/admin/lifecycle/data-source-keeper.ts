@@ -1,0 +1,298 @@
+// Keeps one data source alive for ever: finds, adopts, registers or repairs it, renews its token in time, and lets the
+// token check know every nonce before the platform can use it. One step at a time; whatever fails is tried again.
+import { randomBytes } from 'node:crypto';
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { DataSource } from '../records.ts';
+import { driftOf, findDataSource, isOurs } from './match.ts';
+import type { NonceJournal } from './nonce-journal.ts';
+import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
+import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
+import { ServedDataSource } from './served-data-source.ts';
+
+/** Random bytes of a nonce (L-11). */
+const NONCE_BYTES = 32;
+
+/** What a keeper is made with. */
+export interface DataSourceKeeperOptions {
+  readonly wanted: WantedDataSource;
+  readonly api: DataSourcesApi;
+  readonly journal: NonceJournal;
+  readonly trust: Trust;
+  readonly times: LifecycleTimes;
+  readonly clock: Clock;
+  readonly observer: LifecycleObserver;
+  /** 0 to 1; default Math.random. */
+  readonly draw?: () => number;
+}
+
+/** How a data source is, for people and for gauges. */
+export interface DataSourceState {
+  readonly wanted: WantedDataSource;
+  readonly dataSourceId: string | undefined;
+  /** End of the current token, ms since the epoch; undefined when it is not known. */
+  readonly expiresAtMs: number | undefined;
+  /** Calls can come in: it is registered, and its token has not ended as far as is known. */
+  readonly isServed: boolean;
+  /** Why the last step failed; undefined after one that did not. */
+  readonly error: AppError | undefined;
+}
+
+/** One data source of one organization on one transport. */
+export class DataSourceKeeper {
+  readonly #options: DataSourceKeeperOptions;
+  readonly #draw: () => number;
+  readonly #served: ServedDataSource;
+  readonly #over: LinkedAbort = linkAbort();
+  /** Whoever waits for the end of the next step. */
+  readonly #waiting: (() => void)[] = [];
+  #wake: () => void = () => undefined;
+  #running: Promise<void> | undefined;
+  #expiresAtMs: number | undefined;
+  /** When to renew, ms since the epoch. */
+  #dueMs = 0;
+  #error: AppError | undefined;
+  #isRenewalWanted = false;
+  #isAlarmed = false;
+
+  constructor(options: DataSourceKeeperOptions) {
+    this.#options = options;
+    this.#draw = options.draw ?? Math.random;
+    this.#served = new ServedDataSource(options.wanted, options.trust);
+  }
+
+  /** How it is now. */
+  get state(): DataSourceState {
+    const { wanted, clock } = this.#options;
+    const { id } = this.#served;
+    const isServed = id !== undefined && (this.#expiresAtMs ?? Infinity) > clock.nowMs();
+    return { wanted, dataSourceId: id, expiresAtMs: this.#expiresAtMs, isServed, error: this.#error };
+  }
+
+  /**
+   * Begins, and goes on until {@link DataSourceKeeper.stop}. Resolves when the data source is there, rejects when the
+   * first step fails; it is tried again all the same.
+   *
+   * @throws AppError of the platform, or `data_source_unclear`.
+   */
+  async start(): Promise<void> {
+    const stepped = this.#nextStep();
+    this.#running ??= this.#run();
+    await stepped;
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  /** Renews at once, whatever the time. Resolves with the state after the try. */
+  async renew(): Promise<DataSourceState> {
+    this.#isRenewalWanted = true;
+    this.#wake();
+    await this.#nextStep();
+    // A step that was under way has not heard of it.
+    if (this.#isRenewalWanted && this.#error === undefined) await this.#nextStep();
+    return this.state;
+  }
+
+  /** Ends the work; nothing is deleted or disabled, here or there (L-13). Idempotent. */
+  async stop(): Promise<void> {
+    this.#over.abort('shutdown');
+    await this.#running;
+    this.#tellWaiting();
+  }
+
+  /** Ends the work and forgets the data source: its tokens are refused from now on, its nonces erased (6.5). */
+  async forget(): Promise<void> {
+    // Refused first, because what is under way may take a while to stop, and again, because it may have ended well.
+    this.#served.drop();
+    await this.stop();
+    this.#served.drop();
+    await this.#options.journal.erase();
+    this.#expiresAtMs = undefined;
+    this.#tell('forgotten');
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const pauseMs = await this.#step();
+      await waitAtMost(woken, pauseMs, this.#options.clock, signal);
+    }
+  }
+
+  /** One step. Never throws. @returns the pause until the next one, ms. */
+  async #step(): Promise<number> {
+    const { times, clock } = this.#options;
+    const { signal } = this.#over;
+    this.#error = undefined;
+    try {
+      await this.#reconcile(signal);
+    } catch (thrown) {
+      if (signal.aborted) return 0;
+      this.#error = toAppError(thrown, 'internal', 'the look after a data source failed');
+      this.#tell('failed');
+    }
+    this.#lookAtClock();
+    this.#tellWaiting();
+    if (this.#error !== undefined) return retryPauseMs(times, this.#draw());
+    return Math.max(0, Math.min(times.checkMs, this.#dueMs - clock.nowMs()));
+  }
+
+  async #reconcile(signal: AbortSignal): Promise<void> {
+    const { clock, wanted, journal } = this.#options;
+    const isRenewalWanted = this.#isRenewalWanted;
+    const record = await this.#found(signal);
+    if (record === undefined) await this.#create(signal);
+    else {
+      const isNew = this.#served.id !== record.id;
+      await this.#follow(record, isNew);
+      const isDue = isRenewalWanted || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
+      if (driftOf(record, wanted).length > 0) await this.#update(record.id, 'repaired', signal);
+      // Without a known nonce no token would be let in (L-15).
+      else if (isDue || journal.current === undefined) await this.#update(record.id, 'renewed', signal);
+      else if (isNew) this.#tell('adopted');
+    }
+    // Asked for meanwhile: the next step's.
+    if (isRenewalWanted) this.#isRenewalWanted = false;
+  }
+
+  /** Our data source as the platform has it; undefined when there is none (L-02 to L-04). */
+  async #found(signal: AbortSignal): Promise<DataSource | undefined> {
+    const { api, wanted, journal } = this.#options;
+    const known = wanted.pinnedId ?? this.#served.id ?? journal.dataSourceId;
+    if (known !== undefined) {
+      const record = await getIfThere(api, known, signal);
+      if (record !== undefined && isOurs(record, wanted)) return record;
+      if (wanted.pinnedId !== undefined) {
+        const why = record === undefined ? 'is not there' : 'belongs to another app';
+        throw new AppError('data_source_unclear', `the pinned data source ${known} ${why}; none is registered in its place`);
+      }
+    }
+    const match = findDataSource(await api.list(signal), wanted);
+    if (match.kind === 'ambiguous') {
+      throw new AppError('data_source_unclear', `${String(match.ids.length)} data sources fit equally well: ${match.ids.join(', ')}`);
+    }
+    return match.kind === 'none' ? undefined : api.get(match.id, signal);
+  }
+
+  /** Takes over what the record says of nonce and token, which is the last word, and lets its tokens in. */
+  async #follow(record: DataSource, isNew: boolean): Promise<void> {
+    const { journal } = this.#options;
+    const { current, announced } = journal;
+    if (record.nonce === undefined) journal.serve(record.id);
+    else await this.#took(record.id, record.nonce, record.tokenExpiresAtMs ?? this.#assumedEndMs(record.nonce));
+    this.#served.serve(record);
+    if (isNew || record.nonce === undefined || record.nonce === current) return;
+    // A renewal of ours whose answer was lost, or somebody else's.
+    this.#tell(record.nonce === announced ? 'renewed' : 'followed');
+  }
+
+  /** When the token of a nonce ends whose record does not say it (L-06). */
+  #assumedEndMs(nonce: string): number | undefined {
+    const { journal, clock } = this.#options;
+    if (nonce === journal.current) return journal.currentValidUntilMs;
+    return nonce === journal.announced ? clock.nowMs() + this.#lifetimeMs : undefined;
+  }
+
+  async #create(signal: AbortSignal): Promise<void> {
+    const { api, wanted } = this.#options;
+    const { audience, subject, schemaId, url, tokenLifetimeMinutes } = wanted;
+    const nonce = await this.#announced();
+    const record = await api.create({ audience, subject, nonce, schemaId, url, tokenLifetimeMinutes }, signal);
+    await this.#settle(record.id, nonce, record, 'created');
+  }
+
+  async #update(id: string, transition: 'repaired' | 'renewed', signal: AbortSignal): Promise<void> {
+    const { api, wanted } = this.#options;
+    const { audience, subject, schemaId, url, tokenLifetimeMinutes } = wanted;
+    const nonce = await this.#announced();
+    let record: DataSource;
+    try {
+      record = await api.update(id, { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes, status: 'active' }, signal);
+    } catch (thrown) {
+      if (isRefusal(thrown)) await this.#reconsider(id, nonce, signal);
+      throw thrown;
+    }
+    await this.#settle(id, nonce, record, transition);
+  }
+
+  /**
+   * A nonce that the token check knows. The one of a try whose fate is not known is used again: sent twice it changes
+   * nothing twice, and a registration that turns up late is known by it (R-04, R-12).
+   */
+  async #announced(): Promise<string> {
+    const { journal } = this.#options;
+    const nonce = journal.announced ?? randomBytes(NONCE_BYTES).toString('base64url');
+    await journal.announce(nonce);
+    this.#served.expect(nonce);
+    return nonce;
+  }
+
+  /** The platform refused the change; a nonce that it has not taken by an earlier try is not tried again. */
+  async #reconsider(id: string, nonce: string, signal: AbortSignal): Promise<void> {
+    const record = await getIfThere(this.#options.api, id, signal).catch(() => undefined);
+    if (record === undefined || record.nonce === nonce) return;
+    this.#served.dropExpected();
+    await this.#options.journal.withdraw();
+  }
+
+  async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
+    await this.#took(id, nonce, record.tokenExpiresAtMs ?? this.#options.clock.nowMs() + this.#lifetimeMs);
+    this.#served.settle(id);
+    this.#tell(transition);
+  }
+
+  async #took(id: string, nonce: string, expiresAtMs: number | undefined): Promise<void> {
+    const { journal, times } = this.#options;
+    await journal.confirm(id, nonce, expiresAtMs);
+    if (expiresAtMs === this.#expiresAtMs) return;
+    this.#expiresAtMs = expiresAtMs;
+    this.#dueMs = expiresAtMs === undefined ? 0 : renewalDueMs(expiresAtMs, this.#lifetimeMs, times, this.#draw());
+    this.#isAlarmed = false;
+  }
+
+  get #lifetimeMs(): number {
+    return this.#options.wanted.tokenLifetimeMinutes * 60_000;
+  }
+
+  #lookAtClock(): void {
+    const { clock, times } = this.#options;
+    if (this.#expiresAtMs === undefined || this.#isAlarmed) return;
+    if (clock.nowMs() < alarmDueMs(this.#expiresAtMs, this.#lifetimeMs, times)) return;
+    this.#isAlarmed = true;
+    this.#tell('overdue');
+  }
+
+  #nextStep(): Promise<void> {
+    if (this.#over.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #tellWaiting(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #tell(transition: Transition): void {
+    const { wanted, observer } = this.#options;
+    const { organizationId, transport } = wanted;
+    const known = { dataSourceId: this.#served.id, expiresAtMs: this.#expiresAtMs, error: this.#error };
+    observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
+  }
+}
+
+function isRefusal(thrown: unknown): thrown is AppError {
+  return thrown instanceof AppError && thrown.code === 'platform_refused';
+}
+
+async function getIfThere(api: DataSourcesApi, id: string, signal: AbortSignal): Promise<DataSource | undefined> {
+  try {
+    return await api.get(id, signal);
+  } catch (thrown) {
+    if (isRefusal(thrown) && thrown.details['status'] === 404) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,38 @@
+// Which of the platform's records is our data source (L-02 to L-05)? Pure comparison; asks nobody.
+import type { DataSource, DataSourceItem } from '../records.ts';
+import { isActive } from '../records.ts';
+import type { WantedDataSource } from './ports.ts';
+
+/** What a list says about a wanted data source. */
+export type Match =
+  | { readonly kind: 'found'; readonly id: string }
+  | { readonly kind: 'none' }
+  /** More than one fits equally well: choosing would be guessing. */
+  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
+
+/**
+ * The record that fits: in url, schema, audience and subject (L-03), else in url and schema (L-04). Records of another app
+ * are left aside (L-11).
+ */
+export function findDataSource(items: readonly DataSourceItem[], wanted: WantedDataSource): Match {
+  const ours = items.filter((item) => isOurs(item, wanted) && item.url === wanted.url && item.schemaId === wanted.schemaId);
+  const exact = ours.filter(({ audience, subject }) => audience === wanted.audience && subject === wanted.subject);
+  const fitting = exact.length > 0 ? exact : ours;
+  const [first, ...more] = fitting;
+  if (first === undefined) return { kind: 'none' };
+  return more.length === 0 ? { kind: 'found', id: first.id } : { kind: 'ambiguous', ids: fitting.map(({ id }) => id) };
+}
+
+/** False for a record that says it was registered by another app. */
+export function isOurs({ applicationId }: DataSourceItem, wanted: WantedDataSource): boolean {
+  return applicationId === undefined || wanted.applicationId === undefined || applicationId === wanted.applicationId;
+}
+
+/** The members that are not as we want them, by name; `status` for one that gets no calls (L-05). */
+export function driftOf(record: DataSource, wanted: WantedDataSource): readonly string[] {
+  const members = ['url', 'schemaId', 'audience', 'subject'] as const;
+  // What the record does not say cannot be wrong, but an unknown status is not active.
+  const drift: string[] = members.filter((member) => record[member] !== undefined && record[member] !== wanted[member]);
+  if (record.status !== undefined && !isActive(record)) drift.push('status');
+  return drift;
+}

@@ -1,0 +1,59 @@
+// What the lifecycle of data sources asks of the rooms around it. Types only.
+import type { NonceBook } from '../../auth/nonces.ts';
+import type { TrustedDataSources } from '../../auth/data-sources.ts';
+import type { TokenTransport } from '../../auth/principal.ts';
+import type { AppError } from '../../base/errors.ts';
+import type { DataSource, DataSourceCreate, DataSourceItem, DataSourceUpdate } from '../records.ts';
+
+/** The data sources of one organization, as the platform keeps them. Rejects with AppError `platform_…` codes. */
+export interface DataSourcesApi {
+  list(signal: AbortSignal): Promise<readonly DataSourceItem[]>;
+  /** Rejects with `platform_refused` and the detail `status` 404 for one that is not there. */
+  get(id: string, signal: AbortSignal): Promise<DataSource>;
+  create(create: DataSourceCreate, signal: AbortSignal): Promise<DataSource>;
+  update(id: string, update: DataSourceUpdate, signal: AbortSignal): Promise<DataSource>;
+}
+
+/** The data sources and nonces that the token check believes. */
+export interface Trust {
+  readonly sources: TrustedDataSources;
+  readonly nonces: NonceBook;
+}
+
+/** A data source as we want it to be. */
+export interface WantedDataSource {
+  readonly organizationId: string;
+  readonly transport: TokenTransport;
+  readonly url: string;
+  readonly schemaId: string;
+  readonly audience: string;
+  readonly subject: string;
+  /** Whole minutes, 1 to 1440 (J-01). */
+  readonly tokenLifetimeMinutes: number;
+  /** A data source that must be used and no other (L-02). */
+  readonly pinnedId?: string | undefined;
+  /** Client id of our app: records of another one are none of our business (L-11). */
+  readonly applicationId?: string | undefined;
+}
+
+/** What happened to a data source; a closed set that may be a label of a metric. */
+export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'failed', 'overdue', 'forgotten'] as const;
+/**
+ * `adopted`: found and used as it is; `created`: registered; `repaired`: changed back to what we want; `renewed`: a new
+ * token in time; `followed`: somebody else renewed it; `failed`: an attempt failed and is repeated; `overdue`: not renewed
+ * although more than half of the lead time is over; `forgotten`: no longer served.
+ */
+export type Transition = (typeof TRANSITIONS)[number];
+
+/** Told of every transition; must not throw. */
+export interface LifecycleObserver {
+  dataSourceChanged?(change: {
+    readonly organizationId: string;
+    readonly transport: TokenTransport;
+    readonly transition: Transition;
+    readonly dataSourceId?: string | undefined;
+    /** End of the current token, ms since the epoch. */
+    readonly expiresAtMs?: number | undefined;
+    readonly error?: AppError | undefined;
+  }): void;
+}
