@@ -101,8 +101,15 @@ export class BotRunner {
 
   /** Marks the call as ended and forgets the bot's state, so that late turns get no prompts on any machine (G-7C). */
   async close(session: RunningSession): Promise<void> {
-    const record = await this.#parts.store.load(session.call);
-    if (record !== undefined && (!record.ended || record.state !== null)) await this.#commit(record, { ended: true, state: null });
+    const { store } = this.#parts;
+    try {
+      const record = await store.load(session.call);
+      if (record !== undefined && (!record.ended || record.state !== null)) await this.#commit(record, { ended: true, state: null });
+    } catch (thrown) {
+      // The turn that found it out has said so; nobody can go on with such a record.
+      if (toAppError(thrown).code !== 'state_unreadable') throw thrown;
+      await store.drop(session.call);
+    }
   }
 
   #writer(session: RunningSession, turn: Turn): ReplyWriter {

@@ -183,9 +183,9 @@ export class Sessions {
   }
 
   async #load(id: string, opening: CallOpening): Promise<Session> {
-    const { settings, voice, clock, observer } = this.#parts;
+    const { settings, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
-    const recorded = this.#closing === undefined ? await this.#recorded(id, opening) : undefined;
+    const recorded = this.#closing === undefined ? await this.#recordedOrLost(id, opening) : undefined;
     if (recorded !== undefined && this.#closing === undefined) return this.#create(id, recorded);
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
@@ -193,10 +193,24 @@ export class Sessions {
       throw refusedCall(refusal);
     }
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
-    const { organizationId, conversationId, vendorConfig, parameters } = opening;
-    const bot = this.#bot(opening.agentId, organizationId);
+    return this.#create(id, this.#beginning(opening));
+  }
+
+  #beginning({ organizationId, conversationId, agentId, vendorConfig, parameters }: CallOpening): SessionStartingPoint {
+    const { settings, voice, clock } = this.#parts;
+    const bot = this.#bot(agentId, organizationId);
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
-    return this.#create(id, { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0, listen: { kind: 'listen' } });
+    return { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0, listen: { kind: 'listen' } };
+  }
+
+  /** A call whose state does not open gets a session all the same: its first answer meets the same error and hands the caller over. */
+  async #recordedOrLost(id: string, opening: CallOpening): Promise<SessionStartingPoint | undefined> {
+    try {
+      return await this.#recorded(id, opening);
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code === 'state_unreadable') return this.#beginning(opening);
+      throw thrown;
+    }
   }
 
   /** Where a call that has a record goes on; undefined for a call that is not known or whose bot has changed. */

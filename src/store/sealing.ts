@@ -1,5 +1,6 @@
 // Keeps the bot's state of calls with sensitive inputs out of the open (G-83): such a state is sealed on its way into a
 // store, whichever it is, and opened on its way out. Nobody above or below notices.
+import { AppError } from '../base/errors.ts';
 import { deepFreeze, type JsonValue } from '../base/json.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { SessionStore } from '../session/ports.ts';
@@ -16,12 +17,11 @@ export class SealingStore implements SessionStore {
     this.#seal = seal;
   }
 
-  /** @throws AppError `internal` for a state that was sealed with another key. */
+  /** @throws AppError `state_unreadable` for a state that was sealed with another key, for another call, or damaged. */
   async load(key: CallKey): Promise<SessionRecord | undefined> {
     const record = await this.#store.load(key);
     if (record?.sensitive !== true || typeof record.state !== 'string') return record;
-    const state = deepFreeze(JSON.parse(this.#seal.open(record.state, callId(key))) as JsonValue);
-    return Object.freeze({ ...record, state });
+    return Object.freeze({ ...record, state: this.#opened(record.state, key) });
   }
 
   commit(record: SessionRecord, expectedVersion: number): Promise<boolean> {
@@ -33,5 +33,14 @@ export class SealingStore implements SessionStore {
 
   drop(key: CallKey): Promise<void> {
     return this.#store.drop(key);
+  }
+
+  #opened(sealed: string, key: CallKey): JsonValue {
+    try {
+      // Only `commit` seals, and it seals what is JSON.
+      return deepFreeze(JSON.parse(this.#seal.open(sealed, callId(key))) as JsonValue);
+    } catch (cause) {
+      throw new AppError('state_unreadable', 'the sealed state of a call does not open with the key of this server', { cause });
+    }
   }
 }

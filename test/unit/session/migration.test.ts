@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
-import { testEngine } from '../../support/engine.ts';
+import { Seal } from '../../../src/store/seal.ts';
+import { SealingStore } from '../../../src/store/sealing.ts';
+import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
@@ -65,5 +68,44 @@ describe('a call whose bot has got a new version', () => {
       }),
     );
     expect(sink.texts).toEqual(['2.']);
+  });
+});
+
+describe('a call whose sealed state does not open', () => {
+  const pin = bot<{ asked: boolean }>({
+    id: 'pin',
+    name: 'Pin',
+    version: 1,
+    session_start: () => go({ asked: true }, say('Your PIN?').listen({ digits: 4, sensitive: true })),
+    otherwise: (state) => go(state, say('Thank you.').listen()),
+  });
+
+  /** A call that a server with one key has begun and one with another key goes on with. */
+  async function moved() {
+    const store = new MemoryStore();
+    const old = await testEngine([pin], { store: new SealingStore(store, new Seal()) });
+    await new MemoryCall(old.sessions).start();
+    const fresh = await testEngine([pin], { store: new SealingStore(store, new Seal()) });
+    return { ...fresh, kept: store };
+  }
+
+  it('is handed over with a line (U-06), and the log says what to look for', async () => {
+    const { sessions, log, seen, kept } = await moved();
+    const sink = await new MemoryCall(sessions).press('1234');
+    expect(sink.texts).toEqual([TEST_SETTINGS.handover]);
+    expect([sink.next, sink.end]).toMatchObject([{ kind: 'transfer', metadata: { reason: 'failed' } }, 'complete']);
+    await flushMicrotasks();
+    expect(log.lines).toMatchObject([{ level: 'error', err: { code: 'state_unreadable' }, conversationId: 'call-1' }]);
+    expect(seen).toContain('bot_failed state_unreadable');
+    // Nobody can go on with it, and late streams get no prompts (G-7C).
+    expect(kept.size).toBe(0);
+    expect((await new MemoryCall(sessions).press('1')).kinds).toEqual([]);
+  });
+
+  it('G-75 is hung up as any other', async () => {
+    const { sessions, log, kept } = await moved();
+    expect(await sessions.find(KEY)).toBeUndefined();
+    expect(log.lines).toMatchObject([{ level: 'warn', code: 'state_unreadable' }]);
+    expect(kept.size).toBe(0);
   });
 });

@@ -54,8 +54,9 @@ describe('a sealed state that does not open', () => {
     const open = new MemoryStore();
     const store = new SealingStore(open, new Seal());
     await store.commit(record({ sensitive: true, state: { step: 1 } }), 0);
-    const stored = await open.load(call);
-    await open.commit({ ...record({ sensitive: true }), version: 2, state: damage(String(stored?.state)) }, 1);
+    const sealed = (await open.load(call))?.state;
+    if (typeof sealed !== 'string') throw new Error('the state is not sealed');
+    await open.commit({ ...record({ sensitive: true }), version: 2, state: damage(sealed) }, 1);
     await expect(store.load(call)).rejects.toMatchObject({ name: 'AppError', code: 'state_unreadable' });
   });
 });
