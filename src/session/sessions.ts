@@ -6,16 +6,14 @@ import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CatalogSource } from '../bot/catalog.ts';
-import { say } from '../bot/saying.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
-import { finalNext } from './final-next.ts';
 import type { TurnSink } from './ports.ts';
-import { isStreamed } from './sound.ts';
 import { Session, type SessionParts, type SessionStartingPoint } from './session.ts';
 import { startingPoint } from './starting-point.ts';
+import { turnAway } from './turned-away.ts';
 
 /** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
 const ENDED_RETENTION_MS = 60_000;
@@ -113,20 +111,9 @@ export class Sessions {
     }
   }
 
-  /**
-   * Answers a call that gets no session: a spoken line and a transfer instead of an error the caller would hear as
-   * silence (U-06).
-   */
-  turnAway(sink: TurnSink): void {
-    const { settings, voice } = this.#parts;
-    const { prompts, next } = say(settings.handover, { bargeIn: false }).transfer({ reason: 'overloaded' });
-    const spoken = prompts.map((prompt) => {
-      const audio = voice.render(prompt, this.#process.signal);
-      // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.
-      return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.handover, bargeIn: false };
-    });
-    sink.write({ kind: 'final', mode: 'wav', prompts: spoken, next: finalNext(next, settings.listen) });
-    sink.complete();
+  /** Answers a call that `acquire` refused, on its stream: see {@link turnAway}. */
+  turnAway(sink: TurnSink, refusal: AppError): void {
+    turnAway(sink, refusal, this.#parts, this.#process.signal);
   }
 
   /** Refuses new calls from now on; running ones go on. */

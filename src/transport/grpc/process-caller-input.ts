@@ -214,7 +214,7 @@ class CallerStream implements TurnSink {
       const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
       if (!isLineOwed || (error.code !== 'overloaded' && error.code !== 'shutting_down')) throw error;
       refusals.write('a new call, with a spoken line,', error, this.#ids());
-      if (!this.#isOver) sessions.turnAway(this);
+      if (!this.#isOver) sessions.turnAway(this, error);
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
+import { ADMISSION_REFUSALS, refusedCall } from '../../../src/session/admission.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
@@ -51,10 +52,17 @@ describe('sessions', () => {
     expect(sessions.size).toBe(2);
     await expect(new MemoryCall(sessions, { conversationId: '4' }).start()).rejects.toMatchObject({ code: 'overloaded' });
     const sink = new MemorySink();
-    sessions.turnAway(sink);
+    sessions.turnAway(sink, refusedCall('total'));
     expect(sink.texts).toEqual([TEST_SETTINGS.handover]);
-    expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'overloaded' } });
+    expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'total' } });
     expect(sink.end).toBe('complete');
+  });
+
+  it.each(ADMISSION_REFUSALS)('names the reason of the refusal to the flow: %s', async (reason) => {
+    const { sessions } = await testEngine([plain('a')]);
+    const sink = new MemorySink();
+    sessions.turnAway(sink, refusedCall(reason));
+    expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason } });
   });
 
   it('gives the place of a call that is over to the next one', async () => {
