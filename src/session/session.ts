@@ -8,41 +8,25 @@ import type { AudioInput } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import { digitPatience } from '../speech/patience.ts';
 import { frameHook } from './bot-ear.ts';
-import type { BotRunner } from './bot-runner.ts';
-import { wantsDigits } from './caller-event.ts';
-import { Ear, type CreateListener } from './ear.ts';
+import { Ear } from './ear.ts';
 import { EarlyRecognition } from './early-recognition.ts';
-import { Playback, type Cut } from './heard.ts';
-import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
+import { Playback } from './heard.ts';
+import { Interruption } from './interruption.ts';
+import { listeningPatience } from './listening-patience.ts';
+import { OpenTurns } from './open-turns.ts';
+import type { OwedEnd, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
+import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn.ts';
 import { WorkQueue } from './work-queue.ts';
+
+export type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 
 /** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
 const MAX_OPEN_TURNS = 8;
 /** Most inputs and notes that may wait for the bot: a client that opens and cancels streams must not grow the queue. */
 const MAX_QUEUED = 64;
-
-/** What a session is made of. */
-export interface SessionParts extends EngineParts {
-  readonly createListener: CreateListener;
-  readonly runner: BotRunner;
-  /** Called once when a session is over, before the bot has been told. */
-  readonly onEnded: (call: CallFacts) => void;
-}
-
-/** What a session starts from. */
-export interface SessionStartingPoint {
-  readonly call: CallFacts;
-  readonly bot: Bot;
-  readonly mode: DeliveryMode;
-  /** Turns of this call that were answered before, here or elsewhere; turn numbers go on from there. */
-  readonly turns: number;
-  /** What the caller was last asked for. */
-  readonly listen: Listen;
-}
 
 /** One session. Made and thrown away by `Sessions`. */
 export class Session implements TurnHost, RunningSession {
@@ -53,7 +37,8 @@ export class Session implements TurnHost, RunningSession {
   readonly startedAtMs: number;
   readonly #parts: SessionParts;
   readonly #ear: Ear;
-  readonly #open = new Set<Turn>();
+  readonly #open = new OpenTurns();
+  readonly #interruption = new Interruption(this.#open, this.playback);
   readonly #early: EarlyRecognition | undefined;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
@@ -66,8 +51,6 @@ export class Session implements TurnHost, RunningSession {
   #farewell: Turn | undefined;
   #end: SessionEnd | undefined;
   #endedAtMs = 0;
-  /** The reply that the caller's speech has cut, and the turn it came on. */
-  #cut: { readonly turn: Turn; readonly reply: Cut } | undefined;
   #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
 
@@ -86,7 +69,7 @@ export class Session implements TurnHost, RunningSession {
         bot,
         call,
         ear: () => this.#ear,
-        mayStart: () => this.#owed === undefined && !this.#isProtected(parts.clock.monotonicMs()),
+        mayStart: () => this.#owed === undefined && !this.#interruption.isBarred(parts.clock.monotonicMs()),
         onFailed: (error) => parts.observer.botFailed?.(call, `${call.conversationId}#audio`, error),
       }),
       isSelfEndpointing: bot.endpointing === 'bot',
@@ -157,19 +140,20 @@ export class Session implements TurnHost, RunningSession {
     // The bot's own goodbye is being spoken: it ends the call as well as ours.
     if (this.#owed !== undefined && this.#work.size > 0) await this.#work.done();
     // Again for a turn that came meanwhile, when the one before was cancelled.
-    for (let newest = this.#alone(); newest !== undefined && !this.isEnded; newest = this.#alone()) {
+    const newestAlone = (): Turn | undefined => this.#open.keepNewest('superseded');
+    for (let newest = newestAlone(); newest !== undefined && !this.isEnded; newest = newestAlone()) {
       // Two mouths on one turn would cut each other short: an answer that is under way hands the caller over itself.
       if (newest.takeOver()) newest.interrupt();
       else this.#work.add(() => this.#parts.runner.leave(this, newest, end));
       await this.#work.done();
     }
-    this.#alone()?.finish('superseded');
+    newestAlone()?.finish('superseded');
   }
 
   /** Ends a session that nobody uses any more; open turns fail as too old. Waits until the bot was told. */
   async stop(end: SessionEnd): Promise<void> {
     this.ends(end);
-    for (const turn of [...this.#open]) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), 'deadline');
+    for (const turn of this.#open.list()) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), 'deadline');
     await this.#work.done();
     this.#ear.close();
   }
@@ -191,7 +175,7 @@ export class Session implements TurnHost, RunningSession {
     const nowMs = this.#lastInputMs;
     const isPlaying = this.playback.isPlaying(nowMs);
     // G-51: what is said into a prompt that cannot be cut is not input.
-    if (!this.#isProtected(nowMs, isPlaying)) this.#ear.hear(turn, input.audio, isPlaying);
+    if (!this.#interruption.isBarred(nowMs, isPlaying)) this.#ear.hear(turn, input.audio, isPlaying);
   }
 
   cutSpeech(turn: Turn): void {
@@ -211,18 +195,7 @@ export class Session implements TurnHost, RunningSession {
 
   callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
     const nowMs = this.#parts.clock.monotonicMs();
-    // Whatever the speech was, nothing is said into the keys that follow.
-    if (by === 'keys') this.#cut = undefined;
-    // A protected prompt goes on, whatever a client sends (G-37).
-    if (this.#isProtected(nowMs)) return;
-    const isPlaying = this.playback.isPlaying(nowMs);
-    const interrupted = [...this.#open].filter((other) => other !== spared && other.interrupt());
-    const isInterrupted = interrupted.length > 0;
-    if (!isPlaying && !isInterrupted) return;
-    const reply = this.playback.cut(nowMs);
-    if (isInterrupted) this.playback.dropped(isPlaying || interrupted.some(({ hasSpoken }) => hasSpoken));
-    // A reply that was still being made cannot go on where it was.
-    this.#cut = by === 'speech' && !isInterrupted ? { turn, reply } : undefined;
+    if (!this.#interruption.by(by, turn, spared, nowMs)) return;
     const heard = this.playback.heard(nowMs);
     this.#parts.observer.bargeIn?.(this.call, turn.id, by, heard.ms);
     this.#note({ type: 'barge_in', by, heard }, turn.id);
@@ -242,8 +215,8 @@ export class Session implements TurnHost, RunningSession {
       turn.finish('superseded');
       return;
     }
-    const cut = act.kind === 'speech' && this.#cut?.turn === turn ? this.#cut.reply : undefined;
-    this.#cut = undefined;
+    const cutBefore = this.#interruption.takeCut(turn);
+    const cut = act.kind === 'speech' ? cutBefore : undefined;
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const heard = this.playback.heard(this.#parts.clock.monotonicMs());
     this.#work.add(() => this.#parts.runner.answer(this, turn, { act, heard, cut, recognition }));
@@ -251,7 +224,7 @@ export class Session implements TurnHost, RunningSession {
 
   hungUp(turn: Turn): void {
     this.ends('caller');
-    for (const other of [...this.#open]) {
+    for (const other of this.#open.list()) {
       // The platform still waits for these streams to complete; nothing is owed on them any more.
       if (other !== turn) other.finish('hang_up', 'hang_up');
     }
@@ -287,12 +260,7 @@ export class Session implements TurnHost, RunningSession {
   }
 
   listensFor(listen: Listen): void {
-    const { bot } = this;
-    const { digitSilenceMs, patience } = this.#parts.settings;
-    const usual = { ...patience, ...bot.speech };
-    // Somebody who reads out digits looks at the next group in between.
-    const isReading = wantsDigits({ listen }) && (listen.digits ?? 0) > 1 && digitSilenceMs > usual.endSilenceMs + usual.resumeGraceMs;
-    this.#ear.expect({ ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, usual) : {}), ...listen.speech });
+    this.#ear.expect(listeningPatience(listen, this.bot, this.#parts.settings));
   }
 
   owes(owed: OwedEnd, turn: Turn): void {
@@ -322,21 +290,6 @@ export class Session implements TurnHost, RunningSession {
   #settle(turn: Turn): void {
     if (this.#isSayingGoodbye || turn.takeOver()) return;
     this.#work.add(() => this.#parts.runner.settle(this, turn));
-  }
-
-  /** Completes all open turns but the newest. */
-  #alone(): Turn | undefined {
-    const turns = [...this.#open].sort((a, b) => a.number - b.number);
-    const newest = turns.pop();
-    for (const turn of turns) turn.finish('superseded');
-    return newest;
-  }
-
-  /** @param isPlaying - of the playback at `nowMs`: prompts that were heard to their end, which nobody cuts, are not looked through. */
-  #isProtected(nowMs: number, isPlaying = this.playback.isPlaying(nowMs)): boolean {
-    if (isPlaying && this.playback.isProtected(nowMs)) return true;
-    for (const turn of this.#open) if (turn.holdsFloor) return true;
-    return false;
   }
 
   #note(event: NotifyingEvent, turnId: string): void {

@@ -1,0 +1,49 @@
+// The turns of one session that are not done: two of them are normal (G-50). Knows who is the newest, and nothing of what a
+// turn is about.
+import type { TurnEnd } from '../dialog/ending.ts';
+import type { Turn } from './turn.ts';
+
+/** Owned by a session. */
+export class OpenTurns {
+  readonly #turns = new Set<Turn>();
+
+  get size(): number {
+    return this.#turns.size;
+  }
+
+  /** True while a prompt that may not be cut is still to be spoken on one of them (G-37). */
+  get isFloorHeld(): boolean {
+    for (const turn of this.#turns) if (turn.holdsFloor) return true;
+    return false;
+  }
+
+  add(turn: Turn): void {
+    this.#turns.add(turn);
+  }
+
+  delete(turn: Turn): void {
+    this.#turns.delete(turn);
+  }
+
+  has(turn: Turn): boolean {
+    return this.#turns.has(turn);
+  }
+
+  /** Those that are open now, in a list of its own: what is done to a turn may close it. */
+  list(): readonly Turn[] {
+    return [...this.#turns];
+  }
+
+  /** Interrupts all but `spared`. @returns those that had something to interrupt. */
+  interrupt(spared: Turn | undefined): readonly Turn[] {
+    return this.list().filter((turn) => turn !== spared && turn.interrupt());
+  }
+
+  /** Completes all but the newest. @returns it; undefined when none is open. */
+  keepNewest(end: TurnEnd): Turn | undefined {
+    const turns = [...this.#turns].sort((a, b) => a.number - b.number);
+    const newest = turns.pop();
+    for (const turn of turns) turn.finish(end);
+    return newest;
+  }
+}
