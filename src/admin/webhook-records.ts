@@ -1,7 +1,5 @@
-// Webhooks as records: their registrations (read leniently, written strictly) and what they deliver about app
-// authorizations. Signatures and ids are judged elsewhere.
+// Registrations of webhooks as records: read leniently, written strictly. What they deliver is read elsewhere.
 import { z } from 'zod';
-import { AppError } from '../base/errors.ts';
 import { looseText, looseWord } from './loose-fields.ts';
 import { demand, demandWritten } from './records.ts';
 
@@ -66,39 +64,4 @@ export function writeWebhook(create: WebhookCreate): WebhookCreate {
 /** The body of a change. @throws AppError `config_invalid` with what is wrong, and none of the values. */
 export function writeWebhookUpdate(update: WebhookUpdate): WebhookUpdate {
   return demandWritten(updateFields, update, 'the change of a webhook');
-}
-
-/** What an organization did with an app (6.1). Ids are as the platform spelt them. */
-export interface ServiceAppEvent {
-  readonly event: 'authorized' | 'deauthorized';
-  /** Id of the webhook; undefined when the envelope lacks it. */
-  readonly webhookId: string | undefined;
-  /** Id of the app, encoded or not. */
-  readonly appId: string;
-  /** The organization that authorized: never the envelope's own `orgId`, which is the developer's. */
-  readonly authorizerOrgId: string;
-  /** As it came: part of the key that finds repetitions (H-22). */
-  readonly authorizationDate: string;
-}
-
-/**
- * Reads a delivery about an app (H-21).
- *
- * @param appResource - the platform's word for apps, of the profile.
- * @throws AppError `bad_message` that says which member is missing or wrong and quotes nothing.
- */
-export function readServiceAppEvent(value: unknown, appResource: string): ServiceAppEvent {
-  const shape = z.object({
-    id: looseText,
-    resource: z.literal(appResource),
-    event: z.enum(['authorized', 'deauthorized']),
-    data: z.object({ id: name, authorizerOrgId: name, authorizationDate: name }),
-  });
-  const parsed = shape.safeParse(value);
-  if (!parsed.success) {
-    const places = new Set(parsed.error.issues.map(({ path }) => path.join('.') || 'the whole'));
-    throw new AppError('bad_message', `a webhook delivery is none about an app: ${[...places].join(', ')}`);
-  }
-  const { id: webhookId, event, data } = parsed.data;
-  return { event, webhookId, appId: data.id, authorizerOrgId: data.authorizerOrgId, authorizationDate: data.authorizationDate };
 }

@@ -1,0 +1,63 @@
+// The token that a service app has in one organization, asked for by the integration (5.2).
+import type { Clock } from '../../base/clock.ts';
+import { decodeId, encodeId, otherOrganizationForm } from '../platform-id.ts';
+import { readTokenReply, type ServiceAppCredentials, type ServiceAppTokens } from '../tokens.ts';
+import type { RestClient } from './rest-client.ts';
+import { RestError } from './rest-error.ts';
+
+/** What asks for tokens. */
+export interface ApplicationTokensOptions {
+  /** With the tokens of the integration, which must be of the same developer as the app. */
+  readonly rest: RestClient;
+  readonly app: ServiceAppCredentials;
+  /** Scheme of the platform's ids, of the profile. */
+  readonly idScheme: string;
+  readonly clock: Clock;
+}
+
+/** Asks for tokens of organizations. */
+export class ApplicationTokens {
+  readonly #options: ApplicationTokensOptions;
+  readonly #clientId: string;
+  readonly #path: string;
+
+  /** @throws AppError `bad_message` when the client id of the app is none. */
+  constructor(options: ApplicationTokensOptions) {
+    this.#options = options;
+    this.#clientId = decodeId(options.app.clientId, 'APPLICATION', options.idScheme);
+    this.#path = `/applications/${encodeId(this.#clientId, 'APPLICATION', options.idScheme)}/token`;
+  }
+
+  /**
+   * Asks for the tokens of an organization. Its id is passed on as it is spelt; where the platform does not know it so, the
+   * other spelling is tried once (U-14).
+   *
+   * @param organization - id in any spelling.
+   * @throws AppError `bad_message` for what is no organization, and what {@link RestClient.send} throws: the status 403 when
+   *   the organization has not authorized the app.
+   */
+  async obtain(organization: string, signal: AbortSignal): Promise<ServiceAppTokens> {
+    const orgId = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
+    try {
+      return await this.#ask(orgId, organization, signal);
+    } catch (thrown) {
+      if (!isUnknownId(thrown)) throw thrown;
+      return this.#ask(orgId, otherOrganizationForm(organization, this.#options.idScheme), signal);
+    }
+  }
+
+  async #ask(orgId: string, targetOrgId: string, signal: AbortSignal): Promise<ServiceAppTokens> {
+    const { rest, app, clock } = this.#options;
+    const body = { clientId: this.#clientId, clientSecret: app.clientSecret, targetOrgId };
+    const askedAtMs = clock.nowMs();
+    return rest.send({ method: 'POST', path: this.#path, body }, signal, (answer) => ({
+      ...readTokenReply(answer.body, askedAtMs),
+      orgId,
+      targetOrgId,
+    }));
+  }
+}
+
+function isUnknownId(thrown: unknown): boolean {
+  return thrown instanceof RestError && (thrown.status === 400 || thrown.status === 404);
+}

@@ -1,0 +1,72 @@
+// Data sources of one organization at the administration interface (5.3): the five requests and nothing else. What to do
+// with them is the lifecycle's.
+import {
+  readDataSource,
+  readList,
+  writeDataSource,
+  writeDataSourceUpdate,
+  type ClaimNames,
+  type DataSource,
+  type DataSourceCreate,
+  type DataSourceItem,
+  type DataSourceUpdate,
+} from '../records.ts';
+import { pathSegment } from './path-segment.ts';
+import type { RestClient } from './rest-client.ts';
+import { RestError } from './rest-error.ts';
+
+const PATH = '/dataSources';
+/** What an interface says that knows only the other spelling of the list's path. */
+const WRONG_PATH = new Set([301, 302, 307, 308, 404, 405]);
+
+/** Each method rejects as {@link RestClient.send} does. */
+export class DataSources {
+  readonly #rest: RestClient;
+  readonly #claims: ClaimNames;
+
+  /** @param rest - with the tokens that the app has in the organization. */
+  constructor(rest: RestClient, claims: ClaimNames) {
+    this.#rest = rest;
+    this.#claims = claims;
+  }
+
+  /**
+   * Registers a data source. Never sent again when it may have been done: list and match first (R-12).
+   *
+   * @throws RestError with `mayHaveHappened`; AppError `config_invalid` for what cannot be registered (R-01).
+   */
+  async create(create: DataSourceCreate, signal: AbortSignal): Promise<DataSource> {
+    const body = { ...writeDataSource(create) };
+    return this.#rest.send({ method: 'POST', path: PATH, body }, signal, ({ body: answer }) => this.#read(answer));
+  }
+
+  /** All of them. The path ends in a slash; where that is unknown, it does not (5.3). */
+  async list(signal: AbortSignal): Promise<readonly DataSourceItem[]> {
+    const list = (path: string): Promise<readonly DataSourceItem[]> =>
+      this.#rest.send({ method: 'GET', path }, signal, ({ body }) => readList(body, (item) => this.#read(item)));
+    return list(`${PATH}/`).catch((thrown: unknown) => {
+      if (thrown instanceof RestError && thrown.status !== undefined && WRONG_PATH.has(thrown.status)) return list(PATH);
+      throw thrown;
+    });
+  }
+
+  /** @throws RestError `platform_refused` with the status 404 for one that is not there. */
+  async get(id: string, signal: AbortSignal): Promise<DataSource> {
+    return this.#rest.send({ method: 'GET', path: `${PATH}/${pathSegment(id)}` }, signal, ({ body }) => this.#read(body));
+  }
+
+  /** Sends what is given and nothing else (R-02). @throws AppError `config_invalid` for what cannot be sent. */
+  async update(id: string, update: DataSourceUpdate, signal: AbortSignal): Promise<DataSource> {
+    const body = { ...writeDataSourceUpdate(update) };
+    return this.#rest.send({ method: 'PUT', path: `${PATH}/${pathSegment(id)}`, body }, signal, ({ body: answer }) => this.#read(answer));
+  }
+
+  /** Resolves when it is gone, also when an earlier try of the same request removed it. */
+  async delete(id: string, signal: AbortSignal): Promise<void> {
+    await this.#rest.delete(`${PATH}/${pathSegment(id)}`, signal);
+  }
+
+  #read(value: unknown): DataSource {
+    return readDataSource(value, this.#claims);
+  }
+}

@@ -1,0 +1,52 @@
+// An answer of the administration interface, read whole: JSON, or a refusal with the platform's words. Nothing is decided
+// about it here.
+import type { Clock } from '../../base/clock.ts';
+import { isGoodStatus, refusalOf, RequestFailure, type HttpAnswer } from '../../base/http-exchange.ts';
+import { platformWords, Refusal, trackingIdOf } from './rest-error.ts';
+
+/** A good answer. */
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON, not checked; undefined for an empty answer. */
+  readonly body: unknown;
+  /** The platform's id of the exchange. */
+  readonly trackingId: string | undefined;
+}
+
+/**
+ * Reads an answer to its end.
+ *
+ * @param secrets - what was sent and may not be repeated in the words of a refusal.
+ * @returns a refusal as a value, because its status counts even when its body breaks off.
+ * @throws RequestFailure `bad_answer` for good answers that are no JSON or too long, `unreachable` for those that break off.
+ */
+export async function takeAnswer(
+  answer: HttpAnswer,
+  { clock, trackingHeader, secrets }: { clock: Clock; trackingHeader: string; secrets: readonly string[] },
+): Promise<RestAnswer | Refusal> {
+  const { status, headers } = answer;
+  const header = headers.get(trackingHeader);
+  if (!isGoodStatus(status)) {
+    // What cannot be read whole is not quoted: a secret that was cut in half would not be found.
+    const text = await textOf(answer).catch(() => undefined);
+    return new Refusal(refusalOf(answer, clock), platformWords(text, header, secrets));
+  }
+  const text = await textOf(answer);
+  return { status, headers, body: text === '' ? undefined : parsed(text, status), trackingId: trackingIdOf(header, secrets) };
+}
+
+async function textOf({ chunks }: HttpAnswer): Promise<string> {
+  const taken: Uint8Array[] = [];
+  for await (const chunk of chunks) taken.push(chunk);
+  return Buffer.concat(taken).toString('utf8');
+}
+
+function parsed(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes the answer.
+    throw new RequestFailure('bad_answer', `answered with something that is no JSON (status ${String(status)})`, { status });
+  }
+}

@@ -1,0 +1,222 @@
+// Requests to the administration interface: a bearer token, a tracking id, limits of time and size, tries again where that
+// is safe, and one refresh of the token. Knows no resource and keeps nothing between requests.
+import { randomUUID } from 'node:crypto';
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { exchange, RequestFailure, type HttpMethod, type SendRequest } from '../../base/http-exchange.ts';
+import type { Logger } from '../../base/log.ts';
+import type { PlatformAddress } from '../platform-address.ts';
+import type { TokenSource } from '../token-source.ts';
+import { takeAnswer, type RestAnswer } from './rest-answer.ts';
+import { codeOf, Refusal, RestError, type PlatformWords } from './rest-error.ts';
+import { mayHaveHappened, pauseBeforeRetry, RETRY_LIMITS, type RetryLimits } from './retry.ts';
+import { secretsIn } from './scrub.ts';
+
+/** How much time and memory requests may take. */
+export interface RestLimits {
+  /** Longest wait for one answer, to its end, ms. */
+  readonly tryMs: number;
+  /** Longest time of a request with all its tries, pauses and tokens, ms. */
+  readonly wholeMs: number;
+  /** Largest answer, bytes. */
+  readonly maxAnswerBytes: number;
+  readonly retry: RetryLimits;
+}
+
+export const REST_LIMITS: RestLimits = { tryMs: 15_000, wholeMs: 60_000, maxAnswerBytes: 2_000_000, retry: RETRY_LIMITS };
+
+/** What a client works with. */
+export interface RestClientOptions {
+  readonly address: PlatformAddress;
+  readonly tokens: TokenSource;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly limits?: RestLimits;
+  /** Default: the fetch of the runtime. */
+  readonly send?: SendRequest;
+  /** Draws the pauses, from 0 up to 1; default Math.random. */
+  readonly random?: () => number;
+}
+
+/** One request. */
+export interface RestRequest {
+  readonly method: HttpMethod;
+  /** Below the base address, beginning with a slash; may have a query. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+type Settled = RestClientOptions & Required<Pick<RestClientOptions, 'limits' | 'send' | 'random'>>;
+
+/** Sends requests with the tokens of one source. Nothing is left behind when a request is over; there is nothing to close. */
+export class RestClient {
+  readonly address: PlatformAddress;
+  readonly #options: Settled;
+
+  constructor(options: RestClientOptions) {
+    this.address = options.address;
+    this.#options = { limits: REST_LIMITS, send: globalThis.fetch, random: Math.random, ...options };
+  }
+
+  /**
+   * Sends a request until it has a good answer, as often as is safe (R-10, R-11, R-12).
+   *
+   * @param read - makes something of the answer; throws AppError `platform_answer_invalid` for content it cannot use.
+   * @throws RestError `platform_refused`, `platform_unavailable` (also when `signal` aborts), `platform_answer_invalid`, or
+   *   `authorization_needed` for a second 401; and what the token source throws.
+   */
+  async send<T>(request: RestRequest, signal: AbortSignal, read: (answer: RestAnswer) => T): Promise<T> {
+    const { clock, limits } = this.#options;
+    const whole = linkAbort(signal);
+    const cancel = clock.after(limits.wholeMs, () => {
+      whole.abort('deadline');
+    });
+    try {
+      return await new Asking(this.#options, request, whole).ask(read);
+    } finally {
+      cancel();
+      whole.dispose();
+    }
+  }
+
+  /** Removes what is at `path`. That it is no longer there is a success when an earlier try may have removed it. */
+  async delete(path: string, signal: AbortSignal): Promise<void> {
+    await this.send({ method: 'DELETE', path }, signal, () => undefined).catch((thrown: unknown) => {
+      if (!(thrown instanceof RestError && thrown.status === 404 && thrown.mayHaveHappened)) throw thrown;
+    });
+  }
+}
+
+/** One request with all its tries. */
+class Asking {
+  readonly #options: Settled;
+  readonly #request: RestRequest;
+  readonly #whole: LinkedAbort;
+  readonly #startedMs: number;
+  /** Ours, with the number of the try behind it. */
+  readonly #trackingId = `parley_${randomUUID()}`;
+  /** What was sent and must not be repeated in any message. */
+  #secrets: readonly string[];
+  #token = '';
+  #tries = 0;
+  #mayHaveHappened = false;
+
+  constructor(options: Settled, request: RestRequest, whole: LinkedAbort) {
+    this.#options = options;
+    this.#request = request;
+    this.#whole = whole;
+    this.#startedMs = options.clock.monotonicMs();
+    this.#secrets = secretsIn(request.body ?? {});
+  }
+
+  async ask<T>(read: (answer: RestAnswer) => T): Promise<T> {
+    const answer = await this.#answer();
+    try {
+      return read(answer);
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'platform_answer_invalid') throw thrown;
+      const failure = new RequestFailure('bad_answer', `answered with something unknown: ${thrown.message}`, { status: answer.status });
+      throw this.#error(failure, { message: undefined, trackingId: answer.trackingId });
+    }
+  }
+
+  async #answer(): Promise<RestAnswer> {
+    const { tokens, limits, random, log } = this.#options;
+    const { method } = this.#request;
+    await this.#useToken(tokens.current(this.#whole.signal));
+    let isRefreshed = false;
+    for (;;) {
+      this.#tries += 1;
+      const outcome = await this.#try();
+      if (!(outcome instanceof RequestFailure)) return outcome;
+      if (outcome.status === 401 && !isRefreshed) {
+        // R-10: once. The platform did nothing, so that a POST may be sent again as well.
+        isRefreshed = true;
+        await this.#useToken(tokens.refreshed(this.#token, this.#whole.signal));
+        continue;
+      }
+      this.#mayHaveHappened ||= method !== 'GET' && mayHaveHappened(outcome);
+      const pauseMs = pauseBeforeRetry(outcome, { method, tries: this.#tries - Number(isRefreshed), limits: limits.retry, random });
+      if (pauseMs === undefined || pauseMs >= this.#leftMs || this.#whole.signal.aborted) throw this.#error(outcome);
+      log.warn(
+        { ...this.#said, outcome: outcome.outcome, status: outcome.status, pauseMs: Math.round(pauseMs) },
+        'asking the platform again',
+      );
+      const waited = await waitAtMost(new Promise<never>(() => undefined), pauseMs, this.#options.clock, this.#whole.signal);
+      if (waited.kind === 'aborted') throw this.#error(outcome);
+    }
+  }
+
+  /** Waits for a token no longer than for everything else. */
+  async #useToken(token: Promise<string>): Promise<void> {
+    const waited = await waitAtMost(token, Math.max(0, this.#leftMs), this.#options.clock, this.#whole.signal);
+    if (waited.kind !== 'value') throw this.#error(this.#stopped());
+    this.#token = waited.value;
+    this.#secrets = [...this.#secrets, waited.value];
+  }
+
+  /** Sends it once. @returns the failure instead of an answer, where there is one. */
+  async #try(): Promise<RestAnswer | RequestFailure> {
+    const { address, clock, limits, send, log } = this.#options;
+    const { method, path, body } = this.#request;
+    const attempt = linkAbort(this.#whole.signal);
+    const cancel = clock.after(limits.tryMs, () => {
+      attempt.abort('deadline');
+    });
+    const headers = {
+      accept: 'application/json',
+      authorization: `Bearer ${this.#token}`,
+      'user-agent': 'parley',
+      [address.trackingHeader]: `${this.#trackingId}_${String(this.#tries)}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const sent = { method, url: address.baseUrl + path, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+    const exchangeLimits = { firstByteMs: limits.tryMs, maxAnswerBytes: limits.maxAnswerBytes };
+    try {
+      const answer = await exchange({ clock, send, limits: exchangeLimits }, sent, attempt.signal, (arriving) =>
+        takeAnswer(arriving, { clock, trackingHeader: address.trackingHeader, secrets: this.#secrets }),
+      );
+      const { status } = answer;
+      const trackingId = answer instanceof Refusal ? answer.words.trackingId : answer.trackingId;
+      log.debug({ ...this.#said, status, platformTrackingId: trackingId, tries: this.#tries }, 'the platform answered');
+      return answer;
+    } catch (thrown) {
+      if (!(thrown instanceof RequestFailure)) throw thrown;
+      if (this.#whole.signal.aborted) return this.#stopped();
+      return attempt.signal.aborted ? new RequestFailure('timeout', `did not answer within ${String(limits.tryMs)} ms`) : thrown;
+    } finally {
+      cancel();
+      attempt.dispose();
+    }
+  }
+
+  /** Why it ends before its time: the whole limit, or nobody waits any more. */
+  #stopped(): RequestFailure {
+    const { wholeMs } = this.#options.limits;
+    return this.#leftMs <= 0
+      ? new RequestFailure('timeout', `did not answer well within ${String(wholeMs)} ms`)
+      : new RequestFailure('cancelled', 'was not waited for');
+  }
+
+  #error(failure: RequestFailure, words?: PlatformWords): RestError {
+    const said = words ?? (failure instanceof Refusal ? failure.words : { message: undefined, trackingId: undefined });
+    // An answer that cannot be read is an answer: what changes something has changed it.
+    const happened = this.#mayHaveHappened || (this.#request.method !== 'GET' && failure.outcome === 'bad_answer');
+    return new RestError(codeOf(failure), this.#name, failure, said, happened);
+  }
+
+  get #leftMs(): number {
+    return this.#startedMs + this.#options.limits.wholeMs - this.#options.clock.monotonicMs();
+  }
+
+  /** What was asked, without the query. */
+  get #name(): string {
+    return `${this.#request.method} ${this.#request.path.split('?')[0] ?? ''}`;
+  }
+
+  get #said(): Readonly<Record<string, unknown>> {
+    return { request: this.#name, trackingId: this.#trackingId };
+  }
+}

@@ -1,0 +1,52 @@
+// Whether a failed request may be sent again, and how long to wait before it. Pure: nothing is sent and no time passes here.
+import type { HttpMethod, RequestFailure } from '../../base/http-exchange.ts';
+
+/** Bounds of trying again. */
+export interface RetryLimits {
+  /** Most times that a request is sent. */
+  readonly maxTries: number;
+  /** Upper bound of the pause before the second try, ms; it doubles with each further one. */
+  readonly firstPauseMs: number;
+  /** Upper bound of every pause that the platform did not ask for, ms. */
+  readonly maxPauseMs: number;
+  /** Longest pause that is waited when the platform asks for one, ms; for a longer one the request fails at once. */
+  readonly maxRetryAfterMs: number;
+}
+
+export const RETRY_LIMITS: RetryLimits = { maxTries: 4, firstPauseMs: 500, maxPauseMs: 8000, maxRetryAfterMs: 30_000 };
+
+/** With these the platform says that it did nothing yet, and when to come back. */
+const COME_BACK = new Set([423, 429, 503]);
+/** No connection came about, so that nothing can have been done. */
+const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** True when the platform may have done what was asked although no good answer came. */
+export function mayHaveHappened({ outcome, status, systemCode }: RequestFailure): boolean {
+  if (status !== undefined) return status >= 500 && !COME_BACK.has(status);
+  if (outcome === 'unreachable') return systemCode === undefined || !NEVER_SENT.has(systemCode);
+  return outcome === 'timeout' || outcome === 'cancelled' || outcome === 'bad_answer';
+}
+
+/** True when a failure may be gone at the next try: not a refusal, not a wrong answer, and nobody has given up. */
+function mayPass({ outcome, status }: RequestFailure): boolean {
+  if (status !== undefined) return status >= 500 || COME_BACK.has(status);
+  return outcome === 'timeout' || outcome === 'unreachable';
+}
+
+/**
+ * The pause before the next try, ms; undefined when there must be none. GET, PUT and DELETE may be sent again after any
+ * passing failure, POST only when it surely had no effect (R-12).
+ *
+ * @param tries - how often the request was sent so far.
+ * @param random - gives a number from 0 up to 1; the whole pause is drawn, so that many clients do not come back at once.
+ */
+export function pauseBeforeRetry(
+  failure: RequestFailure,
+  { method, tries, limits, random }: { method: HttpMethod; tries: number; limits: RetryLimits; random: () => number },
+): number | undefined {
+  if (tries >= limits.maxTries || !mayPass(failure) || (method === 'POST' && mayHaveHappened(failure))) return undefined;
+  const { retryAfterMs } = failure;
+  if (retryAfterMs === undefined) return random() * Math.min(limits.maxPauseMs, limits.firstPauseMs * 2 ** (tries - 1));
+  // Not before the time it named, and not all at that time.
+  return retryAfterMs > limits.maxRetryAfterMs ? undefined : retryAfterMs + random() * limits.firstPauseMs;
+}

@@ -1,0 +1,82 @@
+// Registrations of webhooks at the administration interface (5.5). Which of them there should be is decided elsewhere.
+import { AppError } from '../../base/errors.ts';
+import { readList } from '../records.ts';
+import {
+  readWebhook,
+  writeWebhook,
+  writeWebhookUpdate,
+  type WebhookCreate,
+  type WebhookRegistration,
+  type WebhookUpdate,
+} from '../webhook-records.ts';
+import { nextPage } from './next-page.ts';
+import { pathSegment } from './path-segment.ts';
+import type { RestAnswer } from './rest-answer.ts';
+import type { RestClient } from './rest-client.ts';
+
+const PATH = '/webhooks';
+/** Entries asked for at once, and the most pages that are fetched: nobody has thousands of webhooks. */
+const PAGE_ENTRIES = 100;
+const MAX_PAGES = 20;
+
+interface Page {
+  readonly entries: readonly WebhookRegistration[];
+  readonly next: string | undefined;
+}
+
+/** Each method rejects as {@link RestClient.send} does. */
+export class Webhooks {
+  readonly #rest: RestClient;
+
+  /** @param rest - with the tokens of the integration. */
+  constructor(rest: RestClient) {
+    this.#rest = rest;
+  }
+
+  /** Registers a webhook; not idempotent, so list and match first (R-24). @throws AppError `config_invalid` for what cannot be. */
+  async create(create: WebhookCreate, signal: AbortSignal): Promise<WebhookRegistration> {
+    return this.#rest.send({ method: 'POST', path: PATH, body: { ...writeWebhook(create) } }, signal, ({ body }) => readWebhook(body));
+  }
+
+  /**
+   * All of them, page by page.
+   *
+   * @throws AppError `platform_answer_invalid` when the pages lead elsewhere, in a circle, or on and on: a part of the list
+   *   would pass for all of it, and webhooks be registered twice.
+   */
+  async list(signal: AbortSignal): Promise<readonly WebhookRegistration[]> {
+    const found: WebhookRegistration[] = [];
+    const seen = new Set<string>();
+    let path: string | undefined = `${PATH}?max=${String(PAGE_ENTRIES)}`;
+    while (path !== undefined) {
+      if (seen.has(path) || seen.size >= MAX_PAGES) {
+        throw new AppError('platform_answer_invalid', `the pages of the list of webhooks do not end (${String(seen.size)} were read)`);
+      }
+      seen.add(path);
+      const { entries, next }: Page = await this.#rest.send({ method: 'GET', path }, signal, (answer) => this.#page(answer));
+      found.push(...entries);
+      path = next;
+    }
+    return found;
+  }
+
+  /** @throws RestError `platform_refused` with the status 404 for one that is not there. */
+  async get(id: string, signal: AbortSignal): Promise<WebhookRegistration> {
+    return this.#rest.send({ method: 'GET', path: `${PATH}/${pathSegment(id)}` }, signal, ({ body }) => readWebhook(body));
+  }
+
+  /** Changes what can be changed (R-20). @throws AppError `config_invalid` for what cannot be sent. */
+  async update(id: string, update: WebhookUpdate, signal: AbortSignal): Promise<WebhookRegistration> {
+    const request = { method: 'PUT', path: `${PATH}/${pathSegment(id)}`, body: { ...writeWebhookUpdate(update) } } as const;
+    return this.#rest.send(request, signal, ({ body }) => readWebhook(body));
+  }
+
+  /** Resolves when it is gone, also when an earlier try of the same request removed it. */
+  async delete(id: string, signal: AbortSignal): Promise<void> {
+    await this.#rest.delete(`${PATH}/${pathSegment(id)}`, signal);
+  }
+
+  #page({ body, headers }: RestAnswer): Page {
+    return { entries: readList(body, readWebhook), next: nextPage(headers.get('link'), this.#rest.address.baseUrl) };
+  }
+}
