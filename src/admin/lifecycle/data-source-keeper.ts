@@ -89,7 +89,8 @@ export class DataSourceKeeper {
     this.#wake();
     await this.#nextStep();
     // A step that was under way has not heard of it.
-    if (this.#isRenewalWanted && this.#error === undefined) await this.#nextStep();
+    const { error } = this.state;
+    if (this.#mustRenew && error === undefined) await this.#nextStep();
     return this.state;
   }
 
@@ -147,8 +148,8 @@ export class DataSourceKeeper {
     if (record === undefined) await this.#create(signal);
     else {
       const isNew = this.#served.id !== record.id;
-      await this.#follow(record, isNew);
-      const isDue = isRenewalWanted || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
+      const isRenewed = await this.#follow(record, isNew);
+      const isDue = (isRenewalWanted && !isRenewed) || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
       if (driftOf(record, wanted).length > 0) await this.#update(record.id, 'repaired', signal);
       // Without a known nonce no token would be let in (L-15).
       else if (isDue || journal.current === undefined) await this.#update(record.id, 'renewed', signal);
@@ -177,16 +178,21 @@ export class DataSourceKeeper {
     return match.kind === 'none' ? undefined : api.get(match.id, signal);
   }
 
-  /** Takes over what the record says of nonce and token, which is the last word, and lets its tokens in. */
-  async #follow(record: DataSource, isNew: boolean): Promise<void> {
+  /**
+   * Takes over what the record says of nonce and token, which is the last word, and lets its tokens in.
+   *
+   * @returns whether it is a renewal of ours whose answer was lost.
+   */
+  async #follow(record: DataSource, isNew: boolean): Promise<boolean> {
     const { journal } = this.#options;
     const { current, announced } = journal;
-    if (record.nonce === undefined) journal.serve(record.id);
-    else await this.#took(record.id, record.nonce, record.tokenExpiresAtMs ?? this.#assumedEndMs(record.nonce));
+    if (isNew) journal.serve(record.id);
+    if (record.nonce !== undefined) await this.#took(record.id, record.nonce, record.tokenExpiresAtMs ?? this.#assumedEndMs(record.nonce));
     this.#served.serve(record);
-    if (isNew || record.nonce === undefined || record.nonce === current) return;
-    // A renewal of ours whose answer was lost, or somebody else's.
-    this.#tell(record.nonce === announced ? 'renewed' : 'followed');
+    if (record.nonce === undefined || record.nonce === current) return false;
+    const isRenewed = record.nonce === announced;
+    if (!isNew) this.#tell(isRenewed ? 'renewed' : 'followed');
+    return isRenewed;
   }
 
   /** When the token of a nonce ends whose record does not say it (L-06). */
@@ -251,6 +257,10 @@ export class DataSourceKeeper {
     this.#expiresAtMs = expiresAtMs;
     this.#dueMs = expiresAtMs === undefined ? 0 : renewalDueMs(expiresAtMs, this.#lifetimeMs, times, this.#draw());
     this.#isAlarmed = false;
+  }
+
+  get #mustRenew(): boolean {
+    return this.#isRenewalWanted;
   }
 
   get #lifetimeMs(): number {

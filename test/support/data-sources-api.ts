@@ -1,0 +1,104 @@
+// The data sources of one organization in memory, as the platform keeps them, with the mishaps of a network: for the
+// lifecycle, under a fake clock. The HTTP side is the fake platform's.
+import { randomUUID } from 'node:crypto';
+import type { DataSourcesApi } from '../../src/admin/lifecycle/ports.ts';
+import type { DataSource, DataSourceCreate } from '../../src/admin/records.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { AppError } from '../../src/base/errors.ts';
+
+/** What goes wrong with the next call of an operation: nothing reaches the platform, or its answer is lost, or it refuses. */
+export type Mishap = 'unreachable' | 'answer_lost' | 'refused' | 'refused_after_all';
+
+type Operation = 'list' | 'get' | 'create' | 'update';
+
+/** One organization's data sources. */
+export class MemoryDataSources implements DataSourcesApi {
+  readonly records = new Map<string, DataSource>();
+  /** What was asked, in order. */
+  readonly asked: Operation[] = [];
+  /** Mishaps that wait for their operation, first come first served. */
+  readonly mishaps: [Operation, Mishap][] = [];
+  /** Called with the nonce when the platform has taken it and its answer is still on the way. */
+  onTaken: (nonce: string, id: string) => void = () => undefined;
+  /** True while nothing can be reached. */
+  isDown = false;
+  /** What answers leave out. */
+  readonly hidden = new Set<keyof DataSource>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Registers a data source behind the server's back. */
+  add(record: Partial<DataSource> & DataSourceCreate): DataSource {
+    const id = record.id ?? randomUUID();
+    const whole = { status: 'active', ...record, id, tokenExpiresAtMs: this.#clock.nowMs() + record.tokenLifetimeMinutes * 60_000 };
+    this.records.set(id, whole);
+    return whole;
+  }
+
+  list(): Promise<readonly DataSource[]> {
+    return this.#answer('list', () => [...this.records.values()].map((record) => this.#told(record)));
+  }
+
+  get(id: string): Promise<DataSource> {
+    return this.#answer('get', () => this.#told(this.#record(id)));
+  }
+
+  create(create: DataSourceCreate): Promise<DataSource> {
+    return this.#answer('create', () => {
+      const record = this.add(create);
+      this.onTaken(create.nonce, record.id);
+      return this.#told(record);
+    });
+  }
+
+  update(id: string, update: Partial<DataSource>): Promise<DataSource> {
+    return this.#answer('update', () => {
+      const before = this.#record(id);
+      const isFresh = update.nonce !== undefined && update.nonce !== before.nonce;
+      const minutes = update.tokenLifetimeMinutes ?? before.tokenLifetimeMinutes ?? 60;
+      const record = { ...before, ...update, ...(isFresh ? { tokenExpiresAtMs: this.#clock.nowMs() + minutes * 60_000 } : {}) };
+      this.records.set(id, record);
+      if (update.nonce !== undefined) this.onTaken(update.nonce, id);
+      return this.#told(record);
+    });
+  }
+
+  /** How often an operation was asked for. */
+  count(operation: Operation): number {
+    return this.asked.filter((each) => each === operation).length;
+  }
+
+  #answer<T>(operation: Operation, work: () => T): Promise<T> {
+    this.asked.push(operation);
+    const next = this.mishaps.findIndex(([of]) => of === operation);
+    const mishap = this.isDown ? 'unreachable' : next === -1 ? undefined : this.mishaps.splice(next, 1)[0]?.[1];
+    if (mishap === 'unreachable') return Promise.reject(new AppError('platform_unavailable', 'no connection'));
+    if (mishap === 'refused') return Promise.reject(refusal(409));
+    try {
+      const done = work();
+      if (mishap === 'refused_after_all') return Promise.reject(refusal(409));
+      if (mishap === 'answer_lost') return Promise.reject(new AppError('platform_unavailable', 'the answer was lost'));
+      return Promise.resolve(done);
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error('unknown'));
+    }
+  }
+
+  #record(id: string): DataSource {
+    const record = this.records.get(id);
+    if (record === undefined) throw refusal(404);
+    return record;
+  }
+
+  #told(record: DataSource): DataSource {
+    const told = Object.fromEntries(Object.entries(record).filter(([member]) => !this.hidden.has(member as keyof DataSource)));
+    return { ...told, id: record.id };
+  }
+}
+
+function refusal(status: number): AppError {
+  return new AppError('platform_refused', 'the platform refused', { details: { status } });
+}
