@@ -157,6 +157,7 @@ async function* chunksOf(response: Response, maxBytes: number, onFirst: () => vo
 }
 
 function unreachable(thrown: unknown): never {
+  if (thrown instanceof RequestFailure) throw thrown;
   // Foreign messages may quote headers, so nothing but the system's word for it is kept.
   const cause: unknown = thrown instanceof Error ? thrown.cause : undefined;
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;

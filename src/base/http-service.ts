@@ -16,6 +16,7 @@ import {
   type RequestOutcome,
   type SendRequest,
 } from './http-exchange.ts';
+import { sendRequest } from './http-send.ts';
 import { isLoopback } from './loopback.ts';
 
 /** Pause before the second try where the service does not ask for another one, ms. */
@@ -48,7 +49,7 @@ export interface HttpServiceOptions extends ExchangeLimits {
   readonly maxRunning?: number;
   readonly clock: Clock;
   readonly observer?: HttpServiceObserver;
-  /** Default: the fetch of the runtime. */
+  /** Default: {@link sendRequest}. */
   readonly send?: SendRequest;
 }
 
@@ -80,7 +81,7 @@ export class HttpService {
     if (!URL.canParse(url) || !isServiceAddress(new URL(url))) {
       throw new AppError('config_invalid', `${options.name} must have an https:// address (http:// on loopback only)`);
     }
-    this.#options = { maxRunning: 256, send: globalThis.fetch, ...options, url };
+    this.#options = { maxRunning: 256, send: sendRequest, ...options, url };
     this.#breaker = new CircuitBreaker({
       clock: options.clock,
       onChange: (state) => {

@@ -50,7 +50,6 @@ export async function speechService(...ways: readonly Answering[]): Promise<Spee
     });
   });
   // Told so, a client lets go of every connection after its answer: nothing idle is left when a test looks for what is left.
-  // (`connection: close` would not do: fetch then takes a cut connection for the end of the answer.)
   server.keepAliveTimeout = 1;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
@@ -133,6 +132,15 @@ export function cut(content?: Uint8Array, contentType = 'audio/pcm'): Answering 
   return (response) => {
     if (content === undefined) response.socket?.destroy();
     else response.writeHead(200, { 'content-type': contentType }).write(content, () => response.socket?.destroy());
+  };
+}
+
+/** Cuts the connection within an answer after which it would have closed it anyway. */
+export function cutAtTheEnd(content: Uint8Array, headers: Readonly<Record<string, string>>): Answering {
+  return (response) => {
+    response
+      .writeHead(200, { 'content-type': 'audio/pcm', connection: 'close', ...headers })
+      .write(content, () => response.socket?.destroy());
   };
 }
 

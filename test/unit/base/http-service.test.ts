@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CircuitState } from '../../../src/base/circuit-breaker.ts';
 import { RequestFailure, type RequestOutcome } from '../../../src/base/http-exchange.ts';
@@ -7,6 +8,7 @@ import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
 import {
   body,
   cut,
+  cutAtTheEnd,
   endless,
   hang,
   pieces,
@@ -106,12 +108,23 @@ describe('HttpService', () => {
     expect((await server.arrived(1)).headers.authorization).toBeUndefined();
   });
 
+  it('takes no answer that is compressed although it was asked not to', async () => {
+    const compressed: Answering = (response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('fine'));
+    };
+    const { service, server, outcomes } = await open([compressed]);
+    expect((await failureOf(ask(service))).details).toEqual({ outcome: 'bad_answer' });
+    expect([(await server.arrived(1)).headers['accept-encoding'], outcomes]).toEqual(['identity', ['bad_answer']]);
+  });
+
   it.each([
     ['the status 500', status(500)],
     ['the status 503', status(503)],
     ['the status 429 without a time', status(429)],
     ['a connection that is cut before the answer', cut()],
     ['a connection that is cut within the answer', cut(new Uint8Array(10))],
+    ['an answer in chunks without its last chunk', cutAtTheEnd(new Uint8Array(10), { 'transfer-encoding': 'chunked' })],
+    ['an answer that is shorter than its length', cutAtTheEnd(new Uint8Array(10), { 'content-length': '100' })],
   ])('asks once more after %s', async (_, way) => {
     const { service, server, outcomes, retries, clock } = await open([way, OK]);
     const asked = ask(service);

@@ -1,0 +1,52 @@
+// One HTTP request through Node's own client, which tells an answer that was cut off from one that is whole. The `fetch` of
+// Node 20 to 24 takes a chunked answer without its last chunk for whole when the service had said `connection: close`.
+import { request as plain, type IncomingMessage } from 'node:http';
+import { request as secure } from 'node:https';
+import { RequestFailure, type RequestBody, type SendRequest } from './http-exchange.ts';
+
+/** Statuses whose answers have no body. */
+const WITHOUT_BODY: readonly number[] = [204, 205, 304];
+
+/**
+ * Sends a request; redirects are not followed and nothing is decompressed. Reading the answer's body throws when it ends
+ * before its `content-length` or its last chunk.
+ *
+ * @throws TypeError whose cause is the system's error when no answer came; RequestFailure for a compressed answer.
+ */
+export const sendRequest: SendRequest = async (url, { method, headers, body, signal }) => {
+  const { bytes, contentType } = await encoded(body);
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const send = url.startsWith('https:') ? secure : plain;
+    const sending = send(url, { method, signal, headers: { accept: '*/*', 'accept-encoding': 'identity', ...contentType, ...headers } });
+    sending.once('response', resolve);
+    // Stays: a request that is given up after its answer began reports that here, too.
+    sending.on('error', (cause) => {
+      reject(new TypeError('the request failed', { cause }));
+    });
+    sending.end(bytes);
+  });
+  // Whoever reads the body is told; for a body that nobody reads there must be somebody who listens.
+  answer.on('error', () => undefined);
+  const { statusCode: status = 0 } = answer;
+  const encoding = answer.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') {
+    answer.destroy();
+    throw new RequestFailure('bad_answer', 'compressed its answer although it was asked not to');
+  }
+  const fields = new Headers();
+  for (const [name, value] of Object.entries(answer.headersDistinct)) for (const one of value ?? []) fields.append(name, one);
+  if (!WITHOUT_BODY.includes(status)) return new Response(answer, { status, headers: fields });
+  answer.resume();
+  return new Response(null, { status, headers: fields });
+};
+
+/** A body as bytes, so that its length is known and sent. A form brings the content type that names its boundary. */
+async function encoded(
+  body: RequestBody | undefined,
+): Promise<{ readonly bytes?: string | Uint8Array; readonly contentType?: Readonly<Record<string, string>> }> {
+  if (body === undefined) return {};
+  if (typeof body === 'string') return { bytes: body };
+  const form = new Response(body);
+  const type = form.headers.get('content-type');
+  return { bytes: new Uint8Array(await form.arrayBuffer()), ...(type === null ? {} : { contentType: { 'content-type': type } }) };
+}
