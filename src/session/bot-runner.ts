@@ -48,7 +48,7 @@ export class BotRunner {
 
   /** Answers one complete input and ends its turn. Never throws. */
   async answer(session: RunningSession, turn: Turn, input: CompleteInput): Promise<void> {
-    const writer = this.#writer(session, turn);
+    const writer = this.#writer(session, turn, input.completeAtMs);
     try {
       await this.#answer(session, turn, input, writer);
     } catch (thrown) {
@@ -112,9 +112,9 @@ export class BotRunner {
     }
   }
 
-  #writer(session: RunningSession, turn: Turn): ReplyWriter {
+  /** @param completeAtMs - since when the caller waits; now where no input is answered. */
+  #writer(session: RunningSession, turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): ReplyWriter {
     const { clock, observer, settings, voice } = this.#parts;
-    const completeAtMs = clock.monotonicMs();
     return new ReplyWriter({
       turn,
       mode: session.mode,

@@ -14,6 +14,8 @@ import type { TurnInput } from './turn.ts';
 /** An input with what the caller had heard when it came. */
 export interface CompleteInput {
   readonly act: TurnInput;
+  /** When it was, in monotonic ms; it may have waited for earlier inputs since. */
+  readonly completeAtMs: number;
   readonly heard: Heard;
   /** The reply that this speech has cut and that can go on. */
   readonly cut?: Cut | undefined;

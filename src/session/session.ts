@@ -218,8 +218,9 @@ export class Session implements TurnHost, RunningSession {
     const cutBefore = this.#interruption.takeCut(turn);
     const cut = act.kind === 'speech' ? cutBefore : undefined;
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
-    const heard = this.playback.heard(this.#parts.clock.monotonicMs());
-    this.#work.add(() => this.#parts.runner.answer(this, turn, { act, heard, cut, recognition }));
+    const completeAtMs = this.#parts.clock.monotonicMs();
+    const heard = this.playback.heard(completeAtMs);
+    this.#work.add(() => this.#parts.runner.answer(this, turn, { act, completeAtMs, heard, cut, recognition }));
   }
 
   hungUp(turn: Turn): void {

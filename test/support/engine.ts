@@ -139,6 +139,7 @@ function seeing(seen: string[]): SessionObserver {
     sessionEnded: (_call, end) => seen.push(`session_ended ${end}`),
     turnEnded: (_call, _turnId, end) => seen.push(`turn_ended ${end}`),
     bargeIn: () => seen.push('barge_in'),
+    replyStarted: (_call, _turnId, latencyMs) => seen.push(`reply_started ${String(latencyMs)}`),
     botFailed: (_call, _turnId, error) => seen.push(`bot_failed ${error.code}`),
   };
 }

@@ -173,6 +173,33 @@ describe('the answer a caller always gets', () => {
     expect(log.lines.some((line) => line['code'] === 'recognition_failed')).toBe(true);
   });
 
+  it('counts the latency of a reply from its input, the wait behind earlier inputs included', async () => {
+    let finish: () => void = () => undefined;
+    const slow = badBot(
+      () =>
+        new Promise((resolve) => {
+          finish = () => {
+            resolve(go({ turns: 1 }, say('Done.').listen()));
+          };
+        }),
+    );
+    const { sessions, clock, seen } = await testEngine([slow]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await clock.advanceAsync(1000);
+    const first = await call.open({ kind: 'dtmf', digits: '6' });
+    await clock.advanceAsync(300);
+    const second = await call.open({ kind: 'custom_event', name: 'e', parameters: {} });
+    await clock.advanceAsync(200);
+    finish();
+    await Promise.all([first.sink.ended(), second.sink.ended()]);
+    expect(seen.filter((event) => event.startsWith('reply_started'))).toEqual([
+      'reply_started 0',
+      'reply_started 500',
+      'reply_started 200',
+    ]);
+  });
+
   it('complains of nothing when the caller hangs up while the recognizer works', async () => {
     let isStopped = false;
     const { sessions, log } = await testEngine([badBot(() => undefined)], {
