@@ -1,0 +1,202 @@
+// Genuine events of the service app, kept until they have had their effect: written down before they are acknowledged,
+// worked off one after the other for each organization, and fenced, so that an authorization which is still being worked
+// on cannot outlive the deauthorization after it (H-22, H-23). Knows what happened, not what to do about it.
+import { z } from 'zod';
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { SecretStore } from '../secret-store.ts';
+import { SERVICE_APP_EVENTS, type ServiceAppEvent } from './delivery.ts';
+
+/** Events of one organization that are known again when they are delivered again. */
+const MAX_SEEN = 20;
+/** Most organizations that are kept. */
+const MAX_ORGANIZATIONS = 5000;
+/** The first pause after a failed try, ms, doubled up to the longest. */
+const FIRST_RETRY_MS = 2000;
+const MAX_RETRY_MS = 300_000;
+const KEY_PREFIX = 'authorization/';
+
+const writtenSchema = z.strictObject({
+  version: z.literal(1),
+  /** Counts the events that had a meaning; the newest is what holds. */
+  generation: z.int(),
+  /** The generation that has had its effect. */
+  done: z.int(),
+  event: z.enum(SERVICE_APP_EVENTS),
+  authorizerOrgId: z.string(),
+  authorizedAtMs: z.number(),
+  seen: z.array(z.string()),
+});
+type Written = z.infer<typeof writtenSchema>;
+
+/** An organization as its events name it. */
+export interface AuthorizingOrganization {
+  /** A plain lower-case UUID. */
+  readonly organizationId: string;
+  /** As the platform spelt it (U-14). */
+  readonly authorizerOrgId: string;
+}
+
+/** Does what an event asks for. Both are repeated until they resolve, and stop when `signal` aborts. */
+export interface AuthorizationHandler {
+  authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
+  deauthorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
+}
+
+/** What became of an event. */
+export type Received = 'taken' | 'known' | 'outdated';
+
+/** What an inbox is made with. */
+export interface InboxOptions {
+  readonly store: SecretStore;
+  readonly handler: AuthorizationHandler;
+  readonly clock: Clock;
+  /** A try failed and will be repeated. */
+  readonly onFailed: (organizationId: string, event: ServiceAppEvent['event'], error: AppError) => void;
+}
+
+interface Organization {
+  written: Written;
+  /** Aborts the work on an event that another one has overtaken. */
+  work: LinkedAbort | undefined;
+  running: Promise<void> | undefined;
+}
+
+/** The events of all organizations. `close` must be called. */
+export class Inbox {
+  readonly #options: InboxOptions;
+  readonly #organizations = new Map<string, Organization>();
+  readonly #over: LinkedAbort = linkAbort();
+
+  private constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what was written before and goes on with what had no effect yet. */
+  static async open(options: InboxOptions): Promise<Inbox> {
+    const inbox = new Inbox(options);
+    for (const key of await options.store.keys(KEY_PREFIX)) {
+      const written = read(await options.store.get(key));
+      if (written !== undefined) inbox.#organizations.set(key.slice(KEY_PREFIX.length), { written, work: undefined, running: undefined });
+    }
+    for (const id of inbox.#organizations.keys()) inbox.#begin(id);
+    return inbox;
+  }
+
+  /** Organizations that are authorized, as far as their events say, whether that has had its effect or not. */
+  get authorized(): readonly AuthorizingOrganization[] {
+    return [...this.#organizations]
+      .filter(([, { written }]) => written.event === 'authorized')
+      .map(([organizationId, { written }]) => ({ organizationId, authorizerOrgId: written.authorizerOrgId }));
+  }
+
+  /**
+   * Takes an event. Resolves when it is on disk, so that it can be acknowledged; its effect comes later.
+   *
+   * @throws AppError `store_failed` when it cannot be kept, `overloaded` beyond the bound of organizations.
+   */
+  async receive(event: ServiceAppEvent): Promise<Received> {
+    const known = this.#organizations.get(event.organizationId);
+    if (known?.written.seen.includes(event.idempotencyKey) === true) return 'known';
+    if (known === undefined && this.#organizations.size >= MAX_ORGANIZATIONS) {
+      throw new AppError('overloaded', 'too many organizations', { details: { limit: MAX_ORGANIZATIONS } });
+    }
+    const isOutdated = known !== undefined && isOvertaken(event, known.written);
+    const organization = known ?? { written: nothingYet(event), work: undefined, running: undefined };
+    organization.written = isOutdated ? seen(organization.written, event) : next(organization.written, event);
+    this.#organizations.set(event.organizationId, organization);
+    // What it overtakes must not go on while it is being written.
+    if (!isOutdated) organization.work?.abort('superseded');
+    await this.#options.store.set(KEY_PREFIX + event.organizationId, JSON.stringify(organization.written));
+    if (isOutdated) return 'outdated';
+    this.#begin(event.organizationId);
+    return 'taken';
+  }
+
+  /** Stops; what had no effect yet is gone on with after the next start. */
+  async close(): Promise<void> {
+    this.#over.abort('shutdown');
+    for (const { running } of [...this.#organizations.values()]) await running;
+  }
+
+  #begin(id: string): void {
+    const organization = this.#organizations.get(id);
+    if (organization === undefined || organization.running !== undefined) return;
+    organization.running = this.#workOff(id, organization).finally(() => {
+      organization.running = undefined;
+      // One that came at the very end.
+      if (isOpen(organization) && !this.#over.signal.aborted) this.#begin(id);
+    });
+  }
+
+  /** Never throws. */
+  async #workOff(id: string, organization: Organization): Promise<void> {
+    const { clock, onFailed } = this.#options;
+    for (let failures = 0; isOpen(organization) && !this.#over.signal.aborted;) {
+      const { generation, event } = organization.written;
+      const work = linkAbort(this.#over.signal);
+      organization.work = work;
+      try {
+        await this.#handle(id, organization.written, work.signal);
+        failures = 0;
+        await this.#done(id, organization, generation);
+      } catch (thrown) {
+        if (!work.signal.aborted) {
+          onFailed(id, event, toAppError(thrown, 'internal', 'an event of the service app failed'));
+          failures += 1;
+          const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+          await waitAtMost(new Promise<never>(() => undefined), pauseMs, clock, work.signal);
+        } else failures = 0;
+      } finally {
+        work.dispose();
+        organization.work = undefined;
+      }
+    }
+  }
+
+  #handle(organizationId: string, { event, authorizerOrgId }: Written, signal: AbortSignal): Promise<void> {
+    const { handler } = this.#options;
+    const organization = { organizationId, authorizerOrgId };
+    return event === 'authorized' ? handler.authorized(organization, signal) : handler.deauthorized(organization, signal);
+  }
+
+  /** The fence: only the newest event can be done. */
+  async #done(id: string, organization: Organization, generation: number): Promise<void> {
+    if (organization.written.generation !== generation) return;
+    organization.written = { ...organization.written, done: generation };
+    await this.#options.store.set(KEY_PREFIX + id, JSON.stringify(organization.written));
+  }
+}
+
+/** Deliveries may come late and in any order; a deauthorization may carry the date of the authorization it ends (H-22). */
+function isOvertaken({ event, authorizedAtMs }: ServiceAppEvent, written: Written): boolean {
+  if (event === 'authorized') return written.event === 'deauthorized' && authorizedAtMs <= written.authorizedAtMs;
+  return written.event === 'authorized' && authorizedAtMs < written.authorizedAtMs;
+}
+
+function isOpen({ written }: Organization): boolean {
+  return written.done !== written.generation;
+}
+
+function nothingYet({ event, authorizerOrgId, authorizedAtMs }: ServiceAppEvent): Written {
+  return { version: 1, generation: 0, done: 0, event, authorizerOrgId, authorizedAtMs, seen: [] };
+}
+
+function seen(written: Written, { idempotencyKey }: ServiceAppEvent): Written {
+  return { ...written, seen: [...written.seen, idempotencyKey].slice(-MAX_SEEN) };
+}
+
+function next(written: Written, event: ServiceAppEvent): Written {
+  const { authorizerOrgId, authorizedAtMs } = event;
+  return { ...seen(written, event), generation: written.generation + 1, event: event.event, authorizerOrgId, authorizedAtMs };
+}
+
+function read(text: string | undefined): Written | undefined {
+  try {
+    return writtenSchema.parse(JSON.parse(text ?? ''));
+  } catch {
+    // Written by another version; the schedule that looks at all organizations finds it again.
+    return undefined;
+  }
+}

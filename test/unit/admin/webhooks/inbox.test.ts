@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Inbox, type AuthorizationHandler, type InboxOptions } from '../../../../src/admin/webhooks/inbox.ts';
+import type { ServiceAppEvent } from '../../../../src/admin/webhooks/delivery.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { until } from '../../../support/until.ts';
+
+const DAY = 24 * 3_600_000;
+const event = (name: ServiceAppEvent['event'], authorizedAtMs = DAY, organizationId = 'org'): ServiceAppEvent => ({
+  event: name,
+  organizationId,
+  authorizerOrgId: `encoded ${organizationId}`,
+  authorizedAtMs,
+  idempotencyKey: `${organizationId} ${name} ${String(authorizedAtMs)}`,
+});
+
+/** A store that outlives inboxes, and a handler whose work the test ends. */
+class World {
+  readonly clock = new FakeClock();
+  readonly texts = new Map<string, string>();
+  readonly done: string[] = [];
+  readonly failed: string[] = [];
+  /** What runs now: resolve or reject it. */
+  readonly running: { readonly what: string; readonly end: (error?: Error) => void }[] = [];
+  /** Work ends by itself. */
+  isQuick = true;
+  readonly opened: Inbox[] = [];
+
+  async inbox(): Promise<Inbox> {
+    const handle =
+      (name: string): AuthorizationHandler['authorized'] =>
+      ({ organizationId }, signal) =>
+        new Promise((resolve, reject) => {
+          const what = `${name} ${organizationId}`;
+          const end = (error?: Error): void => {
+            if (error === undefined && !signal.aborted) this.done.push(what);
+            if (error === undefined) resolve();
+            else reject(error);
+          };
+          signal.addEventListener('abort', () => {
+            reject(new Error('aborted'));
+          });
+          if (this.isQuick) end();
+          else this.running.push({ what, end });
+        });
+    const options: InboxOptions = {
+      store: {
+        get: (key) => Promise.resolve(this.texts.get(key)),
+        set: (key, value) => Promise.resolve(void this.texts.set(key, value)),
+        delete: (key) => Promise.resolve(void this.texts.delete(key)),
+        keys: (prefix) => Promise.resolve([...this.texts.keys()].filter((key) => key.startsWith(prefix))),
+      },
+      handler: { authorized: handle('authorized'), deauthorized: handle('deauthorized') },
+      clock: this.clock,
+      onFailed: (organizationId, name, { code }) => this.failed.push(`${name} ${organizationId} ${code}`),
+    };
+    const inbox = await Inbox.open(options);
+    this.opened.push(inbox);
+    return inbox;
+  }
+}
+
+let world = new World();
+afterEach(async () => {
+  await Promise.all(world.opened.map((inbox) => inbox.close()));
+  expect(world.clock.pendingTimers).toBe(0);
+  world = new World();
+});
+
+const becomes = (what: string, isSo: () => boolean): Promise<void> => until(() => `${what}; done: ${world.done.join(', ')}`, isSo);
+
+describe('events of the service app', () => {
+  it('have their effect in order, each organization for itself', async () => {
+    const inbox = await world.inbox();
+    expect(await inbox.receive(event('authorized'))).toBe('taken');
+    expect(await inbox.receive(event('authorized', DAY, 'other'))).toBe('taken');
+    await becomes('both are done', () => world.done.length === 2);
+    expect(await inbox.receive(event('deauthorized'))).toBe('taken');
+    await becomes('the third is done', () => world.done.length === 3);
+    expect(world.done).toEqual(['authorized org', 'authorized other', 'deauthorized org']);
+    expect(inbox.authorized).toEqual([{ organizationId: 'other', authorizerOrgId: 'encoded other' }]);
+  });
+
+  it('H-22 have it once, however often they are delivered, also after a restart', async () => {
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    expect(await inbox.receive(event('authorized'))).toBe('known');
+    await becomes('it is done', () => world.done.length === 1);
+    await inbox.close();
+    const again = await world.inbox();
+    expect(await again.receive(event('authorized'))).toBe('known');
+    expect(await again.receive(event('deauthorized'))).toBe('taken');
+    expect(await again.receive(event('authorized'))).toBe('known');
+    await becomes('the end is done', () => world.done.length === 2);
+    expect(again.authorized).toEqual([]);
+  });
+
+  it('H-23 stop the work on an authorization that has been taken back, and it does not come back', async () => {
+    world.isQuick = false;
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    expect(world.running.map(({ what }) => what)).toEqual(['authorized org']);
+    await inbox.receive(event('deauthorized'));
+    // The work ends well all the same, but too late.
+    world.running[0]?.end();
+    await becomes('the other begins', () => world.running.length === 2);
+    world.running[1]?.end();
+    await becomes('it is done', () => world.done.length === 1);
+    expect(world.done).toEqual(['deauthorized org']);
+    expect(inbox.authorized).toEqual([]);
+    expect(world.failed).toEqual([]);
+  });
+
+  it.each([
+    ['an authorization that was ended before it arrived', event('deauthorized', DAY), event('authorized', DAY)],
+    ['an older authorization', event('deauthorized', DAY), event('authorized', DAY - 1)],
+    ['the end of an authorization before this one', event('authorized', DAY), event('deauthorized', DAY - 1)],
+  ])('H-23 change nothing when they come too late: %s', async (_, newest, late) => {
+    const inbox = await world.inbox();
+    await inbox.receive(newest);
+    await becomes('it is done', () => world.done.length === 1);
+    const before = inbox.authorized;
+    expect(await inbox.receive(late)).toBe('outdated');
+    expect(await inbox.receive(late)).toBe('known');
+    expect(inbox.authorized).toEqual(before);
+    expect(world.done).toHaveLength(1);
+  });
+
+  it('an organization can authorize again', async () => {
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized', DAY));
+    await inbox.receive(event('deauthorized', DAY));
+    await inbox.receive(event('authorized', 2 * DAY));
+    await becomes('the last is done', () => world.done.at(-1) === 'authorized org');
+    expect(inbox.authorized).toHaveLength(1);
+  });
+
+  it('H-26 are tried again until they have their effect, with longer and longer pauses', async () => {
+    world.isQuick = false;
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    for (const pauseMs of [2000, 4000, 8000]) {
+      world.running.at(-1)?.end(new Error('not yet'));
+      await becomes('the pause begins', () => world.clock.nextTimerInMs === pauseMs);
+      const tries = world.running.length;
+      world.clock.advance(pauseMs);
+      await becomes('it is tried again', () => world.running.length === tries + 1);
+    }
+    world.running.at(-1)?.end();
+    await becomes('it is done', () => world.done.length === 1);
+    expect(world.failed).toEqual(Array.from({ length: 3 }, () => 'authorized org internal'));
+  });
+
+  it('are gone on with after a restart when they had no effect yet', async () => {
+    world.isQuick = false;
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    await inbox.close();
+    expect(world.done).toEqual([]);
+    world.isQuick = true;
+    await world.inbox();
+    await becomes('it is done', () => world.done.length === 1);
+    expect(world.done).toEqual(['authorized org']);
+  });
+
+  it('are not taken when they cannot be kept', async () => {
+    const inbox = await world.inbox();
+    world.texts.set = () => {
+      throw new Error('disk full');
+    };
+    await expect(Promise.resolve().then(() => inbox.receive(event('authorized')))).rejects.toThrow('disk full');
+    expect(world.done).toEqual([]);
+  });
+});
