@@ -1,6 +1,6 @@
 // Decides for one frame at a time whether a voice is in it: a level gate that knows the noise of the line, the WebRTC
 // detector, and for what passes both, whether vocal cords made it or keys. Knows neither utterances nor turns; single
-// frames of it are not to be trusted, the endpointer weighs them. Limit: 25 µs of CPU per frame (docs/speech.md).
+// frames of it are not to be trusted, the endpointer weighs them. Limit: 10 µs of CPU per frame (docs/speech.md).
 import { AppError } from '../base/errors.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-format.ts';
 import { HalfRateLine } from './half-rate.ts';
@@ -84,7 +84,7 @@ class GatedDetector implements VoiceDetector {
     this.#line.push(frame);
     const { power, brightness } = this.#line;
     const isLoud = this.#gate.admits(power, isHearing);
-    // Nothing to ask the detector about on a quiet line; on any other it must see every frame.
+    // Nothing to ask the detector about on a quiet line; on any other it must see every frame, for it learns from each.
     const isVoice = power >= QUIET_POWER && this.#hearsVoice(frame);
     const isKey = isLoud && isVoice && isKeyTone(frame, power, brightness);
     // The frame in which a key is let go holds half a tone, which looks like none.

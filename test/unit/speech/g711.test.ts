@@ -49,6 +49,12 @@ describe('G.711', () => {
     expect(decoded.every((level, index) => index === 0 || level >= (decoded[index - 1] ?? 0))).toBe(true);
   });
 
+  it.each([0, 1, 2, 3, 4, 5, 159, 160, 163])('decodes %d codes and touches nothing behind them', (length) => {
+    const samples = new Int16Array(168).fill(7);
+    decodeMulaw(allCodes.subarray(0, length), samples);
+    expect([...samples]).toEqual([...MULAW_TO_LINEAR.subarray(0, length), ...new Array<number>(168 - length).fill(7)]);
+  });
+
   it('writes into the array it is given', () => {
     const bytes = new Uint8Array(2);
     const samples = new Int16Array(2);
