@@ -72,6 +72,11 @@ export class LevelGate {
     );
   }
 
+  /** How far the frame that was asked about last stands above floor and background, dB; negative when below. */
+  get headroomDb(): number {
+    return this.#levelDbfs - Math.max(this.#floorDbfs, this.#backgroundDbfs);
+  }
+
   /** Takes the decision on the frame that was asked about last. */
   follow(isSpeech: boolean, isHearing: boolean): void {
     this.#open = isSpeech;

@@ -42,6 +42,8 @@ const STRICTEST_MODE = 3;
 const VOICED_STRENGTH = 0.65;
 /** Frames for which sounds without the cords (s, f, t) pass after a voiced one; "six" and "yes" need them. */
 const VOICED_FRAMES = 15;
+/** A caller this far above all else, dB, is not asked about again while he speaks. */
+const SURE_DB = 20;
 /** One bit for each of these frames. */
 const VOICED_MASK = (1 << VOICED_FRAMES) - 1;
 
@@ -84,8 +86,7 @@ class GatedDetector implements VoiceDetector {
     this.#line.push(frame);
     const { power, brightness } = this.#line;
     const isLoud = this.#gate.admits(power, isHearing);
-    // Nothing to ask the detector about on a quiet line; on any other it must see every frame, for it learns from each.
-    const isVoice = power >= QUIET_POWER && this.#hearsVoice(frame);
+    const isVoice = this.#isSurelyVoice(isHearing, isLoud) || (power >= QUIET_POWER && this.#hearsVoice(frame));
     const isKey = isLoud && isVoice && isKeyTone(frame, power, brightness);
     // The frame in which a key is let go holds half a tone, which looks like none.
     const isSpeech = isLoud && isVoice && !isKey && !this.#wasKey && this.#isVoiced();
@@ -134,6 +135,15 @@ class GatedDetector implements VoiceDetector {
   #prepare(): void {
     this.#module._fvad_set_mode(this.#handle, STRICTEST_MODE);
     this.#module._fvad_set_sample_rate(this.#handle, LINE_RATE_HZ);
+  }
+
+  /**
+   * Whether the WebRTC detector need not be asked: the caller speaks, the cords were heard, and nothing else on the line is
+   * nearly as loud. Saves 1.4 of 3.4 µs per frame of speech. It learns from every frame it sees, so this stays with the
+   * loudest: on the corpus with four seeds nothing more was missed, cut or begun in error for it (docs/decisions/003).
+   */
+  #isSurelyVoice(isHearing: boolean, isLoud: boolean): boolean {
+    return isHearing && isLoud && this.#voicedFrames > 0 && this.#gate.headroomDb >= SURE_DB;
   }
 
   #hearsVoice(frame: Int16Array): boolean {

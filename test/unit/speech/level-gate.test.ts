@@ -143,3 +143,24 @@ describe('the level gate above the background', () => {
     expect(feed(gate, 5, -15, true)).toBe(false);
   });
 });
+
+describe('how far a frame stands above the rest of the line', () => {
+  it('is its distance from the floor on a line without talk', () => {
+    const gate = settled(-45);
+    gate.admits(power(-25), false);
+    expect(gate.headroomDb).toBeCloseTo(20, 1);
+    gate.admits(power(-50), false);
+    expect(gate.headroomDb).toBeCloseTo(-5, 1);
+  });
+
+  it('is its distance from the background where that is louder', () => {
+    const gate = settled(-60);
+    for (let round = 0; round < 30; round += 1) {
+      feed(gate, 3, -60, false);
+      feed(gate, 20, -40, true);
+    }
+    gate.admits(power(-20), false);
+    expect(gate.headroomDb).toBeGreaterThan(18);
+    expect(gate.headroomDb).toBeLessThan(24);
+  });
+});
