@@ -26,10 +26,14 @@ export interface RestLimits {
 
 export const REST_LIMITS: RestLimits = { tryMs: 15_000, wholeMs: 60_000, maxAnswerBytes: 2_000_000, retry: RETRY_LIMITS };
 
+const JSON_TYPE = 'application/json';
+const FORM = 'application/x-www-form-urlencoded;charset=UTF-8';
+
 /** What a client works with. */
 export interface RestClientOptions {
   readonly address: PlatformAddress;
-  readonly tokens: TokenSource;
+  /** Undefined: requests carry no token, and a 401 is a refusal like any other. */
+  readonly tokens: TokenSource | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly limits?: RestLimits;
@@ -44,8 +48,8 @@ export interface RestRequest {
   readonly method: HttpMethod;
   /** Below the base address, beginning with a slash; may have a query. */
   readonly path: string;
-  /** Sent as JSON. */
-  readonly body?: Readonly<Record<string, unknown>>;
+  /** Sent as JSON, or as a form. */
+  readonly body?: Readonly<Record<string, unknown>> | URLSearchParams;
 }
 
 type Settled = RestClientOptions & Required<Pick<RestClientOptions, 'limits' | 'send' | 'random'>>;
@@ -99,7 +103,7 @@ class Asking {
   readonly #trackingId = `parley_${randomUUID()}`;
   /** What was sent and must not be repeated in any message. */
   #secrets: readonly string[];
-  #token = '';
+  #token: string | undefined;
   #tries = 0;
   #mayHaveHappened = false;
 
@@ -108,7 +112,8 @@ class Asking {
     this.#request = request;
     this.#whole = whole;
     this.#startedMs = options.clock.monotonicMs();
-    this.#secrets = secretsIn(request.body ?? {});
+    const { body = {} } = request;
+    this.#secrets = secretsIn(body instanceof URLSearchParams ? Object.fromEntries(body) : body);
   }
 
   async ask<T>(read: (answer: RestAnswer) => T): Promise<T> {
@@ -125,13 +130,13 @@ class Asking {
   async #answer(): Promise<RestAnswer> {
     const { tokens, limits, random, log } = this.#options;
     const { method } = this.#request;
-    await this.#useToken(tokens.current(this.#whole.signal));
+    if (tokens !== undefined) await this.#useToken(tokens.current(this.#whole.signal));
     let isRefreshed = false;
     for (;;) {
       this.#tries += 1;
       const outcome = await this.#try();
       if (!(outcome instanceof RequestFailure)) return outcome;
-      if (outcome.status === 401 && !isRefreshed) {
+      if (outcome.status === 401 && tokens !== undefined && this.#token !== undefined && !isRefreshed) {
         // R-10: once. The platform did nothing, so that a POST may be sent again as well.
         isRefreshed = true;
         await this.#useToken(tokens.refreshed(this.#token, this.#whole.signal));
@@ -166,13 +171,14 @@ class Asking {
       attempt.abort('deadline');
     });
     const headers = {
-      accept: 'application/json',
-      authorization: `Bearer ${this.#token}`,
+      accept: JSON_TYPE,
       'user-agent': 'parley',
       [address.trackingHeader]: `${this.#trackingId}_${String(this.#tries)}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+      ...(body === undefined ? {} : { 'content-type': body instanceof URLSearchParams ? FORM : JSON_TYPE }),
     };
-    const sent = { method, url: address.baseUrl + path, headers, body: body === undefined ? undefined : JSON.stringify(body) };
+    const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? undefined : JSON.stringify(body);
+    const sent = { method, url: address.baseUrl + path, headers, body: text };
     const exchangeLimits = { firstByteMs: limits.tryMs, maxAnswerBytes: limits.maxAnswerBytes };
     try {
       const answer = await exchange({ clock, send, limits: exchangeLimits }, sent, attempt.signal, (arriving) =>
@@ -204,7 +210,7 @@ class Asking {
     const said = words ?? (failure instanceof Refusal ? failure.words : { message: undefined, trackingId: undefined });
     // An answer that cannot be read is an answer: what changes something has changed it.
     const happened = this.#mayHaveHappened || (this.#request.method !== 'GET' && failure.outcome === 'bad_answer');
-    return new RestError(codeOf(failure), this.#name, failure, said, happened);
+    return new RestError(codeOf(failure, this.#options.tokens !== undefined), this.#name, failure, said, happened);
   }
 
   get #leftMs(): number {

@@ -60,10 +60,14 @@ export class RestError extends AppError {
   }
 }
 
-/** The code of a failure that is final. */
-export function codeOf({ outcome, status }: RequestFailure): ErrorCode {
+/**
+ * The code of a failure that is final.
+ *
+ * @param isAuthorized - whether a token was sent, which can then be what the platform refuses.
+ */
+export function codeOf({ outcome, status }: RequestFailure, isAuthorized: boolean): ErrorCode {
   if (outcome === 'bad_answer') return 'platform_answer_invalid';
-  if (status === 401) return 'authorization_needed';
+  if (status === 401 && isAuthorized) return 'authorization_needed';
   return outcome === 'client_error' && status !== 423 ? 'platform_refused' : 'platform_unavailable';
 }
 

@@ -1,0 +1,187 @@
+// One pair of tokens over time: kept in the store, renewed ahead of its end by one request for all who need it, and never
+// lost between two requests. How a new pair is had is decided by whoever owns it.
+import type { z } from 'zod';
+import { linkAbort, waitAtMost } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError, toAppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { SecretStore } from './secret-store.ts';
+import type { TokenSource } from './token-source.ts';
+import { isExpired, type OAuthTokens } from './tokens.ts';
+
+/** How long before its end an access token is renewed, unless told otherwise, seconds. */
+const BUFFER_SECONDS = 300;
+/** Longest wait for a renewal, ms: beyond what its requests may take together. */
+const MAX_WAIT_MS = 300_000;
+
+/** What keeps a pair. */
+export interface KeptTokensOptions<T extends OAuthTokens> {
+  readonly store: SecretStore;
+  /** Where the pair lies in the store. */
+  readonly key: string;
+  /** What it must look like there. */
+  readonly shape: z.ZodType<T>;
+  /** Gets a new pair from the platform; `before` is the one that is over, undefined when there is none. */
+  readonly obtain: (before: T | undefined, signal: AbortSignal) => Promise<T>;
+  /** The error of whoever asks after {@link KeptTokens.forget}. */
+  readonly gone: () => AppError;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly bufferSeconds?: number | undefined;
+  /** The store is not touched before this. */
+  readonly ready?: Promise<void> | undefined;
+}
+
+/** Tokens that are there when they are needed. Whoever created it calls `close` or `forget`. */
+export class KeptTokens<T extends OAuthTokens> implements TokenSource {
+  readonly #options: KeptTokensOptions<T> & { readonly bufferSeconds: number };
+  readonly #ended = linkAbort();
+  #held: T | undefined;
+  /** The held pair is not in the store yet. */
+  #isUnsaved = false;
+  #renewal: Promise<T> | undefined;
+  #writing: Promise<AppError | undefined> = Promise.resolve(undefined);
+
+  constructor(options: KeptTokensOptions<T>) {
+    this.#options = { ...options, bufferSeconds: options.bufferSeconds ?? BUFFER_SECONDS };
+  }
+
+  /** A token that serves for a while yet. One that is about to end is given out while no other can be had. */
+  async current(signal: AbortSignal): Promise<string> {
+    const held = await this.peek();
+    if (held !== undefined && this.#isFresh(held)) {
+      // The store may have recovered since.
+      if (this.#isUnsaved) await this.#write();
+      return held.accessToken;
+    }
+    try {
+      return (await this.#renewed(undefined, signal)).accessToken;
+    } catch (thrown) {
+      const isPassing = thrown instanceof AppError && thrown.code === 'platform_unavailable' && !signal.aborted;
+      if (!isPassing || held === undefined || isExpired(held, this.#options.clock.nowMs(), 0)) throw thrown;
+      this.#options.log.warn({ err: thrown, key: this.#options.key }, 'a token cannot be renewed yet and is used as long as it lasts');
+      return held.accessToken;
+    }
+  }
+
+  async refreshed(stale: string, signal: AbortSignal): Promise<string> {
+    const held = await this.peek();
+    if (held !== undefined && held.accessToken !== stale && this.#isFresh(held)) return held.accessToken;
+    return (await this.#renewed(stale, signal)).accessToken;
+  }
+
+  /** The pair as it is, from memory or store; asks the platform for nothing. Undefined when there is none. */
+  async peek(): Promise<T | undefined> {
+    this.#demandHere();
+    if (this.#held === undefined) this.#adopt(await this.#read());
+    this.#demandHere();
+    return this.#held;
+  }
+
+  /** Puts another pair in its place. @throws AppError of the store; the pair is then used, but does not survive us. */
+  async save(tokens: T): Promise<void> {
+    this.#demandHere();
+    this.#held = tokens;
+    this.#isUnsaved = true;
+    const failure = await this.#write();
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Erases the pair, for good: a renewal under way is given up, and its result is not kept. */
+  async forget(): Promise<void> {
+    this.#ended.abort('superseded');
+    await this.#renewal?.catch(() => undefined);
+    await this.#writing;
+    this.#held = undefined;
+    await this.#options.ready;
+    await this.#options.store.delete(this.#options.key);
+  }
+
+  /** Resolves when a renewal under way is over and kept: a refresh token that nobody wrote down would be lost. */
+  async close(): Promise<void> {
+    await this.#renewal?.catch(() => undefined);
+    await this.#writing;
+  }
+
+  /** Takes what was stored, unless there is a newer pair meanwhile. */
+  #adopt(stored: T | undefined): void {
+    this.#held ??= stored;
+  }
+
+  #isFresh(tokens: T): boolean {
+    return !isExpired(tokens, this.#options.clock.nowMs(), this.#options.bufferSeconds);
+  }
+
+  /** One renewal for all; whoever stops waiting does not stop it, because its result must be kept. */
+  async #renewed(stale: string | undefined, signal: AbortSignal): Promise<T> {
+    this.#renewal ??= this.#renew(stale).finally(() => {
+      this.#renewal = undefined;
+    });
+    const waited = await waitAtMost(this.#renewal, MAX_WAIT_MS, this.#options.clock, signal);
+    if (waited.kind === 'value') return waited.value;
+    throw new AppError('platform_unavailable', 'a token was not waited for', { details: { outcome: 'cancelled' } });
+  }
+
+  async #renew(stale: string | undefined): Promise<T> {
+    // Another process may have renewed the pair and written it down.
+    const stored = this.#isUnsaved ? undefined : await this.#read();
+    this.#demandHere();
+    if (stored !== undefined) {
+      const isOther = stored.accessToken !== this.#held?.accessToken && stored.accessToken !== stale;
+      this.#held = stored;
+      if (isOther && this.#isFresh(stored)) return stored;
+    }
+    const fresh = await this.#options.obtain(this.#held, this.#ended.signal);
+    this.#demandHere();
+    this.#held = fresh;
+    this.#isUnsaved = true;
+    await this.#write();
+    return fresh;
+  }
+
+  async #read(): Promise<T | undefined> {
+    const { store, key, shape, log, ready } = this.#options;
+    await ready;
+    const text = await store.get(key);
+    if (text === undefined) return undefined;
+    const parsed = shape.safeParse(jsonOf(text));
+    if (parsed.success) return parsed.data;
+    log.warn({ key }, 'kept tokens have an unknown form and are not used');
+    return undefined;
+  }
+
+  /**
+   * Writes the newest pair down, one writing after the other. A failure leaves it in memory, to be written at its next use.
+   *
+   * @returns the failure, which is logged here.
+   */
+  async #write(): Promise<AppError | undefined> {
+    this.#writing = this.#writing.then(async () => {
+      const { store, key, log } = this.#options;
+      const tokens = this.#held;
+      if (!this.#isUnsaved || tokens === undefined || this.#ended.signal.aborted) return undefined;
+      try {
+        await store.set(key, JSON.stringify(tokens));
+        if (this.#held === tokens) this.#isUnsaved = false;
+        return undefined;
+      } catch (thrown) {
+        const failure = toAppError(thrown, 'store_failed', 'tokens could not be kept');
+        log.error({ err: failure, key }, 'tokens could not be kept: a restart would lose them');
+        return failure;
+      }
+    });
+    return this.#writing;
+  }
+
+  #demandHere(): void {
+    if (this.#ended.signal.aborted) throw this.#options.gone();
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

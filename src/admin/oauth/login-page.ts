@@ -1,0 +1,38 @@
+// The page that somebody sees in the browser when a login ends. Plain, without script and style, and without a word of what
+// came in the address.
+
+/** How it ended. */
+export interface LoginEnd {
+  readonly status: number;
+  readonly title: string;
+  /** A sentence or two; escaped here. */
+  readonly text: string;
+}
+
+/** Headers of every page: nothing is kept, loaded, framed or told to anybody. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  connection: 'close',
+};
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** The page as HTML. */
+export function loginPage({ title, text }: Pick<LoginEnd, 'title' | 'text'>): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    `<head><meta charset="utf-8"><title>${escaped(title)}</title></head>`,
+    `<body><h1>${escaped(title)}</h1><p>${escaped(text)}</p></body>`,
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/gu, (character) => ESCAPES[character] ?? '');
+}

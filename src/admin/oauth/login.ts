@@ -1,0 +1,146 @@
+// A login of the integration: somebody agrees in a browser, which comes back to this machine with a code, which becomes
+// tokens. State and PKCE bind the three together. Keeps nothing.
+import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState, validateAuthResponse } from 'oauth4webapi';
+import { linkAbort, waitAtMost } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import { scrub } from '../rest/scrub.ts';
+import type { OAuthTokens } from '../tokens.ts';
+import type { LoginEnd } from './login-page.ts';
+import { openRedirectServer, redirectAddress } from './redirect-server.ts';
+import type { TokenRequests } from './token-request.ts';
+
+/** How long somebody has to agree, unless told otherwise, ms. */
+const LIMIT_MS = 5 * 60_000;
+
+/** What a login needs. */
+export interface LoginOptions {
+  /** For the integration. */
+  readonly requests: TokenRequests;
+  /** Exactly as registered with the platform; http on loopback with a port. */
+  readonly redirectUri: string;
+  /** To ask for, and no others. */
+  readonly scopes: readonly string[];
+  readonly clock: Clock;
+  /** Shows the address to somebody, or opens a browser at it. What it throws ends the login, as `login_failed`. */
+  readonly show: (url: string) => void | Promise<void>;
+  /** Longest time from the first to the last step, ms; default five minutes. */
+  readonly limitMs?: number | undefined;
+}
+
+const STALE: LoginEnd = {
+  status: 400,
+  title: 'Not this login',
+  text: 'This answer does not belong to the login that is under way. Go back to where you started it, and use its newest address.',
+};
+
+/**
+ * Logs in. Listens on the redirect address only as long as it takes.
+ *
+ * @throws AppError `login_failed` (refused, too late, given up, nobody can listen), `config_invalid` for a redirect address
+ *   that is none, and what {@link TokenRequests.exchange} throws.
+ */
+export async function login(options: LoginOptions, signal: AbortSignal): Promise<OAuthTokens> {
+  const { requests, clock, show, limitMs = LIMIT_MS } = options;
+  const address = redirectAddress(options.redirectUri);
+  const whole = linkAbort(signal);
+  const attempt = new LoginAttempt(options, whole.signal);
+  const server = await openRedirectServer(address, clock, (url) => attempt.take(url));
+  try {
+    const challenge = await calculatePKCECodeChallenge(attempt.codeVerifier);
+    const url = new URL(requests.server.authorization_endpoint ?? '');
+    for (const [name, value] of Object.entries({
+      response_type: 'code',
+      client_id: requests.client.client_id,
+      redirect_uri: options.redirectUri,
+      scope: options.scopes.join(' '),
+      state: attempt.state,
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+    })) {
+      url.searchParams.set(name, value);
+    }
+    const waited = await waitAtMost(
+      shown(show, url.href).then(() => attempt.tokens),
+      limitMs,
+      clock,
+      whole.signal,
+    );
+    if (waited.kind === 'value') return waited.value;
+    const why = waited.kind === 'timeout' ? `nobody finished it within ${String(Math.round(limitMs / 1000))} seconds` : 'it was given up';
+    throw new AppError('login_failed', `the login did not come to its end: ${why}`);
+  } finally {
+    // Ends an exchange that nobody waits for any more.
+    whole.abort('deadline');
+    whole.dispose();
+    await server.close();
+  }
+}
+
+async function shown(show: LoginOptions['show'], url: string): Promise<void> {
+  try {
+    await show(url);
+  } catch (thrown) {
+    // Who opens browsers may quote the address, and with it the state.
+    throw thrown instanceof AppError ? thrown : new AppError('login_failed', 'the address of the login could not be shown');
+  }
+}
+
+/** One login: the first answer that knows its state decides it. */
+class LoginAttempt {
+  readonly state = generateRandomState();
+  readonly codeVerifier = generateRandomCodeVerifier();
+  readonly tokens: Promise<OAuthTokens>;
+  readonly #options: LoginOptions;
+  readonly #signal: AbortSignal;
+  #resolve: (tokens: OAuthTokens) => void = () => undefined;
+  #reject: (error: AppError) => void = () => undefined;
+  #isTaken = false;
+
+  constructor(options: LoginOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    this.tokens = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // It may fail before anybody waits for it.
+    this.tokens.catch(() => undefined);
+  }
+
+  async take({ searchParams: answered }: URL): Promise<LoginEnd> {
+    // An answer to another login, or a forged one, does not end this one: otherwise anybody could.
+    if (this.#isTaken || answered.getAll('state').join() !== this.state) return STALE;
+    this.#isTaken = true;
+    try {
+      this.#resolve(await this.#exchanged(answered));
+      return { status: 200, title: 'Logged in', text: 'You may close this page.' };
+    } catch (thrown) {
+      const error = toAppError(thrown, 'login_failed', 'the login failed');
+      this.#reject(error);
+      return { status: 400, title: 'The login failed', text: error.message };
+    }
+  }
+
+  async #exchanged(answered: URLSearchParams): Promise<OAuthTokens> {
+    const { requests, redirectUri } = this.#options;
+    const said = ['error', 'error_description'].flatMap((name) => answered.getAll(name)).join(': ');
+    if (said !== '') {
+      const secrets = [this.state, this.codeVerifier, ...answered.getAll('code')];
+      throw new AppError('login_failed', `the platform did not agree to the login: ${scrub(said, secrets)}`);
+    }
+    const callback = this.#checked(answered);
+    return requests.exchange({ callback, redirectUri, codeVerifier: this.codeVerifier }, this.#signal);
+  }
+
+  #checked(answered: URLSearchParams): URLSearchParams {
+    const { server, client } = this.#options.requests;
+    try {
+      const callback = validateAuthResponse(server, client, answered, this.state);
+      if (callback.getAll('code').length === 1) return callback;
+    } catch {
+      // The library's errors carry the answer, code included.
+    }
+    throw new AppError('login_failed', 'the browser came back with an answer that is none of this login');
+  }
+}

@@ -1,0 +1,86 @@
+// The small server on this machine that a browser comes back to after a login. Answers one address with what its owner
+// makes of it, and everything else with a refusal.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { waitAtMost } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { isLoopback } from '../../base/loopback.ts';
+import { loginPage, PAGE_HEADERS, type LoginEnd } from './login-page.ts';
+
+/** Browsers open connections that they may never use. */
+const MAX_CONNECTIONS = 20;
+/** Longest wait for a request's head and body, ms; checked by the server itself. */
+const REQUEST_MS = 10_000;
+/** How long connections get to take their page when the server closes, ms. */
+const CLOSE_MS = 2000;
+
+/** A running server; must be closed. */
+export interface RedirectServer {
+  close(): Promise<void>;
+}
+
+/**
+ * The address as a URL.
+ *
+ * @throws AppError `config_invalid` unless it is http on loopback with a port, and without user, query and fragment.
+ */
+export function redirectAddress(redirectUri: string): URL {
+  const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
+  if (url !== undefined && isFit(url)) return url;
+  throw new AppError(
+    'config_invalid',
+    'the redirect address must be http:// on loopback with a port, such as http://127.0.0.1:8765/callback',
+  );
+}
+
+function isFit({ protocol, hostname, port, username, password, search, hash }: URL): boolean {
+  const isPlain = [username, password, search, hash].every((part) => part === '');
+  return isPlain && protocol === 'http:' && port !== '' && isLoopback(hostname.replace(/^\[|\]$/gu, ''));
+}
+
+/**
+ * Listens at a redirect address.
+ *
+ * @param take - what a request to it leads to; never rejects. Called once per request.
+ * @throws AppError `login_failed` when nobody can listen there.
+ */
+export async function openRedirectServer(address: URL, clock: Clock, take: (url: URL) => Promise<LoginEnd>): Promise<RedirectServer> {
+  const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16_384 }, (request, response) => {
+    void answered(request, address, take).then((end) => {
+      send(response, end);
+    });
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  const host = address.hostname.replace(/^\[|\]$/gu, '');
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'something else listens there' : (cause.code ?? 'unknown');
+      reject(new AppError('login_failed', `nobody can listen at the redirect address ${address.origin}: ${why}`));
+    });
+    server.listen(Number(address.port), host, resolve);
+  });
+  return {
+    close: async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+      });
+      await waitAtMost(closed, CLOSE_MS, clock);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answered(request: IncomingMessage, address: URL, take: (url: URL) => Promise<LoginEnd>): Promise<LoginEnd> {
+  const { url: target = '', method } = request;
+  const url = target.startsWith('/') && URL.canParse(address.origin + target) ? new URL(address.origin + target) : undefined;
+  if (url?.pathname !== address.pathname) return { status: 404, title: 'Nothing here', text: 'There is nothing at this address.' };
+  if (method !== 'GET') return { status: 405, title: 'Not so', text: 'This address is only read.' };
+  return take(url);
+}
+
+function send(response: ServerResponse, end: LoginEnd): void {
+  response.writeHead(end.status, PAGE_HEADERS).end(loginPage(end));
+}

@@ -1,0 +1,119 @@
+// Requests to the token endpoint (5.1): a code for tokens, a refresh token for tokens. The protocol is oauth4webapi's, the
+// requests are those of every other address of the platform. Knows nothing of where tokens are kept.
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  ClientSecretPost,
+  customFetch,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  refreshTokenGrantRequest,
+  type AuthorizationServer,
+  type Client,
+} from 'oauth4webapi';
+import { AppError } from '../../base/errors.ts';
+import { RestClient, type RestClientOptions } from '../rest/rest-client.ts';
+import { RestError } from '../rest/rest-error.ts';
+import { readTokenReply, type OAuthTokens } from '../tokens.ts';
+
+/** What asks the token endpoint, and for whom. */
+export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> {
+  readonly credentials: { readonly clientId: string; readonly clientSecret: string };
+}
+
+/** What the browser brought back: checked by the library, which takes nothing else. */
+export interface CodeGrant {
+  readonly callback: URLSearchParams;
+  readonly redirectUri: string;
+  /** Of which the challenge was sent with the login (PKCE). */
+  readonly codeVerifier: string;
+}
+
+/** Errors that are not the fault of the token that is refreshed. */
+const OTHER_FAULTS = /\b(?:invalid_request|invalid_client|unauthorized_client|unsupported_grant_type|invalid_scope)\b/u;
+
+/** Asks the token endpoint for one client: the integration, or a service app. */
+export class TokenRequests {
+  /** How the platform is described to the library. */
+  readonly server: AuthorizationServer;
+  readonly client: Client;
+  readonly #options: TokenRequestsOptions;
+  readonly #rest: RestClient;
+
+  constructor(options: TokenRequestsOptions) {
+    const { address, credentials } = options;
+    this.#options = options;
+    this.#rest = new RestClient({ ...options, tokens: undefined });
+    this.server = { issuer: address.baseUrl, authorization_endpoint: address.authorizeUrl, token_endpoint: address.tokenUrl };
+    this.client = { client_id: credentials.clientId };
+  }
+
+  /**
+   * Exchanges a code.
+   *
+   * @throws AppError `login_failed` when the platform does not take the code, `platform_refused` when it does not take the
+   *   client, `platform_unavailable`, or `platform_answer_invalid`.
+   */
+  async exchange({ callback, redirectUri, codeVerifier }: CodeGrant, signal: AbortSignal): Promise<OAuthTokens> {
+    const askedAtMs = this.#options.clock.nowMs();
+    try {
+      const secret = this.#secret();
+      const options = this.#requestOptions(signal);
+      const answer = await authorizationCodeGrantRequest(this.server, this.client, secret, callback, redirectUri, codeVerifier, options);
+      return readTokenReply(await processAuthorizationCodeResponse(this.server, this.client, answer), askedAtMs);
+    } catch (thrown) {
+      const error = ownError(thrown);
+      if (isGrantRefused(error)) throw new AppError('login_failed', error.message, { details: error.details });
+      throw error;
+    }
+  }
+
+  /**
+   * Refreshes tokens. A reply without a refresh token leaves the one before in force.
+   *
+   * @throws AppError `login_needed` when the platform no longer takes the refresh token, and as {@link exchange}.
+   */
+  async refresh(before: OAuthTokens, signal: AbortSignal): Promise<OAuthTokens> {
+    const askedAtMs = this.#options.clock.nowMs();
+    try {
+      const options = this.#requestOptions(signal);
+      const answer = await refreshTokenGrantRequest(this.server, this.client, this.#secret(), before.refreshToken, options);
+      return readTokenReply(await processRefreshTokenResponse(this.server, this.client, answer), askedAtMs, before);
+    } catch (thrown) {
+      const error = ownError(thrown);
+      if (isGrantRefused(error)) throw new AppError('login_needed', error.message, { details: error.details });
+      throw error;
+    }
+  }
+
+  #secret() {
+    return ClientSecretPost(this.#options.credentials.clientSecret);
+  }
+
+  #requestOptions(signal: AbortSignal) {
+    const { address } = this.#options;
+    const send = async (_url: string, { body }: { readonly body: URLSearchParams }): Promise<Response> => {
+      const path = address.tokenUrl.slice(address.baseUrl.length);
+      // Refusals never reach the library: its errors carry whole answers.
+      return this.#rest.send({ method: 'POST', path, body }, signal, (answer) => Response.json(answer.body ?? null));
+    };
+    return { [customFetch]: send, [allowInsecureRequests]: address.allowLoopbackHttp };
+  }
+}
+
+/** Whether the platform refused the code or token itself: `invalid_grant`, or 400 without a word that says otherwise. */
+function isGrantRefused(error: AppError): error is RestError {
+  if (!(error instanceof RestError)) return false;
+  const said = error.platformMessage ?? '';
+  return /\binvalid_grant\b/u.test(said) || (error.status === 400 && !OTHER_FAULTS.test(said));
+}
+
+/** The library's errors carry the answer, tokens included: of them only the code is kept. */
+function ownError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  const code: unknown = thrown instanceof Error ? Reflect.get(thrown, 'code') : undefined;
+  const reason = typeof code === 'string' ? code : 'unknown';
+  return new AppError('platform_answer_invalid', `the token endpoint answered with something that is no token reply (${reason})`, {
+    details: { reason },
+  });
+}
