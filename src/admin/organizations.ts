@@ -1,0 +1,129 @@
+// The tokens that the app has in each organization: asked for through the integration, refreshed in time, kept by
+// organization. Decides nothing about who is served.
+import type { Clock } from '../base/clock.ts';
+import { AppError, type ErrorDetails } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { KeptTokens } from './kept-tokens.ts';
+import type { TokenRequests } from './oauth/token-request.ts';
+import { decodeId } from './platform-id.ts';
+import type { ApplicationTokens } from './rest/application-token.ts';
+import { RestError } from './rest/rest-error.ts';
+import type { SecretStore } from './secret-store.ts';
+import type { TokenSource } from './token-source.ts';
+import { serviceAppTokens, type ServiceAppTokens } from './tokens.ts';
+
+const PREFIX = 'organizations/';
+const SUFFIX = '/tokens';
+
+/** An organization that the platform gives the app no token for: not authorized, no longer, or not yet everywhere (H-26). */
+export class OrgNotRegisteredError extends AppError {
+  /** UUID. */
+  readonly organizationId: string;
+
+  constructor(organizationId: string, message: string, details: ErrorDetails = {}) {
+    super('org_not_registered', `organization ${organizationId}: ${message}`, { details: { ...details, organization: organizationId } });
+    this.organizationId = organizationId;
+  }
+}
+
+/** What keeps them. */
+export interface OrganizationsOptions {
+  readonly store: SecretStore;
+  readonly applications: Pick<ApplicationTokens, 'obtain'>;
+  /** For the service app, not for the integration. */
+  readonly requests: Pick<TokenRequests, 'refresh'>;
+  readonly idScheme: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long before its end an access token is refreshed, seconds; default 300. */
+  readonly bufferSeconds?: number | undefined;
+}
+
+/** Tokens by organization. Whoever created it closes it. */
+export class Organizations {
+  readonly #options: OrganizationsOptions;
+  readonly #kept = new Map<string, KeptTokens<ServiceAppTokens>>();
+  readonly #leaving = new Map<string, Promise<void>>();
+
+  constructor(options: OrganizationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Where the tokens of an organization come from; nothing is asked before one is needed. Its calls throw
+   * {@link OrgNotRegisteredError}, `login_needed` of the integration, and what requests throw.
+   *
+   * @param organization - its id in any spelling, as the platform gave it (U-14).
+   * @throws AppError `bad_message` for what is none.
+   */
+  tokensOf(organization: string): TokenSource {
+    const id = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
+    let kept = this.#kept.get(id);
+    if (kept === undefined) {
+      kept = this.#keep(id, organization);
+      this.#kept.set(id, kept);
+    }
+    return kept;
+  }
+
+  /** UUIDs of the organizations whose tokens are kept. */
+  async known(): Promise<readonly string[]> {
+    const keys = await this.#options.store.keys(PREFIX);
+    return keys.flatMap((key) => (key.endsWith(SUFFIX) ? [key.slice(PREFIX.length, -SUFFIX.length)] : []));
+  }
+
+  /**
+   * Erases the tokens of an organization. A request for them that is under way is given up, and nothing of it is kept
+   * (H-23); who still holds their source gets {@link OrgNotRegisteredError}. Another `tokensOf` begins anew.
+   */
+  async forget(organization: string): Promise<void> {
+    const id = decodeId(organization, 'ORGANIZATION', this.#options.idScheme);
+    const kept = this.#kept.get(id) ?? this.#keep(id, organization);
+    this.#kept.delete(id);
+    const leaving = kept.forget();
+    // What begins anew waits for the end of it, whether good or bad.
+    const left = leaving.catch(() => undefined);
+    this.#leaving.set(id, left);
+    void left.then(() => {
+      if (this.#leaving.get(id) === left) this.#leaving.delete(id);
+    });
+    await leaving;
+  }
+
+  /** Resolves when what is under way is over and kept. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#kept.values()].map((kept) => kept.close()));
+  }
+
+  #keep(id: string, organization: string): KeptTokens<ServiceAppTokens> {
+    const { store, clock, log, bufferSeconds } = this.#options;
+    return new KeptTokens({
+      ...{ store, clock, log, bufferSeconds },
+      key: PREFIX + id + SUFFIX,
+      shape: serviceAppTokens,
+      ready: this.#leaving.get(id),
+      gone: () => new OrgNotRegisteredError(id, 'its tokens have been erased'),
+      obtain: (before, signal) => this.#obtain(id, organization, before, signal),
+    });
+  }
+
+  /** Refreshes the pair; where there is none or it is dead, asks for another through the integration. */
+  async #obtain(id: string, organization: string, before: ServiceAppTokens | undefined, signal: AbortSignal): Promise<ServiceAppTokens> {
+    const { requests, applications } = this.#options;
+    if (before !== undefined) {
+      try {
+        const { orgId, targetOrgId } = before;
+        return { ...(await requests.refresh(before, signal)), orgId, targetOrgId };
+      } catch (thrown) {
+        // The app may have been authorized anew, which gives another pair (6.5).
+        if (!(thrown instanceof AppError && thrown.code === 'login_needed')) throw thrown;
+      }
+    }
+    try {
+      return await applications.obtain(before?.targetOrgId ?? organization, signal);
+    } catch (thrown) {
+      if (thrown instanceof RestError && thrown.status === 403) throw new OrgNotRegisteredError(id, thrown.message, thrown.details);
+      throw thrown;
+    }
+  }
+}
