@@ -1,0 +1,91 @@
+// Where the platform's deliveries arrive: one route that takes raw bytes. It faces the internet, so everything is bounded
+// and strangers get a status and nothing else. What a delivery means, the receiver knows.
+import fastify, { type FastifyInstance } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import { AppError } from '../../base/errors.ts';
+import { DELIVERY_STATUS, type Receiver } from './receiver.ts';
+
+/** Largest delivery, bytes; real ones have about one thousand. */
+const MAX_BODY_BYTES = 64 * 1024;
+const MAX_HEADER_BYTES = 8192;
+const MAX_CONNECTIONS = 100;
+const REQUEST_TIMEOUT_MS = 5000;
+const IDLE_CONNECTION_MS = 10_000;
+
+/** What an endpoint is made with. */
+export interface EndpointOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Of the one route; begins with a slash. */
+  readonly path: string;
+  /** PEM; undefined behind a proxy that ends TLS. */
+  readonly tls?: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
+  /** Names of the signature headers, of the profile (H-10, H-11). */
+  readonly sha1Header: string;
+  readonly sha2Header: string;
+  readonly receiver: Receiver;
+}
+
+/** A listening endpoint. */
+export interface Endpoint {
+  /** The port it really listens on. */
+  readonly port: number;
+  /** Stops listening; deliveries that are being taken are answered first. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts listening.
+ *
+ * @throws AppError `listen_failed` when the address is taken or not allowed.
+ */
+export async function startEndpoint(options: EndpointOptions): Promise<Endpoint> {
+  const { host, port, tls } = options;
+  const limits = {
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: IDLE_CONNECTION_MS,
+    forceCloseConnections: 'idle',
+  } as const;
+  const http = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 };
+  const server: FastifyInstance =
+    tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...http, cert: tls.certificate, key: tls.key } });
+  server.server.maxConnections = MAX_CONNECTIONS;
+  addRoute(server, options);
+  try {
+    await server.listen({ host, port });
+  } catch (cause) {
+    await server.close();
+    throw new AppError('listen_failed', `the webhook endpoint cannot listen on ${host}, port ${String(port)}`, {
+      details: { host, port },
+      cause,
+    });
+  }
+  // A server that listens on a port has an address object; only pipes have a string.
+  const bound = server.server.address() as AddressInfo;
+  return { port: bound.port, close: () => server.close() };
+}
+
+function addRoute(server: FastifyInstance, { path, receiver, sha1Header, sha2Header }: EndpointOptions): void {
+  // Whatever the type says: the signature is over the bytes, and JSON written anew does not verify (H-12).
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+  server.post(path, async (request, reply) => {
+    const header = (name: string): string | undefined => {
+      const value = request.headers[name.toLowerCase()];
+      return typeof value === 'string' ? value : undefined;
+    };
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const outcome = await receiver.receive(body, { sha1: header(sha1Header), sha2: header(sha2Header) });
+    return reply.code(DELIVERY_STATUS[outcome]).header('cache-control', 'no-store').send();
+  });
+  server.setNotFoundHandler((_request, reply) => reply.code(404).send());
+  server.setErrorHandler((error, _request, reply) => {
+    const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
+    return reply.code(typeof status === 'number' && status >= 400 && status < 500 ? status : 500).send();
+  });
+}

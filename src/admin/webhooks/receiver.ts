@@ -1,0 +1,64 @@
+// Deliveries of the platform, as bytes: unsigned ones and those of others change nothing, good ones are in the inbox before
+// they are acknowledged. Knows no sockets.
+import { toAppError, type AppError } from '../../base/errors.ts';
+import { readDelivery, type DeliveryTarget } from './delivery.ts';
+import type { Inbox, Received } from './inbox.ts';
+import { isGenuine, type DeliverySignatures, type SignaturePolicy } from './signature.ts';
+
+/** What became of a delivery; a closed set that may be a label of a metric. */
+export const DELIVERY_OUTCOMES = ['taken', 'known', 'outdated', 'unsigned', 'foreign', 'failed'] as const;
+/**
+ * Beside those of {@link Received}: `unsigned`, no good signature of ours; `foreign`, genuine but no event of our service
+ * app; `failed`, it could not be kept.
+ */
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number] & (Received | 'unsigned' | 'foreign' | 'failed');
+
+/** The answers of H-20; the platform delivers again what was not taken (H-24). */
+export const DELIVERY_STATUS = {
+  taken: 202,
+  known: 202,
+  outdated: 202,
+  unsigned: 401,
+  foreign: 400,
+  failed: 503,
+} as const satisfies Record<DeliveryOutcome, number>;
+
+/** What a receiver is made with. */
+export interface ReceiverOptions {
+  readonly target: DeliveryTarget;
+  readonly inbox: Pick<Inbox, 'receive'>;
+  /** Asked for each delivery: secrets change when registrations are renewed. */
+  readonly policy: () => SignaturePolicy;
+  readonly onDelivery: (outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }) => void;
+}
+
+/** Takes deliveries. */
+export class Receiver {
+  readonly #options: ReceiverOptions;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+  }
+
+  /** Takes one. Never throws. @param body - as it came: nothing is parsed before its signature is good (H-12). */
+  async receive(body: Uint8Array, signatures: DeliverySignatures): Promise<DeliveryOutcome> {
+    const { target, inbox, policy, onDelivery } = this.#options;
+    if (!isGenuine(body, signatures, policy())) return this.#refuse('unsigned');
+    const event = readDelivery(body, target);
+    if (event === undefined) return this.#refuse('foreign');
+    const { organizationId } = event;
+    try {
+      const received = await inbox.receive(event);
+      onDelivery(received, { organizationId });
+      return received;
+    } catch (thrown) {
+      onDelivery('failed', { organizationId, error: toAppError(thrown, 'internal', 'an event of the service app cannot be kept') });
+      return 'failed';
+    }
+  }
+
+  #refuse(outcome: 'unsigned' | 'foreign'): DeliveryOutcome {
+    this.#options.onDelivery(outcome, {});
+    return outcome;
+  }
+}

@@ -1,0 +1,157 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { ServiceAppEvent } from '../../../../src/admin/webhooks/delivery.ts';
+import { startEndpoint, type Endpoint } from '../../../../src/admin/webhooks/endpoint.ts';
+import type { Received } from '../../../../src/admin/webhooks/inbox.ts';
+import { Receiver } from '../../../../src/admin/webhooks/receiver.ts';
+import { AppError } from '../../../../src/base/errors.ts';
+import { testCertificate } from '../../../support/certificate.ts';
+
+const SECRET = 'a secret of ours';
+const APP = `C${'0a'.repeat(32)}`;
+const ORG = 'c0ffee00-1111-4222-8333-444455556666';
+const BODY = JSON.stringify({
+  resource: 'serviceApp',
+  event: 'authorized',
+  data: { id: APP, authorizerOrgId: ORG, authorizationDate: '2026-09-29T08:00:00Z' },
+});
+const sign = (body: string, secret = SECRET): string => createHmac('sha1', secret).update(body).digest('hex');
+
+const events: ServiceAppEvent[] = [];
+const outcomes: string[] = [];
+let receive: (event: ServiceAppEvent) => Promise<Received> = () => Promise.resolve('taken');
+let endpoint: Endpoint | undefined;
+
+async function start(options: Partial<Parameters<typeof startEndpoint>[0]> = {}): Promise<string> {
+  const receiver = new Receiver({
+    target: { applicationId: APP, resource: 'serviceApp', idScheme: 'fakeid://' },
+    inbox: {
+      receive: (event) => {
+        events.push(event);
+        return receive(event);
+      },
+    },
+    policy: () => ({ secrets: [SECRET], takesUnreadableSha2: false }),
+    onDelivery: (outcome) => outcomes.push(outcome),
+  });
+  endpoint = await startEndpoint({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    sha1Header: 'X-Fake-Signature',
+    sha2Header: 'X-Fake-Strong',
+    receiver,
+    ...options,
+  });
+  return `http://127.0.0.1:${String(endpoint.port)}/webhooks`;
+}
+
+const post = (url: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+
+afterEach(async () => {
+  await endpoint?.close();
+  endpoint = undefined;
+  events.length = 0;
+  outcomes.length = 0;
+  receive = () => Promise.resolve('taken');
+});
+
+describe('the webhook endpoint', () => {
+  it('H-20 acknowledges a good delivery with 202 and nothing else, whatever its content type', async () => {
+    const url = await start();
+    for (const type of ['application/json', 'application/json; charset=utf-8', 'text/plain', 'application/octet-stream']) {
+      const answer = await post(url, BODY, { 'x-fake-signature': sign(BODY), 'content-type': type });
+      expect([answer.status, await answer.text()]).toEqual([202, '']);
+    }
+    expect(events).toHaveLength(4);
+    expect(events[0]).toMatchObject({ event: 'authorized', organizationId: ORG });
+  });
+
+  it('H-24 acknowledges only what has been kept', async () => {
+    const url = await start();
+    let keep: (received: Received) => void = () => undefined;
+    receive = () => new Promise((resolve) => (keep = resolve));
+    const answer = post(url, BODY, { 'x-fake-signature': sign(BODY) });
+    while (events.length === 0) await new Promise(setImmediate);
+    keep('taken');
+    expect((await answer).status).toBe(202);
+    receive = () => Promise.reject(new AppError('store_failed', 'disk full'));
+    expect((await post(url, BODY, { 'x-fake-signature': sign(BODY) })).status).toBe(503);
+    expect(outcomes).toEqual(['taken', 'failed']);
+  });
+
+  it.each([
+    ['without a signature', 401, BODY, undefined],
+    ['with the signature of another secret', 401, BODY, sign(BODY, 'another')],
+    ['with the signature of another body', 401, BODY, sign('{}')],
+    ['that is empty', 401, '', sign(BODY)],
+    ['that is genuine and of something else', 400, '{"resource":"rooms"}', sign('{"resource":"rooms"}')],
+    ['that is genuine and no JSON', 400, 'hello', sign('hello')],
+  ])('H-12 H-20 H-21 a delivery %s is answered with %i and changes nothing', async (_, status, body, signature) => {
+    const url = await start();
+    const answer = await post(url, body, signature === undefined ? {} : { 'x-fake-signature': signature });
+    expect([answer.status, await answer.text()]).toEqual([status, '']);
+    expect(events).toEqual([]);
+    expect(outcomes).toEqual([status === 401 ? 'unsigned' : 'foreign']);
+  });
+
+  it('gives strangers a status and nothing to read, and looks at no large body', async () => {
+    const url = await start();
+    const large = 'x'.repeat(64 * 1024 + 1);
+    for (const [answer, status] of [
+      [await fetch(url), 404],
+      [await post(`${url}/other`, BODY, { 'x-fake-signature': sign(BODY) }), 404],
+      [await post(url, large, { 'x-fake-signature': sign(large) }), 413],
+    ] as const)
+      expect([answer.status, await answer.text()]).toEqual([status, '']);
+    expect(outcomes).toEqual([]);
+  });
+
+  it('does not answer a request that never ends with anything but its end', async () => {
+    const url = new URL(await start());
+    const socket = connect(Number(url.port), '127.0.0.1');
+    const closed = new Promise<void>((resolve) =>
+      socket.once('close', () => {
+        resolve();
+      }),
+    );
+    socket.on('error', () => undefined);
+    socket.resume();
+    socket.write(`POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf`);
+    await closed;
+    expect(events).toEqual([]);
+  });
+
+  it('speaks TLS where it is given a certificate', async () => {
+    const certificate = await testCertificate();
+    onTestFinished(() => {
+      certificate.remove();
+    });
+    const tls = { certificate: Buffer.from(certificate.certificatePem), key: readFileSync(certificate.keyFile) };
+    const url = (await start({ tls })).replace('http:', 'https:');
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      request(
+        url,
+        { method: 'POST', ca: tls.certificate, servername: 'localhost', headers: { 'x-fake-signature': sign(BODY) } },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        },
+      )
+        .on('error', reject)
+        .end(BODY);
+    });
+    expect(status).toBe(202);
+  });
+
+  it('says which address is taken', async () => {
+    const url = new URL(await start());
+    const first = endpoint;
+    await expect(start({ port: Number(url.port) })).rejects.toMatchObject({ code: 'listen_failed', details: { port: Number(url.port) } });
+    endpoint = first;
+  });
+});
