@@ -14,11 +14,11 @@ import {
 import { AppError } from '../../base/errors.ts';
 import { RestClient, type RestClientOptions } from '../rest/rest-client.ts';
 import { RestError } from '../rest/rest-error.ts';
-import { readTokenReply, type OAuthTokens } from '../tokens.ts';
+import { readTokenReply, type IntegrationCredentials, type OAuthTokens, type ServiceAppCredentials } from '../tokens.ts';
 
 /** What asks the token endpoint, and for whom. */
 export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> {
-  readonly credentials: { readonly clientId: string; readonly clientSecret: string };
+  readonly credentials: IntegrationCredentials | ServiceAppCredentials;
 }
 
 /** What the browser brought back: checked by the library, which takes nothing else. */
