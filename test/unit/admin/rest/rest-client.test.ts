@@ -129,12 +129,12 @@ describe('what a request fails with', () => {
   });
 
   it('has the status of an answer whose words never come', async () => {
-    const { rest, clock } = await open([halfMessage(() => undefined)], {
+    const { rest, clock, server } = await open([halfMessage(() => undefined)], {
       limits: { ...REST_LIMITS, retry: { ...REST_LIMITS.retry, maxTries: 1 } },
     });
     const failing = restErrorOf(ask(rest));
-    // With the first byte its timer is gone; those of the try and of the whole are left.
-    await until('the timer of the first byte was there', () => clock.pendingTimers === 3);
+    await server.arrived(1);
+    // By now there are three timers; that of the first byte goes with it.
     await until('the first byte is read', () => clock.pendingTimers === 2);
     await clock.advanceAsync(REST_LIMITS.tryMs);
     expect(await failing).toMatchObject({ status: 502, platformMessage: undefined });
