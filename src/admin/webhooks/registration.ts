@@ -1,0 +1,195 @@
+// The two webhooks of the service app at the platform: there, ours, active and signed with a secret that we know, again
+// and again (R-23, R-24, H-25). Knows what is registered, not what is delivered.
+import { randomBytes } from 'node:crypto';
+import { toAppError, type AppError } from '../../base/errors.ts';
+import { isSameId } from '../platform-id.ts';
+import type { Webhooks } from '../rest/webhooks.ts';
+import type { SecretStore } from '../secret-store.ts';
+import type { WebhookRegistration } from '../webhook-records.ts';
+import { SERVICE_APP_EVENTS, type ServiceAppEventName } from './delivery.ts';
+import { keptRegistrations, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
+
+/** Random bytes of a secret. */
+const SECRET_BYTES = 32;
+/** What the filter of a service app's webhook begins with (R-23). */
+const FILTER = 'id=';
+
+/** What was done about a registration; a closed set that may be a label of a metric. */
+export const REGISTRATION_OUTCOMES = ['kept', 'created', 'updated', 'reactivated', 'duplicate', 'removed', 'failed'] as const;
+/**
+ * `kept`: right as it was; `created`; `updated`: name, address or secret were another; `reactivated`: the platform had
+ * given it up; `duplicate`: there is another one that fits and may be somebody's; `removed`: another one of ours is gone;
+ * `failed`: an attempt failed and is repeated.
+ */
+export type RegistrationOutcome = (typeof REGISTRATION_OUTCOMES)[number];
+
+/** What is told about a registration. */
+export interface RegistrationChange {
+  readonly event: ServiceAppEventName;
+  readonly outcome: RegistrationOutcome;
+  readonly webhookId?: string | undefined;
+  readonly error?: AppError | undefined;
+}
+
+/** What registrations are made with. */
+export interface RegistrationsOptions {
+  readonly api: Pick<Webhooks, 'list' | 'create' | 'update' | 'delete'>;
+  readonly store: SecretStore;
+  /** Where the platform delivers to, as it reaches us. */
+  readonly targetUrl: string;
+  /** Client id of the service app, in any spelling. */
+  readonly applicationId: string;
+  /** The id of the service app as it is written into a filter. */
+  readonly filterId: string;
+  /** The name of the resource and the scheme of ids, of the profile. */
+  readonly resource: string;
+  readonly idScheme: string;
+  /** Told of each registration at each look; must not throw. */
+  readonly onRegistration: (change: RegistrationChange) => void;
+}
+
+/** The registrations of one service app. Nothing runs between two calls; there is nothing to close. */
+export class Registrations {
+  readonly #options: RegistrationsOptions;
+  #kept: KeptRegistrations;
+
+  private constructor(options: RegistrationsOptions, kept: KeptRegistrations) {
+    this.#options = options;
+    this.#kept = kept;
+  }
+
+  /** Reads the secrets that were registered before, so that deliveries are known from the first moment. */
+  static async open(options: RegistrationsOptions): Promise<Registrations> {
+    return new Registrations(options, await keptRegistrations(options.store));
+  }
+
+  /** Every secret that the platform may sign with: the confirmed ones, and those whose arrival is not known. */
+  get secrets(): readonly string[] {
+    return SERVICE_APP_EVENTS.flatMap((event) => {
+      const { current, announced } = this.#kept[event] ?? {};
+      return [current, announced].filter((secret) => secret !== undefined);
+    });
+  }
+
+  /**
+   * Looks at both registrations and mends what is wrong. One that fails does not keep the other from being mended.
+   *
+   * @throws AppError of the platform, of the tokens, or of the store: the first one.
+   */
+  async ensure(signal: AbortSignal): Promise<void> {
+    const { api, onRegistration } = this.#options;
+    const failures: AppError[] = [];
+    const failed = (event: ServiceAppEventName, thrown: unknown): void => {
+      const error = toAppError(thrown, 'internal', 'a webhook could not be registered');
+      failures.push(error);
+      onRegistration({ event, outcome: 'failed', error });
+    };
+    let listed: readonly WebhookRegistration[] = [];
+    try {
+      listed = await api.list(signal);
+    } catch (thrown) {
+      for (const event of SERVICE_APP_EVENTS) failed(event, thrown);
+    }
+    if (failures.length === 0) {
+      for (const event of SERVICE_APP_EVENTS) {
+        await this.#ensureOne(event, listed, signal).catch((thrown: unknown) => {
+          failed(event, thrown);
+        });
+      }
+    }
+    const [first] = failures;
+    if (first !== undefined) throw first;
+  }
+
+  async #ensureOne(event: ServiceAppEventName, listed: readonly WebhookRegistration[], signal: AbortSignal): Promise<void> {
+    const { onRegistration } = this.#options;
+    const fitting = listed.filter((webhook) => this.#fits(webhook, event));
+    const ours = this.#chosen(fitting, event);
+    if (ours === undefined) await this.#create(event, signal);
+    else if (this.#isRight(ours, event)) onRegistration({ event, outcome: 'kept', webhookId: ours.id });
+    else await this.#update(ours, event, signal);
+    for (const other of fitting.filter(({ id }) => id !== ours?.id)) await this.#weedOut(other, event, signal);
+  }
+
+  /** Whether it tells us of this event and this app: ids are compared for what they stand for (H-04). */
+  #fits({ resource, event, filter }: WebhookRegistration, wanted: ServiceAppEventName): boolean {
+    const { resource: ours, applicationId, idScheme } = this.#options;
+    if (resource !== ours || event !== wanted || filter?.startsWith(FILTER) !== true) return false;
+    return isSameId(filter.slice(FILTER.length), applicationId, 'APPLICATION', idScheme);
+  }
+
+  /** The one that we made, else the one that looks most like it. */
+  #chosen(fitting: readonly WebhookRegistration[], event: ServiceAppEventName): WebhookRegistration | undefined {
+    const known = this.#kept[event]?.webhookId;
+    return (
+      fitting.find(({ id }) => id === known) ??
+      fitting.find((webhook) => this.#isOurs(webhook, event)) ??
+      fitting.find(({ targetUrl }) => targetUrl === this.#options.targetUrl) ??
+      fitting[0]
+    );
+  }
+
+  #isOurs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName): boolean {
+    return name === nameOf(event) && targetUrl === this.#options.targetUrl;
+  }
+
+  #isRight(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
+    const { webhookId, current, announced, isSecretTold } = this.#kept[event] ?? {};
+    if (!this.#isOurs(webhook, event) || isInactive(webhook)) return false;
+    if (webhookId !== webhook.id || current === undefined || announced !== undefined) return false;
+    // A platform that does not tell secrets as they are says nothing by telling another.
+    return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current;
+  }
+
+  async #create(event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
+    const { api, targetUrl, resource, filterId, onRegistration } = this.#options;
+    const secret = await this.#announce(event);
+    const create = { name: nameOf(event), targetUrl, resource, event, filter: FILTER + filterId, secret };
+    const created = await api.create(create, signal);
+    await this.#confirm(event, created, secret);
+    onRegistration({ event, outcome: 'created', webhookId: created.id });
+  }
+
+  async #update(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
+    const { api, targetUrl, onRegistration } = this.#options;
+    const secret = await this.#announce(event);
+    const updated = await api.update(webhook.id, { name: nameOf(event), targetUrl, secret, status: 'active' }, signal);
+    await this.#confirm(event, { ...updated, id: webhook.id }, secret);
+    onRegistration({ event, outcome: isInactive(webhook) ? 'reactivated' : 'updated', webhookId: webhook.id });
+  }
+
+  /** A second one of ours would deliver everything twice; anything else may be somebody's and is only told of. */
+  async #weedOut(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
+    const { api, onRegistration } = this.#options;
+    const isOurs = this.#isOurs(webhook, event);
+    if (isOurs) await api.delete(webhook.id, signal);
+    onRegistration({ event, outcome: isOurs ? 'removed' : 'duplicate', webhookId: webhook.id });
+  }
+
+  /** A secret that is on disk before the platform can sign with it; the one whose fate is not known is sent again. */
+  async #announce(event: ServiceAppEventName): Promise<string> {
+    const kept = this.#kept[event];
+    const announced = kept?.announced ?? randomBytes(SECRET_BYTES).toString('base64url');
+    if (kept?.announced === undefined) await this.#keep(event, { ...kept, announced });
+    return announced;
+  }
+
+  /** The platform has the announced secret: no other one is good from now on. */
+  async #confirm(event: ServiceAppEventName, { id, secret: told }: WebhookRegistration, secret: string): Promise<void> {
+    await this.#keep(event, { webhookId: id, current: secret, isSecretTold: told === secret });
+  }
+
+  async #keep(event: ServiceAppEventName, kept: KeptRegistration): Promise<void> {
+    const written = { ...this.#kept, [event]: kept };
+    await writeRegistrations(this.#options.store, written);
+    this.#kept = written;
+  }
+}
+
+function nameOf(event: ServiceAppEventName): string {
+  return `Parley: service app ${event}`;
+}
+
+function isInactive({ status }: WebhookRegistration): boolean {
+  return status !== undefined && status !== 'active';
+}
