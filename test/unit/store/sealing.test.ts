@@ -74,6 +74,22 @@ describe('a seal', () => {
     expect(() => new Seal(randomBytes(16))).toThrow(TypeError);
   });
 
+  it('opens with each of its keys and seals with the first, so that keys can be changed', () => {
+    const [old, fresh] = [randomBytes(32), randomBytes(32)];
+    const both = new Seal(fresh, old);
+    expect(both.open(new Seal(old).close('text', 'a'), 'a')).toBe('text');
+    expect(new Seal(fresh).open(both.close('text', 'a'), 'a')).toBe('text');
+    expect(() => new Seal(old).open(both.close('text', 'a'), 'a')).toThrow(expect.objectContaining({ code: 'internal' }));
+    expect(() => both.open(new Seal(randomBytes(32)).close('text', 'a'), 'a')).toThrow(expect.objectContaining({ code: 'internal' }));
+  });
+
+  it('has at most five keys, each of 32 bytes', () => {
+    const keys = Array.from({ length: 5 }, () => randomBytes(32));
+    expect(() => new Seal(...keys)).not.toThrow();
+    expect(() => new Seal(...keys, randomBytes(32))).toThrow(/at most 5/u);
+    expect(() => new Seal(randomBytes(32), randomBytes(31))).toThrow(TypeError);
+  });
+
   it('does not open when one byte was changed, or some are missing', () => {
     const sealed = Buffer.from(seal.close('text', 'a').slice(3), 'base64');
     for (let index = 0; index < sealed.length; index += 1) {
