@@ -1,0 +1,178 @@
+// Who is served: one keeper for each data source of each authorized organization, begun when it authorizes, ended when it
+// takes that back. Knows how to begin and end them, not how a keeper does its work.
+import { waitAtMost } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { SecretStore } from '../secret-store.ts';
+import type { TokenSource } from '../token-source.ts';
+import type { AuthorizationHandler, AuthorizingOrganization } from '../webhooks/inbox.ts';
+import { DataSourceKeeper, type DataSourceState } from './data-source-keeper.ts';
+import { NonceJournal } from './nonce-journal.ts';
+import type { DataSourcesApi, LifecycleObserver, Trust, WantedDataSource } from './ports.ts';
+import type { LifecycleTimes } from './schedule.ts';
+
+const KEY_PREFIX = 'data-sources/';
+/** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
+const MAX_AT_ONCE = 4;
+/** Longest wait for the first step of an organization, ms; its keepers go on all the same. */
+const MAX_START_MS = 120_000;
+
+/** Where the tokens of organizations come from. */
+export interface OrganizationTokens {
+  /** @throws AppError `bad_message` for what is no organization. */
+  tokensOf(organization: string): TokenSource;
+  /** Erases them. */
+  forget(organization: string): Promise<void>;
+}
+
+/** What the registry is made with. */
+export interface ServedOrganizationsOptions {
+  readonly store: SecretStore;
+  readonly tokens: OrganizationTokens;
+  /** The data sources that an organization, a plain UUID, is to have. */
+  readonly wanted: (organizationId: string) => readonly WantedDataSource[];
+  /** The data sources of one organization at the platform. */
+  readonly openApi: (tokens: TokenSource) => DataSourcesApi;
+  readonly trust: Trust;
+  readonly times: LifecycleTimes;
+  readonly clock: Clock;
+  readonly observer: LifecycleObserver;
+  /** As {@link NonceJournal} has it. */
+  readonly onUnsaved: (error: AppError) => void;
+}
+
+/** Why an organization could not be begun. */
+export interface StartFailure {
+  readonly organizationId: string;
+  readonly error: AppError;
+}
+
+interface Served {
+  readonly keepers: Promise<readonly DataSourceKeeper[]>;
+}
+
+/** All organizations that are served. `close` must be called. */
+export class ServedOrganizations implements AuthorizationHandler {
+  readonly #options: ServedOrganizationsOptions;
+  readonly #served = new Map<string, Served>();
+  /** Keepers whose first step has been begun. */
+  readonly #keepers = new Map<string, readonly DataSourceKeeper[]>();
+  /** Deauthorized since the start: a start that is still under way must not bring them back (H-23). */
+  readonly #gone = new Set<string>();
+  #isClosed = false;
+
+  constructor(options: ServedOrganizationsOptions) {
+    this.#options = options;
+  }
+
+  /** Every data source that is looked after, for people and for gauges. */
+  get states(): readonly DataSourceState[] {
+    return [...this.#keepers.values()].flatMap((keepers) => keepers.map(({ state }) => state));
+  }
+
+  /**
+   * Begins organizations that are known to be authorized, a few at a time. Resolves when each has had its first step, with
+   * those that failed; these are tried again without end.
+   */
+  async start(organizations: readonly AuthorizingOrganization[], signal: AbortSignal): Promise<readonly StartFailure[]> {
+    const failures: StartFailure[] = [];
+    const waiting = [...organizations];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+        const { organizationId } = next;
+        if (this.#gone.has(organizationId)) continue;
+        for (const error of await this.#begin(next, signal)) failures.push({ organizationId, error });
+      }
+    };
+    await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
+    return failures;
+  }
+
+  /**
+   * An organization has authorized the app. Resolves when its tokens are there and its data sources have been looked after
+   * once; what fails of these is tried again without end.
+   *
+   * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26).
+   */
+  async authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void> {
+    const { tokens } = this.#options;
+    await tokens.tokensOf(organization.authorizerOrgId).current(signal);
+    this.#gone.delete(organization.organizationId);
+    const known = this.#keepers.get(organization.organizationId);
+    if (known === undefined) await this.#begin(organization, signal);
+    // Authorized anew, it has another machine account (6.5): what was registered by the one before is found or replaced.
+    else await this.#wait(Promise.all(known.map((keeper) => keeper.renew())), signal);
+  }
+
+  /** An organization has taken its authorization back: nobody is let in for it any more, and nothing of it is kept (6.5). */
+  async deauthorized({ organizationId }: AuthorizingOrganization): Promise<void> {
+    const { store, tokens } = this.#options;
+    this.#gone.add(organizationId);
+    const keepers = (await this.#served.get(organizationId)?.keepers.catch(() => [])) ?? [];
+    // All of them, whatever becomes of one: the trust in each is gone at once.
+    const forgotten = await Promise.allSettled(keepers.map((keeper) => keeper.forget()));
+    this.#served.delete(organizationId);
+    this.#keepers.delete(organizationId);
+    const failed = forgotten.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw toAppError(failed.reason, 'store_failed', 'the nonces of an organization could not be erased');
+    // Of data sources that are no longer wanted, or were never begun in this process.
+    for (const key of await store.keys(`${KEY_PREFIX}${organizationId}/`)) await store.delete(key);
+    await tokens.forget(organizationId);
+  }
+
+  /** Ends all work; nothing is deleted or disabled, here or there (L-13). */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const opened = await Promise.allSettled([...this.#served.values()].map(({ keepers }) => keepers));
+    const keepers = opened.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    await Promise.all(keepers.map((keeper) => keeper.stop()));
+  }
+
+  /** @returns what failed at the first step; empty for an organization that has been begun already. */
+  async #begin(organization: AuthorizingOrganization, signal: AbortSignal): Promise<readonly AppError[]> {
+    const { organizationId } = organization;
+    if (this.#isClosed || this.#served.has(organizationId)) return [];
+    const opening = this.#open(organization);
+    this.#served.set(organizationId, { keepers: opening });
+    let keepers: readonly DataSourceKeeper[];
+    try {
+      keepers = await opening;
+    } catch (thrown) {
+      this.#served.delete(organizationId);
+      return [toAppError(thrown, 'internal', 'an organization could not be begun')];
+    }
+    if (this.#hasEnded(organizationId)) return [];
+    this.#keepers.set(organizationId, keepers);
+    const errors: AppError[] = [];
+    const started = keepers.map((keeper) =>
+      keeper.start().catch((thrown: unknown) => {
+        errors.push(toAppError(thrown, 'internal', 'a data source could not be looked after'));
+      }),
+    );
+    const isOver = await this.#wait(Promise.all(started), signal);
+    if (!isOver && !signal.aborted) errors.push(new AppError('platform_unavailable', 'the first look after a data source takes too long'));
+    return errors;
+  }
+
+  /** While its journals were read it may have left, or we. */
+  #hasEnded(organizationId: string): boolean {
+    return this.#isClosed || this.#gone.has(organizationId);
+  }
+
+  async #open({ organizationId, authorizerOrgId }: AuthorizingOrganization): Promise<readonly DataSourceKeeper[]> {
+    const { store, tokens, wanted, openApi, trust, times, clock, observer, onUnsaved } = this.#options;
+    const api = openApi(tokens.tokensOf(authorizerOrgId));
+    return Promise.all(
+      wanted(organizationId).map(async (one) => {
+        const key = `${KEY_PREFIX}${organizationId}/${one.transport}`;
+        const journal = await NonceJournal.open({ key, store, nonces: trust.nonces, clock, onUnsaved });
+        return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer });
+      }),
+    );
+  }
+
+  /** Whether `work` was over before anybody stopped waiting. */
+  async #wait(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+    return (await waitAtMost(work, MAX_START_MS, this.#options.clock, signal)).kind === 'value';
+  }
+}
