@@ -9,7 +9,11 @@ import { decodeMulaw } from '../../../src/speech/g711.ts';
 import { readWavLayout } from '../../../src/speech/wav.ts';
 import { callScripted, chunk, tone, wavReply } from '../../support/call-lab.ts';
 import { recorded } from '../../support/line-signals.ts';
+import { scaledClock } from '../../support/scaled-clock.ts';
 import { eventOnly, isSpeech, listenFor, type ScriptedTurn, type TurnScript } from '../../support/scripted-server.ts';
+
+/** For what is measured or raced in the call's own time: at the usual pace a busy machine is late by tens of milliseconds. */
+const UNHURRIED_PACE = 5;
 
 const say = (interruptMs?: number): Step => ({
   kind: 'say',
@@ -183,7 +187,10 @@ describe('the reference exchanges over a real connection', () => {
         });
       turn.complete();
     };
-    const { server, result } = await callScripted(script, { script: [{ kind: 'wait', waitMs: 60_000 }] });
+    const { server, result } = await callScripted(script, {
+      script: [{ kind: 'wait', waitMs: 60_000 }],
+      clock: scaledClock(UNHURRIED_PACE),
+    });
     // Two RPCs are two streams: which of their messages a server reads first is not decided by the sender.
     expect(server.exchange.filter((line) => line.startsWith('RPC2 >'))).toEqual(
       ['format', 'probe', 'silence', 'half-close'].map((what) => `RPC2 > ${what}`),
@@ -245,7 +252,10 @@ describe('what a call looks like on the wire', () => {
         turn.complete();
       }
     };
-    const { server } = await callScripted(script, { script: [{ kind: 'say', label: 'long', mulaw: tone(8000) }] });
+    const { server } = await callScripted(script, {
+      script: [{ kind: 'say', label: 'long', mulaw: tone(8000) }],
+      clock: scaledClock(UNHURRIED_PACE),
+    });
     const times = server.turns[1]?.received.map(({ atMs }) => atMs) ?? [];
     const perFrame = ((times[153] ?? 0) - (times[4] ?? 0)) / 149;
     expect(perFrame).toBeGreaterThan(17);
