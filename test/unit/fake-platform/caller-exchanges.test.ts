@@ -133,7 +133,7 @@ describe('the reference exchanges over a real connection', () => {
     const secondIsOpen = new Promise<void>((resolve) => {
       openSecond = resolve;
     });
-    const { result, server } = await callScripted(script, { script: [say(3000)] });
+    const { result, server } = await callScripted(script, { script: [say(3000)], clock: scaledClock(UNHURRIED_PACE) });
     const order = server.exchange.filter((line) => /^RPC[12] /u.test(line));
     expect(order.indexOf('RPC2 > silence')).toBeGreaterThan(order.indexOf('RPC1 < FINAL prompt'));
     expect(order.indexOf('RPC2 > speech')).toBeGreaterThan(order.indexOf('RPC1 < complete'));
