@@ -1,0 +1,196 @@
+// The whole administration against the fake platform, over sockets, under a clock of the test.
+import { createHmac, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { AccessSettings } from '../../../src/admin/access.ts';
+import { Administration, type AdministrationOptions } from '../../../src/admin/administration.ts';
+import { INTEGRATION_KEY } from '../../../src/admin/oauth/integration-tokens.ts';
+import { readTokenReply } from '../../../src/admin/tokens.ts';
+import { TrustedDataSources } from '../../../src/auth/data-sources.ts';
+import { NonceBook } from '../../../src/auth/nonces.ts';
+import { failureOf, keptLog, MemorySecrets } from '../../support/admin-server.ts';
+import { until } from '../../support/until.ts';
+import { never } from '../../support/voice.ts';
+import { ORG, OTHER_ORG, profile, RunningApi } from '../fake-platform/admin-api/running-api.ts';
+
+const MINUTE = 60_000;
+const WANTED = { transport: 'grpc', url: 'http://127.0.0.1:50051', audience: 'aud', subject: 'sub', tokenLifetimeMinutes: 60 } as const;
+
+interface Given extends Partial<Pick<AdministrationOptions, 'failsStart' | 'organizations' | 'pinned' | 'webhooks'>> {
+  readonly running?: RunningApi;
+  readonly store?: MemorySecrets;
+  readonly access?: AccessSettings;
+  readonly isLoggedIn?: boolean;
+}
+
+/** A port that the webhooks of one test are delivered to, also after a restart. */
+let port = 0;
+beforeAll(async () => {
+  const { createServer } = await import('node:http');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  port = typeof address === 'object' && address !== null ? address.port : 0;
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function open(given: Given = {}) {
+  const running = given.running ?? (await RunningApi.start());
+  if (given.running === undefined) onTestFinished(() => running.close());
+  const { api, clock } = running;
+  const store = given.store ?? new MemorySecrets();
+  const logIn = async (): Promise<void> => {
+    await store.set(INTEGRATION_KEY, JSON.stringify(readTokenReply({ ...api.logIn() }, clock.nowMs())));
+  };
+  if (given.isLoggedIn !== false && given.store === undefined) await logIn();
+  const trust = { sources: new TrustedDataSources(), nonces: new NonceBook({ clock }) };
+  const told: string[] = [];
+  const { log, lines } = keptLog();
+  const integration = { ...api.integration, redirectUri: 'http://127.0.0.1:8765/callback' };
+  const administration = new Administration({
+    ...{ profile, baseUrl: api.baseUrl, store, trust, clock, log, failsStart: true, organizations: [], pinned: [] },
+    access: { type: 'service_app', integration, serviceApp: api.serviceApp },
+    webhooks: { targetUrl: `http://127.0.0.1:${String(port)}/deliveries`, host: '127.0.0.1', port, path: '/deliveries' },
+    wanted: [{ ...WANTED, schemaId: profile.schemas.grpc }],
+    times: { leadMs: 10 * MINUTE, retryMs: MINUTE, checkMs: 5 * MINUTE },
+    observer: {
+      dataSourceChanged: ({ transition }) => told.push(transition),
+      delivered: (outcome) => told.push(outcome),
+      registered: ({ event, outcome }) => told.push(`${event} ${outcome}`),
+      eventFailed: (_, event, { code }) => told.push(`${event} ${code}`),
+    },
+    ...given,
+  });
+  const close = async (): Promise<void> => {
+    await administration.close();
+    // The platform's own wait for the answer is by the same clock.
+    await api.deliveries.settled();
+    expect(clock.pendingTimers, 'timers').toBe(0);
+  };
+  onTestFinished(close);
+  const served = (): readonly string[] =>
+    administration.states.filter(({ isServed }) => isServed).map(({ wanted }) => wanted.organizationId);
+  return { running, api, clock, store, trust, told, log, lines, administration, served, close, logIn };
+}
+
+describe('the administration', () => {
+  it('an organization authorizes, is served, takes it back, and is not served any more', async () => {
+    const { api, administration, served, told, store } = await open();
+    await administration.start(never());
+    expect([served(), told]).toEqual([[], ['authorized created', 'deauthorized created']]);
+    api.authorize(ORG);
+    await until('it is served', () => served().includes(ORG));
+    expect(api.dataSources(ORG)).toMatchObject([{ audience: 'aud', applicationId: api.serviceApp.clientId, status: 'active' }]);
+    api.deauthorize(ORG);
+    await until('it is forgotten', () => told.includes('forgotten'));
+    await until('its tokens are erased', () => ![...store.values.keys()].some((key) => /^(?:organizations|data-sources)\//u.test(key)));
+    expect(served()).toEqual([]);
+  });
+
+  it('L-01 known organizations are served when the start is over, after a restart without a change at the platform', async () => {
+    const first = await open();
+    await first.administration.start(never());
+    first.api.authorize(ORG);
+    await until('it is served', () => first.served().includes(ORG));
+    await first.close();
+    const { running, store, api } = first;
+    const second = await open({ running, store });
+    await second.administration.start(never());
+    expect([second.served(), second.told]).toEqual([[ORG], ['authorized kept', 'deauthorized kept', 'adopted']]);
+    expect([api.journal.count('PUT /dataSources/:id'), api.journal.count('POST /dataSources')]).toEqual([0, 1]);
+  });
+
+  it('H-25 organizations of the settings are served although nobody told of them; one that has not authorized fails nothing', async () => {
+    const { api, administration, served, lines } = await open({ organizations: [ORG, OTHER_ORG], webhooks: undefined });
+    api.authorize(ORG);
+    await administration.start(never());
+    expect(served()).toEqual([ORG]);
+    expect(lines.join('')).toContain('org_not_registered');
+  });
+
+  it('H-25 a webhook that the platform has given up is active again after the next look', async () => {
+    const { api, administration, clock, told } = await open();
+    await administration.start(never());
+    api.deactivateWebhook(api.webhooks()[0]?.id ?? '');
+    await clock.advanceAsync(5 * MINUTE);
+    await until('it is active', () => told.includes('authorized reactivated'));
+  });
+
+  it('a first look that fails is an error of the start', async () => {
+    const { administration } = await open({ isLoggedIn: false });
+    expect((await failureOf(administration.start(never()))).code).toBe('login_needed');
+  });
+
+  it('or is repeated until it does not fail, as the settings say', async () => {
+    const { administration, told, clock, logIn, api, served } = await open({ isLoggedIn: false, failsStart: false });
+    await administration.start(never());
+    expect(told).toEqual(['authorized failed', 'deauthorized failed']);
+    await logIn();
+    await clock.advanceAsync(MINUTE);
+    await until('they are registered', () => told.includes('deauthorized created'));
+    api.authorize(ORG);
+    await until('it is served', () => served().includes(ORG));
+  });
+
+  it('L-02 a pinned data source that is not there is not replaced', async () => {
+    const pinned = [{ organizationId: ORG, transport: 'grpc', pinnedId: randomUUID() }] as const;
+    const { api, administration } = await open({ organizations: [ORG], pinned, webhooks: undefined });
+    api.authorize(ORG);
+    expect((await failureOf(administration.start(never()))).code).toBe('data_source_unclear');
+    expect(api.dataSources(ORG)).toEqual([]);
+  });
+
+  it('a delivery that nobody of ours signed changes nothing', async () => {
+    const { api, administration, told } = await open();
+    await administration.start(never());
+    const body = JSON.stringify({ data: { authorizerOrgId: ORG } });
+    const signature = createHmac('sha1', 'a guess').update(body).digest('hex');
+    const headers = { [profile.webhook?.sha1SignatureHeader ?? '']: signature };
+    const answer = await fetch(api.webhooks()[0]?.targetUrl ?? '', { method: 'POST', body, headers });
+    expect([answer.status, told.at(-1)]).toEqual([401, 'unsigned']);
+    expect(administration.states).toEqual([]);
+  });
+
+  it('a single organization lives on a refresh token of its own, and begins anew with another one (7.1)', async () => {
+    const running = await RunningApi.start();
+    onTestFinished(() => running.close());
+    running.api.authorize(ORG);
+    const access = async (): Promise<AccessSettings> => {
+      const { json } = await running.askServiceToken();
+      return { type: 'oauth_refresh', client: running.api.serviceApp, refreshToken: String(json['refresh_token']) };
+    };
+    const first = await open({ running, access: await access(), organizations: [ORG], webhooks: undefined });
+    await first.administration.start(never());
+    expect(first.served()).toEqual([ORG]);
+    await first.close();
+    const { store } = first;
+    const again = await open({ running, store, access: await access(), organizations: [ORG], webhooks: undefined });
+    await again.administration.start(never());
+    expect([again.served(), again.told]).toEqual([[ORG], ['adopted']]);
+  });
+
+  it('a static token serves as long as the platform takes it', async () => {
+    const running = await RunningApi.start();
+    onTestFinished(() => running.close());
+    const access = { type: 'static_token', accessToken: await running.serviceToken() } as const;
+    const { administration, served, api, clock, told } = await open({ running, access, organizations: [ORG], webhooks: undefined });
+    await administration.start(never());
+    expect(served()).toEqual([ORG]);
+    api.revokeTokens(api.serviceApp.clientId);
+    await clock.advanceAsync(5 * MINUTE);
+    await until('the next look fails', () => told.includes('failed'));
+    expect(administration.states).toMatchObject([{ isServed: true, error: { code: 'authorization_needed' } }]);
+  });
+
+  it('R-13 no log line holds a token, a secret or a nonce', async () => {
+    const { api, administration, served, lines, store } = await open();
+    await administration.start(never());
+    api.authorize(ORG);
+    await until('it is served', () => served().includes(ORG));
+    const [record] = api.dataSources(ORG);
+    const secrets = [record?.nonce, record?.jwsToken, api.serviceApp.clientSecret, ...api.webhooks().map(({ secret }) => secret)];
+    const kept = [...store.values.values()].join('');
+    expect(kept).toContain(record?.nonce);
+    for (const secret of secrets) expect(lines.join('')).not.toContain(secret);
+    expect(lines.length).toBeGreaterThan(3);
+  });
+});
