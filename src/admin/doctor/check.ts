@@ -1,0 +1,126 @@
+// The words of the doctor: what a check is, what it is about, and what it may find. Knows no single check.
+import type { Clock } from '../../base/clock.ts';
+import type { DoctorContext } from './context.ts';
+import type { Subject } from './subject.ts';
+import type { CaseNotes } from './case-notes.ts';
+
+/** All checks by id, in the order in which results are told. */
+export const CHECK_IDS = [
+  'organization_token',
+  'platform_access',
+  'data_source',
+  'schema',
+  'url',
+  'status',
+  'token_expiry',
+  'nonce',
+  'issuer',
+  'key_set',
+  'test_token',
+  'clock',
+  'listens',
+  'tls_handshake',
+  'certificate',
+  'alpn',
+  'health',
+  'webhooks',
+  'agents',
+] as const;
+
+/** A check. Ids are public: commands print them and scripts look for them. */
+export type CheckId = (typeof CHECK_IDS)[number];
+
+/** `fault`: calls cannot come in. `warning`: they can, but not for long, or not in every case. */
+export type Severity = 'fault' | 'warning';
+
+/** Something that is not right, as a closed set. Public like the ids of checks. */
+export type FindingCode =
+  | 'check_failed'
+  | 'check_timeout'
+  | 'token_not_stored'
+  | 'scope_missing'
+  | 'data_source_missing'
+  | 'data_source_ambiguous'
+  | 'schema_wrong'
+  | 'schema_of_other_transport'
+  | 'url_wrong'
+  | 'url_spelling'
+  | 'not_active'
+  | 'token_over'
+  | 'token_near_end'
+  | 'nonce_unknown'
+  | 'issuer_unknown'
+  | 'key_set_unreachable'
+  | 'key_missing'
+  | 'token_refused'
+  | 'clock_skew'
+  | 'host_unknown'
+  | 'not_listening'
+  | 'no_answer'
+  | 'tls_failed'
+  | 'certificate_untrusted'
+  | 'certificate_name'
+  | 'certificate_over'
+  | 'certificate_near_end'
+  | 'alpn_missing'
+  | 'health_bad'
+  | 'webhook_missing'
+  | 'webhook_inactive'
+  | 'webhook_target'
+  | 'no_agents';
+
+/** One thing that is not right. Its texts are for people, in one line, and hold no token, nonce or secret. */
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  /** What is wrong. */
+  readonly what: string;
+  /** Where it was seen. */
+  readonly where: string;
+  /** How to mend it. */
+  readonly mend: string;
+}
+
+/** A finding as one sentence: what is wrong, where it was seen, how to mend it. */
+export function sentenceOf({ what, where, mend }: Finding): string {
+  // Hints that are sentences of their own elsewhere become part of this one.
+  const mending = mend.charAt(0).toLowerCase() + mend.slice(1).replace(/\.$/u, '');
+  return `${where}: ${what}; ${mending}.`;
+}
+
+/** A check that could not be made, or had nothing to look at. */
+export interface Skip {
+  /** Why, as half a sentence. */
+  readonly skipped: string;
+}
+
+/** What a check ended with: its findings (none: all is right), or why it was not made. */
+export type Verdict = readonly Finding[] | Skip;
+
+/** What one run of a check gets. */
+export interface CheckTools {
+  /** Ends when nobody waits for the check any more. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** How long the check may take, ms. A probe that wants to say itself that it had no answer gives up before. */
+  readonly limitMs: number;
+  /** What earlier checks have seen. */
+  readonly notes: CaseNotes;
+}
+
+/** One check of one subject. */
+export interface CheckTask {
+  readonly subject: Subject;
+  /** May throw; that becomes a finding. */
+  run(tools: CheckTools): Promise<Verdict> | Verdict;
+}
+
+/** A check. */
+export interface Check {
+  readonly id: CheckId;
+  /** What is right when nothing is found, as half a sentence. */
+  readonly title: string;
+  /** Checks without which this one makes no sense; they stand before it in the list. */
+  readonly needs: readonly CheckId[];
+  tasks(context: DoctorContext): readonly CheckTask[];
+}

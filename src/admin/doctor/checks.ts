@@ -1,0 +1,18 @@
+// The list of all checks. What stands in it is told in this order.
+import { clockCheck, organizationTokenCheck, platformAccessCheck } from './access-checks.ts';
+import { agentsCheck } from './agents-check.ts';
+import type { Check } from './check.ts';
+import { alpnCheck, certificateCheck, healthCheck, listensCheck, tlsHandshakeCheck } from './endpoint-checks.ts';
+import { dataSourceCheck, schemaCheck, statusCheck, urlCheck } from './registration-checks.ts';
+import { issuerCheck, keySetCheck, nonceCheck, testTokenCheck, tokenExpiryCheck } from './token-checks.ts';
+import { webhooksCheck } from './webhook-check.ts';
+
+/** All checks, in an order in which nothing needs what comes later. */
+export const DOCTOR_CHECKS: readonly Check[] = [
+  ...[organizationTokenCheck, platformAccessCheck],
+  ...[dataSourceCheck, schemaCheck, urlCheck, statusCheck],
+  ...[tokenExpiryCheck, nonceCheck, issuerCheck, keySetCheck, testTokenCheck],
+  clockCheck,
+  ...[listensCheck, tlsHandshakeCheck, certificateCheck, alpnCheck, healthCheck],
+  ...[webhooksCheck, agentsCheck],
+];

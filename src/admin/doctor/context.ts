@@ -1,0 +1,57 @@
+// What the doctor looks at, as ports: whoever runs it says where organizations, data sources, keys and agents are found.
+// Nothing here asks anybody.
+import type { KeySource } from '../../auth/key-source.ts';
+import type { NonceBook } from '../../auth/nonces.ts';
+import type { TokenVerifier } from '../../auth/jws-verifier.ts';
+import type { PlatformProfile } from '../../contract/profile.ts';
+import type { DataSourcesApi, WantedDataSource } from '../lifecycle/ports.ts';
+import type { LifecycleTimes } from '../lifecycle/schedule.ts';
+import type { TokenSource } from '../token-source.ts';
+import type { WebhookRegistration } from '../webhook-records.ts';
+import type { Endpoint } from './subject.ts';
+
+/** An organization whose data sources are managed through the administration interface. */
+export interface ExaminedOrganization {
+  /** UUID. */
+  readonly id: string;
+  /** Whether a token of the app for it is kept. */
+  isStored(): Promise<boolean>;
+  readonly tokens: Pick<TokenSource, 'current'>;
+  readonly dataSources: Pick<DataSourcesApi, 'list' | 'get'>;
+}
+
+/** The webhooks there should be, and where to find those there are. */
+export interface ExaminedWebhooks {
+  list(signal: AbortSignal): Promise<readonly WebhookRegistration[]>;
+  /** Where deliveries must go, character for character. */
+  readonly targetUrl: string;
+  /** Of the app whose authorizations are told, in any spelling. */
+  readonly applicationId: string;
+}
+
+/** What a health service says; `unknown`: there is none, or it says nothing of use. */
+export type HealthAnswer = 'serving' | 'not_serving' | 'unknown';
+
+/** Everything that is looked at. */
+export interface DoctorContext {
+  readonly profile: PlatformProfile;
+  /** Empty: nothing is managed, and what the platform has is not looked at. */
+  readonly organizations: readonly ExaminedOrganization[];
+  /** Data sources as the configuration wants them. */
+  readonly wanted: readonly WantedDataSource[];
+  readonly times: Pick<LifecycleTimes, 'leadMs' | 'retryMs' | 'checkMs'>;
+  /** The ones that the server itself would use. */
+  readonly verifier: TokenVerifier;
+  readonly nonces: Pick<NonceBook, 'accepts'>;
+  readonly keys: Pick<KeySource, 'knows' | 'find'>;
+  /** The Date header of any answer of the platform; null when there was none. Undefined: not looked at. */
+  readonly platformDate?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
+  /** Undefined: no webhooks are wanted. */
+  readonly webhooks?: ExaminedWebhooks | undefined;
+  /** Asks the health service at an address. Undefined: not looked at. */
+  readonly health?: ((endpoint: Endpoint, signal: AbortSignal) => Promise<HealthAnswer>) | undefined;
+  /** How many agents an organization can choose from (G-05). */
+  agents(organizationId: string, signal: AbortSignal): Promise<number>;
+  /** PEM certificates of authorities that are trusted beside those of the runtime. */
+  readonly authorities?: readonly string[] | undefined;
+}

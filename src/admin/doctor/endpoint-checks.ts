@@ -1,0 +1,141 @@
+// Can the platform reach the server under the registered address, and does it meet there what it demands (1.9, O-13, P-12)?
+// Seen from this machine: what stands between the platform and us may show it something else.
+import type { Check, CheckId, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
+import type { DoctorContext } from './context.ts';
+import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
+import { probeTcp, probeTls, type Handshake, type ProbeTarget } from './tls-probe.ts';
+
+/** How long before its end a certificate is warned of, ms. */
+const NEAR_END_MS = 14 * 86_400_000;
+/** Part of a check's time that a connection may take, so that the check itself says what was slow. */
+const PROBE_PART = 0.8;
+
+const NOT_TLS = { skipped: 'the registered address is plain http' };
+const NO_HANDSHAKE = { skipped: 'there was no handshake' };
+/** Words of the library for a date that is not in the certificate's time; the dates of all of the chain. */
+const OVER = 'CERT_HAS_EXPIRED';
+/** Words for a chain that ends too early. */
+const INCOMPLETE = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY']);
+
+type Examine = (endpoint: Endpoint, tools: CheckTools, context: DoctorContext) => Promise<Verdict> | Verdict;
+
+function endpointCheck(id: CheckId, title: string, needs: readonly CheckId[], examine: Examine): Check {
+  return {
+    ...{ id, title, needs },
+    tasks: (context) =>
+      endpointsOf(context.wanted).map((endpoint) => ({
+        subject: endpointSubject(endpoint),
+        run: (tools) => examine(endpoint, tools, context),
+      })),
+  };
+}
+
+function found(endpoint: Endpoint, code: FindingCode, what: string, mend: string, severity: Severity = 'fault'): Finding {
+  return { code, severity, what, where: hostAndPort(endpoint), mend };
+}
+
+/** Somebody takes connections there. */
+export const listensCheck = endpointCheck('listens', 'connections are taken there', [], async (endpoint, tools) => {
+  const probed = await probeTcp(targetOf(endpoint, tools));
+  if (probed.kind === 'connected') return [];
+  const { code } = probed;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return [found(endpoint, 'host_unknown', `the host cannot be found (${code})`, 'give the registered host an address in the DNS')];
+  }
+  if (code === 'no_answer' || code === 'ETIMEDOUT') {
+    const mend = 'look at the firewall and the load balancer before the server';
+    return [found(endpoint, 'no_answer', `nothing answers within ${String(probeMs(tools))} ms`, mend)];
+  }
+  const mend = 'start the server, and let it, or what stands before it, listen on the registered port';
+  return [found(endpoint, 'not_listening', `the connection is not taken (${code})`, mend)];
+});
+
+/** A TLS handshake goes through, whatever the certificate. */
+export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS', ['listens'], async (endpoint, tools, context) => {
+  if (!endpoint.isTls) return NOT_TLS;
+  const probed = await probeTls(targetOf(endpoint, tools), context.authorities ?? []);
+  if (probed.kind === 'failed') {
+    const mend = 'set tls.certificate_file and tls.key_file of the server, or end TLS before it; the registered address is https';
+    return [found(endpoint, 'tls_failed', `the TLS handshake fails (${probed.code})`, mend)];
+  }
+  tools.notes.handshakes.set(hostAndPort(endpoint), probed.value);
+  return [];
+});
+
+/** The certificate is trusted, for this host, and good for a while. */
+export const certificateCheck = endpointCheck('certificate', 'its certificate is good', ['tls_handshake'], (endpoint, { notes, clock }) => {
+  const handshake = notes.handshakes.get(hostAndPort(endpoint));
+  if (handshake === undefined) return NO_HANDSHAKE;
+  return [...trustFindings(endpoint, handshake), ...timeFindings(endpoint, handshake, clock.nowMs())];
+});
+
+function trustFindings(endpoint: Endpoint, { chainProblem, isForHost }: Handshake): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (chainProblem !== undefined && chainProblem !== OVER && chainProblem !== 'CERT_NOT_YET_VALID') {
+    const what = `its certificate is not trusted (${chainProblem})`;
+    const mend = INCOMPLETE.has(chainProblem)
+      ? 'let the server send the whole chain: its own certificate, then the intermediate ones'
+      : 'use a certificate of a public authority: the platform trusts no other (O-13)';
+    findings.push(found(endpoint, 'certificate_untrusted', what, mend));
+  }
+  if (!isForHost) {
+    const mend = 'have the certificate made out for the registered host, or register the host that it is for';
+    findings.push(found(endpoint, 'certificate_name', `its certificate is for another host than ${endpoint.host}`, mend));
+  }
+  return findings;
+}
+
+function timeFindings(endpoint: Endpoint, handshake: Handshake, nowMs: number): readonly Finding[] {
+  const { chainProblem, validFromMs, validUntilMs } = handshake;
+  const mend = 'renew the certificate, and let the server read the new one';
+  const end = isoOf(validUntilMs);
+  if (nowMs < validFromMs) {
+    const soon = 'look at the clock of this machine, or wait';
+    return [found(endpoint, 'certificate_over', `its certificate is good only from ${isoOf(validFromMs)}`, soon)];
+  }
+  if (nowMs >= validUntilMs) return [found(endpoint, 'certificate_over', `its certificate ended at ${end}`, mend)];
+  if (chainProblem === OVER) return [found(endpoint, 'certificate_over', 'a certificate of its chain has ended', mend)];
+  if (validUntilMs - nowMs > NEAR_END_MS) return [];
+  const days = String(Math.floor((validUntilMs - nowMs) / 86_400_000));
+  return [found(endpoint, 'certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend, 'warning')];
+}
+
+/** It speaks HTTP/2, without which there is no gRPC (1.9). */
+export const alpnCheck = endpointCheck('alpn', 'it offers HTTP/2', ['tls_handshake'], (endpoint, { notes }) => {
+  if (!endpoint.isGrpc) return { skipped: 'no data source of gRPC is registered there' };
+  const handshake = notes.handshakes.get(hostAndPort(endpoint));
+  if (handshake === undefined) return NO_HANDSHAKE;
+  if (handshake.protocol === 'h2') return [];
+  const spoken = handshake.protocol === undefined ? 'agrees to no protocol' : `speaks ${handshake.protocol}`;
+  const mend = 'switch HTTP/2 on where TLS ends, which is the load balancer if there is one';
+  return [found(endpoint, 'alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
+});
+
+/** The health service, where it is asked, says that calls are taken (1.8). */
+export const healthCheck = endpointCheck(
+  'health',
+  'it says that it takes calls',
+  ['tls_handshake'],
+  async (endpoint, tools, { health }) => {
+    if (health === undefined) return { skipped: 'nobody asks the health service' };
+    if (!endpoint.isGrpc) return { skipped: 'no data source of gRPC is registered there' };
+    const answer = await health(endpoint, tools.signal);
+    // It is optional: a server without it takes calls as well.
+    if (answer === 'unknown') return { skipped: 'its health service says nothing' };
+    if (answer === 'serving') return [];
+    const mend = 'look at the log of the server for what it is waiting for, or whether it is stopping';
+    return [found(endpoint, 'health_bad', 'its health service says that it takes no calls', mend)];
+  },
+);
+
+function targetOf({ host, port }: Endpoint, tools: CheckTools): ProbeTarget {
+  return { host, port, limitMs: probeMs(tools), clock: tools.clock, signal: tools.signal };
+}
+
+function probeMs({ limitMs }: CheckTools): number {
+  return Math.round(limitMs * PROBE_PART);
+}
+
+function isoOf(ms: number): string {
+  return Number.isFinite(ms) ? new Date(ms).toISOString() : 'an unknown time';
+}

@@ -1,0 +1,116 @@
+// A token for people: what it says, and whether the server would let it in. What it says is believed by nobody until the
+// token check has; neither the token nor its nonce is in the answer.
+import { createHash } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { TokenVerifier } from '../../auth/jws-verifier.ts';
+import type { Principal, TokenTransport } from '../../auth/principal.ts';
+import { REFUSAL_HINTS, refusalReason, type RefusalReason } from '../../auth/refusal.ts';
+import type { PlatformProfile } from '../../contract/profile.ts';
+import { shownText } from './shown-text.ts';
+
+/** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to tell one. */
+const DIGEST_CHARS = 8;
+
+/** What inspecting needs. */
+export interface InspectTokenOptions {
+  /** The one that the server itself uses. */
+  readonly verifier: TokenVerifier;
+  readonly profile: Pick<PlatformProfile, 'jws' | 'schemas'>;
+  /** Over which transport the token would come. Default: the one whose schema it names, else gRPC. */
+  readonly transport?: TokenTransport | undefined;
+}
+
+/** What a token says of itself; undefined where it does not. Texts are fit for a terminal. */
+export interface ShownClaims {
+  readonly algorithm: string | undefined;
+  readonly keyId: string | undefined;
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  readonly subject: string | undefined;
+  readonly url: string | undefined;
+  readonly schemaId: string | undefined;
+  readonly organizationId: string | undefined;
+  /** ISO times. */
+  readonly issuedAt: string | undefined;
+  readonly notBefore: string | undefined;
+  readonly expiresAt: string | undefined;
+  /** The beginning of the nonce's SHA-256 in hex. */
+  readonly nonceDigest: string | undefined;
+}
+
+/** What is known of a token. */
+export interface TokenInspection {
+  /** Undefined for what cannot be read as a token. */
+  readonly claims: ShownClaims | undefined;
+  readonly transport: TokenTransport;
+  readonly verdict:
+    | { readonly isAccepted: true; readonly principal: Principal }
+    | {
+        readonly isAccepted: false;
+        readonly reason: RefusalReason;
+        /** What to do about it, as in docs/errors.md. */
+        readonly mend: string;
+      };
+}
+
+/**
+ * Inspects a token.
+ *
+ * @param token - compact, with or without `Bearer ` before it; spaces around it do not count.
+ * @throws what the token check throws beside refusals, which is nothing.
+ */
+export async function inspectToken(token: string, options: InspectTokenOptions): Promise<TokenInspection> {
+  const compact = token.trim().replace(/^bearer +/iu, '');
+  const { profile, verifier } = options;
+  const read = decoded(compact);
+  const isForWebsocket = read?.claims[profile.jws.claims.schema] === profile.schemas.websocket;
+  const transport = options.transport ?? (isForWebsocket ? 'websocket' : 'grpc');
+  const claims = read === undefined ? undefined : shownClaims(read, compact, profile);
+  try {
+    const principal = await verifier.verify(compact === '' ? '' : `Bearer ${compact}`, transport);
+    return { claims, transport, verdict: { isAccepted: true, principal } };
+  } catch (thrown) {
+    const reason = refusalReason(thrown);
+    if (reason === undefined) throw thrown;
+    return { claims, transport, verdict: { isAccepted: false, reason, mend: REFUSAL_HINTS[reason] } };
+  }
+}
+
+interface DecodedToken {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+function decoded(compact: string): DecodedToken | undefined {
+  try {
+    return { header: { ...decodeProtectedHeader(compact) }, claims: decodeJwt(compact) };
+  } catch {
+    // The token check says what is wrong with its form; the message of the library could quote it.
+    return undefined;
+  }
+}
+
+function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }: InspectTokenOptions['profile']): ShownClaims {
+  const nonce = typeof claims['jti'] === 'string' ? claims['jti'] : undefined;
+  const text = (value: unknown): string | undefined => (typeof value === 'string' ? shownText(value, [nonce, compact]) : undefined);
+  const audience: unknown = claims['aud'];
+  return {
+    algorithm: text(header['alg']),
+    keyId: text(header['kid']),
+    issuer: text(claims['iss']),
+    audience: Array.isArray(audience) ? audience.map((each: unknown) => text(each) ?? '?').join(', ') : text(audience),
+    subject: text(claims['sub']),
+    url: text(claims[jws.claims.url]),
+    schemaId: text(claims[jws.claims.schema]),
+    organizationId: text(claims[jws.claims.org]),
+    issuedAt: isoTime(claims['iat']),
+    notBefore: isoTime(claims['nbf']),
+    expiresAt: isoTime(claims['exp']),
+    nonceDigest: nonce === undefined ? undefined : createHash('sha256').update(nonce).digest('hex').slice(0, DIGEST_CHARS),
+  };
+}
+
+/** A NumericDate as an ISO time; undefined for what is none, or beyond what a date can hold. */
+function isoTime(value: unknown): string | undefined {
+  return typeof value === 'number' && Math.abs(value) <= 8.64e12 ? new Date(value * 1000).toISOString() : undefined;
+}

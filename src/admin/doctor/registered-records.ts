@@ -1,0 +1,43 @@
+// Which of the platform's records are the data sources that we want, also when they are not quite as we want them: only
+// then can it be said what is wrong with them. Pure comparison.
+import { findDataSource, isOurs } from '../lifecycle/match.ts';
+import type { WantedDataSource } from '../lifecycle/ports.ts';
+import type { DataSourceItem } from '../records.ts';
+import { compareUrls } from './url-spelling.ts';
+
+/** What the records say about a wanted data source. */
+export type Pairing =
+  | { readonly kind: 'found'; readonly id: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
+
+/**
+ * Finds the record of each wanted data source of one organization: the pinned one, else the one that fits (L-03, L-04),
+ * else one that no other wanted data source fits and whose address is at least meant to be ours.
+ */
+export function pairRecords(items: readonly DataSourceItem[], wanted: readonly WantedDataSource[]): ReadonlyMap<WantedDataSource, Pairing> {
+  const pairs = new Map<WantedDataSource, Pairing>(wanted.map((each) => [each, fitting(items, each)]));
+  for (const each of wanted) {
+    if (each.pinnedId !== undefined || pairs.get(each)?.kind !== 'none') continue;
+    const taken = new Set([...pairs.values()].flatMap((pair) => (pair.kind === 'found' ? [pair.id] : [])));
+    const near = items.filter((item) => isOurs(item, each) && !taken.has(item.id) && isMeant(item, each));
+    const sameSchema = near.filter(({ schemaId }) => schemaId === each.schemaId);
+    pairs.set(each, pairingOf((sameSchema.length > 0 ? sameSchema : near).map(({ id }) => id)));
+  }
+  return pairs;
+}
+
+function fitting(items: readonly DataSourceItem[], wanted: WantedDataSource): Pairing {
+  if (wanted.pinnedId === undefined) return findDataSource(items, wanted);
+  return pairingOf(items.filter(({ id }) => id === wanted.pinnedId).map(({ id }) => id));
+}
+
+function isMeant({ url }: DataSourceItem, wanted: WantedDataSource): boolean {
+  return url !== undefined && compareUrls(url, wanted.url).kind !== 'other';
+}
+
+function pairingOf(ids: readonly string[]): Pairing {
+  const [first, ...more] = ids;
+  if (first === undefined) return { kind: 'none' };
+  return more.length === 0 ? { kind: 'found', id: first } : { kind: 'ambiguous', ids };
+}

@@ -1,0 +1,146 @@
+// Is each wanted data source registered, and as it is configured (L-02 to L-05, J-19, J-1A)? Compares records with the
+// configuration; changes nothing.
+import type { WantedDataSource } from '../lifecycle/ports.ts';
+import { isActive, type DataSource } from '../records.ts';
+import type { Check, CheckId, CheckTask, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
+import type { DoctorContext } from './context.ts';
+import { dataSourceSubject } from './subject.ts';
+import { pairRecords } from './registered-records.ts';
+import { shownText } from './shown-text.ts';
+import { compareUrls } from './url-spelling.ts';
+
+/** What a finding about a record says beside where it was seen. */
+export interface RecordFinding {
+  readonly code: FindingCode;
+  /** Default `fault`. */
+  readonly severity?: Severity;
+  readonly what: string;
+  readonly mend: string;
+}
+
+/** A wanted data source and the record of it. */
+export interface RecordCase {
+  readonly wanted: WantedDataSource;
+  readonly record: DataSource;
+  readonly context: DoctorContext;
+  readonly tools: CheckTools;
+}
+
+/** A check of the record of each wanted data source. */
+export function recordCheck(
+  check: Pick<Check, 'id' | 'title'> & { readonly needs?: readonly CheckId[] },
+  examine: (of: RecordCase) => Promise<readonly RecordFinding[] | { skipped: string }> | readonly RecordFinding[] | { skipped: string },
+): Check {
+  return {
+    ...check,
+    needs: ['data_source', ...(check.needs ?? [])],
+    tasks: (context) =>
+      context.wanted.map((wanted) => ({
+        subject: dataSourceSubject(wanted),
+        async run(tools) {
+          const record = tools.notes.records.get(wanted);
+          if (record === undefined) return { skipped: 'its record is not known' };
+          const found = await examine({ wanted, record, context, tools });
+          if ('skipped' in found) return found;
+          const where = `${dataSourceSubject(wanted).text}, record ${shownText(record.id)}`;
+          return found.map(({ severity = 'fault', ...rest }) => ({ ...rest, severity, where }));
+        },
+      })),
+  };
+}
+
+/** There is a record for each wanted data source. */
+export const dataSourceCheck: Check = {
+  id: 'data_source',
+  title: 'it is registered',
+  needs: ['platform_access'],
+  tasks: (context) =>
+    context.wanted.map((wanted): CheckTask => {
+      const { text: where } = dataSourceSubject(wanted);
+      return {
+        subject: dataSourceSubject(wanted),
+        async run({ signal, notes }): Promise<Verdict> {
+          const { organizationId } = wanted;
+          const items = notes.lists.get(organizationId);
+          const api = context.organizations.find(({ id }) => id === organizationId)?.dataSources;
+          if (items === undefined || api === undefined) return { skipped: 'the data sources of this organization are not managed here' };
+          const together = context.wanted.filter((each) => each.organizationId === organizationId);
+          const pair = pairRecords(items, together).get(wanted) ?? { kind: 'none' };
+          if (pair.kind === 'none') return [missing(wanted, items.length, where)];
+          if (pair.kind === 'ambiguous') {
+            const what = `${String(pair.ids.length)} data sources fit equally well (${pair.ids.map((id) => shownText(id)).join(', ')})`;
+            return [
+              {
+                code: 'data_source_ambiguous',
+                severity: 'fault',
+                what,
+                where,
+                mend: 'delete those that are too many, or pin the right one',
+              },
+            ];
+          }
+          // The list may say less than the record (5.3).
+          notes.records.set(wanted, await api.get(pair.id, signal));
+          return [];
+        },
+      };
+    }),
+};
+
+function missing({ pinnedId, url, schemaId }: WantedDataSource, others: number, where: string): Finding {
+  const told = { code: 'data_source_missing', severity: 'fault', where } as const;
+  if (pinnedId !== undefined) {
+    const mend = 'mend the pinned id, or take it out to have the data source found or registered';
+    return { ...told, what: `the pinned data source ${shownText(pinnedId)} is not there`, mend };
+  }
+  const what = `it is not registered (the organization has ${String(others)} data sources, none with this address)`;
+  return {
+    ...told,
+    what,
+    mend: `start the server, which registers it, or register ${shownText(url)} with the schema ${shownText(schemaId)}`,
+  };
+}
+
+/** The record has the schema of its transport (J-1A). */
+export const schemaCheck = recordCheck({ id: 'schema', title: 'its schema is the right one' }, ({ wanted, record, context }) => {
+  const { schemaId } = record;
+  if (schemaId === undefined) return { skipped: 'the record tells no schema' };
+  if (schemaId === wanted.schemaId) return [];
+  const { schemas } = context.profile;
+  const other = wanted.transport === 'grpc' ? 'websocket' : 'grpc';
+  const mend = `register it with the schema ${shownText(wanted.schemaId)}`;
+  if (schemaId === schemas[other]) {
+    const what = `it has the schema of ${other}, so that the platform calls by ${other} and the token is refused`;
+    return [{ code: 'schema_of_other_transport', what, mend }];
+  }
+  return [{ code: 'schema_wrong', what: `its schema is ${shownText(schemaId)}`, mend }];
+});
+
+/** The registered address is the configured one, character for character (J-19). */
+export const urlCheck = recordCheck(
+  { id: 'url', title: 'its address is the configured one, character for character' },
+  ({ wanted, record }) => {
+    if (record.url === undefined) return { skipped: 'the record tells no address' };
+    const compared = compareUrls(record.url, wanted.url);
+    if (compared.kind === 'same') return [];
+    const secrets = [record.nonce, record.jwsToken];
+    const pair = `registered ${shownText(record.url, secrets)}, configured ${shownText(wanted.url)}`;
+    if (compared.kind === 'other') {
+      return [
+        { code: 'url_wrong', what: `its address is another one (${pair})`, mend: 'make both the address that the platform can reach' },
+      ];
+    }
+    const what = `its address is the same and spelt differently: ${compared.differences.join(', ')} (${pair})`;
+    return [{ code: 'url_spelling', what, mend: 'write both alike to the character, because tokens are compared so' }];
+  },
+);
+
+/** The platform delivers calls to it (R-03). */
+export const statusCheck = recordCheck({ id: 'status', title: 'it is active' }, ({ record }) => {
+  if (record.status === undefined) return { skipped: 'the record tells no status' };
+  if (isActive(record)) return [];
+  const { status, errorMessage, nonce, jwsToken } = record;
+  const why = errorMessage === undefined ? 'without a message' : `with the message "${shownText(errorMessage, [nonce, jwsToken])}"`;
+  const what = `it is ${shownText(status)}, ${why}`;
+  return [{ code: 'not_active', what, mend: 'mend what the message says, then start the server, which makes it active again' }];
+});

@@ -1,0 +1,173 @@
+// Runs checks: independent ones beside each other, each with a deadline, and none whose ground has failed. Knows no single
+// check, and never fails because one of them does.
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, ERROR_MENDS } from '../../base/errors.ts';
+import { CaseNotes } from './case-notes.ts';
+import type { Check, CheckId, CheckTask, Finding, FindingCode, Verdict } from './check.ts';
+import type { DoctorContext } from './context.ts';
+
+/** How the checks are run. */
+export interface DoctorOptions {
+  /** Stops all of it; checks that are not over are told as skipped. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Longest time of one check, ms. */
+  readonly perCheckMs: number;
+  /** Most checks at once; default 6. */
+  readonly maxParallel?: number;
+}
+
+/** How one check of one subject ended. */
+export interface CheckResult {
+  readonly id: CheckId;
+  /** What is right when the state is `ok`. */
+  readonly title: string;
+  /** What it was about, for people. */
+  readonly subject: string;
+  readonly state: 'ok' | 'found' | 'skipped';
+  /** Not empty when the state is `found`. */
+  readonly findings: readonly Finding[];
+  /** Why it was skipped; otherwise undefined. */
+  readonly reason: string | undefined;
+}
+
+const MAX_PARALLEL = 6;
+const INTERRUPTED = 'the examination was interrupted';
+
+/**
+ * Makes all checks.
+ *
+ * @param checks - in an order in which nothing needs what stands after it; another order is a defect of the caller's.
+ * @returns in the order of `checks`, and within one in the order of its subjects, whatever was ready first.
+ * @throws AppError `internal` for checks in a wrong order; never for a check that fails.
+ */
+export async function runDoctor(checks: readonly Check[], context: DoctorContext, options: DoctorOptions): Promise<readonly CheckResult[]> {
+  demandOrder(checks);
+  return new Examination(checks, context, options).results();
+}
+
+function demandOrder(checks: readonly Check[]): void {
+  const ids = checks.map(({ id }) => id);
+  for (const [index, { id, needs }] of checks.entries()) {
+    const late = needs.find((need) => ids.includes(need, index));
+    if (late !== undefined) throw new AppError('internal', `the check ${id} stands before ${late}, which it needs`);
+  }
+}
+
+/** A check of one subject, on its way. */
+interface Running {
+  readonly check: Check;
+  readonly task: CheckTask;
+  readonly ending: Promise<Ending>;
+}
+
+interface Ending {
+  readonly result: CheckResult;
+  /** Whether checks that need this one can be made. */
+  readonly isGround: boolean;
+}
+
+class Examination {
+  readonly #options: DoctorOptions;
+  /** One listener on the caller's signal, however many checks there are. */
+  readonly #whole: LinkedAbort;
+  readonly #notes = new CaseNotes();
+  readonly #running: Running[] = [];
+  /** Places that are free. */
+  #free: number;
+  readonly #queue: (() => void)[] = [];
+
+  constructor(checks: readonly Check[], context: DoctorContext, options: DoctorOptions) {
+    this.#options = options;
+    this.#whole = linkAbort(options.signal);
+    this.#free = options.maxParallel ?? MAX_PARALLEL;
+    for (const check of checks) {
+      for (const task of check.tasks(context)) {
+        const needed = this.#running.filter((earlier) => isNeeded(earlier, check, task));
+        this.#running.push({ check, task, ending: this.#examine(check, task, needed) });
+      }
+    }
+  }
+
+  async results(): Promise<readonly CheckResult[]> {
+    try {
+      const endings = await Promise.all(this.#running.map(({ ending }) => ending));
+      return endings.map(({ result }) => result);
+    } finally {
+      this.#whole.dispose();
+    }
+  }
+
+  async #examine(check: Check, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
+    const grounds = await Promise.all(needed.map(({ ending }) => ending));
+    const missing = grounds.find(({ isGround }) => !isGround)?.result;
+    if (missing !== undefined) {
+      const skipped = `it needs "${missing.title}" (${missing.id}), which is not so or not known`;
+      return { result: resultOf(check, task, { skipped }), isGround: false };
+    }
+    await this.#place();
+    try {
+      const result = resultOf(check, task, await this.#verdict(task));
+      // A warning does not take the ground away: what it warns of has not happened yet. Nor does what had nothing to look at.
+      return { result, isGround: result.findings.every(({ severity }) => severity === 'warning') };
+    } finally {
+      this.#free += 1;
+      this.#queue.shift()?.();
+    }
+  }
+
+  /** Resolves when there is room for one more. */
+  async #place(): Promise<void> {
+    while (this.#free <= 0) {
+      await new Promise<void>((resolve) => {
+        this.#queue.push(resolve);
+      });
+    }
+    this.#free -= 1;
+  }
+
+  async #verdict(task: CheckTask): Promise<Verdict> {
+    const { clock, perCheckMs } = this.#options;
+    const { signal } = this.#whole;
+    if (signal.aborted) return { skipped: INTERRUPTED };
+    const work = linkAbort(signal);
+    const where = task.subject.text;
+    try {
+      // Within a promise, so that a check that throws at once ends like any other.
+      const running = Promise.resolve().then(() => task.run({ signal: work.signal, clock, limitMs: perCheckMs, notes: this.#notes }));
+      const waited = await waitAtMost(running, perCheckMs, clock, signal);
+      if (waited.kind === 'value') return waited.value;
+      if (waited.kind === 'aborted') return { skipped: INTERRUPTED };
+      const what = `the check did not end within ${String(perCheckMs)} ms`;
+      return [broken('check_timeout', what, where, 'look whether the service that is asked can be reached from here, and try again')];
+    } catch (thrown) {
+      return work.isAborted ? { skipped: INTERRUPTED } : [failureOf(thrown, where)];
+    } finally {
+      work.abort('deadline');
+      work.dispose();
+    }
+  }
+}
+
+function isNeeded(earlier: Running, check: Check, task: CheckTask): boolean {
+  const own = earlier.task.subject.path.at(-1);
+  return check.needs.includes(earlier.check.id) && own !== undefined && task.subject.path.includes(own);
+}
+
+/** Our own errors may speak; foreign ones could quote anything. */
+function failureOf(thrown: unknown, where: string): Finding {
+  if (thrown instanceof AppError) return broken('check_failed', thrown.message, where, ERROR_MENDS[thrown.code]);
+  const name = thrown instanceof Error ? thrown.name : typeof thrown;
+  return broken('check_failed', `the check could not be made (${name})`, where, ERROR_MENDS.internal);
+}
+
+function broken(code: FindingCode, what: string, where: string, mend: string): Finding {
+  return { code, severity: 'fault', what, where, mend };
+}
+
+function resultOf({ id, title }: Check, { subject }: CheckTask, verdict: Verdict): CheckResult {
+  const told = { id, title, subject: subject.text };
+  if ('skipped' in verdict) return { ...told, state: 'skipped', findings: [], reason: verdict.skipped };
+  return { ...told, state: verdict.length === 0 ? 'ok' : 'found', findings: verdict, reason: undefined };
+}

@@ -1,0 +1,59 @@
+// What a check can be about: all of it, an organization, a data source, or an address that the platform dials.
+import type { WantedDataSource } from '../lifecycle/ports.ts';
+
+/** What a check is about: all of this, an organization, a data source, or an address. */
+export interface Subject {
+  /** For people, as it begins a sentence. */
+  readonly text: string;
+  /** Keys from the widest to its own: a check that another one needs counts when it was about any of them. */
+  readonly path: readonly string[];
+}
+
+/** An address that the platform dials. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+  /** False for a plain http address, which only the fake platform takes. */
+  readonly isTls: boolean;
+  /** Whether a data source of gRPC is registered with it. */
+  readonly isGrpc: boolean;
+}
+
+/** What is about all of it. */
+export const EVERYTHING: Subject = { text: 'the platform', path: ['all'] };
+
+/** An organization as a subject. */
+export function organizationSubject(id: string): Subject {
+  return { text: `organization ${id}`, path: ['all', `organization ${id}`] };
+}
+
+/** A data source as a subject. */
+export function dataSourceSubject({ organizationId, transport }: WantedDataSource): Subject {
+  const text = `the ${transport} data source of organization ${organizationId}`;
+  return { text, path: [...organizationSubject(organizationId).path, `${organizationId} ${transport}`] };
+}
+
+/** `host:port` of an address. */
+export function hostAndPort({ host, port }: Endpoint): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
+
+/** An address as a subject. */
+export function endpointSubject(endpoint: Endpoint): Subject {
+  return { text: hostAndPort(endpoint), path: ['all', `endpoint ${hostAndPort(endpoint)}`] };
+}
+
+/** The addresses that the platform dials for the wanted data sources, each once. */
+export function endpointsOf(wanted: readonly WantedDataSource[]): readonly Endpoint[] {
+  const found = new Map<string, Endpoint>();
+  for (const { url, transport } of wanted) {
+    if (!URL.canParse(url)) continue;
+    const { hostname, port, protocol } = new URL(url);
+    const isTls = protocol !== 'http:' && protocol !== 'ws:';
+    const host = hostname.replace(/^\[(.*)\]$/u, '$1');
+    const endpoint = { host, port: port === '' ? (isTls ? 443 : 80) : Number(port), isTls, isGrpc: transport === 'grpc' };
+    const same = found.get(hostAndPort(endpoint));
+    found.set(hostAndPort(endpoint), same === undefined ? endpoint : { ...same, isGrpc: same.isGrpc || endpoint.isGrpc });
+  }
+  return [...found.values()];
+}

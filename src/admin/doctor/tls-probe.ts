@@ -1,0 +1,116 @@
+// One connection to an address, with or without a handshake, as the platform would make it. Says what happened; whether
+// that is good is decided by its caller. Nothing is sent over it, and it is closed before the answer.
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls, rootCertificates, type PeerCertificate, type TLSSocket } from 'node:tls';
+import type { Clock } from '../../base/clock.ts';
+
+/** Where to connect, and how long that may take. */
+export interface ProbeTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly limitMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** A connection that came about, or the system's word for why it did not; `no_answer` for the deadline. */
+export type Probed<T> = { readonly kind: 'connected'; readonly value: T } | { readonly kind: 'failed'; readonly code: string };
+
+/** What a handshake showed. */
+export interface Handshake {
+  /** Why the chain is not trusted, as the library says; undefined when it is. */
+  readonly chainProblem: string | undefined;
+  /** Whether the certificate is for the host that was dialled. */
+  readonly isForHost: boolean;
+  /** Ms since the epoch. */
+  readonly validFromMs: number;
+  readonly validUntilMs: number;
+  /** What both sides agreed to speak; undefined when nothing was. */
+  readonly protocol: string | undefined;
+}
+
+/** Opens a TCP connection and closes it. */
+export function probeTcp(target: ProbeTarget): Promise<Probed<undefined>> {
+  const { host, port } = target;
+  return settled(target, connectTcp({ host, port }), 'connect', () => undefined);
+}
+
+/**
+ * Makes a handshake that goes through whatever the certificate is.
+ *
+ * @param authorities - PEM certificates that are trusted beside those of the runtime.
+ */
+export function probeTls(target: ProbeTarget, authorities: readonly string[]): Promise<Probed<Handshake>> {
+  const { host, port } = target;
+  const socket = connectTls({
+    host,
+    port,
+    // A name only: an address must not be sent as one.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    // Given at all, they replace the runtime's own.
+    ...(authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] }),
+    // Both are looked at below, each for itself.
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
+  });
+  return settled(target, socket, 'secureConnect', () => handshakeOf(socket, host));
+}
+
+function handshakeOf(socket: TLSSocket, host: string): Handshake {
+  const certificate = socket.getPeerCertificate();
+  // The types promise an error; what is there is its code.
+  const problem: unknown = socket.authorized ? undefined : socket.authorizationError;
+  return {
+    chainProblem: problem === undefined || problem === null ? undefined : wordOf(problem),
+    isForHost: isFor(host, certificate),
+    validFromMs: Date.parse(certificate.valid_from),
+    validUntilMs: Date.parse(certificate.valid_to),
+    protocol: typeof socket.alpnProtocol === 'string' ? socket.alpnProtocol : undefined,
+  };
+}
+
+function isFor(host: string, certificate: PeerCertificate): boolean {
+  return checkServerIdentity(host, certificate) === undefined;
+}
+
+/** Waits for the event, an error, the deadline or the end of the wait, whichever is first. */
+function settled<T>({ clock, limitMs, signal }: ProbeTarget, socket: Socket, event: string, read: () => T): Promise<Probed<T>> {
+  return new Promise((resolve, reject) => {
+    const end = (probe: () => Probed<T>): void => {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      // What the closing of the connection says is of no interest any more.
+      socket.on('error', () => undefined);
+      try {
+        resolve(probe());
+      } catch (cause) {
+        reject(new Error('the connection could not be looked at', { cause }));
+      } finally {
+        socket.destroy();
+      }
+    };
+    const onAbort = (): void => {
+      end(() => ({ kind: 'failed', code: 'no_answer' }));
+    };
+    const cancel = clock.after(limitMs, onAbort);
+    socket.once(event, () => {
+      end(() => ({ kind: 'connected', value: read() }));
+    });
+    socket.once('error', (error) => {
+      end(() => ({ kind: 'failed', code: wordOf(error) }));
+    });
+    // The other side closed before the handshake was over.
+    socket.once('close', () => {
+      end(() => ({ kind: 'failed', code: 'ECONNRESET' }));
+    });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** The code of an error: its message could hold anything. */
+function wordOf(problem: unknown): string {
+  if (typeof problem === 'string') return problem;
+  return problem instanceof Error && 'code' in problem && typeof problem.code === 'string' ? problem.code : 'unknown';
+}

@@ -1,0 +1,94 @@
+// Would the token of each data source be let in: how long it lives, whether its nonce, issuer and key are known, and in the
+// end what the very check says that calls go through (section 4). Says reasons, and nothing of the token.
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { digestNonce } from '../../auth/nonces.ts';
+import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';
+import { alarmDueMs } from '../lifecycle/schedule.ts';
+import type { DataSource } from '../records.ts';
+import { recordCheck } from './registration-checks.ts';
+import { shownText } from './shown-text.ts';
+
+const MINUTE_MS = 60_000;
+/** Where neither record nor token says how long tokens live, minutes (J-01). */
+const DEFAULT_LIFETIME_MINUTES = 1440;
+const NO_TOKEN = { skipped: 'the record tells no token' };
+
+/** The current token lives longer than the alarm of the renewal (L-07). */
+export const tokenExpiryCheck = recordCheck({ id: 'token_expiry', title: 'its token is renewed in time' }, ({ record, context, tools }) => {
+  const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = DEFAULT_LIFETIME_MINUTES } = record;
+  if (endMs === undefined) return { skipped: 'neither record nor token tells its end' };
+  const nowMs = tools.clock.nowMs();
+  const end = new Date(endMs).toISOString();
+  const mend = 'start the server and look in its log for why the data source was not renewed';
+  // J-03: the platform makes no new connections.
+  if (endMs <= nowMs) return [{ code: 'token_over', what: `its token ended at ${end}, and the platform makes no calls with it`, mend }];
+  if (nowMs < alarmDueMs(endMs, tokenLifetimeMinutes * MINUTE_MS, context.times)) return [];
+  const what = `its token ends at ${end}, in ${String(Math.floor((endMs - nowMs) / MINUTE_MS))} minutes, and should have been renewed`;
+  return [{ code: 'token_near_end', severity: 'warning', what, mend }];
+});
+
+/** The nonce of the record is one that the token check takes (J-18). */
+export const nonceCheck = recordCheck({ id: 'nonce', title: 'its nonce is known to the token check' }, ({ record, context }) => {
+  if (record.nonce === undefined) return { skipped: 'the record tells no nonce' };
+  if (context.nonces.accepts(record.id, digestNonce(record.nonce))) return [];
+  return [{ code: 'nonce_unknown', what: 'its nonce is none that the token check takes', mend: REFUSAL_HINTS.nonce_mismatch }];
+});
+
+/** Its token comes from an issuer that we take tokens of (J-12). */
+export const issuerCheck = recordCheck({ id: 'issuer', title: 'the issuer of its token is in the list' }, ({ record, context }) => {
+  const named = namesIn(record);
+  if (named === undefined) return NO_TOKEN;
+  if (named.issuer !== undefined && context.keys.knows(named.issuer)) return [];
+  const issuer = named.issuer === undefined ? 'not named' : shownText(named.issuer, [record.nonce, record.jwsToken]);
+  return [{ code: 'issuer_unknown', what: `the issuer of its token is ${issuer}`, mend: REFUSAL_HINTS.issuer_mismatch }];
+});
+
+/** The key set of the issuer can be had and holds the key of the token (J-13, J-14). */
+export const keySetCheck = recordCheck(
+  { id: 'key_set', title: 'the key of its token is published and can be fetched', needs: ['issuer'] },
+  async ({ record, context }) => {
+    const named = namesIn(record);
+    if (named?.issuer === undefined) return NO_TOKEN;
+    const issuer = shownText(named.issuer, [record.nonce, record.jwsToken]);
+    const missing = { code: 'key_missing', mend: REFUSAL_HINTS.key_not_found } as const;
+    if (named.keyId === undefined) return [{ ...missing, what: 'its token names no key' }];
+    try {
+      await context.keys.find(named.issuer, named.keyId);
+      return [];
+    } catch (thrown) {
+      const reason = refusalReason(thrown);
+      if (reason === 'key_not_found') return [{ ...missing, what: `the key of its token is not among the keys of ${issuer}` }];
+      if (reason !== 'keys_unavailable') throw thrown;
+      const what = `the key set of ${issuer} cannot be fetched`;
+      return [{ code: 'key_set_unreachable', what, mend: REFUSAL_HINTS.keys_unavailable }];
+    }
+  },
+);
+
+/** The token check that calls go through lets the token in. */
+export const testTokenCheck = recordCheck(
+  // What these find would be found here again, in other words.
+  { id: 'test_token', title: 'the token check lets its token in', needs: ['schema', 'url', 'token_expiry', 'nonce', 'key_set'] },
+  async ({ wanted, record, context }) => {
+    if (record.jwsToken === undefined) return NO_TOKEN;
+    try {
+      await context.verifier.verify(`Bearer ${record.jwsToken}`, wanted.transport);
+      return [];
+    } catch (thrown) {
+      const reason = refusalReason(thrown);
+      if (reason === undefined) throw thrown;
+      return [{ code: 'token_refused', what: `the token check refuses its token (${reason})`, mend: REFUSAL_HINTS[reason] }];
+    }
+  },
+);
+
+/** Whom a token names, believed by nobody; undefined when there is no token that can be read. */
+function namesIn({ jwsToken }: DataSource): { readonly issuer: string | undefined; readonly keyId: string | undefined } | undefined {
+  if (jwsToken === undefined) return undefined;
+  try {
+    return { issuer: decodeJwt(jwsToken).iss, keyId: decodeProtectedHeader(jwsToken).kid };
+  } catch {
+    // The token check says what is wrong with its form.
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+// Two addresses that mean the same and are not written the same: tokens are compared character for character (J-19), so
+// that such a pair lets nobody in, and looks right to everybody.
+
+/** How two addresses compare. */
+export type UrlComparison =
+  | { readonly kind: 'same' }
+  /** They lead to the same place; `differences` says in what they differ, as half sentences. */
+  | { readonly kind: 'spelling'; readonly differences: readonly string[] }
+  | { readonly kind: 'other' };
+
+/** Compares a registered address with the configured one. */
+export function compareUrls(registered: string, configured: string): UrlComparison {
+  if (registered === configured) return { kind: 'same' };
+  if (meaningOf(registered) !== meaningOf(configured)) return { kind: 'other' };
+  const differences = Object.entries(FEATURES).flatMap(([text, has]) => (has(registered) === has(configured) ? [] : [text]));
+  return { kind: 'spelling', differences: differences.length > 0 ? differences : ['upper and lower case or escapes'] };
+}
+
+const FEATURES: Readonly<Record<string, (url: string) => boolean>> = {
+  'the default port': (url) => /^(?:https|wss):\/\/[^/?#]*:443(?![0-9])|^(?:http|ws):\/\/[^/?#]*:80(?![0-9])/iu.test(url),
+  'a slash at the end': (url) => url.endsWith('/'),
+  'upper case': (url) => url !== url.toLowerCase(),
+};
+
+/** What an address means when the spelling does not count; the text itself for what is none. */
+function meaningOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).href.replace(/\/+$/u, '').toLowerCase() : url;
+}
