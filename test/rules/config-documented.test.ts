@@ -2,7 +2,7 @@
 // line that belongs into docs/config.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, isScalar, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/app/config/load-settings.ts';
 import { variableOf } from '../../src/app/config/naming.ts';
@@ -24,7 +24,13 @@ function keysOf(node: unknown, prefix: string, inherited: string): readonly Defa
     // The parser hangs the comment above the first key of a mapping on the mapping.
     const comment = index === 0 ? inherited : (pair.key.commentBefore ?? '');
     if (isMap(pair.value)) return keysOf(pair.value, `${key}.`, pair.value.commentBefore ?? '');
-    return [{ key, value: isScalar(pair.value) ? pair.value.value : [], comment: comment.replace(/\s+/gu, ' ').trim() }];
+    return [
+      {
+        key,
+        value: isScalar(pair.value) ? pair.value.value : isSeq(pair.value) ? pair.value.toJSON() : undefined,
+        comment: comment.replace(/\s+/gu, ' ').trim(),
+      },
+    ];
   });
 }
 

@@ -3,15 +3,26 @@
 import convict from 'convict';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
+import { loadProfile } from '../../contract/profile.ts';
 import { readConfigFile } from './config-file.ts';
 import { toCamel, variableOf } from './naming.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { configInvalid, type Problem } from './problems.ts';
-import { RELATIONS, type CompiledSettings } from './relations.ts';
+import type { CompiledSettings } from './relation.ts';
+import { RELATIONS } from './relations.ts';
 import { REFUSED, showValue, type Fault, type Rule } from './rules.ts';
 import { isRule, RULES, SCHEMA, type Compiled, type Section, type SettingKey } from './schema.ts';
 import type { Settings, TlsSettings } from './settings.ts';
-import { configFileOf, originText, readEnvironment, readFlags, type Given, type Origin, type Source } from './sources.ts';
+import {
+  configFileOf,
+  originText,
+  readEnvironment,
+  readFlags,
+  readPlatformEnvironment,
+  type Given,
+  type Origin,
+  type Source,
+} from './sources.ts';
 
 /** Where settings are looked for; what is left out comes from the process. */
 export interface LoadOptions {
@@ -64,7 +75,9 @@ export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
     namedBy: 'installation',
   });
   const flags = readFlags(argv, cwd);
-  const sources = [defaults, ...operatorFile(configFileOf(flags, env, cwd), cwd), readEnvironment(env, cwd), flags];
+  const file = operatorFile(configFileOf(flags, env, cwd), cwd);
+  const own = readEnvironment(env, cwd);
+  const sources = [defaults, ...file, ...platformEnvironment([defaults, ...file, own, flags], env, cwd), own, flags];
 
   const problems: Problem[] = sources.flatMap((source) => source.problems);
   const effective = new Map(sources.flatMap((source) => source.given.map((given) => [given.key, given] as const)));
@@ -88,6 +101,25 @@ function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): read
   return named === undefined
     ? []
     : [readConfigFile(named.file, { kind: 'file', baseFolder: join(named.file, '..'), cwd, namedBy: named.from })];
+}
+
+/** Which variables the platform's own tools use is known by the profile; they are of use to the administration only. */
+function platformEnvironment(
+  sources: readonly Source[],
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): readonly Source[] {
+  const last = (key: SettingKey): Given | undefined => sources.flatMap(({ given }) => given).findLast((given) => given.key === key);
+  const named = last('platform.profile');
+  if (last('admin.enabled')?.raw !== true || named === undefined) return [];
+  const profile = RULES.get(named.key)?.read(named.raw, { baseFolder: named.baseFolder, path: [], refuse: () => undefined });
+  if (typeof profile !== 'string') return [];
+  try {
+    return [readPlatformEnvironment(loadProfile(profile).env.prefix, env, cwd)];
+  } catch {
+    // What is wrong with the profile is told by whoever needs it.
+    return [];
+  }
 }
 
 /**

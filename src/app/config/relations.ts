@@ -2,22 +2,12 @@
 // wrong in itself.
 import { isLoopback } from '../../base/loopback.ts';
 import { FLITE_VOICES, isFliteVoice } from '../../voice/synthesizers/flite.ts';
-import type { Compiled, SCHEMA, SettingKey } from './schema.ts';
-
-/** The settings before the last step: every value is right in itself. */
-export type CompiledSettings = Compiled<typeof SCHEMA>;
-
-/** One rule between settings. */
-export interface Relation {
-  /** What it looks at; the first one is blamed. */
-  readonly keys: readonly [SettingKey, ...SettingKey[]];
-  readonly holds: (settings: CompiledSettings) => boolean;
-  readonly rule: string;
-  readonly mend: string;
-}
+import { ADMIN_RELATIONS } from './admin-relations.ts';
+import type { Relation } from './relation.ts';
 
 /** All of them; each has a test. */
 export const RELATIONS: readonly Relation[] = [
+  ...ADMIN_RELATIONS,
   {
     keys: ['auth.enabled', 'grpc.host', 'auth.allow_unauthenticated_network'],
     holds: ({ auth, grpc }) => auth.enabled || auth.allowUnauthenticatedNetwork || isLoopback(grpc.host),
@@ -25,10 +15,10 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'set auth.enabled to true, grpc.host to 127.0.0.1, or, where a network of your own guards it, auth.allow_unauthenticated_network to true',
   },
   {
-    keys: ['auth.data_sources', 'auth.enabled'],
-    holds: ({ auth }) => !auth.enabled || auth.dataSources.length > 0,
+    keys: ['auth.data_sources', 'auth.enabled', 'admin.enabled'],
+    holds: ({ auth, admin }) => !auth.enabled || admin.enabled || auth.dataSources.length > 0,
     rule: 'the token check needs at least one data source, otherwise it refuses every call',
-    mend: 'add the values your data source was registered with (docs/config.md), or set auth.enabled to false on a loopback address',
+    mend: 'add the values your data source was registered with (docs/config.md), set admin.enabled to true, or set auth.enabled to false on a loopback address',
   },
   {
     keys: ['auth.data_sources'],

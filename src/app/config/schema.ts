@@ -25,6 +25,12 @@ const registeredUrl = webUrl('an absolute http(s):// address', (url) => url.prot
 const service = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
 const bearerKey = secret(1000, /^[\x21-\x7e]+$/u, 'visible ASCII characters');
 
+const storeKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them');
+const organization = word(512);
+const deliveryUrl = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
+
+const pinnedDataSource = record({ organization_id: word(512), transport: oneOf('grpc'), id: word(200) });
+
 const dataSource = record({
   id: word(200),
   organization_id: word(200),
@@ -72,6 +78,39 @@ export const SCHEMA = {
     },
     remembered_tokens: integer(0, 1_000_000),
     data_sources: list(dataSource, 10_000),
+  },
+  admin: {
+    enabled: flag(),
+    base_url: orNone(service),
+    fail_startup: flag(),
+    login: oneOf('service_app', 'oauth_refresh', 'static_token'),
+    organizations: list(organization, 5000),
+    store: { file: path(), keys: list(storeKey, 5) },
+    integration: {
+      client_id: orNone(word(500)),
+      client_secret: orNone(secret(500)),
+      redirect_uri: webUrl('an http:// address on loopback', isLoopbackHttp),
+    },
+    service_app: { client_id: orNone(word(500)), client_secret: orNone(secret(500)) },
+    oauth: { client_id: orNone(word(500)), client_secret: orNone(secret(500)), refresh_token: orNone(secret(4000)) },
+    static_token: { access_token: orNone(secret(4000)) },
+    data_sources: {
+      url: orNone(registeredUrl),
+      transports: list(oneOf('grpc'), 1),
+      audience: orNone(text(500)),
+      subject: orNone(text(500)),
+      token_lifetime_minutes: integer(1, 1440),
+      renewal_lead_minutes: integer(1, 1439),
+      retry_interval_s: integer(1, 3600),
+      check_interval_s: integer(10, 86_400),
+      pinned: list(pinnedDataSource, 5000),
+    },
+    webhooks: {
+      target_url: orNone(deliveryUrl),
+      host: host(),
+      port: integer(0, 65_535),
+      path: text(200, 'a path of 1 to 200 characters that begins with a slash', /^\/[\w./~-]*$/u),
+    },
   },
   sessions: {
     max: integer(1, 100_000),

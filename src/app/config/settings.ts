@@ -65,6 +65,44 @@ interface AuthSettings {
   readonly dataSources: readonly DataSourceSettings[];
 }
 
+/** The administration at the platform: tokens, webhooks and data sources (7.1). */
+interface AdminSettings {
+  readonly enabled: boolean;
+  /** Undefined: the profile's. */
+  readonly baseUrl: string | undefined;
+  readonly failStartup: boolean;
+  readonly login: 'service_app' | 'oauth_refresh' | 'static_token';
+  /** In any spelling of the platform. */
+  readonly organizations: readonly string[];
+  /** `keys` are secret: 32 bytes in hex; the first seals, each opens. */
+  readonly store: { readonly file: string; readonly keys: readonly string[] };
+  readonly integration: ClientSettings & { readonly redirectUri: string };
+  readonly serviceApp: ClientSettings;
+  readonly oauth: ClientSettings & { readonly refreshToken: string | undefined };
+  readonly staticToken: { readonly accessToken: string | undefined };
+  readonly dataSources: {
+    readonly url: string | undefined;
+    readonly transports: readonly 'grpc'[];
+    /** Undefined: the profile's. */
+    readonly audience: string | undefined;
+    readonly subject: string | undefined;
+    readonly tokenLifetimeMinutes: number;
+    readonly renewalLeadMinutes: number;
+    readonly retryIntervalS: number;
+    readonly checkIntervalS: number;
+    readonly pinned: readonly { readonly organizationId: string; readonly transport: 'grpc'; readonly id: string }[];
+  };
+  /** Without a target nobody listens. */
+  readonly webhooks: { readonly targetUrl: string | undefined; readonly host: string; readonly port: number; readonly path: string };
+}
+
+/** Who asks for tokens. */
+interface ClientSettings {
+  readonly clientId: string | undefined;
+  /** Secret. */
+  readonly clientSecret: string | undefined;
+}
+
 /** How many calls are kept and for how long. */
 interface SessionSettings {
   readonly max: number;
@@ -202,6 +240,7 @@ export interface Settings {
   readonly grpc: GrpcSettings;
   readonly tls: TlsSettings;
   readonly auth: AuthSettings;
+  readonly admin: AdminSettings;
   readonly sessions: SessionSettings;
   readonly turns: TurnSettings;
   readonly overload: OverloadSettings;

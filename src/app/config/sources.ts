@@ -77,6 +77,26 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return { given, problems };
 }
 
+/** What follows the prefix of the platform's own variables, and the key that it stands for. */
+const PLATFORM_VARIABLES: Readonly<Record<string, string>> = {
+  INTEGRATION_CLIENT_ID: 'admin.integration.client_id',
+  INTEGRATION_CLIENT_SECRET: 'admin.integration.client_secret',
+  INTEGRATION_REDIRECT_URI: 'admin.integration.redirect_uri',
+  SA_CLIENT_ID: 'admin.service_app.client_id',
+  SA_CLIENT_SECRET: 'admin.service_app.client_secret',
+};
+
+/** Reads the credentials from the variables that the platform's own tools use. @param prefix - of the profile. */
+export function readPlatformEnvironment(prefix: string, env: Readonly<Record<string, string | undefined>>, cwd: string): Source {
+  const given = Object.entries(PLATFORM_VARIABLES).flatMap(([ending, key]) => {
+    const variable = prefix + ending;
+    const raw = env[variable];
+    if (raw === undefined || raw === '') return [];
+    return [{ key, raw: RULES.get(key)?.fromText(raw), origin: { kind: 'environment', variable }, baseFolder: cwd } satisfies Given];
+  });
+  return { given, problems: [] };
+}
+
 /**
  * Reads `--key value`, `--key=value` and `--config FILE`. A switch without a value is true. The last one of a repeated
  * flag wins.

@@ -184,7 +184,7 @@ describe('loadSettings with mistakes', () => {
       '    mend: choose one of the listed words',
       `  auth.data_sources = []   (${defaultLine('data_sources')})`,
       '    rule: the token check needs at least one data source, otherwise it refuses every call',
-      '    mend: add the values your data source was registered with (docs/config.md), or set auth.enabled to false on a loopback address',
+      '    mend: add the values your data source was registered with (docs/config.md), set admin.enabled to true, or set auth.enabled to false on a loopback address',
       `  tls.certificate_file = ''   (${defaultLine('certificate_file')})`,
       '    rule: tls.mode files needs tls.certificate_file',
       '    mend: name the PEM file, or set tls.mode to off behind a TLS terminator',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeSettings } from '../../../src/app/config/describe-settings.ts';
 import { loadSettings } from '../../../src/app/config/load-settings.ts';
 
 const TLS_OFF = '--tls.mode=off';
@@ -135,5 +136,73 @@ describe('the rules between settings', () => {
     const argv = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1'];
     expect(load(...argv, `--bots.organizations=${JSON.stringify(wrong)}`)).toThrow(rule);
     expect(load(...argv, `--bots.organizations=${JSON.stringify(right)}`)).not.toThrow();
+  });
+});
+
+describe('the rules between settings of the administration', () => {
+  const KEY = 'ab'.repeat(32);
+  /** All that each login needs. */
+  const NEEDED = {
+    service_app: ['integration.client_id=i', 'integration.client_secret=x', 'service_app.client_id=s', 'service_app.client_secret=y'],
+    oauth_refresh: ['oauth.client_id=i', 'oauth.client_secret=x', 'oauth.refresh_token=r'],
+    static_token: ['static_token.access_token=t'],
+  };
+  const flags = (login: keyof typeof NEEDED, without = ''): string[] =>
+    [
+      ...['enabled=true', `login=${login}`, `store.keys=["${KEY}"]`, 'data_sources.url=https://voice.example.com', 'organizations=org'],
+      ...NEEDED[login],
+    ].flatMap((flag) => (without !== '' && flag.startsWith(without) ? [] : [`--admin.${flag}`]));
+  const everyPart = (Object.keys(NEEDED) as (keyof typeof NEEDED)[]).flatMap((login) =>
+    ['store.keys', 'data_sources.url', ...NEEDED[login].map((flag) => flag.split('=')[0] ?? '')].map((part) => [login, part] as const),
+  );
+
+  it.each(Object.keys(NEEDED) as (keyof typeof NEEDED)[])('are kept by everything that %s needs, without a static data source', (login) => {
+    expect(load(TLS_OFF, ...flags(login))).not.toThrow();
+  });
+
+  it.each(everyPart)('with %s: refuse what lacks %s', (login, part) => {
+    expect(load(TLS_OFF, ...flags(login, part))).toThrow(
+      new RegExp(`^1 setting is wrong:\\n {2}admin\\.${part.replace('.', '\\.')} = `, 'u'),
+    );
+  });
+
+  it('hold nothing against an administration that is off', () => {
+    const off = ['--admin.data_sources.renewal_lead_minutes=1439', '--admin.data_sources.transports=[]'];
+    expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a')])}`, ...off)).not.toThrow();
+  });
+
+  it.each([
+    ['a lead time as long as the life', ['--admin.data_sources.token_lifetime_minutes=60'], /renewal_lead_minutes = 60/u],
+    ['no transport', ['--admin.data_sources.transports=[]'], /transports = \[\]/u],
+    ['nobody to serve', ['--admin.organizations='], /admin\.webhooks\.target_url = ''/u],
+    ['webhooks on the port of the media', ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8086'], /port = 8086/u],
+    ['a key of the wrong length', ['--admin.store.keys=["abcd"]'], /admin\.store\.keys\[0\] = \*{4}/u],
+    ['six keys', [`--admin.store.keys=${JSON.stringify(Array.from({ length: 6 }, () => KEY))}`], /at most 5/u],
+    ['deliveries without TLS', ['--admin.webhooks.target_url=http://voice.example.com/w'], /https:\/\/ address/u],
+  ])('refuse %s', (_, changes, expected) => {
+    expect(load(TLS_OFF, ...flags('service_app'), ...changes)).toThrow(expected);
+  });
+
+  it.each([['a', 'b'], []])('with tokens of its own there is one organization, not %j', (...organizations) => {
+    expect(load(TLS_OFF, ...flags('static_token'), `--admin.organizations=${organizations.join(',')}`)).toThrow(/one organization/u);
+  });
+
+  it('take credentials from the variables of the platform’s own tools, which give way to ours', () => {
+    const env = {
+      FAKE_INTEGRATION_CLIENT_ID: 'theirs',
+      FAKE_INTEGRATION_CLIENT_SECRET: 'CANARY-secret',
+      FAKE_SA_CLIENT_ID: 'app',
+      FAKE_SA_CLIENT_SECRET: 'CANARY-app',
+      PARLEY_ADMIN_INTEGRATION_CLIENT_ID: 'ours',
+    };
+    const argv = [TLS_OFF, '--platform.profile=fake', ...flags('service_app').slice(0, 5)];
+    const loaded = loadSettings({ argv, env, cwd: '/' });
+    expect(loaded.settings.admin.integration).toMatchObject({ clientId: 'ours', clientSecret: 'CANARY-secret' });
+    expect(loaded.origin('admin.service_app.client_id')).toEqual({ kind: 'environment', variable: 'FAKE_SA_CLIENT_ID' });
+    const rows = JSON.stringify(describeSettings(loaded));
+    expect(rows).toContain('FAKE_SA_CLIENT_SECRET');
+    for (const secret of ['CANARY', KEY]) expect(rows).not.toContain(secret);
+    // Another profile has other variables.
+    expect(() => loadSettings({ argv: [...argv, '--platform.profile=webex'], env, cwd: '/' })).toThrow(/admin\.service_app\.client_id/u);
   });
 });

@@ -1,0 +1,84 @@
+// Rules between the settings of the administration. None holds anything against settings of what is not switched on.
+import type { CompiledSettings, Relation } from './relation.ts';
+import type { SettingKey } from './schema.ts';
+
+type Admin = CompiledSettings['admin'];
+type Login = Admin['login'];
+
+/** What each way of login needs: its key, and where its value is. */
+const NEEDED: readonly (readonly [Login, SettingKey, (admin: Admin) => string | undefined])[] = [
+  ['service_app', 'admin.integration.client_id', ({ integration }) => integration.clientId],
+  ['service_app', 'admin.integration.client_secret', ({ integration }) => integration.clientSecret],
+  ['service_app', 'admin.service_app.client_id', ({ serviceApp }) => serviceApp.clientId],
+  ['service_app', 'admin.service_app.client_secret', ({ serviceApp }) => serviceApp.clientSecret],
+  ['oauth_refresh', 'admin.oauth.client_id', ({ oauth }) => oauth.clientId],
+  ['oauth_refresh', 'admin.oauth.client_secret', ({ oauth }) => oauth.clientSecret],
+  ['oauth_refresh', 'admin.oauth.refresh_token', ({ oauth }) => oauth.refreshToken],
+  ['static_token', 'admin.static_token.access_token', ({ staticToken }) => staticToken.accessToken],
+];
+
+/** A rule that holds whenever the administration is off. */
+function whenOn(
+  keys: readonly [SettingKey, ...SettingKey[]],
+  holds: (settings: CompiledSettings) => boolean,
+  rule: string,
+  mend: string,
+): Relation {
+  return { keys: [...keys, 'admin.enabled'], holds: (settings) => !settings.admin.enabled || holds(settings), rule, mend };
+}
+
+/** All of them; each has a test. */
+export const ADMIN_RELATIONS: readonly Relation[] = [
+  whenOn(
+    ['admin.store.keys'],
+    ({ admin }) => admin.store.keys.length > 0,
+    'the sealed store of the credentials needs a key',
+    'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
+  ),
+  whenOn(
+    ['admin.data_sources.url'],
+    ({ admin }) => admin.dataSources.url !== undefined,
+    'data sources are registered with an address',
+    'write the address at which the platform reaches this server',
+  ),
+  whenOn(
+    ['admin.data_sources.transports'],
+    ({ admin }) => admin.dataSources.transports.length > 0,
+    'data sources are registered for at least one transport',
+    'write [grpc]',
+  ),
+  whenOn(
+    ['admin.data_sources.renewal_lead_minutes', 'admin.data_sources.token_lifetime_minutes'],
+    ({ admin: { dataSources } }) => dataSources.renewalLeadMinutes < dataSources.tokenLifetimeMinutes,
+    'a token is renewed after it was made (J-02)',
+    'lower admin.data_sources.renewal_lead_minutes or raise admin.data_sources.token_lifetime_minutes',
+  ),
+  ...NEEDED.map(([login, key, valueOf]) =>
+    whenOn(
+      [key, 'admin.login'],
+      ({ admin }) => admin.login !== login || valueOf(admin) !== undefined,
+      `admin.login ${login} needs ${key}`,
+      "set it, or the environment variable that the platform's profile gives it (docs/config.md)",
+    ),
+  ),
+  whenOn(
+    ['admin.organizations', 'admin.login'],
+    ({ admin: { login, organizations } }) => login === 'service_app' || organizations.length === 1,
+    'tokens of their own are those of one organization',
+    'name this one organization, or set admin.login to service_app',
+  ),
+  whenOn(
+    ['admin.webhooks.target_url', 'admin.login', 'admin.organizations'],
+    ({ admin: { login, webhooks, organizations } }) =>
+      login !== 'service_app' || webhooks.targetUrl !== undefined || organizations.length > 0,
+    'organizations become known by webhooks or by admin.organizations',
+    'write the address at which the platform reaches admin.webhooks.port, or name the organizations',
+  ),
+  whenOn(
+    ['admin.webhooks.port', 'grpc.port', 'ops.port', 'admin.webhooks.target_url'],
+    ({ admin: { webhooks }, grpc, ops }) =>
+      webhooks.targetUrl === undefined || webhooks.port === 0 || (webhooks.port !== grpc.port && webhooks.port !== ops.port),
+    'webhooks have a port of their own',
+    'choose another admin.webhooks.port',
+  ),
+];
