@@ -28,12 +28,13 @@ import { Gate } from '../transport/gate.ts';
 import { startMediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
+import { startAdministration } from './administration.ts';
 import { botsFolder, promptsFolder } from './bot-folders.ts';
 import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
-import { trustedDataSources, trustedNonces } from './trust.ts';
+import { openTrust, type Trust } from './trust.ts';
 
 /** What an operator is told when the server is ready. */
 export interface ReadySummary {
@@ -73,8 +74,8 @@ const CLOSE_STEP_MS = 5000;
 /**
  * Starts the server.
  *
- * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid` or `listen_failed`; what
- *   had been opened by then is closed again.
+ * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, or what the
+ *   administration fails with; what had been opened by then is closed again.
  */
 export async function createApp({
   settings,
@@ -152,7 +153,10 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   lifecycle.opened('sessions', async () => {
     await sessions.close(0);
   });
-  const verifier = settings.auth.enabled ? openVerifier(settings, profile, metrics, clock, log, lifecycle) : undefined;
+  const trust = openTrust(settings, profile, clock);
+  const verifier = settings.auth.enabled ? openVerifier(settings, profile, trust, metrics, clock, log, lifecycle) : undefined;
+  // Before anybody can call: their tokens must be known by then.
+  if (settings.admin.enabled) await startAdministration(settings.admin, { profile, trust, metrics: metrics.admin, clock, log, lifecycle });
   const server = await startMediaServer({
     settings: mediaServerSettings(settings),
     contract,
@@ -211,6 +215,7 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
 function openVerifier(
   settings: Settings,
   profile: PlatformProfile,
+  trust: Trust,
   metrics: Metrics,
   clock: Clock,
   log: Logger,
@@ -232,8 +237,8 @@ function openVerifier(
   });
   return createTokenVerifier({
     keys,
-    dataSources: trustedDataSources(settings, profile),
-    nonces: trustedNonces(settings, clock),
+    dataSources: trust.sources,
+    nonces: trust.nonces,
     claimNames: { url: profile.jws.claims.url, schema: profile.jws.claims.schema, organization: profile.jws.claims.org },
     clock,
     log,

@@ -1,4 +1,5 @@
-// Whom the token check trusts: the static list of data sources from the settings, with their nonces.
+// Whom the token check trusts: the static list of data sources from the settings, with their nonces. The administration
+// adds to it while the server runs.
 import { NonceBook } from '../auth/nonces.ts';
 import { TrustedDataSources } from '../auth/data-sources.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,8 +9,19 @@ import type { Settings } from './config/settings.ts';
 /** Longest life of a token, ms (J-01): after this no token carries a replaced nonce. */
 const TOKEN_LIFE_MS = 24 * 3_600_000;
 
+/** The data sources and nonces that are believed. */
+export interface Trust {
+  readonly sources: TrustedDataSources;
+  readonly nonces: NonceBook;
+}
+
+/** What the settings say, open for more. */
+export function openTrust(settings: Settings, profile: PlatformProfile, clock: Clock): Trust {
+  return { sources: trustedDataSources(settings, profile), nonces: trustedNonces(settings, clock) };
+}
+
 /** The data sources of the settings; a schema that is not given is the profile's (J-1A). */
-export function trustedDataSources({ auth }: Settings, { schemas }: PlatformProfile): TrustedDataSources {
+function trustedDataSources({ auth }: Settings, { schemas }: PlatformProfile): TrustedDataSources {
   return new TrustedDataSources(
     auth.dataSources.map(({ id, organizationId, url, schemaId, audience, subject, transport }) => ({
       id,
@@ -24,7 +36,7 @@ export function trustedDataSources({ auth }: Settings, { schemas }: PlatformProf
 }
 
 /** Their current and previous nonces (J-05, J-18). */
-export function trustedNonces({ auth }: Settings, clock: Clock): NonceBook {
+function trustedNonces({ auth }: Settings, clock: Clock): NonceBook {
   const nonces = new NonceBook({ clock });
   for (const { id, nonce, previousNonce } of auth.dataSources) {
     if (previousNonce !== undefined) nonces.rotate(id, previousNonce);

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { ERROR_MENDS, type ErrorCode } from '../base/errors.ts';
 import type { LoadSource } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
+import { adminMetrics, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 
@@ -15,6 +16,7 @@ export interface Metrics {
   readonly sessions: Required<SessionObserver>;
   readonly tokens: TokenObserver;
   readonly voice: VoiceMetrics;
+  readonly admin: AdminMetrics;
   /** A message named an organization that its token does not speak for (G-08). */
   organizationRefused(): void;
   /** An RPC ended with an error. */
@@ -55,8 +57,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const tokens = tokenMetrics(registry);
   const server = serverMetrics(registry, options.load, bots);
   const voice = voiceMetrics(registry);
+  const admin = adminMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
-  return { sessions, tokens, voice, ...server, contentType: registry.contentType, text: () => registry.metrics() };
+  return { sessions, tokens, voice, admin, ...server, contentType: registry.contentType, text: () => registry.metrics() };
 }
 
 function serverMetrics(

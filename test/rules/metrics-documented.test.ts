@@ -24,6 +24,10 @@ async function servedRows(): Promise<string[]> {
   const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM });
   tellAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
+  metrics.admin.watch(
+    () => [{ transport: 'grpc', isServed: true, expiresAtMs: 1000, isAlarming: false }],
+    () => 0,
+  );
 
   const labels = new Map<string, Set<string>>();
   const served: { name: string; type: string; help: string }[] = [];
