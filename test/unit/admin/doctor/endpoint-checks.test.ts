@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { DOCTOR_CHECKS } from '../../../../src/admin/doctor/checks.ts';
+import { sentenceOf, type CheckId } from '../../../../src/admin/doctor/check.ts';
+import { runDoctor, type CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
+import { endpointsOf } from '../../../../src/admin/doctor/subject.ts';
+import { until } from '../../../support/until.ts';
+import { listening } from './certificate-chain.ts';
+import { foundIn, patients, skippedIn, type PatientOptions } from './patient.ts';
+
+const { admit } = patients();
+/** A name that no resolver has to ask for: a part of it is too long. */
+const NO_HOST = `${'x'.repeat(64)}.invalid`;
+
+/** What a check of an address says in one line. */
+function said(results: readonly CheckResult[]): readonly string[] {
+  return results.flatMap(({ findings }) => findings.map(sentenceOf));
+}
+
+describe('the checks of the registered address', () => {
+  it.each<readonly [string, PatientOptions, string, RegExp]>([
+    [
+      'the host has no address',
+      { host: NO_HOST, port: 443 },
+      'listens/host_unknown',
+      /cannot be found \(E\w+\); give the registered host an address/u,
+    ],
+    ['it speaks no TLS (1.9)', { speaking: 'plain' }, 'tls_handshake/tls_failed', /handshake fails \(\w+\)/u],
+    [
+      'its certificate is signed by nobody who is trusted (O-13)',
+      { isSelfSigned: true },
+      'certificate/certificate_untrusted',
+      /not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\); use a certificate of a public authority/u,
+    ],
+    [
+      'its certificate is for another host',
+      { name: 'other.example.test' },
+      'certificate/certificate_name',
+      /^localhost:\d+: its certificate is for another host than localhost/u,
+    ],
+    ['its certificate has ended (P-12)', { fromDays: -30, toDays: -1 }, 'certificate/certificate_over', /ended at 20/u],
+    ['its certificate is not good yet', { fromDays: 1 }, 'certificate/certificate_over', /good only from 20/u],
+    ['its certificate ends soon (P-12)', { toDays: 13.5 }, 'certificate/certificate_near_end', /in 13 days; renew/u],
+    ['it speaks HTTP/1.1 only (1.9)', { speaking: 'http/1.1' }, 'alpn/alpn_missing', /speaks http\/1\.1 and not HTTP\/2/u],
+  ])('find, when %s, exactly that', async (_what, options, finding, sentence) => {
+    const patient = await admit(options);
+    const results = await patient.examine();
+    expect(foundIn(results)).toEqual([finding]);
+    expect(said(results)).toEqual([expect.stringMatching(sentence)]);
+    expect(patient.clock.pendingTimers).toBe(0);
+  });
+
+  it('find that nobody listens, exactly that', async () => {
+    const port = await freePort();
+    const results = await (await admit({ port })).examine();
+    expect(foundIn(results)).toEqual(['listens/not_listening']);
+    expect(said(results)).toEqual([
+      `localhost:${String(port)}: the connection is not taken (ECONNREFUSED); start the server, and let it, or what stands before it, listen on the registered port.`,
+    ]);
+    expect(skippedIn(results)).toEqual(['tls_handshake', 'certificate', 'alpn', 'health']);
+  });
+
+  it('find that an incomplete chain is one, and say what to send', async () => {
+    const patient = await admit();
+    patient.changes = { authorities: [] };
+    const results = await patient.examine();
+    expect(foundIn(results)).toEqual(['certificate/certificate_untrusted']);
+    expect(said(results)[0]).toMatch(/\(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); let the server send the whole chain/u);
+  });
+
+  it('find that a connection is taken and nothing said, within their time', async () => {
+    const { running, clock } = await examinedBy('tls_handshake', { speaking: 'silent' });
+    await until('the handshake waits', () => clock.nextTimerInMs === 800);
+    await clock.advanceAsync(800);
+    expect(said(await running)).toEqual([expect.stringMatching(/handshake fails \(no_answer\)/u)]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('find that no connection comes about, within their time', async () => {
+    const { running, clock } = await examinedBy('listens', {});
+    // Promises alone: no socket gets a turn before the time is over.
+    while (clock.nextTimerInMs !== 800) await Promise.resolve();
+    clock.advance(800);
+    expect(said(await running)).toEqual([expect.stringMatching(/nothing answers within 800 ms; look at the firewall/u)]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('end when nobody waits for them any more, and leave no connection', async () => {
+    const stop = new AbortController();
+    const { running, clock } = await examinedBy('tls_handshake', { speaking: 'silent' }, stop.signal);
+    await until('the handshake waits', () => clock.nextTimerInMs === 800);
+    stop.abort();
+    expect(skippedIn(await running)).toEqual(['tls_handshake']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('look at a plain address, which the fake platform takes, without TLS', async () => {
+    const patient = await admit({ scheme: 'http', port: await listening('silent') });
+    const results = await patient.examine();
+    expect(foundIn(results)).toEqual([]);
+    expect(skippedIn(results)).toEqual(['tls_handshake', 'certificate', 'alpn']);
+    expect(results.find(({ id }) => id === 'tls_handshake')?.reason).toBe('the registered address is plain http');
+  });
+
+  it('ask no HTTP/2 of an address of WebSocket alone', async () => {
+    const patient = await admit({ speaking: 'http/1.1' });
+    patient.wanted = patient.wanted.filter(({ transport }) => transport === 'websocket');
+    const results = await patient.examine();
+    expect(foundIn(results)).toEqual([]);
+    expect(skippedIn(results)).toEqual(['alpn', 'health']);
+  });
+
+  it('take it for no fault that there is no health service (1.8)', async () => {
+    const patient = await admit();
+    patient.health = 'unknown';
+    const results = await patient.examine();
+    expect(foundIn(results)).toEqual([]);
+    expect(skippedIn(results)).toEqual(['health']);
+  });
+});
+
+describe('the addresses that are looked at', () => {
+  const of = async (...urls: readonly string[]) => {
+    const [first] = (await admit({ port: 1 })).wanted;
+    if (first === undefined) throw new Error('nothing is wanted');
+    return endpointsOf(urls.map((url, index) => ({ ...first, url, transport: index === 0 ? 'websocket' : 'grpc' })));
+  };
+
+  it('are those of the platform, each once, with the ports they have by default', async () => {
+    expect(await of('https://a.test/x', 'https://A.test:443/y', 'http://[::1]', 'wss://b.test:8443', 'no address')).toEqual([
+      { host: 'a.test', port: 443, isTls: true, isGrpc: true },
+      { host: '::1', port: 80, isTls: false, isGrpc: true },
+      { host: 'b.test', port: 8443, isTls: true, isGrpc: true },
+    ]);
+    expect(await of('wss://a.test')).toEqual([{ host: 'a.test', port: 443, isTls: true, isGrpc: false }]);
+  });
+});
+
+/** One check alone, with a second of time. */
+async function examinedBy(id: CheckId, options: PatientOptions, signal = new AbortController().signal) {
+  const patient = await admit(options);
+  const { clock } = patient;
+  const checks = DOCTOR_CHECKS.filter((check) => check.id === id);
+  // In an object, so that it is not waited for here.
+  return { clock, running: runDoctor(checks, patient.context(), { signal, clock, perCheckMs: 1000 }) };
+}
+
+/** A port of loopback that nobody listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
