@@ -93,7 +93,7 @@ function missing({ pinnedId, url, schemaId }: WantedDataSource, others: number, 
     const mend = 'mend the pinned id, or take it out to have the data source found or registered';
     return { ...told, what: `the pinned data source ${shownText(pinnedId)} is not there`, mend };
   }
-  const what = `it is not registered (the organization has ${String(others)} data sources, none with this address)`;
+  const what = `it is not registered (the organization has ${String(others)} data sources, none of which fits)`;
   return {
     ...told,
     what,

@@ -37,6 +37,14 @@ const BREAKAGES: readonly Breakage[] = [
     'platform_access/check_failed',
     /status 503; check outbound HTTPS/u,
   ],
+  [
+    'the data source is of another app (L-11)',
+    (it) => {
+      record(it, { applicationId: 'Cfedcba9876543210' });
+    },
+    'data_source/data_source_missing',
+    /has 2 data sources, none of which fits/u,
+  ],
   ['a data source is not registered (L-04)', (it) => it.records.shift(), 'data_source/data_source_missing', /not registered/u],
   [
     'two data sources fit equally well (L-03)',
