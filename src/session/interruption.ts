@@ -37,6 +37,7 @@ export class Interruption {
     if (act === 'keys') this.#cut = undefined;
     // A protected prompt goes on, whatever a client sends (G-37).
     if (this.isBarred(nowMs)) return false;
+    if (act === 'keys') for (const other of this.#open.list()) if (other !== turn) other.keyElsewhere();
     const isPlaying = this.#playback.isPlaying(nowMs);
     const interrupted = this.#open.interrupt(spared);
     const isInterrupted = interrupted.length > 0;

@@ -15,7 +15,8 @@ export type TurnState =
   | 'done';
 
 /** What can happen to a turn. */
-export type TurnEvent = 'audio' | 'speech_started' | 'speech_ended' | 'key_started' | 'complete_input' | 'hang_up' | 'half_close';
+export type TurnEvent =
+  'audio' | 'speech_started' | 'speech_ended' | 'key_started' | 'key_elsewhere' | 'complete_input' | 'hang_up' | 'half_close';
 
 /** What the turn does about it. */
 export type TurnAction =
@@ -27,6 +28,8 @@ export type TurnAction =
   | 'report_end'
   /** Stop listening: keys are coming (G-61). */
   | 'expect_keys'
+  /** The first key came on another turn: what is being said there is no input any more (G-61). */
+  | 'drop_speech'
   /** The first key came just after the speech was taken for complete: nobody waits for its reply (G-61). */
   | 'drop_reply'
   /** Hand the input to the bot. */
@@ -42,7 +45,7 @@ export type TurnAction =
   /** Breaks the turn grammar: noted, without effect on the reply under way. */
   | 'refuse';
 
-const SILENT_ACTIONS = { speech_started: 'ignore', speech_ended: 'ignore' } as const;
+const SILENT_ACTIONS = { speech_started: 'ignore', speech_ended: 'ignore', key_elsewhere: 'ignore' } as const;
 
 /** The whole grammar of a turn. */
 const TURN_TABLE = {
@@ -58,6 +61,7 @@ const TURN_TABLE = {
     audio: 'listen',
     speech_started: 'report_start',
     speech_ended: 'ignore',
+    key_elsewhere: 'ignore',
     key_started: 'expect_keys',
     complete_input: 'answer',
     hang_up: 'hang_up',
@@ -68,6 +72,7 @@ const TURN_TABLE = {
     speech_started: 'ignore',
     speech_ended: 'report_end',
     key_started: 'expect_keys',
+    key_elsewhere: 'drop_speech',
     complete_input: 'answer',
     hang_up: 'hang_up',
     half_close: 'cut_speech',

@@ -170,6 +170,11 @@ export class Turn {
     return true;
   }
 
+  /** The caller presses keys on another turn: what is being said on this one is no input any more (G-61). */
+  keyElsewhere(): void {
+    if (turnAction(this.#state, 'key_elsewhere') === 'drop_speech') this.#state = 'keys';
+  }
+
   /**
    * We end the call on this turn: what its caller does from now on is no input.
    *

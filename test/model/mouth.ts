@@ -52,6 +52,8 @@ export class Mouth {
   isProtected(): boolean {
     const nowMs = this.#view.nowMs();
     if (this.player.isProtected(nowMs)) return true;
+    // A call that we leave hears our goodbye instead of what was being made; whether that holds the floor, the view knows.
+    if (this.#view.isLeaving()) return false;
     const isWanted = ({ said, state, isCut }: Rpc, text: string): boolean => state === 'owing' && !isCut && said.includes(text);
     return [...this.#awaited].some(
       ([text, sinceMs]) => nowMs - sinceMs < SOUND_LIMIT_MS && this.#call.rpcs.some((rpc) => isWanted(rpc, text)),

@@ -129,6 +129,21 @@ describe('two turns of one call', () => {
     expect((await call.press('5')).texts[0]).toMatch(/^Done 5/);
   });
 
+  it('G-61 takes the keys in the place of what the caller was saying on another turn', async () => {
+    const slow = slowBot();
+    const { sessions, clock } = await testEngine([slow.bot]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG.length * 10);
+    const speaking = await call.open(audio(SPEECH));
+    expect((await call.turn({ kind: 'dtmf_start' })).kinds).toEqual([]);
+    speaking.turn.push(audio(SILENCE));
+    speaking.turn.halfClose();
+    await speaking.sink.ended();
+    expect([speaking.sink.kinds, speaking.sink.end]).toEqual([['input_started'], 'complete']);
+    expect((await call.press('5')).texts[0]).toMatch(/^Done 5/);
+  });
+
   it('G-37 G-51 does not listen into a prompt that may not be cut', async () => {
     const slow = slowBot();
     const { sessions, clock } = await testEngine([slow.bot], { settings: { welcomeBargeIn: false } });
