@@ -1,6 +1,7 @@
 // How tests run. Everything a test may rely on stands here: `#bot` is the source and never the last build, in the test
 // files, in worker threads and in forked processes alike.
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * They also become `--conditions` of the test process and of what it forks, so no more than this: with `import` among them
@@ -11,6 +12,17 @@ const conditions = ['development', 'node'];
 const NO_TESTS = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
 const MODULE_TESTS = ['test/unit/**/*.test.ts'];
 
+/** Whole minutes each: begun last, one of them would keep a single core busy while the others wait. */
+const LONGEST = ['readme.test.ts', 'dockerfile.test.ts', 'shutdown.test.ts', 'chaos.test.ts', 'exchanges.test.ts'];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.some((name) => moduleId.endsWith(`/${name}`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -18,6 +30,7 @@ export default defineConfig({
     pool: 'forks',
     // All cores: by default one is left idle, which on two is half of the machine.
     maxWorkers: '100%',
+    sequence: { sequencer: LongestFirst },
     // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -10,7 +10,7 @@ import { Seal } from '../../../src/store/seal.ts';
 import { compiled } from '../../support/compiled.ts';
 
 /** Times a process is killed while it writes. For hundreds: `PARLEY_KILLS=500 npm test -- durable-store-killed`. */
-const KILLS = Number(process.env['PARLEY_KILLS'] ?? 40);
+const KILLS = Number(process.env['PARLEY_KILLS'] ?? 20);
 /** Processes at a time. */
 const AT_ONCE = 3;
 /** Largest wait between the first write and the kill, ms: several writes. */
