@@ -72,6 +72,32 @@ class LazyAbort implements LinkedAbort {
   }
 }
 
+/**
+ * As {@link linkAbort}, and aborts with `deadline` by itself after `limitMs`. `dispose` also takes the timer off, so that
+ * nothing is left of it.
+ */
+export function abortAfter(limitMs: number, clock: Clock, parent?: AbortSignal): LinkedAbort {
+  const linked = linkAbort(parent);
+  const cancelTimer = clock.after(limitMs, () => {
+    linked.abort('deadline');
+  });
+  return {
+    get signal() {
+      return linked.signal;
+    },
+    get isAborted() {
+      return linked.isAborted;
+    },
+    abort: (reason) => {
+      linked.abort(reason);
+    },
+    dispose: () => {
+      cancelTimer();
+      linked.dispose();
+    },
+  };
+}
+
 /** What a bounded wait ended with. */
 export type Waited<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'timeout' } | { readonly kind: 'aborted' };
 
@@ -113,4 +139,9 @@ export function waitAtMost<T>(work: Promise<T>, limitMs: number, clock: Clock, s
     if (signal?.aborted === true) onAbort();
     else signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** Waits for `ms`, or until `signal` aborts, whichever comes first. @returns false when it was cut short. */
+export async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  return (await waitAtMost(new Promise<never>(() => undefined), ms, clock, signal)).kind === 'timeout';
 }

@@ -24,7 +24,7 @@ export const ERROR_MENDS = {
   listen_failed: 'The address is taken or not allowed; change grpc.host or grpc.port.',
   login_failed:
     'Try the login again; the message says what went wrong. The redirect address must be the registered one, and free on this machine.',
-  login_needed: 'Log in with the integration again.',
+  login_needed: 'Log in with the integration again, while no server runs: `parley admin login`.',
   org_not_registered:
     "The administrator of the organization authorizes the app on the platform's administration page; until then nothing can be done for it.",
   overloaded: 'A configured limit is reached; raise it or add capacity.',

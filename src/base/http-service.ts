@@ -1,6 +1,6 @@
 // A service that is asked over HTTP: so many requests at once, a deadline for each, one more try where that can help, and a
 // circuit breaker before all of it. Knows nothing of what is asked; texts, keys and answers are in none of its failures.
-import { linkAbort, waitAtMost, type LinkedAbort } from './abort.ts';
+import { linkAbort, pause, type LinkedAbort } from './abort.ts';
 import { CircuitBreaker, type CircuitPass, type CircuitState } from './circuit-breaker.ts';
 import type { CancelTimer, Clock } from './clock.ts';
 import { AppError, type ErrorCode } from './errors.ts';
@@ -172,8 +172,7 @@ export class HttpService {
       return await tryOnce().catch(async (thrown: unknown) => {
         const pauseMs = isPassedOn ? undefined : pauseBeforeRetry(thrown);
         if (pauseMs === undefined || pauseMs >= deadline.leftMs) throw thrown;
-        const waited = await waitAtMost(new Promise<never>(() => undefined), pauseMs, clock, whole.signal);
-        if (waited.kind === 'aborted') throw thrown;
+        if (!(await pause(pauseMs, clock, whole.signal))) throw thrown;
         this.#tell((observer) => observer.requestRetried?.());
         return tryOnce();
       });

@@ -7,6 +7,15 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
+/** Parsed JSON, or undefined for what is none: the parser's own message would quote it. Bytes must be UTF-8. */
+export function parseJson(given: string | Uint8Array): unknown {
+  try {
+    return JSON.parse(typeof given === 'string' ? given : new TextDecoder('utf-8', { fatal: true }).decode(given)) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Freezes a parsed JSON value in depth. */
 export function deepFreeze(value: JsonValue): JsonValue {
   if (typeof value === 'object' && value !== null) {

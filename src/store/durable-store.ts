@@ -1,6 +1,6 @@
 // Keeps a handful of secrets through the end of the process, however it ends: texts by name, in one sealed file that is
 // replaced as a whole. For tokens and what belongs to them; calls live elsewhere. Knows none of the texts.
-import { mkdir, open, readFile, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { lock } from 'proper-lockfile';
 import writeFileAtomic from 'write-file-atomic';
@@ -13,14 +13,19 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** Longest name and longest text, characters. */
 const MAX_KEY_LENGTH = 200;
 const MAX_VALUE_LENGTH = 64 * 1024;
+/** What the writer puts behind the file's name for what it writes beside: 32 bits. A day, as people name copies by, is none. */
+const LEFT_OVER = /^(?!20\d\d(?:0[1-9]|1[0-2])[0-3]\d$)\d{1,10}$/u;
+const MAX_LEFT_OVER = 0xffff_ffff;
 /** What the seal is bound to: the text of another kind of file does not open here. */
 const OWNER = 'durable-store';
 /**
  * A lock that was not renewed for so long, ms, belonged to a process that was killed. It is renewed five times as often.
  */
 const LOCK_STALE_MS = 5000;
-/** Tries to get the lock, one a second: longer than a lock takes to go stale. */
+/** Tries to get the lock beside the first, one a second: longer than a lock takes to go stale. */
 const LOCK_TRIES = 8;
+/** The detail `reason` of the error when another process holds the store. */
+const HELD = 'held';
 
 const fileSchema = z.strictObject({ version: z.literal(1), entries: z.record(z.string(), z.string()) });
 
@@ -37,6 +42,13 @@ export interface DurableStoreOptions {
   readonly seal: Seal;
   /** Told when another process has taken the file away; nothing is written from then on. */
   readonly onLost?: (error: AppError) => void;
+  /** False: a store that another process holds is not waited for. Default true: as long as a killed process seems to hold it. */
+  readonly waits?: boolean;
+}
+
+/** Whether an error of {@link DurableStore.open} says that another process holds the store. */
+export function isHeldElsewhere(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'store_failed' && error.details['reason'] === HELD;
 }
 
 /**
@@ -61,7 +73,8 @@ export class DurableStore {
   }
 
   /**
-   * Opens the store for this process alone; an empty one when there is no file yet.
+   * Opens the store for this process alone; an empty one when there is no file yet. Takes away the half-written files
+   * that killed processes left beside it, which are named like it with a number behind.
    *
    * @throws AppError `store_failed` when the file cannot be read, does not open with the keys, or another process holds it.
    */
@@ -72,12 +85,14 @@ export class DurableStore {
     });
     // Locked before it is read: whoever held it may have been writing.
     let store: DurableStore | undefined;
-    const release = await takeLock(options.file, () => {
+    const release = await takeLock(options, () => {
       if (store !== undefined) store.#lose();
     });
     try {
       store = new DurableStore(options, await readStore(options));
       store.#release = release;
+      // Not before it opened: what a person may still need to mend a damaged store is left alone.
+      await removeLeftOver(options.file);
       return store;
     } catch (error) {
       await release();
@@ -197,20 +212,40 @@ export async function readStore({ file, seal }: DurableStoreOptions): Promise<Re
   }
 }
 
-async function takeLock(file: string, onLost: () => void): Promise<() => Promise<void>> {
+async function takeLock({ file, waits = true }: DurableStoreOptions, onLost: () => void): Promise<() => Promise<void>> {
   try {
     const release = await lock(file, {
       // The file may not be there yet.
       realpath: false,
       stale: LOCK_STALE_MS,
       update: LOCK_STALE_MS / 5,
-      retries: { retries: LOCK_TRIES, factor: 1, minTimeout: 1000, maxTimeout: 1000 },
+      retries: { retries: waits ? LOCK_TRIES : 0, factor: 1, minTimeout: 1000, maxTimeout: 1000 },
       onCompromised: onLost,
     });
     // A lock that was taken away cannot be given back, and that is no news any more.
     return () => release().catch(() => undefined);
   } catch (cause) {
-    throw failed('another process holds it', file, cause);
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ELOCKED') {
+      throw new AppError('store_failed', 'the sealed store cannot be used: another process holds it', {
+        details: { file, reason: HELD },
+        cause,
+      });
+    }
+    throw failed('it cannot be locked', file, cause);
+  }
+}
+
+/** Takes away what killed processes wrote beside the file and never renamed. Only under the lock: nobody is writing. */
+async function removeLeftOver(file: string): Promise<void> {
+  const [folder, prefix] = [path.dirname(file), `${path.basename(file)}.`];
+  try {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      if (!entry.isFile() || !entry.name.startsWith(prefix)) continue;
+      const rest = entry.name.slice(prefix.length);
+      if (LEFT_OVER.test(rest) && Number(rest) <= MAX_LEFT_OVER) await rm(path.join(folder, entry.name), { force: true });
+    }
+  } catch {
+    // Sealed as the file is, and tried again with the next start: no reason not to open.
   }
 }
 

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { linkAbort, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
+import { abortAfter, linkAbort, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 describe('linkAbort', () => {
@@ -57,6 +57,38 @@ describe('linkAbort', () => {
     expect(getEventListeners(parent.signal, 'abort')).toHaveLength(2);
     for (const child of children) child.dispose();
     expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0);
+  });
+});
+
+describe('abortAfter', () => {
+  it('aborts at the limit, to the millisecond, and says that it was the deadline', () => {
+    const clock = new FakeClock();
+    const limited = abortAfter(1000, clock);
+    clock.advance(999);
+    expect(limited.isAborted).toBe(false);
+    clock.advance(1);
+    expect([limited.isAborted, limited.signal.reason]).toEqual([true, 'deadline']);
+  });
+
+  it('aborts before when its parent does or when it is told to, and keeps that reason', () => {
+    const clock = new FakeClock();
+    const parent = linkAbort();
+    const [below, alone] = [abortAfter(1000, clock, parent.signal), abortAfter(1000, clock)];
+    parent.abort('shutdown');
+    alone.abort('hang_up');
+    clock.advance(1000);
+    expect([below.signal.reason, alone.signal.reason]).toEqual(['shutdown', 'hang_up']);
+  });
+
+  it('leaves neither a timer nor a listener once it was disposed', () => {
+    const clock = new FakeClock();
+    const parent = linkAbort();
+    const limited = abortAfter(1000, clock, parent.signal);
+    const { signal } = limited;
+    limited.dispose();
+    expect([clock.pendingTimers, getEventListeners(parent.signal, 'abort').length]).toEqual([0, 0]);
+    clock.advance(1000);
+    expect(signal.aborted).toBe(false);
   });
 });
 

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -105,6 +106,24 @@ describe('a durable store', () => {
     ]);
   });
 
+  it('takes away what killed processes left half written, and nothing else', async () => {
+    const options = place();
+    const store = await open(options);
+    await store.set('a', '1');
+    await store.close();
+    const folder = path.dirname(options.file);
+    const strangers = ['store.sealed.20261122', 'store.sealed.bak', 'store.sealed.4294967296', 'other.sealed.123456789', 'xstore.sealed.7'];
+    const leftOver = ['store.sealed.0', 'store.sealed.12345678', 'store.sealed.20261322', 'store.sealed.4294967295'];
+    for (const name of [...strangers, ...leftOver]) await writeFile(path.join(folder, name), 'half a fi');
+    await mkdir(path.join(folder, 'store.sealed.123'));
+    // Whoever cannot open the store removes nothing: a person may still need it.
+    await expect(DurableStore.open({ ...options, seal: new Seal() })).rejects.toMatchObject({ code: 'store_failed' });
+    expect(await readdir(folder)).toEqual(expect.arrayContaining(leftOver));
+    expect(await (await open(options)).get('a')).toBe('1');
+    const kept = (await readdir(folder)).filter((name) => name !== 'store.sealed.lock');
+    expect(kept.sort()).toEqual(['store.sealed', 'store.sealed.123', ...strangers].sort());
+  });
+
   it('writes nothing after it was closed, however often', async () => {
     const options = place();
     const store = await open(options);
@@ -113,6 +132,24 @@ describe('a durable store', () => {
     await store.close();
     await expect(store.set('a', '2')).rejects.toMatchObject({ code: 'store_failed' });
     expect((await readStore(options)).get('a')).toBe('1');
+  });
+});
+
+describe('a store whose key is changed', () => {
+  it('opens with the new key alone once it was written with both, and with the old one no more', async () => {
+    const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+    const { file } = place();
+    const before = await open({ file, seal: new Seal(oldKey) });
+    await before.set('org/a', CANARY);
+    await before.close();
+    const between = await open({ file, seal: new Seal(newKey, oldKey) });
+    expect(await between.get('org/a')).toBe(CANARY);
+    // One write is enough: the file is sealed as a whole.
+    await between.set('org/b', 'new');
+    await between.close();
+    await expect(open({ file, seal: new Seal(oldKey) })).rejects.toMatchObject({ code: 'store_failed' });
+    const after = await open({ file, seal: new Seal(newKey) });
+    expect(await Promise.all(['org/a', 'org/b'].map((key) => after.get(key)))).toEqual([CANARY, 'new']);
   });
 });
 

@@ -1,0 +1,12 @@
+// Numbers that look random and that a seed alone decides, so that what was drawn once can be repeated.
+
+/** Draws numbers from 0 to 1 (1 excluded), the same for the same seed (mulberry32). */
+export function seededNumbers(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
