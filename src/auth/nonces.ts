@@ -91,6 +91,18 @@ export class NonceBook {
     entry.expected = [...entry.expected, { digest, validUntilMs: Infinity }].slice(-this.#maxExpected);
   }
 
+  /**
+   * Accepts a nonce that was replaced before, until `validUntilMs`, beside what is known already.
+   *
+   * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
+   */
+  keep(dataSourceId: string, nonce: string, validUntilMs: number): void {
+    const entry = this.#entry(dataSourceId, nonce);
+    const digest = digestNonce(nonce);
+    if (this.accepts(dataSourceId, digest)) return;
+    entry.grace = [...entry.grace, { digest, validUntilMs }].slice(-this.#maxGrace);
+  }
+
   /** Ends a renewal: the announced nonce becomes the current one. The same as `rotate` when it was not announced. */
   confirm(dataSourceId: string, nonce: string, rotation: Rotation): void {
     this.rotate(dataSourceId, nonce, rotation);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { throughJson, type JsonValue } from '../base/json.ts';
-import type { Prompt, Reply } from '../dialog/reply.ts';
+import { MAX_DIGITS, type Prompt, type Reply } from '../dialog/reply.ts';
 import { PATIENCE_LIMITS, type SpeechPatience } from '../speech/patience.ts';
 import type { Answer } from './saying.ts';
 
@@ -12,6 +12,8 @@ const MAX_PROMPTS = 32;
 const MAX_TEXT_CHARS = 2000;
 /** Longest data for the platform with a transfer or an event, characters of JSON. */
 const MAX_DATA_CHARS = 8192;
+/** Most levels of such data: the wire takes 32, and what goes with a transfer stands one level down. */
+const MAX_DATA_LEVELS = 31;
 /** Longest state, characters of JSON. The operator's limit for a record is lower as a rule, and checked by the engine. */
 const MAX_STATE_CHARS = 16_777_216;
 /** Longest ready audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
@@ -39,7 +41,11 @@ const prompts = z.array(prompt).max(MAX_PROMPTS);
 const fields = z.unknown().transform((value, context) => {
   try {
     const json = throughJson(value, MAX_DATA_CHARS);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Readonly<Record<string, JsonValue>>;
+    if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
+      if (levelsOf(json) <= MAX_DATA_LEVELS) return json as Readonly<Record<string, JsonValue>>;
+      context.addIssue({ code: 'custom', message: `must not nest deeper than ${String(MAX_DATA_LEVELS)} levels` });
+      return z.NEVER;
+    }
   } catch {
     // Falls through to the issue: whatever has no JSON form is refused in one way.
   }
@@ -57,12 +63,13 @@ const patience = z.strictObject({
   endSilenceMs: patienceOf('endSilenceMs'),
   resumeGraceMs: patienceOf('resumeGraceMs'),
   maxUtteranceMs: patienceOf('maxUtteranceMs'),
+  preRollMs: patienceOf('preRollMs'),
 });
 const next = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('listen'),
     accept: z.enum(['speech', 'keys', 'both']).exactOptional(),
-    digits: z.int().min(1).max(64).exactOptional(),
+    digits: z.int().min(1).max(MAX_DIGITS).exactOptional(),
     interDigitMs: timeMs.exactOptional(),
     terminator: z.enum(['#', '*', 'none']).exactOptional(),
     noInputMs: timeMs.exactOptional(),
@@ -116,13 +123,50 @@ export function checkSaying(yielded: unknown): readonly Prompt[] {
   return parsed.data.prompts;
 }
 
-// Only paths and rules: a value in a message could be a digit or a name.
+// Only paths, rules and names: a value in a message could be a digit or a name of somebody.
 function problemsOf(error: z.ZodError): string {
   return error.issues
     .slice(0, 3)
-    .map(
-      (issue) =>
-        `${issue.path.length === 0 ? 'result' : issue.path.map(String).join('.')} ${issue.code === 'custom' ? issue.message : issue.code.replaceAll('_', ' ')}`,
-    )
+    .map((issue) => `${issue.path.length === 0 ? 'result' : issue.path.map(String).join('.')} ${problemOf(issue)}`)
     .join('; ');
+}
+
+function problemOf(issue: z.ZodError['issues'][number]): string {
+  switch (issue.code) {
+    case 'custom':
+      return issue.message;
+    case 'invalid_format':
+      // The pattern's own words where it has some.
+      return issue.message;
+    case 'invalid_type':
+      return `must be of type ${issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+      return `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}`;
+    case 'too_small':
+      return `must be at least ${String(issue.minimum)}${unitOf(issue.origin)}`;
+    case 'invalid_union':
+      return 'is none that exists';
+    case 'unrecognized_keys':
+      return `has members that do not exist: ${issue.keys.map(shownKey).join(', ')}`;
+    default:
+      return issue.code.replaceAll('_', ' ');
+  }
+}
+
+function unitOf(origin: string): string {
+  if (origin === 'string') return ' characters long';
+  return origin === 'array' ? ' in number' : '';
+}
+
+/** A misspelled name helps its author; what is no name could be what a caller said. */
+function shownKey(key: string): string {
+  return /^[A-Za-z_][A-Za-z_]{0,39}$/u.test(key) ? key : 'one that is no name';
+}
+
+/** How deep data nests: 1 for an object or list of plain values. */
+function levelsOf(json: JsonValue): number {
+  if (typeof json !== 'object' || json === null) return 0;
+  return 1 + Object.values<JsonValue>(json).reduce<number>((deepest, member) => Math.max(deepest, levelsOf(member)), 0);
 }

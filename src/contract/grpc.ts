@@ -25,7 +25,15 @@ import type {
 import type { PlatformProfile } from './profile.ts';
 import { sendable } from './sendable.ts';
 
-export type { ListAgentsRequest, ListAgentsResponse, MediaRequest, MediaResponse, WireInputHandling, WirePrompt } from './messages.ts';
+export type {
+  HealthResponse,
+  ListAgentsRequest,
+  ListAgentsResponse,
+  MediaRequest,
+  MediaResponse,
+  WireInputHandling,
+  WirePrompt,
+} from './messages.ts';
 export {
   DTMF_KEY,
   dtmfCharacter,

@@ -102,6 +102,8 @@ export const profileSchema = z
       .strictObject({
         integrationScopes: list('give the scopes of the integration', text('give one scope', /^\S+$/)),
         serviceAppScopes: list('give the scopes of the service app', text('give one scope', /^\S+$/)),
+        // Absent: yes. A platform that does not know PKCE most often ignores it; some refuse parameters that they do not know.
+        pkce: flag('say true or false; false only for a platform that refuses PKCE').optional(),
       })
       .readonly()
       .optional(),

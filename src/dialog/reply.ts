@@ -12,6 +12,9 @@ export type Prompt =
   /** Ready audio: G.711 µ-law, 8 kHz, mono, no header. */
   | { readonly kind: 'audio'; readonly mulaw: Uint8Array; readonly bargeIn: boolean };
 
+/** Most digits of one input, keyed or spoken: no number that people give on a telephone is longer (an IBAN has 34 places). */
+export const MAX_DIGITS = 64;
+
 /** Keys a digit collector can end on. */
 export type TerminatorKey = '#' | '*' | 'none';
 
@@ -20,7 +23,7 @@ export interface Listen {
   readonly kind: 'listen';
   /** What the caller may use next; default both. */
   readonly accept?: 'speech' | 'keys' | 'both';
-  /** How many keys to collect before they are handed over. */
+  /** How many keys to collect before they are handed over, 1 to 64. */
   readonly digits?: number;
   /** Longest pause between two keys, ms. */
   readonly interDigitMs?: number;

@@ -9,6 +9,7 @@ import type { Answer } from '../bot/saying.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { Deadline } from './deadline.ts';
+import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 import type { ReplyWriter } from './reply-writer.ts';
@@ -34,7 +35,12 @@ export class BotQuestion {
   readonly #turn: Turn;
   readonly #record: SessionRecord;
   readonly #writer: ReplyWriter;
-  /** The handler's signal: the reply is not wanted, or not waited for. */
+  /**
+   * Aborts when nobody needs the answer any more. A start is needed by all that follows it: a caller who talks into the
+   * welcome cuts its sound, and the next input waits until the bot has begun the call.
+   */
+  readonly #unneeded: AbortSignal;
+  /** The handler's signal: the answer is not needed, or not waited for. */
   readonly #thinking;
   /** The recognizer's signal: an interruption does not make what was said before it unheard. */
   readonly #listening;
@@ -50,17 +56,23 @@ export class BotQuestion {
     this.#turn = turn;
     this.#record = record;
     this.#writer = writer;
-    this.#thinking = linkAbort(turn.signal);
+    this.#unneeded = record.started ? turn.signal : turn.over;
+    this.#thinking = linkAbort(this.#unneeded);
     this.#listening = linkAbort(turn.over);
   }
 
-  /** @throws AppError `slow_reader` when the client did not read what the handler said early. */
-  async ask(input: CompleteInput): Promise<Outcome> {
-    const { clock, settings } = this.#parts;
+  /**
+   * Asks.
+   *
+   * @param limitMs - how long the bot has.
+   * @throws AppError `slow_reader` when the client did not read what the handler said early.
+   */
+  async ask(input: CompleteInput, limitMs: number): Promise<Outcome> {
+    const { clock } = this.#parts;
     let cancelGrace: () => void = () => undefined;
     let giveUp: () => void = () => undefined;
     const stopped = new Promise<'deadline' | 'abandoned'>((resolve) => {
-      this.#deadline = new Deadline(clock, settings.turnDeadlineMs, () => {
+      this.#deadline = new Deadline(clock, limitMs, () => {
         resolve('deadline');
       });
       giveUp = () => {
@@ -70,10 +82,10 @@ export class BotQuestion {
         });
       };
     });
-    this.#turn.signal.addEventListener('abort', giveUp, { once: true });
+    this.#unneeded.addEventListener('abort', giveUp, { once: true });
     const cancelFiller = this.#fillerLater();
     this.#onHandlerBegun = () => {
-      if (this.#turn.signal.aborted) giveUp();
+      if (this.#unneeded.aborted) giveUp();
     };
     try {
       const outcome = await Promise.race([this.#think(input), stopped]);
@@ -83,18 +95,18 @@ export class BotQuestion {
       return {
         kind: 'failed',
         event: this.#event,
-        error: new AppError('bot_timeout', 'the bot took too long for its reply', { details: { limitMs: settings.turnDeadlineMs } }),
+        error: new AppError('bot_timeout', 'the bot took too long for its reply', { details: { limitMs } }),
       };
     } catch (thrown) {
       const error = toAppError(thrown, 'bot_failed');
       if (error.code === 'slow_reader') throw error;
-      return this.#turn.signal.aborted && isAbort(error.cause) ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
+      return this.#unneeded.aborted && isAbort(error.cause) ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
       this.#isWaitedFor = false;
       cancelGrace();
       cancelFiller();
       this.#deadline?.cancel();
-      this.#turn.signal.removeEventListener('abort', giveUp);
+      this.#unneeded.removeEventListener('abort', giveUp);
       for (const signal of [this.#thinking, this.#listening]) {
         signal.abort('deadline');
         signal.dispose();
@@ -131,7 +143,7 @@ export class BotQuestion {
     const { call, bot } = this.#session;
     observer.botAsked?.(call, this.#turn.id, event.type);
     const askedAtMs = clock.monotonicMs();
-    const context = botContext(this.#parts, this.#session, this.#turn.id, this.#thinking.signal);
+    const context = botContext(this.#parts, this.#session, this.#turn, this.#thinking.signal);
     try {
       const { state, reply } = await runHandler(bot, this.#record.state, event, context, (prompts) => this.#speakEarly(prepared(prompts)));
       this.#demandSmall(state);
@@ -143,8 +155,8 @@ export class BotQuestion {
 
   async #eventOf(input: CompleteInput): Promise<ReplyingEvent | undefined> {
     if (!this.#record.started) return startEvent(input);
-    const [parts, session, turnId, record] = [this.#parts, this.#session, this.#turn.id, this.#record];
-    return callerEvent(input, { parts, session, turnId, record, signal: this.#listening.signal });
+    const [parts, session, turn, record] = [this.#parts, this.#session, this.#turn, this.#record];
+    return callerEvent(input, { parts, session, turn, record, signal: this.#listening.signal });
   }
 
   /** A caller who hears nothing for long takes the line for dead. @returns what takes the filler back. */
@@ -176,9 +188,8 @@ export class BotQuestion {
 }
 
 /** What surrounds a handler. */
-export function botContext({ clock, log }: EngineParts, session: RunningSession, turnId: string, signal: AbortSignal): BotContext {
-  const { call, bot } = session;
-  return { call, turnId, signal, clock, log: log.child({ bot: bot.id, conversationId: call.conversationId, turnId }) };
+export function botContext({ clock, log }: EngineParts, { call, bot }: RunningSession, turn: LoggedTurn, signal: AbortSignal): BotContext {
+  return { call, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...logIds(call, turn) }) };
 }
 
 function isAbort(cause: unknown): boolean {

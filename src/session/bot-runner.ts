@@ -9,9 +9,10 @@ import { say, type Answer } from '../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { FinalNext } from '../dialog/output.ts';
 import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
-import { BotQuestion, botContext } from './bot-question.ts';
+import { BotQuestion, botContext, type Outcome } from './bot-question.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
+import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import { firstRecord, type SessionRecord } from './record.ts';
 import { ReplyWriter } from './reply-writer.ts';
@@ -54,11 +55,11 @@ export class BotRunner {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') {
-        this.#parts.log.warn({ ...idsOf(session, turn), code: error.code }, error.message);
+        this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
         this.#parts.observer.slowReader?.(session.call, turn.id);
         turn.fail(error);
       } else {
-        this.#parts.log.error({ ...idsOf(session, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
+        this.#parts.log.error({ ...logIds(session.call, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
         this.#parts.observer.botFailed?.(session.call, turn.id, error);
         await this.#handOver(session, turn, writer, 'failed');
       }
@@ -82,18 +83,18 @@ export class BotRunner {
   }
 
   /** Brings a notifying event to the bot; a failure is reported and changes nothing. */
-  async note(session: RunningSession, event: NotifyingEvent, turnId: string): Promise<void> {
+  async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
     const { store, clock, observer } = this.#parts;
     const limit = linkAbort();
     try {
       const record = await store.load(session.call);
       if (record?.started !== true) return;
-      const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turnId, limit.signal));
+      const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turn, limit.signal));
       const waited = await waitAtMost(work, NOTE_LIMIT_MS, clock);
       if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
       if (waited.value !== record.state) await this.#commit(record, { state: waited.value });
     } catch (thrown) {
-      observer.botFailed?.(session.call, turnId, toAppError(thrown, 'bot_failed'));
+      observer.botFailed?.(session.call, turn.id, toAppError(thrown, 'bot_failed'));
     } finally {
       limit.abort('deadline');
     }
@@ -143,14 +144,19 @@ export class BotRunner {
       return;
     }
     if (record.started && input.act.kind === 'session_start') {
-      this.#parts.log.warn(idsOf(session, turn), 'the session started twice; repeating the welcome once');
+      this.#parts.log.warn(logIds(session.call, turn), 'the session started twice; repeating the welcome once');
       await this.#listenOn({ session, turn, writer }, session.takeWelcome(), record.listen, 'replied');
       return;
     }
     if (!record.started && input.act.kind !== 'session_start') {
-      this.#parts.log.warn(idsOf(session, turn), 'the call is unknown here; its bot starts over');
+      this.#parts.log.warn(logIds(session.call, turn), 'the call is unknown here; its bot starts over');
     }
-    const outcome = await new BotQuestion(this.#parts, session, turn, record, writer).ask(input);
+    const { clock, settings } = this.#parts;
+    const limitMs = session.answerLimit.forQuestion(input.completeAtMs, clock.monotonicMs(), settings.turnDeadlineMs);
+    const asked = await new BotQuestion(this.#parts, session, turn, record, writer).ask(input, limitMs);
+    const outcome = await heardOutcome(asked, writer);
+    // What comes of it on a turn that was cut before its first word is not heard.
+    if (outcome.kind !== 'abandoned' && (!turn.signal.aborted || turn.hasSpoken)) session.answerLimit.answered();
     switch (outcome.kind) {
       case 'answer':
         await this.#commitAndSpeak(session, turn, writer, record, outcome);
@@ -284,6 +290,18 @@ export class BotRunner {
   }
 }
 
+/**
+ * A reply that leaves the caller in silence has failed like one that throws. Last words have not: the transfer or the end
+ * is more than an apology.
+ */
+async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promise<Outcome> {
+  if (outcome.kind !== 'answer') return outcome;
+  const { prompts, next } = outcome.answer.reply;
+  if (isTerminal(next) || !(await writer.isMute(prompts))) return outcome;
+  const error = new AppError('prompt_unusable', 'nothing of the reply can be heard: it is recordings alone, and none can be played');
+  return { kind: 'failed', error, event: outcome.event };
+}
+
 /** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */
 function withoutEvent({ event: _, ...listen }: Listen): Listen {
   return listen;
@@ -291,8 +309,4 @@ function withoutEvent({ event: _, ...listen }: Listen): Listen {
 
 function textsOf(prompts: readonly Prompt[]): readonly string[] {
   return prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []));
-}
-
-function idsOf(session: RunningSession, turn: Turn): { readonly conversationId: string; readonly turnId: string } {
-  return { conversationId: session.call.conversationId, turnId: turn.id };
 }

@@ -6,6 +6,7 @@ import type { Heard } from '../dialog/heard.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { RunningRecognition } from './early-recognition.ts';
 import type { Cut } from './heard.ts';
+import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 import { spokenDigits } from './spoken-digits.ts';
@@ -27,7 +28,7 @@ export interface CompleteInput {
 export interface InputContext {
   readonly parts: EngineParts;
   readonly session: RunningSession;
-  readonly turnId: string;
+  readonly turn: LoggedTurn;
   readonly record: SessionRecord;
   /** Stops the recognizer. */
   readonly signal: AbortSignal;
@@ -77,7 +78,7 @@ type Recognized = { readonly text: string } | 'no_words' | 'not_asked' | 'failed
 async function recognize(
   utterance: Utterance,
   begun: RunningRecognition | undefined,
-  { parts, session, turnId, signal }: InputContext,
+  { parts, session, turn, signal }: InputContext,
 ): Promise<Recognized> {
   if (parts.recognizer === undefined) return 'not_asked';
   try {
@@ -88,8 +89,7 @@ async function recognize(
     if (signal.aborted) return 'failed';
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
     const error = toAppError(thrown, 'recognition_failed');
-    const ids = { conversationId: session.call.conversationId, turnId };
-    parts.log.warn({ ...ids, code: error.code, err: error }, 'the utterance goes to the bot without text');
+    parts.log.warn({ ...logIds(session.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
     return 'failed';
   }
 }

@@ -17,6 +17,12 @@ export class OpenTurns {
     return false;
   }
 
+  /** True while another turn than this one is being answered. */
+  isReplyingBeside(turn: Turn): boolean {
+    for (const other of this.#turns) if (other !== turn && other.isReplying) return true;
+    return false;
+  }
+
   add(turn: Turn): void {
     this.#turns.add(turn);
   }

@@ -6,6 +6,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
+import type { AnswerLimit } from './answer-limit.ts';
 import type { Playback } from './heard.ts';
 import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
@@ -30,6 +31,7 @@ export interface RunningSession {
   readonly bot: Bot;
   readonly mode: DeliveryMode;
   readonly playback: Playback;
+  readonly answerLimit: AnswerLimit;
   /** True after a terminal event was sent or received (G-7C). */
   readonly isEnded: boolean;
   /** A terminal event that was decided and not yet handed over. */

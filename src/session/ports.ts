@@ -47,6 +47,8 @@ export interface PromptVoice {
    * @throws never; a failed synthesis is reported by the implementation and yields undefined.
    */
   render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound>;
+  /** A sound, or the rest of one, did not come in time and is not waited for; the implementation reports it like a failure. */
+  late(prompt: Prompt): void;
 }
 
 /**

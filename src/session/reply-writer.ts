@@ -7,7 +7,7 @@ import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../dial
 import type { Prompt } from '../dialog/reply.ts';
 import type { Cut, Playback } from './heard.ts';
 import type { PromptVoice, Sound } from './ports.ts';
-import { isStreamed, ready, Pieces } from './sound.ts';
+import { isStreamed, Pieces, TurnSounds } from './sound.ts';
 import type { Turn } from './turn.ts';
 
 /** What a writer needs; `slowReaderMs` bounds each wait for the client to read. */
@@ -33,14 +33,20 @@ export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
   /** Prompts that travel with the final: all in WAV mode (G-41), those without sound in chunk mode (G-43). */
   readonly #withFinal: SpokenPrompt[] = [];
+  readonly #sounds: TurnSounds;
+  /** What {@link ReplyWriter.isMute} has asked for already. */
+  #asked: { readonly prompts: readonly Prompt[]; readonly sounds: (Sound | Promise<Sound>)[] } | undefined;
   #hasBegun = false;
   #hasSpoken = false;
+  /** A prompt had neither sound nor text. */
+  #hasLost = false;
   #lastBargeIn = false;
 
   readonly #saidTexts: string[] = [];
 
   constructor(options: ReplyWriterOptions) {
     this.#options = options;
+    this.#sounds = new TurnSounds(options.voice, options.clock);
   }
 
   /** The texts of the prompts that were spoken so far. */
@@ -78,6 +84,24 @@ export class ReplyWriter {
     return true;
   }
 
+  /**
+   * Whether the caller would hear nothing of a reply that has prompts: neither one of them nor what was spoken early has a
+   * sound or a text. Waits only where nothing but recordings is left.
+   */
+  async isMute(prompts: readonly Prompt[]): Promise<boolean> {
+    if (this.#hasBegun || prompts.some(({ kind }) => kind === 'text')) return false;
+    if (prompts.length === 0) return this.#hasLost;
+    const unwanted = this.#options.turn.signal;
+    const sounds = prompts.map((prompt) => this.#sounds.ask(prompt, unwanted));
+    this.#asked = { prompts, sounds };
+    for (const [index, prompt] of prompts.entries()) {
+      const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
+      if (sound !== undefined || unwanted.aborted) return false;
+      sounds[index] = undefined;
+    }
+    return true;
+  }
+
   /** Goes on with a reply that was cut. @throws AppError `slow_reader`. */
   async resume(cut: Cut): Promise<void> {
     const { turn, playback, clock } = this.#options;
@@ -99,7 +123,7 @@ export class ReplyWriter {
   async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean): Promise<boolean> {
     const { turn, mode, playback, clock, isLeaving } = this.#options;
     const unwanted = isTerminal ? turn.over : turn.signal;
-    await this.#speak(isTerminal ? prompts.map(uncuttable) : prompts, unwanted);
+    await this.#speak(prompts, unwanted, isTerminal);
     if (isTerminal) await this.#untilHeard();
     if (turn.over.aborted || (!isTerminal && isLeaving())) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
@@ -127,16 +151,16 @@ export class ReplyWriter {
     hurry.removeEventListener('abort', stopWaiting);
   }
 
-  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal): Promise<void> {
-    const { turn, voice, clock } = this.#options;
+  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal = false): Promise<void> {
+    const { turn } = this.#options;
     // All are asked for at once, so that the second is ready when the first has been sent.
-    const sounds = prompts.map((prompt) => voice.render(prompt, unwanted));
+    const sounds = this.#asked?.prompts === prompts ? this.#asked.sounds : prompts.map((prompt) => this.#sounds.ask(prompt, unwanted));
     for (const [index, prompt] of prompts.entries()) {
-      turn.holdsFloor = prompts.slice(index).some((left) => !left.bargeIn);
+      turn.holdsFloor = isTerminal || prompts.slice(index).some((left) => !left.bargeIn);
       // The voice's own bound would let the next input wait for a sound that nobody wants any more.
-      const sound = await ready(sounds[index], clock, unwanted);
+      const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
       if (unwanted.aborted) break;
-      await this.#sound(prompt, sound, unwanted);
+      await this.#sound(isTerminal ? uncuttable(prompt) : prompt, sound, unwanted);
     }
     turn.holdsFloor = false;
   }
@@ -153,6 +177,7 @@ export class ReplyWriter {
       else await this.#sayPieces(spoken, pieces, unwanted);
     } finally {
       pieces.close();
+      if (pieces.isLate) this.#sounds.giveUp(prompt);
     }
   }
 
@@ -172,7 +197,10 @@ export class ReplyWriter {
 
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
     // A recording that cannot be played has no text to fall back to.
-    if (prompt.audio === undefined && prompt.text === undefined) return;
+    if (prompt.audio === undefined && prompt.text === undefined) {
+      this.#hasLost = true;
+      return;
+    }
     if (prompt.text !== undefined) this.#saidTexts.push(prompt.text);
     this.#begin();
     if (!isSounding(prompt) || this.#options.mode === 'wav') {

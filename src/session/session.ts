@@ -8,12 +8,15 @@ import type { AudioInput } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
+import { AnswerLimit } from './answer-limit.ts';
 import { frameHook } from './bot-ear.ts';
 import { Ear } from './ear.ts';
 import { EarlyRecognition } from './early-recognition.ts';
 import { Playback } from './heard.ts';
 import { Interruption } from './interruption.ts';
 import { listeningPatience } from './listening-patience.ts';
+import { logIds, type LoggedTurn } from './log-ids.ts';
+import { NextStream } from './next-stream.ts';
 import { OpenTurns } from './open-turns.ts';
 import type { OwedEnd, RunningSession } from './parts.ts';
 import type { TurnSink } from './ports.ts';
@@ -34,12 +37,14 @@ export class Session implements TurnHost, RunningSession {
   readonly bot: Bot;
   readonly mode: DeliveryMode;
   readonly playback = new Playback();
+  readonly answerLimit = new AnswerLimit();
   readonly startedAtMs: number;
   readonly #parts: SessionParts;
   readonly #ear: Ear;
   readonly #open = new OpenTurns();
   readonly #interruption = new Interruption(this.#open, this.playback);
   readonly #early: EarlyRecognition | undefined;
+  readonly #nextStream: NextStream;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
   #turnCount: number;
@@ -75,8 +80,9 @@ export class Session implements TurnHost, RunningSession {
       isSelfEndpointing: bot.endpointing === 'bot',
     });
     this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
-    this.listensFor(listen);
     this.startedAtMs = parts.clock.monotonicMs();
+    this.#nextStream = new NextStream(this.startedAtMs, parts.settings.listen);
+    this.listensFor(listen);
     this.#lastInputMs = this.startedAtMs;
     parts.observer.sessionStarted?.(call);
   }
@@ -108,6 +114,11 @@ export class Session implements TurnHost, RunningSession {
     return this.#vanishedAtMs === undefined || this.#open.size > 0 ? undefined : nowMs - this.#vanishedAtMs;
   }
 
+  /** True while no stream is open and the caller is to be back on one soon. */
+  isAwaited(nowMs: number): boolean {
+    return !this.isEnded && this.#open.size === 0 && this.#nextStream.isAwaited(nowMs);
+  }
+
   /** How long the session has been over, ms; undefined while it runs. */
   endedForMs(nowMs: number): number | undefined {
     return this.#end === undefined ? undefined : nowMs - this.#endedAtMs;
@@ -126,8 +137,8 @@ export class Session implements TurnHost, RunningSession {
     this.#turnCount += 1;
     const turn = new Turn({ id: `${this.call.conversationId}#${String(this.#turnCount)}`, number: this.#turnCount }, this, sink);
     this.#open.add(turn);
-    this.#parts.observer.turnStarted?.(this.call, turn.id, sink.trackingId);
-    this.#note({ type: 'turn_started' }, turn.id);
+    this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
+    this.#note({ type: 'turn_started' }, turn);
     return turn;
   }
 
@@ -175,7 +186,10 @@ export class Session implements TurnHost, RunningSession {
     const nowMs = this.#lastInputMs;
     const isPlaying = this.playback.isPlaying(nowMs);
     // G-51: what is said into a prompt that cannot be cut is not input.
-    if (!this.#interruption.isBarred(nowMs, isPlaying)) this.#ear.hear(turn, input.audio, isPlaying);
+    if (this.#interruption.isBarred(nowMs, isPlaying)) return;
+    // A reply that is still being made is as easily lost to a cough or an "mhm" as one that is heard; not so when we end the
+    // call, because then it may never be spoken.
+    this.#ear.hear(turn, input.audio, isPlaying || (this.#leaving === undefined && this.#open.isReplyingBeside(turn)));
   }
 
   cutSpeech(turn: Turn): void {
@@ -194,11 +208,12 @@ export class Session implements TurnHost, RunningSession {
   }
 
   callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
+    if (by === 'keys') this.#nextStream.keyPressed();
     const nowMs = this.#parts.clock.monotonicMs();
     if (!this.#interruption.by(by, turn, spared, nowMs)) return;
     const heard = this.playback.heard(nowMs);
     this.#parts.observer.bargeIn?.(this.call, turn.id, by, heard.ms);
-    this.#note({ type: 'barge_in', by, heard }, turn.id);
+    this.#note({ type: 'barge_in', by, heard }, turn);
   }
 
   inputStarted(turn: Turn): void {
@@ -209,6 +224,7 @@ export class Session implements TurnHost, RunningSession {
   inputComplete(turn: Turn, act: TurnInput): void {
     // G-64: the digits of a one-key menu come without START_OF_DTMF.
     if (act.kind === 'dtmf') this.callerActed(turn, 'keys', turn);
+    this.#nextStream.inputComplete();
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
     if (this.isEnded || this.#isSayingGoodbye) {
@@ -234,7 +250,7 @@ export class Session implements TurnHost, RunningSession {
   }
 
   refused(turn: Turn): void {
-    this.#parts.log.warn({ conversationId: this.call.conversationId, turnId: turn.id }, 'a second input on one stream was refused');
+    this.#parts.log.warn(logIds(this.call, turn), 'a second input on one stream was refused');
   }
 
   closed(turn: Turn, end: TurnEnd): void {
@@ -242,10 +258,14 @@ export class Session implements TurnHost, RunningSession {
     // What was begun to be recognized of it and never became an input must not become that of another turn.
     if (this.#ear.leave(turn)) this.#early?.drop();
     this.#parts.observer.turnEnded?.(this.call, turn.id, end);
-    if (!this.isEnded) this.#note({ type: 'turn_ended', reason: end }, turn.id);
+    if (!this.isEnded) this.#note({ type: 'turn_ended', reason: end }, turn);
     if (this.#open.size > 0) return;
+    const nowMs = this.#parts.clock.monotonicMs();
     if (this.isEnded) this.#ear.close();
-    else if (end === 'hang_up') this.#vanishedAtMs = this.#parts.clock.monotonicMs();
+    else if (end === 'hang_up') {
+      this.#vanishedAtMs = nowMs;
+      this.#nextStream.cancelled(nowMs);
+    } else this.#nextStream.closed(nowMs, this.playback.remainingMs(nowMs));
   }
 
   // What the runner asks for (RunningSession).
@@ -261,6 +281,7 @@ export class Session implements TurnHost, RunningSession {
   }
 
   listensFor(listen: Listen): void {
+    this.#nextStream.listensFor(listen);
     this.#ear.expect(listeningPatience(listen, this.bot, this.#parts.settings));
   }
 
@@ -279,7 +300,7 @@ export class Session implements TurnHost, RunningSession {
     this.#parts.onEnded(this.call);
     this.#parts.observer.sessionEnded?.(this.call, end);
     if (this.#open.size === 0) this.#ear.close();
-    this.#note({ type: 'session_end', by: end }, `${this.call.conversationId}#end`);
+    this.#note({ type: 'session_end', by: end }, { id: `${this.call.conversationId}#end` });
     this.#work.add(() => this.#parts.runner.close(this));
   }
 
@@ -293,9 +314,9 @@ export class Session implements TurnHost, RunningSession {
     this.#work.add(() => this.#parts.runner.settle(this, turn));
   }
 
-  #note(event: NotifyingEvent, turnId: string): void {
+  #note(event: NotifyingEvent, turn: LoggedTurn): void {
     // Its end is the last thing a bot hears of a session.
     if (!this.bot.notes.has(event.type) || (this.isEnded && event.type !== 'session_end')) return;
-    this.#work.add(() => this.#parts.runner.note(this, event, turnId));
+    this.#work.add(() => this.#parts.runner.note(this, event, turn));
   }
 }

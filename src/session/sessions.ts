@@ -1,6 +1,6 @@
 // All calls of this process: finds or makes the session of a call, ends the idle ones and drains them when the process
 // stops.
-import { linkAbort, waitAtMost } from '../base/abort.ts';
+import { linkAbort } from '../base/abort.ts';
 import { every, type CancelTimer } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -10,6 +10,7 @@ import { callId, type CallKey } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
+import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
 import type { TurnSink } from './ports.ts';
 import { Session, type SessionParts, type SessionStartingPoint } from './session.ts';
 import { startingPoint } from './starting-point.ts';
@@ -19,12 +20,6 @@ import { turnAway } from './turned-away.ts';
 const ENDED_RETENTION_MS = 60_000;
 /** A caller whose last stream was cancelled may come back for this long, ms. */
 const VANISHED_RETENTION_MS = 30_000;
-/** Pause between two looks at the open turns while draining, ms. */
-const DRAIN_LOOK_MS = 50;
-/** Part of the time to stop, ms, that is kept for handing over the callers who are still there; half of it at most. */
-const HANDOVER_MS = 5000;
-/** Longest wait at the very end, ms: for terminal events that are written now and for bots that are told. */
-const LAST_WAIT_MS = 1000;
 
 /** What is known of a call when one of its turns opens. */
 export interface CallOpening extends CallKey {
@@ -51,7 +46,7 @@ export class Sessions {
   readonly #stopping = new Map<string, Promise<void>>();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
-  #closing: Promise<number> | undefined;
+  #closing: Promise<CutCalls> | undefined;
 
   /** Starts sweeping at once; `close` ends it. */
   constructor(parts: SessionsParts, catalog: CatalogSource) {
@@ -122,43 +117,22 @@ export class Sessions {
   }
 
   /**
-   * Waits until no turn is open, hands over every caller who is still there and ends all sessions, all within `limitMs`
-   * and a second. Last words are heard to their end where the time allows it. A second call waits for the first.
-   *
-   * @returns how many turns were cut.
+   * Waits until no turn is open and no caller is to be back soon, hands over every caller who is still there and ends all
+   * sessions, all within `limitMs` and a second: see {@link Draining}. A second call waits for the first.
    */
-  close(limitMs: number): Promise<number> {
+  close(limitMs: number): Promise<CutCalls> {
     this.#closing ??= this.#close(limitMs);
     return this.#closing;
   }
 
-  async #close(limitMs: number): Promise<number> {
+  async #close(limitMs: number): Promise<CutCalls> {
     this.drain();
-    const { clock } = this.#parts;
-    const deadlineMs = clock.monotonicMs() + limitMs;
-    const handOverAtMs = deadlineMs - Math.min(HANDOVER_MS, limitMs / 2);
-    while (this.openTurns > 0 && clock.monotonicMs() < handOverAtMs) {
-      await new Promise<void>((resolve) => {
-        clock.after(DRAIN_LOOK_MS, resolve);
-      });
-    }
+    const draining = new Draining(() => this.#live.values(), limitMs, this.#parts.clock);
+    await draining.untilHandOver();
     this.#cancelSweep();
-    const left = [...this.#live.values()];
-    // Last words that are being spoken are not cut yet.
-    const farewells = left.filter(({ owed }) => owed !== undefined);
-    let cut = this.openTurns - openTurnsOf(farewells);
-    const ended = left.map(async (session) => {
-      // Again for a turn that opened while the call was left.
-      do await session.leave('shutdown');
-      while (session.openTurns > 0 && !session.isEnded);
-      await session.stop('shutdown');
+    return draining.handOver(() => {
+      this.#process.abort('shutdown');
     });
-    const allEnded = Promise.all(ended);
-    await waitAtMost(allEnded, Math.max(0, deadlineMs - clock.monotonicMs()), clock);
-    cut += openTurnsOf(farewells);
-    this.#process.abort('shutdown');
-    await waitAtMost(allEnded, LAST_WAIT_MS, clock);
-    return cut;
   }
 
   #open(id: string, opening: CallOpening): Promise<Session> {
@@ -280,10 +254,4 @@ export class Sessions {
       });
     this.#stopping.set(id, stopped);
   }
-}
-
-function openTurnsOf(sessions: Iterable<Session>): number {
-  let open = 0;
-  for (const session of sessions) open += session.openTurns;
-  return open;
 }

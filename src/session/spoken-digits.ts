@@ -1,5 +1,6 @@
 // Reads recognized words as keys: "four two, oh nine" is 4209. Only where nothing but digits was said; anything else is
 // for the bot to understand.
+import { MAX_DIGITS } from '../dialog/reply.ts';
 
 const DIGIT_OF_WORD: ReadonlyMap<string, string> = new Map([
   ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'].map((word, digit): [string, string] => [
@@ -17,8 +18,6 @@ const REPEATS: ReadonlyMap<string, number> = new Map([
   ['double', 2],
   ['triple', 3],
 ]);
-/** As many as a listen may ask for. */
-const MAX_DIGITS = 64;
 
 /** The keys that a recognized text spells; undefined when it holds anything else, or nothing. */
 export function spokenDigits(text: string): string | undefined {

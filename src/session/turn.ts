@@ -61,6 +61,8 @@ export class Turn {
   holdsFloor = false;
   /** True once a prompt was handed over on this turn. */
   hasSpoken = false;
+  /** Of the platform. */
+  readonly trackingId: string | undefined;
   readonly #host: TurnHost;
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
@@ -76,10 +78,16 @@ export class Turn {
     this.number = name.number;
     this.#host = host;
     this.#sink = sink;
+    this.trackingId = sink.trackingId;
   }
 
   get state(): TurnState {
     return this.#state;
+  }
+
+  /** An answer to an input of this turn is being made or spoken, and is wanted. */
+  get isReplying(): boolean {
+    return this.#state === 'answering' && !this.#wanted.isAborted;
   }
 
   /** Aborts when the reply is no longer wanted: the caller acted over it, or the turn is over. */
@@ -172,7 +180,7 @@ export class Turn {
 
   /** The caller presses keys on another turn: what is being said on this one is no input any more (G-61). */
   keyElsewhere(): void {
-    if (turnAction(this.#state, 'key_elsewhere') === 'drop_speech') this.#state = 'keys';
+    if (turnAction(this.#state, 'key_elsewhere') === 'drop_speech') this.#become('keys');
   }
 
   /**

@@ -1,6 +1,5 @@
 // The ear of a call: caller audio in, speech start and end out, and the utterance between them. Everything happens
 // inside push; nothing here waits, logs or knows a turn.
-import { AppError } from '../base/errors.ts';
 import { FRAME_MS, FRAME_SAMPLES, MULAW_BYTES_PER_MS, type AudioFormat } from './audio-format.ts';
 import { CallerAudio } from './caller-audio.ts';
 import { DEFAULT_PATIENCE, Endpointer, type SpeechEvent, type SpeechPatience } from './endpointer.ts';
@@ -14,8 +13,6 @@ export interface ListenerOptions {
   readonly engines: SignalEngines;
   /** Default {@link DEFAULT_PATIENCE}; what is left out keeps its default. */
   readonly patience?: Partial<SpeechPatience>;
-  /** Audio kept from before the first speech frame, 0 to 5000 ms; default 300. Recognizers want the onset and a little quiet. */
-  readonly preRollMs?: number;
   /**
    * True for a bot with endpointing of its own: utterances start and end by {@link Listener.startNow} and
    * {@link Listener.endNow} only, or end at their longest time; no voice detector runs. Default false.
@@ -36,8 +33,6 @@ export interface UtteranceAudio {
   readonly durationMs: number;
 }
 
-const DEFAULT_PRE_ROLL_MS = 300;
-const MAX_PRE_ROLL_MS = 5000;
 /** Silence kept at the end of an utterance, ms: recognizers clip a last word that ends with the audio. */
 const KEPT_SILENCE_BYTES = 200 * MULAW_BYTES_PER_MS;
 
@@ -53,7 +48,7 @@ export class Listener {
   readonly #detector: VoiceDetector | undefined;
   readonly #audio: CallerAudio;
   readonly #endpointer: Endpointer;
-  readonly #preRollFrames: number;
+  #preRollFrames: number;
   readonly #loop: FrameLoop;
   readonly #tape: Tape;
   readonly #onEvent: (event: SpeechEvent) => void;
@@ -65,14 +60,11 @@ export class Listener {
 
   /** @throws AppError `config_invalid` for settings out of range, `overloaded` when there is no memory for a detector. */
   constructor(options: ListenerOptions) {
-    const { engines, patience = {}, preRollMs = DEFAULT_PRE_ROLL_MS, isSelfEndpointing = false, onEvent, onFrame } = options;
-    if (!(preRollMs >= 0 && preRollMs <= MAX_PRE_ROLL_MS)) {
-      throw new AppError('config_invalid', `preRollMs is ${String(preRollMs)}; it must lie between 0 and ${String(MAX_PRE_ROLL_MS)} ms`);
-    }
+    const { engines, patience = {}, isSelfEndpointing = false, onEvent, onFrame } = options;
     this.#base = patienceFor(patience, DEFAULT_PATIENCE, DEFAULT_PATIENCE);
     this.#wanted = this.#base;
     this.#endpointer = new Endpointer(this.#base);
-    this.#preRollFrames = Math.round(preRollMs / FRAME_MS);
+    this.#preRollFrames = inFrames(this.#base.preRollMs);
     this.#loop = new FrameLoop(this.#loopFrames);
     this.#tape = new Tape(this.#tapeBytes);
     this.#audio = new CallerAudio(engines.createResampler, (pcm, mulaw) => {
@@ -180,6 +172,7 @@ export class Listener {
 
   #adopt(): void {
     this.#endpointer.expect(this.#wanted);
+    this.#preRollFrames = inFrames(this.#wanted.preRollMs);
     this.#loop.reserve(this.#loopFrames);
     this.#tape.limit(this.#tapeBytes);
   }
@@ -216,6 +209,10 @@ export class Listener {
     this.#ended = true;
     this.#onEvent('speech_ended');
   }
+}
+
+function inFrames(ms: number): number {
+  return Math.round(ms / FRAME_MS);
 }
 
 function asUtterance(mulaw: Uint8Array): UtteranceAudio {

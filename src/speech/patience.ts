@@ -14,6 +14,8 @@ export interface SpeechPatience {
   readonly resumeGraceMs: number;
   /** Speech is cut here, counted from its first frame; what follows is a new utterance. */
   readonly maxUtteranceMs: number;
+  /** Audio kept from before the first speech: recognizers want the onset and a little quiet. */
+  readonly preRollMs: number;
 }
 
 /**
@@ -27,6 +29,7 @@ export const DEFAULT_PATIENCE = {
   endSilenceMs: 600,
   resumeGraceMs: 200,
   maxUtteranceMs: 30_000,
+  preRollMs: 300,
 } as const satisfies SpeechPatience;
 
 /** Least and largest value of each setting, ms. */
@@ -36,6 +39,7 @@ export const PATIENCE_LIMITS = {
   endSilenceMs: [100, 10_000],
   resumeGraceMs: [0, 10_000],
   maxUtteranceMs: [1000, 120_000],
+  preRollMs: [0, 2000],
 } as const satisfies Record<keyof SpeechPatience, readonly [least: number, largest: number]>;
 
 /** Least and largest silence that may end an utterance while digits are read out, ms. */
@@ -56,14 +60,16 @@ export function patienceFor(given: Partial<SpeechPatience>, base: SpeechPatience
   const endSilenceMs = given.endSilenceMs ?? base.endSilenceMs;
   const resumeGraceMs = given.resumeGraceMs ?? base.resumeGraceMs;
   const maxUtteranceMs = given.maxUtteranceMs ?? base.maxUtteranceMs;
+  const preRollMs = given.preRollMs ?? base.preRollMs;
   const isSame =
     startMs === current.startMs &&
     interruptMs === current.interruptMs &&
     endSilenceMs === current.endSilenceMs &&
     resumeGraceMs === current.resumeGraceMs &&
-    maxUtteranceMs === current.maxUtteranceMs;
+    maxUtteranceMs === current.maxUtteranceMs &&
+    preRollMs === current.preRollMs;
   if (isSame) return current;
-  return checkedPatience({ startMs, interruptMs, endSilenceMs, resumeGraceMs, maxUtteranceMs });
+  return checkedPatience({ startMs, interruptMs, endSilenceMs, resumeGraceMs, maxUtteranceMs, preRollMs });
 }
 
 /**
@@ -77,6 +83,7 @@ export function checkedPatience(patience: SpeechPatience): SpeechPatience {
   demand('endSilenceMs', patience.endSilenceMs);
   demand('resumeGraceMs', patience.resumeGraceMs);
   demand('maxUtteranceMs', patience.maxUtteranceMs);
+  demand('preRollMs', patience.preRollMs);
   return patience;
 }
 

@@ -30,6 +30,8 @@ export interface AdminMetrics {
   delivered(outcome: (typeof DELIVERIES)[number]): void;
   registered(event: Event, outcome: Registration): void;
   eventFailed(event: Event): void;
+  /** The login of the integration was looked at. */
+  loginLooked(isGood: boolean): void;
 }
 
 /** Creates them in a registry. */
@@ -80,7 +82,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   });
   new Gauge({
     name: 'parley_data_sources_alarming',
-    help: 'Data sources whose token is overdue or ended, or that cannot be looked after: somebody must look.',
+    help: 'Data sources whose token is overdue or ended, or that cannot be looked after without a person: somebody must look.',
     labelNames: ['transport'],
     registers,
     collect() {
@@ -107,6 +109,12 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     labelNames: ['event', 'outcome'],
     registers,
   });
+  const login = new Gauge({
+    name: 'parley_integration_login',
+    help: '0 when the last look found the login of the integration of no use, else 1; also where nobody logs in.',
+    registers,
+  });
+  login.set(1);
   const state = new Gauge({
     name: 'parley_webhook_registered',
     help: '1 when the last look left the registration of a webhook right, 0 when it did not or there was none.',
@@ -136,6 +144,9 @@ export function adminMetrics(registry: Registry): AdminMetrics {
       registrations.inc({ event, outcome });
       // What is done about further ones says nothing about ours.
       if (outcome !== 'duplicate' && outcome !== 'removed') state.set({ event }, outcome === 'failed' ? 0 : 1);
+    },
+    loginLooked: (isGood) => {
+      login.set(isGood ? 1 : 0);
     },
     eventFailed: (event) => {
       failures.inc({ event });

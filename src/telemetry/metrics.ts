@@ -6,6 +6,7 @@ import { REFUSAL_REASONS } from '../auth/refusal.ts';
 import type { Clock } from '../base/clock.ts';
 import { ERROR_MENDS, type ErrorCode } from '../base/errors.ts';
 import type { LoadSource } from '../session/admission.ts';
+import type { CutCalls } from '../session/draining.ts';
 import type { SessionObserver } from '../session/ports.ts';
 import { adminMetrics, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
@@ -21,8 +22,8 @@ export interface Metrics {
   organizationRefused(): void;
   /** An RPC ended with an error. */
   streamRefused(code: ErrorCode): void;
-  /** The server stopped: so many turns were not finished in the grace time. */
-  turnsCut(turns: number): void;
+  /** The server stopped, and these turns and calls did not come to their own end. */
+  stopped(cut: CutCalls): void;
   /**
    * The bots were loaded again while the server runs.
    *
@@ -66,7 +67,7 @@ function serverMetrics(
   registry: Registry,
   load: LoadSource,
   bots: Set<string>,
-): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'turnsCut' | 'botsReloaded'> {
+): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'stopped' | 'botsReloaded'> {
   const registers = [registry];
   const organizations = new Counter({
     name: 'parley_organizations_refused_total',
@@ -79,9 +80,14 @@ function serverMetrics(
     labelNames: ['code'],
     registers,
   });
-  const cut = new Counter({
+  const cutTurns = new Counter({
     name: 'parley_turns_cut_total',
     help: 'Turns that were not finished in the grace time of a stopping server.',
+    registers,
+  });
+  const cutCalls = new Counter({
+    name: 'parley_calls_cut_total',
+    help: 'Calls that ended without a word when the server stopped, because none of their streams came any more.',
     registers,
   });
   const reloads = new Counter({
@@ -107,8 +113,9 @@ function serverMetrics(
     streamRefused: (code) => {
       streams.inc({ code });
     },
-    turnsCut: (turns) => {
-      cut.inc(turns);
+    stopped: ({ turns, calls }) => {
+      cutTurns.inc(turns);
+      cutCalls.inc(calls);
     },
     botsReloaded: (outcome, loaded = []) => {
       reloads.inc({ outcome });

@@ -15,6 +15,8 @@ import type { Synthesizer } from './synthesizer.ts';
 
 /** Most texts that can be announced; further ones stay in memory only. */
 const MAX_ANNOUNCED = 10_000;
+/** Most texts that are kept for good. */
+const MAX_KEPT = 16;
 /** Bytes a cached prompt takes beside its audio, roughly. */
 const ENTRY_BYTES = 300;
 
@@ -45,6 +47,8 @@ interface Pending {
 export class PromptCache {
   readonly #options: PromptCacheOptions;
   readonly #memory: LRUCache<string, PromptAudio>;
+  /** Sounds that no other prompt can push out, undefined until they are made. */
+  readonly #kept = new Map<string, PromptAudio | undefined>();
   readonly #announced = new Set<string>();
   readonly #pending = new Map<string, Pending>();
   readonly #storing = new Set<Promise<void>>();
@@ -62,8 +66,19 @@ export class PromptCache {
     const key = this.#keyOf(text);
     if (this.#announced.has(key) || this.#announced.size >= MAX_ANNOUNCED) return;
     this.#announced.add(key);
-    const audio = this.#memory.peek(key);
+    const audio = this.#kept.get(key) ?? this.#memory.peek(key);
     if (audio !== undefined) this.#store(key, audio);
+  }
+
+  /**
+   * Declares a static text whose sound must be at hand at every moment, however much else is spoken; it is announced as
+   * well. Beyond 16 texts they are announced only.
+   */
+  keep(text: string): void {
+    this.announce(text);
+    const key = this.#keyOf(text);
+    if (this.#kept.has(key) || this.#kept.size >= MAX_KEPT) return;
+    this.#kept.set(key, this.#memory.peek(key));
   }
 
   /** Whether {@link stream} can be quicker than {@link render}. */
@@ -80,7 +95,7 @@ export class PromptCache {
    */
   render(text: string, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
     const key = this.#keyOf(text);
-    const ready = this.#memory.get(key);
+    const ready = this.#kept.get(key) ?? this.#memory.get(key);
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
     const pending = this.#pending.get(key) ?? this.#begin(key, text, false);
@@ -101,7 +116,7 @@ export class PromptCache {
    */
   stream(text: string, signal: AbortSignal): PromptAudio | undefined | AsyncIterable<PromptAudio> {
     const key = this.#keyOf(text);
-    const ready = this.#memory.get(key);
+    const ready = this.#kept.get(key) ?? this.#memory.get(key);
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
     const pending = this.#pending.get(key) ?? this.#begin(key, text, true);
@@ -166,7 +181,8 @@ export class PromptCache {
 
   #remember(key: string, mulaw: Uint8Array): PromptAudio {
     const audio = promptAudio(mulaw);
-    this.#memory.set(key, audio);
+    if (this.#kept.has(key)) this.#kept.set(key, audio);
+    else this.#memory.set(key, audio);
     return audio;
   }
 

@@ -175,7 +175,12 @@ function audioOf({ audio }: Loaded): PromptAudio {
 }
 
 function unusable(file: string, cause: unknown): AppError {
-  return new AppError('prompt_unusable', `the prompt file ${JSON.stringify(file.slice(0, 255))} ${reasonOf(cause)}`, { cause });
+  return new AppError('prompt_unusable', `the prompt file ${shownFile(file)} ${reasonOf(cause)}`, { cause });
+}
+
+/** A file name as errors and logs show it: bots choose recordings by what the caller typed, so each digit is a `#` (G-68). */
+export function shownFile(file: string): string {
+  return JSON.stringify(file.slice(0, 255).replaceAll(/\p{Nd}/gu, '#'));
 }
 
 function reasonOf(cause: unknown): string {

@@ -2,7 +2,7 @@
 // here, once per cause, and never reaches a call as an error. Knows no wire.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
-import { toAppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
@@ -66,6 +66,12 @@ export class CachingPromptVoice implements PromptVoice {
     return sound === undefined || 'mulaw' in sound ? sound : this.#guardedPieces(sound, signal);
   }
 
+  /** See the port. */
+  late(prompt: Prompt): void {
+    if (prompt.kind === 'file') this.#report('file', new AppError('prompt_unusable', 'a recording was not read in time'));
+    else this.#report('text', new AppError('synthesis_failed', 'the synthesizer took longer than a caller is kept waiting'));
+  }
+
   /**
    * Speaks static texts ahead of the calls, one after the other so that a call's own text waits for one at most.
    *
@@ -82,6 +88,15 @@ export class CachingPromptVoice implements PromptVoice {
       if (sound === undefined) silent.push(text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text);
     }
     return { spoken: unique.length - silent.length, silent };
+  }
+
+  /**
+   * Like {@link warm}, for the few texts that must be at hand at every moment: no other prompt pushes their sound out of
+   * memory.
+   */
+  keep(texts: readonly string[], signal: AbortSignal): Promise<Warmth> {
+    for (const text of texts) this.#options.cache.keep(text);
+    return this.warm(texts, signal);
   }
 
   /** Stops the synthesizer and waits for what is being stored. */

@@ -37,6 +37,11 @@ export class Gates {
     return this.#waiting.length > 0;
   }
 
+  /** Whether one with such a label waits. */
+  isWaiting(label: RegExp): boolean {
+    return this.#waiting.some((waiting) => label.test(waiting.label));
+  }
+
   /** Answers one; false when nothing waits. */
   answer(pick: number): boolean {
     const [waiting] = this.#waiting.splice(pick % Math.max(1, this.#waiting.length), 1);

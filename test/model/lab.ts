@@ -43,6 +43,8 @@ const QUIET_STEP_MS = 5000;
 /** Less than any deadline, so that a timer that was left behind is still there. */
 const GRACE_LIMIT_MS = 8000;
 const GRACE_STEP_MS = 300;
+/** How long a caller acts who does not wait. */
+const IMPATIENT_MS = 27_000;
 /** A filler comes well before the deadline. */
 const FILLER_MS = 2000;
 
@@ -68,7 +70,7 @@ class Lab {
   readonly #lines: Line[] = [];
   readonly #signals = new Set<AbortSignal>();
   readonly #detectors = scriptedEngines();
-  #closing: Promise<number> | undefined;
+  #closing: Promise<unknown> | undefined;
   #isDraining = false;
   #isStoreBroken = false;
 
@@ -152,6 +154,12 @@ class Lab {
       case 'wait':
         await this.#wait(act.ms);
         break;
+      case 'impatient':
+        for (let ms = 0; ms < IMPATIENT_MS && this.wrong === undefined; ms += act.everyMs) {
+          await this.act({ kind: 'open', first: 'dtmf', halfClose: true, together: false });
+          await this.act({ kind: 'wait', ms: act.everyMs, together: false });
+        }
+        break;
       case 'drain':
         this.#note(() => 'the server takes no new calls');
         this.#isDraining = true;
@@ -162,6 +170,7 @@ class Lab {
     }
     if (!act.together) await flushMicrotasks();
     this.#reference.settled();
+    this.#reference.silence.look(this.#reference.open, this.#isHeld());
   }
 
   /** Lets everything come to its end and looks at what is left. */
@@ -276,6 +285,11 @@ class Lab {
     this.#closing = this.#sessions.close(limitMs);
   }
 
+  /** The engine waits for what it has no limit for, or has one of its own for. */
+  #isHeld(): boolean {
+    return this.#gates.isWaiting(/^the (?:store|voice|next piece)/u) || this.#reference.open.some(({ isUnread }) => isUnread);
+  }
+
   #isEnding(): boolean {
     const session = this.#sessionNow();
     return session?.owed !== undefined && !session.isEnded;
@@ -285,7 +299,11 @@ class Lab {
     return this.#lines.findLast(({ session }) => session !== undefined)?.session;
   }
 
-  readonly #rpcOf = (turnId: string): Rpc | undefined => this.#lines.findLast(({ turn }) => turn?.id === turnId)?.rpc;
+  /** A call that begins again counts its turns anew: the one that is open is meant. */
+  readonly #rpcOf = (turnId: string): Rpc | undefined => {
+    const named = this.#lines.filter(({ turn }) => turn?.id === turnId);
+    return (named.findLast(({ isOver }) => !isOver) ?? named.at(-1))?.rpc;
+  };
 
   readonly #note = (line: () => string): void => {
     if (this.#options.isTraced === true) this.exchange.push(line());

@@ -23,6 +23,8 @@ export class Mouth {
   #lastSoundMs = 0;
   /** Prompts that may not be cut and have no sound yet, with the moment at which they were asked for. */
   readonly #awaited = new Map<string, number>();
+  /** Prompts whose sound came too late. */
+  readonly #late = new Set<string>();
 
   constructor(view: View, call: Reference) {
     this.#view = view;
@@ -45,6 +47,7 @@ export class Mouth {
   }
 
   hasSound(text: string): void {
+    if (this.#isLate(text)) this.#late.add(text);
     this.#awaited.delete(text);
   }
 
@@ -54,7 +57,9 @@ export class Mouth {
     if (this.player.isProtected(nowMs)) return true;
     // A call that we leave hears our goodbye instead of what was being made; whether that holds the floor, the view knows.
     if (this.#view.isLeaving()) return false;
-    const isWanted = ({ said, state, isCut }: Rpc, text: string): boolean => state === 'owing' && !isCut && said.includes(text);
+    // 005: once a sound was late on an RPC, its other texts are not waited for.
+    const isWanted = ({ said, state, isCut }: Rpc, text: string): boolean =>
+      state === 'owing' && !isCut && said.includes(text) && !said.some((other) => this.#late.has(other) || this.#isLate(other));
     return [...this.#awaited].some(
       ([text, sinceMs]) => nowMs - sinceMs < SOUND_LIMIT_MS && this.#call.rpcs.some((rpc) => isWanted(rpc, text)),
     );
@@ -68,6 +73,11 @@ export class Mouth {
   /** What the bot is told of the caller's ear must be what the caller had heard, as far as the reference can know it. */
   isHeard(told: HeardPart, known: HeardPart): boolean {
     return !this.#view.isHeardExact || (told.ms === known.ms && told.complete === known.complete);
+  }
+
+  #isLate(text: string): boolean {
+    const sinceMs = this.#awaited.get(text);
+    return sinceMs !== undefined && this.#view.nowMs() - sinceMs >= SOUND_LIMIT_MS;
   }
 
   #streamed(rpc: Rpc, prompt: SpokenPrompt): void {

@@ -60,6 +60,7 @@ function scriptedVoice({ program, gates, reference, keepSignal }: PortParts): Pr
   };
   return {
     canSpeak: true,
+    late: () => undefined,
     render: (prompt, signal) => {
       keepSignal(signal);
       const text = prompt.kind === 'text' ? prompt.text : '';

@@ -22,6 +22,8 @@ export type Act = {
   /** Everything that waits is answered until nothing waits. */
   | { readonly kind: 'settle' }
   | { readonly kind: 'wait'; readonly ms: number }
+  /** A caller who does not wait: a key on an RPC of its own, again and again, for more than one and a half deadlines. */
+  | { readonly kind: 'impatient'; readonly everyMs: number }
   | { readonly kind: 'drain' }
   | { readonly kind: 'close'; readonly limitMs: number }
 );
@@ -88,6 +90,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: waitMs, together: fc.constant(false) }) },
 );
 const rareAct: fc.Arbitrary<Act> = fc.oneof(
+  fc.record({ kind: fc.constant('impatient' as const), everyMs: fc.constantFrom(1500, 3000, 8000), together: fc.constant(false) }),
   fc.record({ kind: fc.constant('break' as const), pick, together }),
   fc.record({ kind: fc.constant('drain' as const), together }),
   fc.record({ kind: fc.constant('close' as const), limitMs: fc.constantFrom(0, 1000, 20_000), together }),

@@ -4,10 +4,12 @@
 import type { SessionEnd } from '../../src/dialog/ending.ts';
 import type { Output } from '../../src/dialog/output.ts';
 import type { SessionRecord } from '../../src/session/record.ts';
+import { TEST_SETTINGS } from '../support/engine.ts';
 import { Mind } from './mind.ts';
 import { Mouth } from './mouth.ts';
 import type { Event, Sound } from './program.ts';
 import { newRpc, type Complete, type Rpc } from './rpc.ts';
+import { Silence } from './silence.ts';
 import { END_FRAMES, FRAMES } from './sounds.ts';
 import type { View } from './view.ts';
 
@@ -18,6 +20,7 @@ export class Reference {
   readonly rpcs: Rpc[] = [];
   readonly mouth: Mouth;
   readonly mind: Mind;
+  readonly silence: Silence;
   /** As the store has it. */
   record: SessionRecord | undefined;
   readonly #view: View;
@@ -38,6 +41,7 @@ export class Reference {
     this.#view = view;
     this.mouth = new Mouth(view, this);
     this.mind = new Mind(view, this, this.mouth);
+    this.silence = new Silence(view);
   }
 
   get isHungUp(): boolean {
@@ -75,6 +79,9 @@ export class Reference {
   sound(rpc: Rpc, sound: Sound): void {
     // G-51: what is said into a prompt that cannot be cut is not input; at the end nobody listens (G-7C).
     if ((rpc.state !== 'listening' && rpc.state !== 'hearing') || this.#isDeaf() || this.#isProtected()) return;
+    // Over a reply, heard or still being made, it takes more than a word; what this sound itself ends is none yet.
+    const isBusy = !this.#view.isLeaving() && this.open.some((other) => other !== rpc && isReplying(other));
+    const isOverReply = isBusy || this.mouth.player.isPlaying(this.#view.nowMs());
     if (this.#ear !== rpc) {
       // 005: the newer stream has the ear until it is over; what the older one was hearing ends there.
       if (this.#ear !== undefined && rpc.number < this.#ear.number) return;
@@ -83,8 +90,7 @@ export class Reference {
     }
     const { voiced, silent } = FRAMES[sound];
     const isSpeech = sound === 'speech' || sound === 'word';
-    // Over a prompt it takes more than a word.
-    const isStart = isSpeech && (sound === 'speech' || !this.mouth.player.isPlaying(this.#view.nowMs()));
+    const isStart = isSpeech && (sound === 'speech' || !isOverReply);
     if (rpc.state === 'listening' && !isStart) return;
     if (rpc.state === 'listening') this.#speechStarts(rpc);
     if (isSpeech) rpc.voiced += voiced;
@@ -134,6 +140,7 @@ export class Reference {
     [this.#over, this.#hasHungUp, this.#ear, this.#lastCut] = [undefined, false, undefined, undefined];
     this.mouth.begin();
     this.mind.begin();
+    this.silence.begin();
   }
 
   sessionEnded(by: SessionEnd): void {
@@ -151,6 +158,11 @@ export class Reference {
     if (output.kind === 'input_started') this.#happened('START_OF_INPUT', rpc, 'G-36 G-37');
     else if (output.kind === 'input_ended') this.#happened('END_OF_INPUT', rpc, 'G-38');
     this.mouth.wrote(rpc, output);
+    // G-28: from the engine and not from the bot.
+    const isSecondStart = output.kind === 'final' && rpc.input === 'session_start' && rpc.fate === 'none' && this.record?.started === true;
+    if (isSecondStart) rpc.fate = 'repeated';
+    const isFiller = output.kind === 'prompt' && output.prompt.text === TEST_SETTINGS.filler;
+    if ((output.kind === 'prompt' || output.kind === 'final') && !rpc.isCut && !isFiller) this.silence.broken();
   }
 
   completed(rpc: Rpc): void {
@@ -193,6 +205,7 @@ export class Reference {
     this.#lastCut = undefined;
     rpc.heard = this.mouth.player.heard(this.#view.nowMs());
     this.mind.owed(rpc);
+    this.silence.owed(rpc);
   }
 
   /** G-52, G-53: speech or a key cuts what is spoken, unless it may not be cut (G-37) or is a welcome not begun (005). */
@@ -247,4 +260,9 @@ export class Reference {
   #wrong(rule: string, what: string): void {
     this.#view.wrong(rule, what);
   }
+}
+
+/** An answer is being made or spoken on it, and is wanted. */
+function isReplying({ state, isCut }: Rpc): boolean {
+  return state === 'owing' && !isCut;
 }

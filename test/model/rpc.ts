@@ -21,8 +21,11 @@ export interface Rpc {
   heard: HeardPart;
   /** Voiced frames of the utterance. */
   voiced: number;
-  /** What the bot makes of the input; `resumed`: it was no input, the prompts it had cut go on. */
-  fate: 'none' | 'asked' | 'answered' | 'failed' | 'farewell' | 'resumed';
+  /**
+   * What the bot makes of the input; `resumed`: it was no input, the prompts it had cut go on; `repeated`: a second start, which
+   * got the welcome again.
+   */
+  fate: 'none' | 'asked' | 'answered' | 'failed' | 'farewell' | 'resumed' | 'repeated';
   /** What the bot has said for it, and what of that the caller got. */
   readonly said: string[];
   readonly spoken: string[];

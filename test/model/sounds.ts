@@ -16,6 +16,7 @@ export const MODEL_PATIENCE: SpeechPatience = {
   endSilenceMs: 160,
   resumeGraceMs: 40,
   maxUtteranceMs: 120_000,
+  preRollMs: 300,
 };
 /** Silent frames after which an utterance is over. */
 export const END_FRAMES = 10;

@@ -1,6 +1,5 @@
 // The listening socket of the media server: TLS, the number of connections and the time for a handshake are decided
 // here, before a byte reaches HTTP/2. grpc-js offers neither limit, so it gets connections that are already open.
-import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Duplex } from 'node:stream';
@@ -8,10 +7,10 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
+import { readTlsIdentity, type TlsFiles } from '../../base/tls-identity.ts';
 
 /** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. */
-export type DoorSecurity =
-  { readonly mode: 'off' } | { readonly mode: 'files'; readonly certificateFile: string; readonly keyFile: string };
+export type DoorSecurity = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
 
 /** Address, security and limits. */
 export interface DoorOptions {
@@ -97,33 +96,18 @@ function dropLog({ clock, log, maxConnections }: DoorOptions): () => void {
   };
 }
 
-async function secureServer(security: DoorSecurity & { mode: 'files' }, options: DoorOptions): Promise<tls.Server> {
-  const [cert, key] = await Promise.all([readPem(security.certificateFile, 'certificate'), readPem(security.keyFile, 'key')]);
-  try {
-    const server = tls.createServer(
-      { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: ['h2'], handshakeTimeout: options.handshakeTimeoutMs },
-      options.onConnection,
-    );
-    server.on('tlsClientError', (error, socket) => {
-      options.log.debug({ err: error }, 'a TLS handshake failed');
-      // After a time-out nobody else closes it.
-      socket.destroy();
-    });
-    return server;
-  } catch (cause) {
-    throw new AppError('certificate_invalid', 'the certificate and the key cannot be used together', {
-      details: { certificateFile: security.certificateFile, keyFile: security.keyFile },
-      cause,
-    });
-  }
-}
-
-async function readPem(file: string, what: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new AppError('certificate_invalid', `the ${what} file ${file} cannot be read`, { details: { file }, cause });
-  }
+async function secureServer(files: TlsFiles, options: DoorOptions): Promise<tls.Server> {
+  const { certificate: cert, key } = await readTlsIdentity(files);
+  const server = tls.createServer(
+    { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: ['h2'], handshakeTimeout: options.handshakeTimeoutMs },
+    options.onConnection,
+  );
+  server.on('tlsClientError', (error, socket) => {
+    options.log.debug({ err: error }, 'a TLS handshake failed');
+    // After a time-out nobody else closes it.
+    socket.destroy();
+  });
+  return server;
 }
 
 function listen(server: net.Server, host: string, port: number): Promise<void> {

@@ -2,6 +2,7 @@
 // never quotes what was said. How often and how long it asks is the service's business (base/http-service).
 import { RequestFailure } from '../../base/http-exchange.ts';
 import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../base/http-service.ts';
+import { parseJson } from '../../base/json.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { Recognizer } from '../../session/ports.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
@@ -72,20 +73,11 @@ export class HttpRecognizer implements Recognizer {
 async function textOf({ chunks }: ServiceAnswer): Promise<string> {
   const taken: Uint8Array[] = [];
   for await (const chunk of chunks) taken.push(chunk);
-  const answer = parse(Buffer.concat(taken));
+  const answer = parseJson(Buffer.concat(taken));
   const text: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'text') : undefined;
   if (typeof text !== 'string') throw new RequestFailure('bad_answer', 'answered with something that is no JSON with a text');
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     throw new RequestFailure('bad_answer', `answered with a text of more than ${String(MAX_TEXT_BYTES)} bytes`);
   }
   return text.trim();
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    // The parser's message would quote the caller.
-    return undefined;
-  }
 }

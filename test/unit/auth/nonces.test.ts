@@ -61,6 +61,19 @@ describe('the nonce book', () => {
     expect(accepted('a', 'b')).toEqual(['b']);
   });
 
+  it('J-05 keeps a nonce that was replaced before, beside the current one or without one, until its time is over', () => {
+    book.keep(ID, 'a', inMs(1000).previousValidUntilMs);
+    book.rotate(ID, 'b');
+    book.keep(ID, 'c', inMs(2000).previousValidUntilMs);
+    // What is current stays so.
+    book.keep(ID, 'b', inMs(1000).previousValidUntilMs);
+    expect(accepted('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
+    clock.advance(1000);
+    expect(accepted('a', 'b', 'c')).toEqual(['b', 'c']);
+    clock.advance(1000);
+    expect(accepted('a', 'b', 'c')).toEqual(['b']);
+  });
+
   it('rotating back to a replaced nonce makes it current for good', () => {
     book.rotate(ID, 'a');
     book.rotate(ID, 'b', inMs(1000));

@@ -30,7 +30,7 @@ describe('the end of a call', () => {
     const newer = await call.open(FRAME);
     const closing = sessions.close(1000);
     await clock.advanceAsync(1100);
-    expect(await closing).toBe(2);
+    expect(await closing).toEqual({ turns: 2, calls: 0 });
     expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
     expect(newer.sink.texts).toEqual([handover]);
     expect(newer.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'shutdown' } });

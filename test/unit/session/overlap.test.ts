@@ -144,6 +144,28 @@ describe('two turns of one call', () => {
     expect((await call.press('5')).texts[0]).toMatch(/^Done 5/);
   });
 
+  it('G-61 hears nothing more on the turn whose speech gave way to the keys, and loses nothing on another one for it', async () => {
+    const slow = slowBot();
+    const { sessions, clock } = await testEngine([slow.bot]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG.length * 10);
+    const older = await call.open(audio(SILENCE));
+    const dropped = await call.open(audio(SPEECH));
+    await call.press('5');
+    clock.advance(LONG.length * 10);
+    // The newest has had the ear and is over: the older one is heard again.
+    const newest = await call.open(audio(SPEECH), audio(SILENCE));
+    await newest.sink.ended();
+    clock.advance(LONG.length * 10);
+    older.turn.push(audio(SPEECH));
+    dropped.turn.push(audio(SPEECH));
+    expect([older.sink.kinds, dropped.sink.kinds]).toEqual([['input_started'], ['input_started']]);
+    older.turn.push(audio(SILENCE));
+    await older.sink.ended();
+    expect(older.sink.kinds).toEqual(['input_started', 'input_ended', 'prompt', 'final']);
+  });
+
   it('G-37 G-51 does not listen into a prompt that may not be cut', async () => {
     const slow = slowBot();
     const { sessions, clock } = await testEngine([slow.bot], { settings: { welcomeBargeIn: false } });

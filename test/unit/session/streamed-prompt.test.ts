@@ -58,13 +58,14 @@ async function begun(settings = {}) {
     dtmf_input: (_, { digits }) => go(null, digits === '1' ? say(STREAMED).say('After.').listen() : say('Two.').listen()),
     otherwise: (_, { heard }) => go(null, say(`${String(heard.complete)} ${String(heard.ms)} ${heard.text}`).listen()),
   });
-  const engine = await testEngine([talker], { voice: new StreamingVoice(), settings });
+  const voice = new StreamingVoice();
+  const engine = await testEngine([talker], { voice, settings });
   const call = new MemoryCall(engine.sessions);
   await call.start();
   engine.clock.advance(5000);
   const { sink, turn } = await call.open({ kind: 'dtmf', digits: '1' });
   await flushMicrotasks();
-  return { ...engine, call, sink, turn, pieces };
+  return { ...engine, call, sink, turn, pieces, voice };
 }
 
 const lengths = (sink: Awaited<ReturnType<typeof begun>>['sink']) =>
@@ -96,21 +97,25 @@ describe('a prompt that is still being made', () => {
   });
 
   it('stops when the caller acts over it, and its maker is told', async () => {
-    const { call, sink, pieces } = await begun();
+    const { call, sink, pieces, voice } = await begun();
     pieces.make(200);
     await flushMicrotasks();
     await call.press('2');
+    expect(voice.givenUp).toEqual([]);
     expect(pieces.isClosed).toBe(true);
     expect(sink.end).toBe('complete');
     expect(lengths(sink)).toEqual([200]);
   });
 
-  it('ends where it is when the next piece does not come', async () => {
-    const { clock, sink, pieces } = await begun();
+  it('ends where it is when the next piece does not come, which is reported', async () => {
+    const { clock, sink, pieces, voice } = await begun();
     pieces.make(200);
-    await clock.advanceAsync(5000);
+    await clock.advanceAsync(4999);
+    expect(voice.givenUp).toEqual([]);
+    await clock.advanceAsync(1);
     await sink.ended();
     expect(lengths(sink)).toEqual([200, 60]);
+    expect(voice.givenUp).toMatchObject([{ kind: 'text', text: STREAMED }]);
   });
 
   it('travels as text when nothing of it is made', async () => {

@@ -4,7 +4,7 @@ import { Endpointer, type SpeechPatience } from '../../../src/speech/endpointer.
 import { run } from '../../support/drawn-speech.ts';
 
 /** A start needs 3 frames of 6, an interruption 6 of 9. */
-const SMALL: SpeechPatience = { startMs: 60, interruptMs: 120, endSilenceMs: 200, resumeGraceMs: 0, maxUtteranceMs: 1000 };
+const SMALL: SpeechPatience = { startMs: 60, interruptMs: 120, endSilenceMs: 200, resumeGraceMs: 0, maxUtteranceMs: 1000, preRollMs: 0 };
 
 describe('the oldest frame that is looked at', () => {
   it('belongs to an utterance that somebody else starts', () => {

@@ -9,6 +9,7 @@ const patience: fc.Arbitrary<SpeechPatience> = fc.record({
   endSilenceMs: fc.integer({ min: 100, max: 400 }),
   resumeGraceMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 300 })),
   maxUtteranceMs: fc.integer({ min: 1000, max: 3000 }),
+  preRollMs: fc.constant(0),
 });
 
 /** Runs of speech and silence, as talking is made of, some of it over a prompt. */

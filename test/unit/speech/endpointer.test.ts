@@ -3,7 +3,7 @@ import { DEFAULT_PATIENCE, Endpointer, type SpeechPatience } from '../../../src/
 import { run } from '../../support/drawn-speech.ts';
 
 /** Small settings, so that a picture of frames fits in a line: start after 3, interrupt after 6, end after 10, cut after 50. */
-const SMALL: SpeechPatience = { startMs: 60, interruptMs: 120, endSilenceMs: 200, resumeGraceMs: 0, maxUtteranceMs: 1000 };
+const SMALL: SpeechPatience = { startMs: 60, interruptMs: 120, endSilenceMs: 200, resumeGraceMs: 0, maxUtteranceMs: 1000, preRollMs: 0 };
 /** The same with a suspected end after 10 frames and the end after 15. */
 const GRACE: SpeechPatience = { ...SMALL, resumeGraceMs: 100 };
 
@@ -322,6 +322,7 @@ describe('another patience', () => {
       endSilenceMs: 10_000,
       resumeGraceMs: 10_000,
       maxUtteranceMs: 120_000,
+      preRollMs: 2000,
     });
     expect(run(patient, 'P'.repeat(199))).toEqual([]);
     expect(run(patient, 'P')).toEqual(['started 0']);

@@ -7,7 +7,7 @@ import { drawingEngines, drawn, framesIn, upTo, type Asked } from '../../support
 import { MULAW } from '../../support/listening.ts';
 
 /** Start after 3 frames, over a prompt after 6, suspected end after 10, end after 15; 2 frames of pre-roll. */
-const SMALL: SpeechPatience = { startMs: 60, interruptMs: 120, endSilenceMs: 200, resumeGraceMs: 100, maxUtteranceMs: 1000 };
+const SMALL: SpeechPatience = { startMs: 60, interruptMs: 120, endSilenceMs: 200, resumeGraceMs: 100, maxUtteranceMs: 1000, preRollMs: 40 };
 
 let loaded: SignalEngines;
 let engines: SignalEngines & { readonly asked: Asked };
@@ -28,7 +28,7 @@ class Drawing {
 
   constructor(options: Partial<ListenerOptions> = {}) {
     this.listener = new Listener({
-      ...{ engines, patience: SMALL, preRollMs: 40 },
+      ...{ engines, patience: SMALL },
       ...options,
       onEvent: (event) => {
         this.events.push(`${event.slice('speech_'.length)} ${String(this.#frames)}`);
@@ -152,6 +152,21 @@ describe('what is expected', () => {
     line.hears('#'.repeat(100));
     expect(line.events.slice(3)).toEqual(['started 23', 'ended 120']);
     expect(line.utterance).toEqual(upTo(20, 119));
+  });
+
+  it('keeps more or less from before the speech, for the next utterances', () => {
+    const line = new Drawing();
+    line.listener.expect({ preRollMs: 200 });
+    line.hears('............###').hears('.'.repeat(15));
+    expect(line.utterance[0]).toBe(2);
+    line.listener.expect({ preRollMs: 0 });
+    line.listener.reset();
+    line.hears('............###').hears('.'.repeat(15));
+    expect(line.utterance[0]).toBe(42);
+    line.listener.expect({});
+    line.listener.reset();
+    line.hears('............###').hears('.'.repeat(15));
+    expect(line.utterance[0]).toBe(70);
   });
 
   it('keeps the pre-roll when it needs a longer memory', () => {

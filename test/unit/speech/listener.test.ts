@@ -112,7 +112,7 @@ describe('the utterance', () => {
 
   it.each([0, 100, 1000])('starts %d ms before the speech when told so', (preRollMs) => {
     const usual = listen(call()).utterances[0]?.durationMs ?? 0;
-    expect(listen(call(), { preRollMs }).utterances[0]?.durationMs).toBe(usual - 300 + preRollMs);
+    expect(listen(call(), { patience: { preRollMs } }).utterances[0]?.durationMs).toBe(usual - 300 + preRollMs);
   });
 
   it('starts with the call when the caller speaks at once', () => {
@@ -294,7 +294,7 @@ describe('closing', () => {
     expect(() => new Listener({ engines: counted, patience: { endSilenceMs: 0 }, onEvent: () => undefined })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
     );
-    expect(() => new Listener({ engines: counted, preRollMs: -1, onEvent: () => undefined })).toThrow(
+    expect(() => new Listener({ engines: counted, patience: { preRollMs: -1 }, onEvent: () => undefined })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
     );
     expect(opened).toBe(0);

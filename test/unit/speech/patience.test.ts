@@ -16,8 +16,16 @@ const NAMES = [
   'endSilenceMs',
   'resumeGraceMs',
   'maxUtteranceMs',
+  'preRollMs',
 ] as const satisfies readonly (keyof SpeechPatience)[];
-const base: SpeechPatience = { startMs: 80, interruptMs: 300, endSilenceMs: 500, resumeGraceMs: 100, maxUtteranceMs: 10_000 };
+const base: SpeechPatience = {
+  startMs: 80,
+  interruptMs: 300,
+  endSilenceMs: 500,
+  resumeGraceMs: 100,
+  maxUtteranceMs: 10_000,
+  preRollMs: 100,
+};
 
 describe('the limits of patience', () => {
   it.each(NAMES)('take %s up to both limits and refuse what lies beyond', (name) => {

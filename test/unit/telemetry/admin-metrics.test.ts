@@ -60,6 +60,16 @@ describe('the metrics of the administration', () => {
     expect(await state()).toEqual(['0', '1']);
   });
 
+  it('say whether the login of the integration was good at the last look, and no harm before it', async () => {
+    const { metrics, lines } = open();
+    const said: string[] = [...(await lines('parley_integration_login'))];
+    for (const isGood of [false, true]) {
+      metrics.loginLooked(isGood);
+      said.push(...(await lines('parley_integration_login')));
+    }
+    expect(said.map((line) => line.slice(-1))).toEqual(['1', '0', '1']);
+  });
+
   it('count what happens', async () => {
     const { metrics, lines } = open();
     metrics.dataSourceChanged('grpc', 'renewed');

@@ -146,12 +146,13 @@ describe('createMetrics', () => {
 
   it('counts what a stopping server cut and how loading the bots again went, and shows the delay of the event loop', async () => {
     const metrics = make();
-    metrics.turnsCut(3);
+    metrics.stopped({ turns: 3, calls: 2 });
     metrics.botsReloaded('failed');
     load.loopDelayMs = 125;
     const now = await samples(metrics);
     load.loopDelayMs = 0;
     expect(now.get('parley_turns_cut_total')).toBe(3);
+    expect(now.get('parley_calls_cut_total')).toBe(2);
     expect(now.get('parley_bot_reloads_total{outcome="failed"}')).toBe(1);
     expect(now.get('parley_bot_reloads_total{outcome="loaded"}')).toBe(0);
     expect(now.get('parley_event_loop_delay_seconds')).toBe(0.125);

@@ -56,6 +56,23 @@ describe('PromptCache', () => {
     expect(synthesizer.asked).toEqual(['a', 'b', 'c', 'b']);
   });
 
+  it('never forgets what must be at hand at every moment, however much else is spoken', async () => {
+    const { cache, synthesizer } = open({ maxBytes: 2500 });
+    await cache.render('one moment', never());
+    for (const text of ['one moment', 'sorry']) cache.keep(text);
+    for (const text of ['sorry', 'a', 'b', 'c', 'd']) await cache.render(text, never());
+    for (const text of ['one moment', 'sorry']) expect(cache.render(text, never())).toMatchObject({ durationMs: 100 });
+    expect(synthesizer.asked).toEqual(['one moment', 'sorry', 'a', 'b', 'c', 'd']);
+  });
+
+  it('keeps no more texts for good than a handful', async () => {
+    const { cache } = open({ maxBytes: 2500 });
+    const texts = Array.from({ length: 17 }, (_, index) => String.fromCharCode(97 + index));
+    for (const text of texts) cache.keep(text);
+    for (const text of [...texts, '1', '2', '3']) await cache.render(text, never());
+    expect(texts.filter((text) => cache.render(text, never()) instanceof Promise)).toEqual(texts.slice(16));
+  });
+
   it('keeps announced texts for the next start, which needs no synthesizer for them', async () => {
     const folder = temporaryFolder();
     const first = open({ folder });

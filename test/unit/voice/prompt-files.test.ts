@@ -171,6 +171,14 @@ describe('PromptFiles', () => {
     expect(await reasonOf(files, 'pipe.wav')).toContain('is no file');
   });
 
+  it('G-68 names no digit of a file: a bot may choose it by what the caller typed', async () => {
+    const { folder, files } = open();
+    mkdirSync(join(folder, 'numbers'));
+    writeFileSync(join(folder, 'numbers', '4917.wav'), 'hello');
+    expect(await reasonOf(files, 'numbers/4917.wav')).toMatch(/^the prompt file "numbers\/####.wav" is not usable/);
+    expect(await reasonOf(files, 'numbers/\u0664\u0669.wav')).toBe('the prompt file "numbers/##.wav" does not exist');
+  });
+
   it('serves others while a long recording is being brought to the line', async () => {
     const { folder, files } = open();
     writeFileSync(join(folder, 'long.wav'), pcmWav([tone(60_000, 16_000, 440)], 16_000));

@@ -93,6 +93,18 @@ describe('CachingPromptVoice', () => {
     expect(JSON.stringify(log.lines)).not.toContain('canary');
   });
 
+  it('counts and logs a sound that was not waited for like any failure', () => {
+    const seen: string[] = [];
+    const surroundings = open({ promptFailed: (kind, code) => seen.push(`${kind} ${code}`) });
+    for (const prompt of [text('the canary'), text('another'), file('47.wav')]) surroundings.voice.late(prompt);
+    expect(seen).toEqual(['text synthesis_failed', 'text synthesis_failed', 'file prompt_unusable']);
+    expect(warnings(surroundings)).toEqual([
+      'a prompt has no sound: the synthesizer took longer than a caller is kept waiting',
+      'a prompt has no sound: a recording was not read in time',
+    ]);
+    expect(JSON.stringify(surroundings.log.lines)).not.toMatch(/canary|47/u);
+  });
+
   it('survives an observer that throws', async () => {
     const surroundings = open({
       promptFailed: () => {
