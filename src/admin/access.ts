@@ -5,17 +5,18 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { IntegrationTokens } from './oauth/integration-tokens.ts';
+import { login, type LoginOptions } from './oauth/login.ts';
 import { TokenRequests } from './oauth/token-request.ts';
 import type { OrganizationTokens } from './lifecycle/served-organizations.ts';
-import { Organizations } from './organizations.ts';
-import { fixedToken, ownTokens } from './own-tokens.ts';
+import { Organizations, tokensKey } from './organizations.ts';
+import { fixedToken, ownTokens, ownTokensKey } from './own-tokens.ts';
 import type { PlatformAddress } from './platform-address.ts';
 import { decodeId, encodeId } from './platform-id.ts';
 import { ApplicationTokens } from './rest/application-token.ts';
 import { RestClient } from './rest/rest-client.ts';
 import { Webhooks } from './rest/webhooks.ts';
 import type { SecretStore } from './secret-store.ts';
-import type { IntegrationCredentials, ServiceAppCredentials } from './tokens.ts';
+import type { IntegrationCredentials, OAuthTokens, ServiceAppCredentials } from './tokens.ts';
 
 /** The ways to tokens. Everything in here but client ids is secret. */
 export type AccessSettings =
@@ -35,9 +36,34 @@ export interface ServiceAppSide {
   readonly api: Webhooks;
 }
 
+/** When tokens end, which is all that is ever told of them. */
+export type Lifetimes = Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'>;
+
+/** The integration that asks for the tokens of organizations, and that somebody logs in with. */
+export interface IntegrationSide {
+  /** What a login asks for. */
+  readonly scopes: readonly string[];
+  /**
+   * Logs in and keeps the tokens.
+   *
+   * @throws what {@link login} throws, and AppError of the store: then the tokens are not kept.
+   */
+  logIn(how: Pick<LoginOptions, 'show' | 'limitMs'>, signal: AbortSignal): Promise<Lifetimes>;
+  /**
+   * Refreshes the tokens when they are about to end: a refresh token that nobody uses dies (5.1). Asked for daily or more often.
+   *
+   * @throws AppError `login_needed` when nobody has logged in or the platform no longer takes the refresh token, and as requests do.
+   */
+  keepAlive(signal: AbortSignal): Promise<void>;
+}
+
 /** Open access. `close` must be called. */
 export interface Access {
   readonly organizations: OrganizationTokens;
+  /** Where the tokens of an organization, a plain UUID, lie in the store; undefined when none are kept. */
+  readonly tokensKey: (organizationId: string) => string | undefined;
+  /** Undefined where nobody logs in, as for {@link Access.serviceApp}. */
+  readonly integration: IntegrationSide | undefined;
   /** Undefined for a single organization. */
   readonly serviceApp: ServiceAppSide | undefined;
   close(): Promise<void>;
@@ -49,6 +75,26 @@ interface AccessParts {
   readonly store: SecretStore;
   readonly clock: Clock;
   readonly log: Logger;
+  /**
+   * False: another process keeps the tokens, and only it may renew them, because a renewal makes the tokens worthless that
+   * it holds. Default true.
+   */
+  readonly renews?: boolean;
+}
+
+const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
+
+/** Stands in for every way to new tokens where another process has them. */
+const NO_RENEWALS = {
+  refresh: () => Promise.reject(renewedElsewhere()),
+  obtain: () => Promise.reject(renewedElsewhere()),
+};
+
+function renewedElsewhere(): AppError {
+  return new AppError(
+    'store_failed',
+    'the kept token has ended, and the server that holds the store has not renewed it yet: try again in a minute',
+  );
 }
 
 /**
@@ -57,42 +103,62 @@ interface AccessParts {
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
  */
 export function openAccess(settings: AccessSettings, parts: AccessParts): Access {
-  const { address, store, clock, log } = parts;
+  const { address, store, clock, log, renews = true } = parts;
   if (settings.type === 'service_app') return serviceAppAccess(settings, parts);
   if (settings.type === 'static_token') {
     const tokens = fixedToken(settings.accessToken);
     const organizations = { tokensOf: () => tokens, forget: () => Promise.resolve() };
-    return { organizations, serviceApp: undefined, close: () => Promise.resolve() };
+    return { organizations, ...NO_SERVICE_APP, tokensKey: () => undefined, close: () => Promise.resolve() };
   }
-  const requests = new TokenRequests({ address, clock, log, credentials: settings.client });
+  const requests = renews ? new TokenRequests({ address, clock, log, credentials: settings.client }) : NO_RENEWALS;
   const tokens = ownTokens({ store, requests, refreshToken: settings.refreshToken, clock, log });
   return {
     organizations: { tokensOf: () => tokens, forget: () => tokens.forget() },
-    serviceApp: undefined,
+    ...NO_SERVICE_APP,
+    tokensKey: () => ownTokensKey(settings.refreshToken),
     close: () => tokens.close(),
   };
 }
 
 function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
-  { address, profile, store, clock, log }: AccessParts,
+  { address, profile, store, clock, log, renews = true }: AccessParts,
 ): Access {
   if (profile.ids === undefined || profile.webhook === undefined) {
     throw new AppError('profile_invalid', `the profile "${profile.name}" has no service apps: give it the sections "ids" and "webhook"`);
   }
   const idScheme = profile.ids.urnScheme;
   const common = { address, clock, log };
-  const integration = new IntegrationTokens({ store, requests: new TokenRequests({ ...common, credentials }), clock, log });
+  const requestsOf = (of: ServiceAppCredentials) => (renews ? new TokenRequests({ ...common, credentials: of }) : NO_RENEWALS);
+  const integration = new IntegrationTokens({ store, requests: requestsOf(credentials), clock, log });
   const rest = new RestClient({ ...common, tokens: integration });
   const organizations = new Organizations({
     ...{ store, clock, log, idScheme },
-    applications: new ApplicationTokens({ rest, app: serviceApp, idScheme, clock }),
-    requests: new TokenRequests({ ...common, credentials: serviceApp }),
+    applications: renews ? new ApplicationTokens({ rest, app: serviceApp, idScheme, clock }) : NO_RENEWALS,
+    requests: requestsOf(serviceApp),
   });
   const applicationId = decodeId(serviceApp.clientId, 'APPLICATION', idScheme);
   const filterId = encodeId(applicationId, 'APPLICATION', idScheme);
   return {
-    organizations,
+    ...{ organizations, tokensKey },
+    integration: {
+      scopes: profile.oauth?.integrationScopes ?? [],
+      logIn: async (how, signal) => {
+        const { oauth } = profile;
+        if (oauth === undefined) {
+          throw new AppError('profile_invalid', `the profile "${profile.name}" names no scopes: give it the section "oauth"`);
+        }
+        const { integrationScopes: scopes, pkce } = oauth;
+        const { redirectUri } = credentials;
+        const requests = new TokenRequests({ ...common, credentials });
+        const tokens = await login({ ...how, requests, redirectUri, scopes, pkce, clock }, signal);
+        await integration.save(tokens);
+        return { expiresAtMs: tokens.expiresAtMs, refreshExpiresAtMs: tokens.refreshExpiresAtMs };
+      },
+      keepAlive: async (signal) => {
+        await integration.current(signal);
+      },
+    },
     serviceApp: { applicationId, filterId, names: profile.webhook, idScheme, api: new Webhooks(rest) },
     close: async () => {
       await organizations.close();

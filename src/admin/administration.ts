@@ -1,6 +1,6 @@
 // The administration as a whole: tokens, webhooks, events and data sources joined to one thing that is started and closed.
 // Makes the parts and keeps them going; what each does, it knows itself.
-import { linkAbort, waitAtMost, type LinkedAbort } from '../base/abort.ts';
+import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -10,18 +10,30 @@ import type { DataSourceState } from './lifecycle/data-source-keeper.ts';
 import type { LifecycleObserver, Trust, WantedDataSource } from './lifecycle/ports.ts';
 import type { LifecycleTimes } from './lifecycle/schedule.ts';
 import { ServedOrganizations } from './lifecycle/served-organizations.ts';
+import { wantedIn, type WantedEverywhere } from './lifecycle/wanted.ts';
 import { platformAddress } from './platform-address.ts';
 import { decodeId } from './platform-id.ts';
+import { failureOfStart, type FirstFailure } from './lifecycle/start-failure.ts';
 import { DataSources } from './rest/data-sources.ts';
 import { RestClient } from './rest/rest-client.ts';
+import { retryAfterOf } from './rest/retry-after.ts';
 import type { SecretStore } from './secret-store.ts';
 import { openWebhookSide, type WebhookObserver, type WebhookSettings, type WebhookSide } from './webhooks/webhook-side.ts';
 import type { AuthorizingOrganization } from './webhooks/inbox.ts';
+
+/** Longest wait for the first look at webhooks and data sources, ms. */
+const FIRST_LOOK_MS = 180_000;
+/** The same where calls can come in without it: enough for a platform that answers, ms. */
+const SERVING_LOOK_MS = 15_000;
+/** How long the data sources wait for the webhooks at the first look, ms. */
+const WEBHOOKS_FIRST_MS = 5000;
 
 /** Told of everything that operators want to know; its calls must not throw. */
 export interface AdministrationObserver extends LifecycleObserver, WebhookObserver {
   /** A change of the nonces could not be saved. */
   unsaved?(error: AppError): void;
+  /** The login of the integration was looked at; an error says that it is of no use now. */
+  loginLooked?(error: AppError | undefined): void;
 }
 
 /** What an administration is made with. */
@@ -35,11 +47,11 @@ export interface AdministrationOptions {
   /** Organizations that have authorized us, in any spelling, beside those whose events tell of it. */
   readonly organizations: readonly string[];
   /** The data sources that each organization is to have. */
-  readonly wanted: readonly Omit<WantedDataSource, 'organizationId' | 'applicationId' | 'pinnedId'>[];
+  readonly wanted: WantedEverywhere['wanted'];
   /** Data sources that must be used and no others. */
-  readonly pinned: readonly Required<Pick<WantedDataSource, 'organizationId' | 'transport' | 'pinnedId'>>[];
+  readonly pinned: WantedEverywhere['pinned'];
   readonly times: LifecycleTimes;
-  /** Whether a first look that fails is an error of the start; otherwise it is repeated and nothing else. */
+  /** Whether a first look that fails may be an error of the start; otherwise nobody waits for it, and it is repeated. */
   readonly failsStart: boolean;
   readonly store: SecretStore;
   readonly trust: Trust;
@@ -55,6 +67,7 @@ export class Administration {
   readonly #organizations: ServedOrganizations;
   readonly #over: LinkedAbort = linkAbort();
   #webhooks: WebhookSide | undefined;
+  #firstLooked: Promise<unknown> | undefined;
   #looking: Promise<void> | undefined;
 
   /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for settings that cannot be. */
@@ -85,29 +98,30 @@ export class Administration {
   }
 
   /**
-   * Begins. Resolves when the data sources of all known organizations have been looked after once; what failed is tried
-   * again without end. An organization that has not authorized the app never fails the start.
+   * Begins: takes deliveries, lets in what was good before a restart without asking anybody (L-15), and then looks at webhooks
+   * and data sources for the first time. Without `failsStart` that goes on by itself; with it, this waits for the look, and
+   * for a short time only where calls can come in already. What fails is tried again without end in any case.
    *
-   * @throws AppError `listen_failed`, of the store, and with `failsStart` the first failure of the first look.
+   * @param signal - gives the start up; what is under way ends with {@link Administration.close}.
+   * @throws AppError `listen_failed`, of the store, `shutting_down` when `signal` aborts, and with `failsStart` the failure
+   *   that {@link failureOfStart} picks.
    */
   async start(signal: AbortSignal): Promise<void> {
-    const { webhooks, observer, store, clock, failsStart, log } = this.#options;
-    const failures: AppError[] = [];
+    const { webhooks, observer, store, clock, failsStart } = this.#options;
     if (webhooks !== undefined && this.#access.serviceApp !== undefined) {
       const handler = this.#organizations;
       this.#webhooks = await openWebhookSide(webhooks, this.#access.serviceApp, { handler, store, clock, observer });
-      // Registered before the organizations are looked through: what happens meanwhile is delivered.
-      failures.push(...(await this.#ensureWebhooks(signal)));
-      this.#looking = this.#lookAgain(failures.length > 0);
     }
-    const failed = await this.#organizations.start(this.#known(), signal);
-    for (const { organizationId, error } of failed) {
-      log.warn({ event: 'organization_failed', organizationId, err: error }, 'an organization is not served yet');
-      if (error.code !== 'org_not_registered') failures.push(error);
-    }
-    if (signal.aborted) failures.push(new AppError('platform_unavailable', 'the first look at the data sources took too long'));
-    const [first] = failures;
-    if (failsStart && first !== undefined) throw first;
+    await this.#organizations.serveKept(this.#known());
+    const isServing = this.states.some(({ isServed }) => isServed);
+    const looked = this.#firstLook();
+    this.#firstLooked = looked;
+    if (!failsStart) return;
+    const waited = await waitAtMost(looked, isServing ? SERVING_LOOK_MS : FIRST_LOOK_MS, clock, signal);
+    if (waited.kind === 'aborted') throw new AppError('shutting_down', 'the start was given up');
+    const failures = waited.kind === 'value' ? waited.value : [tooLong()];
+    const failure = failureOfStart(failures, isServing);
+    if (failure !== undefined) throw failure;
   }
 
   /** Ends everything in order; nothing is deleted at the platform (L-13). Idempotent. */
@@ -116,7 +130,24 @@ export class Administration {
     await this.#webhooks?.close();
     await this.#looking;
     await this.#organizations.close();
+    await this.#firstLooked;
     await this.#access.close();
+  }
+
+  /** @returns what failed, each of it told. Never throws. */
+  async #firstLook(): Promise<readonly FirstFailure[]> {
+    const { signal } = this.#over;
+    const { clock, log } = this.#options;
+    const ensured = this.#lookAtApp(signal);
+    this.#looking = ensured.then((failed) => (this.#access.integration === undefined ? undefined : this.#lookAgain(failed)));
+    // Registered before the organizations are looked through: what happens meanwhile is delivered. But they have to go on.
+    await waitAtMost(ensured, WEBHOOKS_FIRST_MS, clock, signal);
+    const failed = await this.#organizations.start(signal);
+    for (const { organizationId, error } of failed) {
+      log.warn({ event: 'organization_failed', organizationId, err: error }, 'an organization is not served yet');
+    }
+    const webhooks = (await ensured).map((error) => ({ error, isOfWebhooks: true }));
+    return [...webhooks, ...failed.map(({ error }) => ({ error, isOfWebhooks: false }))];
   }
 
   #known(): readonly AuthorizingOrganization[] {
@@ -131,31 +162,43 @@ export class Administration {
   }
 
   #wanted(organizationId: string): readonly WantedDataSource[] {
-    const applicationId = this.#access.serviceApp?.applicationId;
-    return this.#options.wanted.map((one) => {
-      const pinned = this.#options.pinned.find((pin) => pin.organizationId === organizationId && pin.transport === one.transport);
-      return { ...one, organizationId, applicationId, pinnedId: pinned?.pinnedId };
-    });
+    const { wanted, pinned } = this.#options;
+    return wantedIn(organizationId, { wanted, pinned, applicationId: this.#access.serviceApp?.applicationId });
   }
 
-  /** @returns what failed; it is told to the observer by the registrations. */
-  async #ensureWebhooks(signal: AbortSignal): Promise<readonly AppError[]> {
-    try {
-      await this.#webhooks?.registrations.ensure(signal);
-      return [];
-    } catch (thrown) {
-      return [toAppError(thrown, 'internal', 'the webhooks could not be registered')];
-    }
+  /** Looks at what no organization has of its own: login and webhooks. @returns what failed; the observer has been told. */
+  async #lookAtApp(signal: AbortSignal): Promise<readonly AppError[]> {
+    const { observer } = this.#options;
+    const failures: AppError[] = [];
+    const attempt = async (work: Promise<void> | undefined, what: string): Promise<AppError | undefined> => {
+      try {
+        await work;
+        return undefined;
+      } catch (thrown) {
+        const failure = toAppError(thrown, 'internal', what);
+        failures.push(failure);
+        return failure;
+      }
+    };
+    const { integration } = this.#access;
+    const refused = await attempt(integration?.keepAlive(signal), 'the login could not be looked at');
+    if (integration !== undefined && !signal.aborted) observer.loginLooked?.(refused);
+    await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
+    return failures;
   }
 
-  /** Looks at the registrations again and again (H-25). Never throws. */
-  async #lookAgain(hasFailed: boolean): Promise<void> {
+  /** Looks at login and registrations again and again (H-25). Never throws. */
+  async #lookAgain(first: readonly AppError[]): Promise<void> {
     const { clock, times } = this.#options;
     const { signal } = this.#over;
-    for (let failed = hasFailed; ;) {
-      await waitAtMost(new Promise<never>(() => undefined), failed ? times.retryMs : times.checkMs, clock, signal);
-      if (signal.aborted) return;
-      failed = (await this.#ensureWebhooks(signal)).length > 0;
+    for (let failed = first; ;) {
+      const pauseMs = failed.length === 0 ? times.checkMs : Math.max(times.retryMs, ...failed.map(retryAfterOf));
+      if (!(await pause(pauseMs, clock, signal))) return;
+      failed = await this.#lookAtApp(signal);
     }
   }
+}
+
+function tooLong(): FirstFailure {
+  return { error: new AppError('platform_unavailable', 'the first look at the data sources took too long'), isOfWebhooks: false };
 }

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { TokenSource } from './token-source.ts';
@@ -144,7 +145,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     await ready;
     const text = await store.get(key);
     if (text === undefined) return undefined;
-    const parsed = shape.safeParse(jsonOf(text));
+    const parsed = shape.safeParse(parseJson(text));
     if (parsed.success) return parsed.data;
     log.warn({ key }, 'kept tokens have an unknown form and are not used');
     return undefined;
@@ -175,13 +176,5 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
 
   #demandHere(): void {
     if (this.#ended.signal.aborted) throw this.#options.gone();
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

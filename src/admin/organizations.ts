@@ -15,6 +15,17 @@ import { serviceAppTokens, type ServiceAppTokens } from './tokens.ts';
 const PREFIX = 'organizations/';
 const SUFFIX = '/tokens';
 
+/** The name under which the tokens of an organization, a plain UUID, are kept in the store. */
+export function tokensKey(organizationId: string): string {
+  return PREFIX + organizationId + SUFFIX;
+}
+
+/** UUIDs of the organizations whose tokens are in the store. */
+export async function organizationsWithTokens(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
+  const keys = await store.keys(PREFIX);
+  return keys.flatMap((key) => (key.endsWith(SUFFIX) ? [key.slice(PREFIX.length, -SUFFIX.length)] : []));
+}
+
 /** An organization that the platform gives the app no token for: not authorized, no longer, or not yet everywhere (H-26). */
 export class OrgNotRegisteredError extends AppError {
   /** UUID. */
@@ -67,9 +78,8 @@ export class Organizations {
   }
 
   /** UUIDs of the organizations whose tokens are kept. */
-  async known(): Promise<readonly string[]> {
-    const keys = await this.#options.store.keys(PREFIX);
-    return keys.flatMap((key) => (key.endsWith(SUFFIX) ? [key.slice(PREFIX.length, -SUFFIX.length)] : []));
+  known(): Promise<readonly string[]> {
+    return organizationsWithTokens(this.#options.store);
   }
 
   /**
@@ -99,7 +109,7 @@ export class Organizations {
     const { store, clock, log, bufferSeconds } = this.#options;
     return new KeptTokens({
       ...{ store, clock, log, bufferSeconds },
-      key: PREFIX + id + SUFFIX,
+      key: tokensKey(id),
       shape: serviceAppTokens,
       ready: this.#leaving.get(id),
       gone: () => new OrgNotRegisteredError(id, 'its tokens have been erased'),

@@ -20,14 +20,21 @@ export interface OwnTokensOptions {
   readonly log: Logger;
 }
 
+/**
+ * Where the tokens are kept that come after a refresh token of the operator. Another one begins anew: what was kept may be of
+ * another organization.
+ */
+export function ownTokensKey(refreshToken: string): string {
+  const mark = createHash('sha256').update(refreshToken).digest('hex').slice(0, 16);
+  return `own-organization/${mark}/tokens`;
+}
+
 /** Tokens that begin with a refresh token of the operator. Whoever created them closes them. */
 export function ownTokens({ store, requests, refreshToken, clock, log }: OwnTokensOptions): KeptTokens<OAuthTokens> {
-  // Another refresh token of the operator begins anew; what was kept may be of another organization.
-  const mark = createHash('sha256').update(refreshToken).digest('hex').slice(0, 16);
   const first: OAuthTokens = { accessToken: 'none yet', expiresAtMs: 0, refreshToken };
   return new KeptTokens({
     ...{ store, clock, log, shape: oauthTokens },
-    key: `own-organization/${mark}/tokens`,
+    key: ownTokensKey(refreshToken),
     obtain: (before, signal) => requests.refresh(before ?? first, signal),
     gone: () => new AppError('login_needed', 'the tokens of the organization have been erased'),
   });

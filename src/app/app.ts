@@ -1,8 +1,7 @@
 // The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
 // is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
-import { createTokenVerifier, type TokenVerifier } from '../auth/jws-verifier.ts';
-import { KeySource } from '../auth/key-source.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import type { Bot } from '../bot/bot.ts';
@@ -10,7 +9,7 @@ import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
 import { WatchedCatalog } from '../bot/watched-catalog.ts';
 import { loadContract } from '../contract/grpc.ts';
-import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
+import { loadProfile } from '../contract/profile.ts';
 import type { OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
@@ -22,7 +21,7 @@ import { SealingStore } from '../store/sealing.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
 import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
-import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
 import { startMediaServer } from '../transport/grpc/server.ts';
@@ -34,7 +33,8 @@ import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
-import { openTrust, type Trust } from './trust.ts';
+import { openTokenCheck } from './token-check.ts';
+import { openTrust } from './trust.ts';
 
 /** What an operator is told when the server is ready. */
 export interface ReadySummary {
@@ -66,6 +66,8 @@ export interface AppOptions {
   readonly originOf?: OriginText;
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Gives the start up. */
+  readonly signal?: AbortSignal;
 }
 
 /** How long one step of closing may take beyond the grace time for turns, ms. */
@@ -74,25 +76,33 @@ const CLOSE_STEP_MS = 5000;
 /**
  * Starts the server.
  *
- * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, or what the
- *   administration fails with; what had been opened by then is closed again.
+ * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down`
+ *   when `signal` aborts, or what the administration fails with; what had been opened by then is closed again.
  */
 export async function createApp({
   settings,
   originOf = () => '`parley config` shows where',
   clock = systemClock,
   log = createLogger({ level: settings.log.level }),
+  signal = new AbortController().signal,
 }: AppOptions): Promise<App> {
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open(settings, originOf, clock, log, lifecycle);
+    return await open(settings, originOf, clock, log, lifecycle, signal);
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function open(settings: Settings, originOf: OriginText, clock: Clock, log: Logger, lifecycle: Lifecycle): Promise<App> {
+async function open(
+  settings: Settings,
+  originOf: OriginText,
+  clock: Clock,
+  log: Logger,
+  lifecycle: Lifecycle,
+  signal: AbortSignal,
+): Promise<App> {
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
   const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
@@ -141,7 +151,6 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
         new Listener({
           engines,
           patience: settings.speech,
-          preRollMs: settings.speech.preRollMs,
           onEvent,
           isSelfEndpointing,
           ...(onFrame === undefined ? {} : { onFrame }),
@@ -154,13 +163,17 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
     await sessions.close(0);
   });
   const trust = openTrust(settings, profile, clock);
-  const verifier = settings.auth.enabled ? openVerifier(settings, profile, trust, metrics, clock, log, lifecycle) : undefined;
-  // Before anybody can call: their tokens must be known by then.
-  if (settings.admin.enabled) await startAdministration(settings.admin, { profile, trust, metrics: metrics.admin, clock, log, lifecycle });
+  const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
+  lifecycle.opened('token check', () => check?.close());
+  // Before anybody can call: the tokens that were good before must be known by then.
+  if (settings.admin.enabled) {
+    await startAdministration(settings, { profile, trust, metrics: metrics.admin, clock, log, lifecycle, signal });
+  }
+  if (signal.aborted) throw new AppError('shutting_down', 'the start was given up');
   const server = await startMediaServer({
     settings: mediaServerSettings(settings),
     contract,
-    gate: new Gate(verifier, 'grpc', () => {
+    gate: new Gate(check?.verifier, 'grpc', () => {
       metrics.organizationRefused();
     }),
     sessions,
@@ -176,8 +189,9 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
   lifecycle.opened('open turns', async () => {
     const cut = await sessions.close(settings.shutdown.graceMs);
-    metrics.turnsCut(cut);
-    if (cut > 0) log.warn({ cutTurns: cut }, 'the grace time was over before every turn was finished');
+    metrics.stopped(cut);
+    if (cut.turns > 0) log.warn({ cutTurns: cut.turns }, 'the grace time was over before every turn was finished');
+    if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
   });
 
   // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
@@ -202,50 +216,14 @@ async function open(settings: Settings, originOf: OriginText, clock: Clock, log:
       security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
       bots: first.bots.map(({ id }) => id),
       dataSources: settings.auth.dataSources.length,
-      hasTokenCheck: verifier !== undefined,
+      hasTokenCheck: check !== undefined,
       opsPort: ops.port,
     },
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
-    warmed: warm(voice, [settings.prompts.apology, settings.prompts.handover, ...promptsOf(first)], warming.signal, log),
+    warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
     close: () => lifecycle.close(),
   };
-}
-
-function openVerifier(
-  settings: Settings,
-  profile: PlatformProfile,
-  trust: Trust,
-  metrics: Metrics,
-  clock: Clock,
-  log: Logger,
-  lifecycle: Lifecycle,
-): TokenVerifier {
-  const keys = new KeySource({
-    issuers: [...profile.jws.issuers, ...settings.platform.extraIssuers],
-    keySetSuffix: profile.jws.keySetSuffix,
-    allowLoopbackHttp: profile.jws.allowLoopbackHttpIssuers,
-    timeoutMs: settings.auth.keySet.timeoutMs,
-    maxBytes: settings.auth.keySet.maxBytes,
-    cooldownMs: settings.auth.keySet.cooldownMs,
-    staleMs: settings.auth.keySet.staleMs,
-    clock,
-    log,
-  });
-  lifecycle.opened('key source', () => {
-    keys.close();
-  });
-  return createTokenVerifier({
-    keys,
-    dataSources: trust.sources,
-    nonces: trust.nonces,
-    claimNames: { url: profile.jws.claims.url, schema: profile.jws.claims.schema, organization: profile.jws.claims.org },
-    clock,
-    log,
-    observer: metrics.tokens,
-    clockSkewMs: settings.auth.clockSkewMs,
-    rememberedTokens: settings.auth.rememberedTokens,
-  });
 }
 
 /** A catalogue that takes up changed bot modules until the server stops. */
@@ -266,8 +244,23 @@ function promptsOf(catalog: Catalog): readonly string[] {
   return catalog.bots.flatMap((bot) => bot.prompts);
 }
 
-async function warm(voice: CachingPromptVoice, texts: readonly string[], signal: AbortSignal, log: Logger): Promise<void> {
-  const { spoken, silent } = await voice.warm(texts, signal);
+/** What the server itself says. A filler whose sound is not ready is not said at all. */
+function ownPrompts({ prompts, turns, media }: Settings): readonly string[] {
+  const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
+  return [prompts.apology, prompts.handover, ...(hasFiller ? [prompts.filler] : [])];
+}
+
+/** @param own - texts that go first and stay in memory for good. */
+async function warm(
+  voice: CachingPromptVoice,
+  texts: readonly string[],
+  signal: AbortSignal,
+  log: Logger,
+  own: readonly string[] = [],
+): Promise<void> {
+  const warmths = [await voice.keep(own, signal), await voice.warm(texts, signal)];
+  const spoken = warmths.reduce((sum, warmth) => sum + warmth.spoken, 0);
+  const silent = warmths.flatMap((warmth) => warmth.silent);
   if (silent.length === 0 || signal.aborted) log.info({ spoken }, 'the static prompts are spoken');
   else log.warn({ spoken, silent }, 'these prompts have no sound and travel as text: install the synthesizer or set synthesizer.engine');
 }

@@ -33,41 +33,48 @@ export type CheckId = (typeof CHECK_IDS)[number];
 /** `fault`: calls cannot come in. `warning`: they can, but not for long, or not in every case. */
 export type Severity = 'fault' | 'warning';
 
-/** Something that is not right, as a closed set. Public like the ids of checks. */
-export type FindingCode =
-  | 'check_failed'
-  | 'check_timeout'
-  | 'token_not_stored'
-  | 'scope_missing'
-  | 'data_source_missing'
-  | 'data_source_ambiguous'
-  | 'schema_wrong'
-  | 'schema_of_other_transport'
-  | 'url_wrong'
-  | 'url_spelling'
-  | 'not_active'
-  | 'token_over'
-  | 'token_near_end'
-  | 'nonce_unknown'
-  | 'issuer_unknown'
-  | 'key_set_unreachable'
-  | 'key_missing'
-  | 'token_refused'
-  | 'clock_skew'
-  | 'host_unknown'
-  | 'not_listening'
-  | 'no_answer'
-  | 'tls_failed'
-  | 'certificate_untrusted'
-  | 'certificate_name'
-  | 'certificate_over'
-  | 'certificate_near_end'
-  | 'alpn_missing'
-  | 'health_bad'
-  | 'webhook_missing'
-  | 'webhook_inactive'
-  | 'webhook_target'
-  | 'no_agents';
+/** All that may be found. A closed set, public like the ids of checks; docs/doctor.md explains each, and a test compares both. */
+export const FINDING_CODES = [
+  'check_failed',
+  'check_timeout',
+  'no_organization',
+  'token_not_stored',
+  'not_authorized',
+  'scope_missing',
+  'data_source_missing',
+  'data_source_ambiguous',
+  'schema_wrong',
+  'schema_of_other_transport',
+  'url_wrong',
+  'url_spelling',
+  'not_active',
+  'token_over',
+  'token_near_end',
+  'nonce_unknown',
+  'issuer_unknown',
+  'key_set_unreachable',
+  'key_missing',
+  'token_refused',
+  'clock_skew',
+  'host_unknown',
+  'not_listening',
+  'no_answer',
+  'tls_failed',
+  'certificate_untrusted',
+  'certificate_name',
+  'certificate_over',
+  'certificate_near_end',
+  'alpn_missing',
+  'health_bad',
+  'webhook_missing',
+  'webhook_inactive',
+  'webhook_target',
+  'no_agents',
+  'agents_not_listed',
+] as const;
+
+/** Something that is not right. */
+export type FindingCode = (typeof FINDING_CODES)[number];
 
 /** One thing that is not right. Its texts are for people, in one line, and hold no token, nonce or secret. */
 export interface Finding {

@@ -8,7 +8,7 @@ import type { DataSourcesApi, WantedDataSource } from '../lifecycle/ports.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
 import type { TokenSource } from '../token-source.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
-import type { Endpoint } from './subject.ts';
+import type { Endpoint, RegisteredAddress } from './subject.ts';
 
 /** An organization whose data sources are managed through the administration interface. */
 export interface ExaminedOrganization {
@@ -20,6 +20,12 @@ export interface ExaminedOrganization {
   readonly dataSources: Pick<DataSourcesApi, 'list' | 'get'>;
 }
 
+/** A data source as the configuration wants it, and what is remembered of it. */
+export interface ExaminedDataSource extends WantedDataSource {
+  /** Its record when the server last looked. Unlike a pinned one it gives way when it is gone. */
+  readonly knownId?: string | undefined;
+}
+
 /** The webhooks there should be, and where to find those there are. */
 export interface ExaminedWebhooks {
   list(signal: AbortSignal): Promise<readonly WebhookRegistration[]>;
@@ -29,16 +35,28 @@ export interface ExaminedWebhooks {
   readonly applicationId: string;
 }
 
+/** What a server says that is asked for its agents. */
+export type AgentsAnswer = { readonly kind: 'listed'; readonly count: number } | { readonly kind: 'refused'; readonly why: string };
+
+/** What the platform asks when an administrator chooses an agent (G-05). */
+export interface AgentsQuestion {
+  readonly endpoint: Endpoint;
+  readonly organizationId: string;
+  /** Of the data source, as the platform presents it. */
+  readonly token: string;
+}
+
 /** What a health service says; `unknown`: there is none, or it says nothing of use. */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown';
 
 /** Everything that is looked at. */
 export interface DoctorContext {
   readonly profile: PlatformProfile;
-  /** Empty: nothing is managed, and what the platform has is not looked at. */
-  readonly organizations: readonly ExaminedOrganization[];
-  /** Data sources as the configuration wants them. */
-  readonly wanted: readonly WantedDataSource[];
+  /** Undefined: nothing is managed, and what the platform has is not looked at. */
+  readonly organizations: readonly ExaminedOrganization[] | undefined;
+  readonly wanted: readonly ExaminedDataSource[];
+  /** Where data sources will be registered, beside the addresses of those that are wanted already. */
+  readonly addresses?: readonly RegisteredAddress[] | undefined;
   readonly times: Pick<LifecycleTimes, 'leadMs' | 'retryMs' | 'checkMs'>;
   /** The ones that the server itself would use. */
   readonly verifier: TokenVerifier;
@@ -50,8 +68,10 @@ export interface DoctorContext {
   readonly webhooks?: ExaminedWebhooks | undefined;
   /** Asks the health service at an address. Undefined: not looked at. */
   readonly health?: ((endpoint: Endpoint, signal: AbortSignal) => Promise<HealthAnswer>) | undefined;
-  /** How many agents an organization can choose from (G-05). */
-  agents(organizationId: string, signal: AbortSignal): Promise<number>;
+  /** Asks the server at an address for its agents. Undefined, or no token to ask with: the configuration is looked at. */
+  readonly listAgents?: ((question: AgentsQuestion, signal: AbortSignal) => Promise<AgentsAnswer>) | undefined;
+  /** How many agents the configuration offers an organization. */
+  agents(organizationId: string): Promise<number>;
   /** PEM certificates of authorities that are trusted beside those of the runtime. */
   readonly authorities?: readonly string[] | undefined;
 }

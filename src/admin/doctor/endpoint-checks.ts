@@ -23,7 +23,7 @@ function endpointCheck(id: CheckId, title: string, needs: readonly CheckId[], ex
   return {
     ...{ id, title, needs },
     tasks: (context) =>
-      endpointsOf(context.wanted).map((endpoint) => ({
+      endpointsOf([...context.wanted, ...(context.addresses ?? [])]).map((endpoint) => ({
         subject: endpointSubject(endpoint),
         run: (tools) => examine(endpoint, tools, context),
       })),
@@ -115,7 +115,8 @@ export const alpnCheck = endpointCheck('alpn', 'it offers HTTP/2', ['tls_handsha
 export const healthCheck = endpointCheck(
   'health',
   'it says that it takes calls',
-  ['tls_handshake'],
+  // Without these nobody can ask.
+  ['certificate', 'alpn'],
   async (endpoint, tools, { health }) => {
     if (health === undefined) return { skipped: 'nobody asks the health service' };
     if (!endpoint.isGrpc) return { skipped: 'no data source of gRPC is registered there' };

@@ -1,8 +1,8 @@
 // Which of the platform's records are the data sources that we want, also when they are not quite as we want them: only
 // then can it be said what is wrong with them. Pure comparison.
 import { findDataSource, isOurs } from '../lifecycle/match.ts';
-import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSourceItem } from '../records.ts';
+import type { ExaminedDataSource } from './context.ts';
 import { compareUrls } from './url-spelling.ts';
 
 /** What the records say about a wanted data source. */
@@ -12,11 +12,14 @@ export type Pairing =
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
 
 /**
- * Finds the record of each wanted data source of one organization: the pinned one, else the one that fits (L-03, L-04),
- * else one that no other wanted data source fits and whose address is at least meant to be ours.
+ * Finds the record of each wanted data source of one organization: the pinned one (L-02), else the known one, else the
+ * one that fits (L-03, L-04), else one that no other wanted data source fits and whose address is at least meant to be ours.
  */
-export function pairRecords(items: readonly DataSourceItem[], wanted: readonly WantedDataSource[]): ReadonlyMap<WantedDataSource, Pairing> {
-  const pairs = new Map<WantedDataSource, Pairing>(wanted.map((each) => [each, fitting(items, each)]));
+export function pairRecords(
+  items: readonly DataSourceItem[],
+  wanted: readonly ExaminedDataSource[],
+): ReadonlyMap<ExaminedDataSource, Pairing> {
+  const pairs = new Map<ExaminedDataSource, Pairing>(wanted.map((each) => [each, fitting(items, each)]));
   for (const each of wanted) {
     if (each.pinnedId !== undefined || pairs.get(each)?.kind !== 'none') continue;
     const taken = new Set([...pairs.values()].flatMap((pair) => (pair.kind === 'found' ? [pair.id] : [])));
@@ -27,12 +30,14 @@ export function pairRecords(items: readonly DataSourceItem[], wanted: readonly W
   return pairs;
 }
 
-function fitting(items: readonly DataSourceItem[], wanted: WantedDataSource): Pairing {
-  if (wanted.pinnedId === undefined) return findDataSource(items, wanted);
-  return pairingOf(items.filter(({ id }) => id === wanted.pinnedId).map(({ id }) => id));
+function fitting(items: readonly DataSourceItem[], wanted: ExaminedDataSource): Pairing {
+  const { pinnedId, knownId } = wanted;
+  if (pinnedId !== undefined) return pairingOf(items.filter(({ id }) => id === pinnedId).map(({ id }) => id));
+  const known = items.find((item) => item.id === knownId && isOurs(item, wanted));
+  return known === undefined ? findDataSource(items, wanted) : { kind: 'found', id: known.id };
 }
 
-function isMeant({ url }: DataSourceItem, wanted: WantedDataSource): boolean {
+function isMeant({ url }: DataSourceItem, wanted: ExaminedDataSource): boolean {
   return url !== undefined && compareUrls(url, wanted.url).kind !== 'other';
 }
 

@@ -1,9 +1,8 @@
 // Is each wanted data source registered, and as it is configured (L-02 to L-05, J-19, J-1A)? Compares records with the
 // configuration; changes nothing.
-import type { WantedDataSource } from '../lifecycle/ports.ts';
 import { isActive, type DataSource } from '../records.ts';
 import type { Check, CheckId, CheckTask, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
-import type { DoctorContext } from './context.ts';
+import type { DoctorContext, ExaminedDataSource } from './context.ts';
 import { dataSourceSubject } from './subject.ts';
 import { pairRecords } from './registered-records.ts';
 import { shownText } from './shown-text.ts';
@@ -20,7 +19,7 @@ export interface RecordFinding {
 
 /** A wanted data source and the record of it. */
 export interface RecordCase {
-  readonly wanted: WantedDataSource;
+  readonly wanted: ExaminedDataSource;
   readonly record: DataSource;
   readonly context: DoctorContext;
   readonly tools: CheckTools;
@@ -62,7 +61,7 @@ export const dataSourceCheck: Check = {
         async run({ signal, notes }): Promise<Verdict> {
           const { organizationId } = wanted;
           const items = notes.lists.get(organizationId);
-          const api = context.organizations.find(({ id }) => id === organizationId)?.dataSources;
+          const api = context.organizations?.find(({ id }) => id === organizationId)?.dataSources;
           if (items === undefined || api === undefined) return { skipped: 'the data sources of this organization are not managed here' };
           const together = context.wanted.filter((each) => each.organizationId === organizationId);
           const pair = pairRecords(items, together).get(wanted) ?? { kind: 'none' };
@@ -87,7 +86,7 @@ export const dataSourceCheck: Check = {
     }),
 };
 
-function missing({ pinnedId, url, schemaId }: WantedDataSource, others: number, where: string): Finding {
+function missing({ pinnedId, url, schemaId }: ExaminedDataSource, others: number, where: string): Finding {
   const told = { code: 'data_source_missing', severity: 'fault', where } as const;
   if (pinnedId !== undefined) {
     const mend = 'mend the pinned id, or take it out to have the data source found or registered';

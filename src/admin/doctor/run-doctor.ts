@@ -16,6 +16,8 @@ export interface DoctorOptions {
   readonly perCheckMs: number;
   /** Most checks at once; default 6. */
   readonly maxParallel?: number;
+  /** Told of each check as it ends, in any order, and of how many there are; must not throw. */
+  readonly onResult?: ((result: CheckResult, checks: number) => void) | undefined;
 }
 
 /** How one check of one subject ended. */
@@ -100,6 +102,12 @@ class Examination {
   }
 
   async #examine(check: Check, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
+    const ending = await this.#ending(check, task, needed);
+    this.#options.onResult?.(ending.result, this.#running.length);
+    return ending;
+  }
+
+  async #ending(check: Check, task: CheckTask, needed: readonly Running[]): Promise<Ending> {
     const grounds = await Promise.all(needed.map(({ ending }) => ending));
     const missing = grounds.find(({ isGround }) => !isGround)?.result;
     if (missing !== undefined) {

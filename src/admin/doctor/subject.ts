@@ -43,10 +43,13 @@ export function endpointSubject(endpoint: Endpoint): Subject {
   return { text: hostAndPort(endpoint), path: ['all', `endpoint ${hostAndPort(endpoint)}`] };
 }
 
-/** The addresses that the platform dials for the wanted data sources, each once. */
-export function endpointsOf(wanted: readonly WantedDataSource[]): readonly Endpoint[] {
+/** What data sources are registered with, as far as an address says where to dial. */
+export type RegisteredAddress = Pick<WantedDataSource, 'url' | 'transport'>;
+
+/** The addresses that the platform dials, each once. */
+export function endpointsOf(registered: readonly RegisteredAddress[]): readonly Endpoint[] {
   const found = new Map<string, Endpoint>();
-  for (const { url, transport } of wanted) {
+  for (const { url, transport } of registered) {
     if (!URL.canParse(url)) continue;
     const { hostname, port, protocol } = new URL(url);
     const isTls = protocol !== 'http:' && protocol !== 'ws:';

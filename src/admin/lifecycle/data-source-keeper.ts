@@ -4,9 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import type { DataSource } from '../records.ts';
+import type { DataSource, DataSourceCreate } from '../records.ts';
+import { isNotThere } from '../rest/rest-error.ts';
+import { retryAfterOf } from '../rest/retry-after.ts';
+import { serveKept, toldNonce } from './kept-trust.ts';
 import { driftOf, findDataSource, isOurs } from './match.ts';
-import type { NonceJournal } from './nonce-journal.ts';
+import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
@@ -35,8 +38,10 @@ export interface DataSourceState {
   readonly expiresAtMs: number | undefined;
   /** Calls can come in: it is registered, and its token has not ended as far as is known. */
   readonly isServed: boolean;
-  /** Why the last step failed; undefined after one that did not. */
+  /** Why the last step that is over failed; undefined after one that did not. */
   readonly error: AppError | undefined;
+  /** End of the last step that did not fail, or when we began, ms since the epoch. */
+  readonly wellAtMs: number;
 }
 
 /** One data source of one organization on one transport. */
@@ -47,12 +52,15 @@ export class DataSourceKeeper {
   readonly #over: LinkedAbort = linkAbort();
   /** Whoever waits for the end of the next step. */
   readonly #waiting: (() => void)[] = [];
+  /** The record that was looked at last. */
+  #foundId: string | undefined;
   #wake: () => void = () => undefined;
   #running: Promise<void> | undefined;
   #expiresAtMs: number | undefined;
   /** When to renew, ms since the epoch. */
   #dueMs = 0;
   #error: AppError | undefined;
+  #wellAtMs: number;
   #isRenewalWanted = false;
   #isAlarmed = false;
 
@@ -60,6 +68,7 @@ export class DataSourceKeeper {
     this.#options = options;
     this.#draw = options.draw ?? Math.random;
     this.#served = new ServedDataSource(options.wanted, options.trust);
+    this.#wellAtMs = options.clock.nowMs();
   }
 
   /** How it is now. */
@@ -67,7 +76,13 @@ export class DataSourceKeeper {
     const { wanted, clock } = this.#options;
     const { id } = this.#served;
     const isServed = id !== undefined && (this.#expiresAtMs ?? Infinity) > clock.nowMs();
-    return { wanted, dataSourceId: id, expiresAtMs: this.#expiresAtMs, isServed, error: this.#error };
+    return { wanted, dataSourceId: id, expiresAtMs: this.#expiresAtMs, isServed, error: this.#error, wellAtMs: this.#wellAtMs };
+  }
+
+  /** Lets the tokens in that were good when the last process ended; asks nobody (L-15). Before the start, if at all. */
+  serveKnown(): void {
+    const { journal, wanted } = this.#options;
+    if (serveKept(journal, this.#served, wanted)) this.#ends(journal.known.current?.validUntilMs);
   }
 
   /**
@@ -127,17 +142,21 @@ export class DataSourceKeeper {
   async #step(): Promise<number> {
     const { times, clock } = this.#options;
     const { signal } = this.#over;
-    this.#error = undefined;
     try {
       await this.#reconcile(signal);
+      this.#error = undefined;
+      this.#wellAtMs = clock.nowMs();
     } catch (thrown) {
       if (signal.aborted) return 0;
       this.#error = toAppError(thrown, 'internal', 'the look after a data source failed');
-      this.#tell('failed');
+      this.#tell('failed', this.#error);
     }
     this.#lookAtClock();
     this.#tellWaiting();
-    if (this.#error !== undefined) return retryPauseMs(times, this.#draw());
+    if (this.#error !== undefined) {
+      const leftMs = (this.#expiresAtMs ?? Infinity) - clock.nowMs();
+      return retryPauseMs(times, this.#draw(), { wantedMs: retryAfterOf(this.#error), leftMs });
+    }
     return Math.max(0, Math.min(times.checkMs, this.#dueMs - clock.nowMs()));
   }
 
@@ -147,12 +166,13 @@ export class DataSourceKeeper {
     const record = await this.#found(signal);
     if (record === undefined) await this.#create(signal);
     else {
-      const isNew = this.#served.id !== record.id;
+      const isNew = this.#foundId !== record.id;
       const isRenewed = await this.#follow(record, isNew);
+      this.#foundId = record.id;
       const isDue = (isRenewalWanted && !isRenewed) || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
       if (driftOf(record, wanted).length > 0) await this.#update(record.id, 'repaired', signal);
       // Without a known nonce no token would be let in (L-15).
-      else if (isDue || journal.current === undefined) await this.#update(record.id, 'renewed', signal);
+      else if (isDue || journal.known.current === undefined) await this.#update(record.id, 'renewed', signal);
       else if (isNew) this.#tell('adopted');
     }
     // Asked for meanwhile: the next step's.
@@ -184,39 +204,35 @@ export class DataSourceKeeper {
    * @returns whether it is a renewal of ours whose answer was lost.
    */
   async #follow(record: DataSource, isNew: boolean): Promise<boolean> {
-    const { journal } = this.#options;
-    const { current, announced } = journal;
-    if (isNew) journal.serve(record.id);
-    if (record.nonce !== undefined) await this.#took(record.id, record.nonce, record.tokenExpiresAtMs ?? this.#assumedEndMs(record.nonce));
-    this.#served.serve(record);
-    if (record.nonce === undefined || record.nonce === current) return false;
-    const isRenewed = record.nonce === announced;
+    const { journal, wanted } = this.#options;
+    const before = journal.known;
+    const told = toldNonce(record, before, wanted);
+    if (told === undefined) this.#served.show(record.id, before);
+    else await this.#took(record.id, told, record.tokenExpiresAtMs ?? this.#assumedEndMs(told.nonce));
+    if (told === undefined || told.nonce === before.current?.nonce) return false;
+    const isRenewed = told.nonce === before.announced?.nonce;
     if (!isNew) this.#tell(isRenewed ? 'renewed' : 'followed');
     return isRenewed;
   }
 
   /** When the token of a nonce ends whose record does not say it (L-06). */
   #assumedEndMs(nonce: string): number | undefined {
-    const { journal, clock } = this.#options;
-    if (nonce === journal.current) return journal.currentValidUntilMs;
-    return nonce === journal.announced ? clock.nowMs() + this.#lifetimeMs : undefined;
+    const { current, announced } = this.#options.journal.known;
+    if (nonce === current?.nonce) return current.validUntilMs;
+    return nonce === announced?.nonce ? this.#options.clock.nowMs() + this.#lifetimeMs : undefined;
   }
 
   async #create(signal: AbortSignal): Promise<void> {
-    const { api, wanted } = this.#options;
-    const { audience, subject, schemaId, url, tokenLifetimeMinutes } = wanted;
     const nonce = await this.#announced();
-    const record = await api.create({ audience, subject, nonce, schemaId, url, tokenLifetimeMinutes }, signal);
+    const record = await this.#options.api.create(this.#registered(nonce), signal);
     await this.#settle(record.id, nonce, record, 'created');
   }
 
   async #update(id: string, transition: 'repaired' | 'renewed', signal: AbortSignal): Promise<void> {
-    const { api, wanted } = this.#options;
-    const { audience, subject, schemaId, url, tokenLifetimeMinutes } = wanted;
     const nonce = await this.#announced();
     let record: DataSource;
     try {
-      record = await api.update(id, { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes, status: 'active' }, signal);
+      record = await this.#options.api.update(id, { ...this.#registered(nonce), status: 'active' }, signal);
     } catch (thrown) {
       if (isRefusal(thrown)) await this.#reconsider(id, nonce, signal);
       throw thrown;
@@ -224,15 +240,21 @@ export class DataSourceKeeper {
     await this.#settle(id, nonce, record, transition);
   }
 
+  /** What the platform is told. */
+  #registered(nonce: string): DataSourceCreate {
+    const { audience, subject, schemaId, url, tokenLifetimeMinutes } = this.#options.wanted;
+    return { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes };
+  }
+
   /**
    * A nonce that the token check knows. The one of a try whose fate is not known is used again: sent twice it changes
    * nothing twice, and a registration that turns up late is known by it (R-04, R-12).
    */
   async #announced(): Promise<string> {
-    const { journal } = this.#options;
-    const nonce = journal.announced ?? randomBytes(NONCE_BYTES).toString('base64url');
-    await journal.announce(nonce);
-    this.#served.expect(nonce);
+    const { journal, wanted } = this.#options;
+    const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
+    await journal.announce(nonce, wanted);
+    this.#served.show(this.#served.id, journal.known);
     return nonce;
   }
 
@@ -240,19 +262,33 @@ export class DataSourceKeeper {
   async #reconsider(id: string, nonce: string, signal: AbortSignal): Promise<void> {
     const record = await getIfThere(this.#options.api, id, signal).catch(() => undefined);
     if (record === undefined || record.nonce === nonce) return;
-    this.#served.dropExpected();
-    await this.#options.journal.withdraw();
+    const { journal } = this.#options;
+    await this.#shown(id, journal.withdraw());
   }
 
   async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
-    await this.#took(id, nonce, record.tokenExpiresAtMs ?? this.#options.clock.nowMs() + this.#lifetimeMs);
-    this.#served.settle(id);
+    const { clock, times, wanted } = this.#options;
+    await this.#took(id, { nonce, values: wanted }, record.tokenExpiresAtMs ?? clock.nowMs() + this.#lifetimeMs);
+    // By a clock that is hours behind ours a fresh token is due at once, and the next one, and the next.
+    this.#dueMs = Math.max(this.#dueMs, clock.nowMs() + times.retryMs);
+    this.#foundId = id;
     this.#tell(transition);
   }
 
-  async #took(id: string, nonce: string, expiresAtMs: number | undefined): Promise<void> {
-    const { journal, times } = this.#options;
-    await journal.confirm(id, nonce, expiresAtMs);
+  async #took(id: string, nonce: KnownNonce, expiresAtMs: number | undefined): Promise<void> {
+    await this.#shown(id, this.#options.journal.confirm(id, nonce, expiresAtMs));
+    this.#ends(expiresAtMs);
+  }
+
+  /** Lets in what the journal knows after a change, which holds at once: nobody is refused until it is written. */
+  async #shown(id: string, written: Promise<void>): Promise<void> {
+    this.#served.show(id, this.#options.journal.known);
+    await written;
+  }
+
+  /** The current token ends then. */
+  #ends(expiresAtMs: number | undefined): void {
+    const { times } = this.#options;
     if (expiresAtMs === this.#expiresAtMs) return;
     this.#expiresAtMs = expiresAtMs;
     this.#dueMs = expiresAtMs === undefined ? 0 : renewalDueMs(expiresAtMs, this.#lifetimeMs, times, this.#draw());
@@ -272,7 +308,7 @@ export class DataSourceKeeper {
     if (this.#expiresAtMs === undefined || this.#isAlarmed) return;
     if (clock.nowMs() < alarmDueMs(this.#expiresAtMs, this.#lifetimeMs, times)) return;
     this.#isAlarmed = true;
-    this.#tell('overdue');
+    this.#tell('overdue', this.#error);
   }
 
   #nextStep(): Promise<void> {
@@ -286,10 +322,10 @@ export class DataSourceKeeper {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  #tell(transition: Transition): void {
+  #tell(transition: Transition, error?: AppError): void {
     const { wanted, observer } = this.#options;
     const { organizationId, transport } = wanted;
-    const known = { dataSourceId: this.#served.id, expiresAtMs: this.#expiresAtMs, error: this.#error };
+    const known = { dataSourceId: this.#served.id, expiresAtMs: this.#expiresAtMs, error };
     observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
   }
 }
@@ -302,7 +338,7 @@ async function getIfThere(api: DataSourcesApi, id: string, signal: AbortSignal):
   try {
     return await api.get(id, signal);
   } catch (thrown) {
-    if (isRefusal(thrown) && thrown.details['status'] === 404) return undefined;
+    if (isNotThere(thrown)) return undefined;
     throw thrown;
   }
 }

@@ -2,6 +2,7 @@
 import type { DataSource, DataSourceItem } from '../records.ts';
 import { isActive } from '../records.ts';
 import type { WantedDataSource } from './ports.ts';
+import { REGISTERED_VALUES } from './registered-values.ts';
 
 /** What a list says about a wanted data source. */
 export type Match =
@@ -24,15 +25,14 @@ export function findDataSource(items: readonly DataSourceItem[], wanted: WantedD
 }
 
 /** False for a record that says it was registered by another app. */
-export function isOurs({ applicationId }: DataSourceItem, wanted: WantedDataSource): boolean {
+export function isOurs({ applicationId }: DataSourceItem, wanted: Pick<WantedDataSource, 'applicationId'>): boolean {
   return applicationId === undefined || wanted.applicationId === undefined || applicationId === wanted.applicationId;
 }
 
 /** The members that are not as we want them, by name; `status` for one that gets no calls (L-05). */
 export function driftOf(record: DataSource, wanted: WantedDataSource): readonly string[] {
-  const members = ['url', 'schemaId', 'audience', 'subject'] as const;
   // What the record does not say cannot be wrong, but an unknown status is not active.
-  const drift: string[] = members.filter((member) => record[member] !== undefined && record[member] !== wanted[member]);
+  const drift: string[] = REGISTERED_VALUES.filter((member) => record[member] !== undefined && record[member] !== wanted[member]);
   if (record.status !== undefined && !isActive(record)) drift.push('status');
   return drift;
 }

@@ -1,155 +1,231 @@
-// The nonces of one data source, in the book of the token check and in the durable store at once: a restart must not
-// refuse a token that was good before it (L-09, L-15, J-05).
+// The nonces of one data source in the durable store, each with the values that its token carries: a restart must not refuse a
+// token that was good before it (L-09, L-15, J-05). What the token check believes is not its business.
 import { z } from 'zod';
-import type { NonceBook } from '../../auth/nonces.ts';
+import type { TokenTransport } from '../../auth/principal.ts';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
+import { parseJson } from '../../base/json.ts';
 import type { SecretStore } from '../secret-store.ts';
+import { areSameValues, valuesOf, type RegisteredValues } from './registered-values.ts';
 
+/** What the names of all journals in the store begin with; behind it stands the organization. */
+export const JOURNALS = 'data-sources/';
+const TRANSPORTS: readonly TokenTransport[] = ['grpc', 'websocket'];
 /** Longest life of a token, ms (J-01): how long a replaced nonce is accepted when its token's end is not known. */
 const TOKEN_LIFE_MS = 24 * 3_600_000;
+/**
+ * How much longer than its token a replaced nonce is accepted, ms: the platform goes by its own clock, which may be so much
+ * behind ours (J-16). The times of the token itself are checked beside it.
+ */
+const CLOCK_SKEW_MS = 30_000;
 /** Replaced nonces kept; the book keeps as many. */
 const MAX_REPLACED = 4;
 
+/** Without values: written by a version that kept none, and they are those of the configuration. */
+const noncePart = z.strictObject({
+  nonce: z.string(),
+  values: z.strictObject({ url: z.string(), schemaId: z.string(), audience: z.string(), subject: z.string() }).optional(),
+});
 const writtenSchema = z.strictObject({
   version: z.literal(1),
   dataSourceId: z.string().optional(),
   /** `validUntilMs` is the end of its token where it is known. */
-  current: z.strictObject({ nonce: z.string(), validUntilMs: z.number().optional() }).optional(),
+  current: noncePart.extend({ validUntilMs: z.number().optional() }).optional(),
   /** Told to the platform, or about to be; nobody knows yet whether it took it. */
-  announced: z.string().optional(),
-  replaced: z.array(z.strictObject({ nonce: z.string(), validUntilMs: z.number() })),
+  announced: z.union([noncePart, z.string().transform((nonce): z.output<typeof noncePart> => ({ nonce }))]).optional(),
+  replaced: z.array(noncePart.extend({ validUntilMs: z.number() })),
 });
-type Written = z.infer<typeof writtenSchema>;
+type Written = z.output<typeof writtenSchema>;
+
+/** A nonce and what else its token carries. A token that carries the values of another nonce is none of the platform's. */
+export interface KnownNonce {
+  readonly nonce: string;
+  readonly values: RegisteredValues;
+}
+
+/** The nonces that tokens may come with. */
+export interface KnownNonces {
+  /** Of the current token; undefined when it is not known. `validUntilMs` is its end as far as the platform told or we assumed. */
+  readonly current?: (KnownNonce & { readonly validUntilMs?: number | undefined }) | undefined;
+  /** One that was sent and whose fate is not known: sending the same again changes nothing twice. */
+  readonly announced?: KnownNonce | undefined;
+  /** Those before, the oldest first, with the time until which they are accepted, ms since the epoch (J-05). */
+  readonly replaced: readonly (KnownNonce & { readonly validUntilMs: number })[];
+}
+
+/** The name of a journal in the store: an organization, a plain UUID, has one for each transport. */
+export function journalKey({ organizationId, transport }: { readonly organizationId: string; readonly transport: TokenTransport }): string {
+  return `${JOURNALS}${organizationId}/${transport}`;
+}
 
 /** What a journal is made with. */
 export interface NonceJournalOptions {
   /** Its name in the store. */
   readonly key: string;
-  readonly store: SecretStore;
-  readonly nonces: NonceBook;
+  readonly store: Pick<SecretStore, 'get' | 'set' | 'delete'>;
+  /** What nonces belong to that were written without their values. */
+  readonly configured: RegisteredValues;
   readonly clock: Clock;
   /** A change could not be written. It holds in memory; only a restart before the next write would forget it. */
   readonly onUnsaved: (error: AppError) => void;
 }
 
-/** The nonces of one data source. Its owner publishes the data source itself. */
+/** The nonces of one data source. Every change holds in memory at once, before it is written. */
 export class NonceJournal {
   readonly #options: NonceJournalOptions;
-  #written: Written;
+  #dataSourceId: string | undefined;
+  #known: KnownNonces;
+  /** False while the store does not say the values of each nonce. */
+  #isWhole: boolean;
 
-  private constructor(options: NonceJournalOptions, written: Written) {
+  private constructor(options: NonceJournalOptions, { dataSourceId, current, announced, replaced }: Written) {
     this.#options = options;
-    this.#written = written;
+    this.#dataSourceId = dataSourceId;
+    const written = [current, announced, ...replaced].filter((one) => one !== undefined);
+    this.#isWhole = written.every(({ values }) => values !== undefined);
+    const configured = valuesOf(options.configured);
+    this.#known = {
+      current: current && { ...current, values: current.values ?? configured },
+      announced: announced && { ...announced, values: announced.values ?? configured },
+      replaced: replaced.map((one) => ({ ...one, values: one.values ?? configured })),
+    };
   }
 
-  /** Reads what was written before; the book learns of it in {@link NonceJournal.serve}. */
+  /** Reads what was written before. */
   static async open(options: NonceJournalOptions): Promise<NonceJournal> {
     return new NonceJournal(options, read(await options.store.get(options.key)));
   }
 
   /** The data source that the nonces belong to, once it is known. */
   get dataSourceId(): string | undefined {
-    return this.#written.dataSourceId;
+    return this.#dataSourceId;
   }
 
-  /** The nonce of the current token; undefined when it is not known. */
-  get current(): string | undefined {
-    return this.#written.current?.nonce;
+  /** All of them; those whose time is over are left out. */
+  get known(): KnownNonces {
+    const nowMs = this.#options.clock.nowMs();
+    return { ...this.#known, replaced: this.#known.replaced.filter(({ validUntilMs }) => validUntilMs > nowMs) };
   }
 
-  /** End of its token, ms since the epoch, as far as the platform told or we assumed. */
-  get currentValidUntilMs(): number | undefined {
-    return this.#written.current?.validUntilMs;
-  }
-
-  /** A nonce that was sent and whose fate is not known: sending the same again changes nothing twice. */
-  get announced(): string | undefined {
-    return this.#written.announced;
-  }
-
-  /** Puts all known nonces into the book under the id of the data source. */
-  serve(dataSourceId: string): void {
-    const { nonces, clock } = this.#options;
-    const { current, announced, replaced } = this.#written;
-    nonces.forget(dataSourceId);
-    const nowMs = clock.nowMs();
-    for (const [index, { nonce }] of replaced.entries()) {
-      const before = replaced[index - 1];
-      nonces.rotate(dataSourceId, nonce, { previousValidUntilMs: before?.validUntilMs ?? nowMs });
-    }
-    if (current !== undefined) nonces.rotate(dataSourceId, current.nonce, { previousValidUntilMs: replaced.at(-1)?.validUntilMs ?? nowMs });
-    if (announced !== undefined) nonces.expect(dataSourceId, announced);
-    if (this.#written.dataSourceId !== dataSourceId) this.#written = { ...this.#written, dataSourceId };
-  }
-
-  /** Remembers a nonce that the platform is about to be told. Resolves when a restart would know it. */
-  async announce(nonce: string): Promise<void> {
-    if (this.#written.announced === nonce) return;
-    this.#written = { ...this.#written, announced: nonce };
-    if (this.dataSourceId !== undefined) this.#options.nonces.expect(this.dataSourceId, nonce);
+  /**
+   * Remembers a nonce that the platform is about to be told, with the values that it is told. Resolves when a restart would
+   * know it.
+   */
+  async announce(nonce: string, values: RegisteredValues): Promise<void> {
+    const { announced } = this.#known;
+    const next = { nonce, values: valuesOf(values) };
+    if (announced !== undefined && isSame(announced, next)) return;
+    // A try with other values may still turn out to have been taken.
+    const replaced = announced === undefined ? [] : [{ ...announced, validUntilMs: this.#longest }];
+    this.#known = { ...this.#known, announced: next, replaced: this.#replaced(replaced, next) };
     await this.#save();
   }
 
   /** The platform surely did not take the announced nonce. */
   async withdraw(): Promise<void> {
-    const { announced, ...rest } = this.#written;
-    if (announced === undefined) return;
-    this.#written = rest;
-    if (this.dataSourceId !== undefined) this.#options.nonces.withdraw(this.dataSourceId, announced);
+    if (this.#known.announced === undefined) return;
+    this.#known = { ...this.#known, announced: undefined };
     await this.#save();
   }
 
   /**
-   * The platform has this nonce: the one before is accepted until its last token ends.
+   * The platform has this nonce: the one before is accepted, with the values of its time, until its last token ends by the
+   * platform's clock.
    *
    * @param validUntilMs - end of the nonce's token, ms since the epoch; undefined when the platform does not say.
    */
-  async confirm(dataSourceId: string, nonce: string, validUntilMs: number | undefined): Promise<void> {
-    const { current, announced, replaced } = this.#written;
-    const isSame = current?.nonce === nonce && this.dataSourceId === dataSourceId;
-    if (isSame && current.validUntilMs === validUntilMs && announced !== nonce) return;
-    const nowMs = this.#options.clock.nowMs();
+  async confirm(dataSourceId: string, confirmed: KnownNonce, validUntilMs: number | undefined): Promise<void> {
+    const { current, announced } = this.#known;
+    const { nonce } = confirmed;
+    const next = { nonce, values: valuesOf(confirmed.values) };
+    const isKnown = current !== undefined && isSame(current, next) && this.#dataSourceId === dataSourceId;
+    if (isKnown && current.validUntilMs === validUntilMs && announced?.nonce !== nonce && this.#isWhole) return;
     const before =
-      current === undefined || current.nonce === nonce
+      current === undefined || isSame(current, next)
         ? []
-        : [{ nonce: current.nonce, validUntilMs: current.validUntilMs ?? nowMs + TOKEN_LIFE_MS }];
-    this.#written = {
-      version: 1,
-      dataSourceId,
-      current: validUntilMs === undefined ? { nonce } : { nonce, validUntilMs },
+        : [{ nonce: current.nonce, values: current.values, validUntilMs: endOf(current) ?? this.#longest }];
+    this.#dataSourceId = dataSourceId;
+    this.#known = {
+      current: validUntilMs === undefined ? next : { ...next, validUntilMs },
       // A nonce of ours that somebody else overtook may still have been taken: it stays known until the next renewal.
-      ...(announced === undefined || announced === nonce ? {} : { announced }),
-      replaced: [...replaced, ...before].filter((known) => known.nonce !== nonce && known.validUntilMs > nowMs).slice(-MAX_REPLACED),
+      announced: announced?.nonce === nonce ? undefined : announced,
+      replaced: this.#replaced(before, next),
     };
-    this.serve(dataSourceId);
     await this.#save();
   }
 
-  /** Forgets everything, here and in the book. */
+  /** Forgets everything. */
   async erase(): Promise<void> {
-    if (this.dataSourceId !== undefined) this.#options.nonces.forget(this.dataSourceId);
-    this.#written = { version: 1, replaced: [] };
+    this.#dataSourceId = undefined;
+    this.#known = { replaced: [] };
     await this.#options.store.delete(this.#options.key);
+  }
+
+  /** Those that are accepted besides, once `next` is known otherwise. */
+  #replaced(more: KnownNonces['replaced'], next: KnownNonce): KnownNonces['replaced'] {
+    return [...this.known.replaced, ...more].filter((one) => !isSame(one, next)).slice(-MAX_REPLACED);
+  }
+
+  /** When a token that is made now has ended for sure, ms since the epoch. */
+  get #longest(): number {
+    return this.#options.clock.nowMs() + TOKEN_LIFE_MS + CLOCK_SKEW_MS;
   }
 
   async #save(): Promise<void> {
     const { store, key, onUnsaved } = this.#options;
     try {
-      await store.set(key, JSON.stringify(this.#written));
+      const written: Written = { version: 1, dataSourceId: this.#dataSourceId, ...this.#known, replaced: [...this.#known.replaced] };
+      await store.set(key, JSON.stringify(written));
+      this.#isWhole = true;
     } catch (thrown) {
       onUnsaved(toAppError(thrown, 'store_failed', 'the nonces of a data source cannot be saved'));
     }
   }
 }
 
-function read(text: string | undefined): Written {
-  const nothing: Written = { version: 1, replaced: [] };
-  if (text === undefined) return nothing;
-  try {
-    return writtenSchema.parse(JSON.parse(text));
-  } catch {
-    // Written by another version: the platform's record has the current nonce, or the next renewal makes one.
-    return nothing;
+function isSame(one: KnownNonce, other: KnownNonce): boolean {
+  return one.nonce === other.nonce && areSameValues(one.values, other.values);
+}
+
+/** Until when the current nonce is accepted once it is replaced; undefined when the end of its token is not known. */
+function endOf({ validUntilMs }: { readonly validUntilMs?: number | undefined }): number | undefined {
+  return validUntilMs === undefined ? undefined : validUntilMs + CLOCK_SKEW_MS;
+}
+
+/** The data source that a journal is of, for somebody who only looks; undefined when none is known. */
+export async function journalledDataSource(store: Pick<SecretStore, 'get'>, key: string): Promise<string | undefined> {
+  return read(await store.get(key)).dataSourceId;
+}
+
+/** What may be told of a journal. */
+export interface JournalView {
+  readonly transport: TokenTransport;
+  /** Undefined when none is known. */
+  readonly dataSourceId: string | undefined;
+  /** End of the current token, ms since the epoch, as far as it is known. */
+  readonly tokenEndsMs: number | undefined;
+  /** A renewal was begun, and nobody knows yet what became of it. */
+  readonly isRenewalOpen: boolean;
+}
+
+/** The journals of one organization, a plain UUID. */
+export async function journalsOf(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<readonly JournalView[]> {
+  const views: JournalView[] = [];
+  for (const transport of TRANSPORTS) {
+    const text = await store.get(journalKey({ organizationId, transport }));
+    if (text === undefined) continue;
+    const { dataSourceId, current, announced } = read(text);
+    views.push({ transport, dataSourceId, tokenEndsMs: current?.validUntilMs, isRenewalOpen: announced !== undefined });
   }
+  return views;
+}
+
+/** UUIDs of the organizations with a journal in the store. */
+export async function organizationsWithJournals(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
+  return (await store.keys(JOURNALS)).map((key) => key.slice(JOURNALS.length).split('/')[0] ?? '');
+}
+
+function read(text: string | undefined): Written {
+  // Written by another version: the platform's record has the current nonce, or the next renewal makes one.
+  return writtenSchema.safeParse(parseJson(text ?? '')).data ?? { version: 1, replaced: [] };
 }

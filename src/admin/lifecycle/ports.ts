@@ -8,7 +8,7 @@ import type { DataSource, DataSourceCreate, DataSourceItem, DataSourceUpdate } f
 /** The data sources of one organization, as the platform keeps them. Rejects with AppError `platform_…` codes. */
 export interface DataSourcesApi {
   list(signal: AbortSignal): Promise<readonly DataSourceItem[]>;
-  /** Rejects with `platform_refused` and the detail `status` 404 for one that is not there. */
+  /** Rejects with `platform_refused` and the detail `status` 404 or 410 for one that is not there. */
   get(id: string, signal: AbortSignal): Promise<DataSource>;
   create(create: DataSourceCreate, signal: AbortSignal): Promise<DataSource>;
   update(id: string, update: DataSourceUpdate, signal: AbortSignal): Promise<DataSource>;

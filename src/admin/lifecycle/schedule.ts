@@ -14,6 +14,10 @@ export interface LifecycleTimes {
 const JITTER_PART = 0.1;
 /** Part of a pause between tries by which they are spread. */
 const RETRY_JITTER_PART = 0.2;
+/** So many tries are made before a token ends, whatever the platform wants. */
+const LAST_TRIES = 5;
+/** So many intervals without a look that went well are an alarm. */
+const ALARM_LOOKS = 3;
 
 /**
  * When to renew, ms since the epoch. A lead time that is longer than half of the token's life would renew without end; then
@@ -31,7 +35,23 @@ export function alarmDueMs(expiresAtMs: number, lifetimeMs: number, { leadMs }: 
   return expiresAtMs - Math.min(leadMs, lifetimeMs / 2) / 2;
 }
 
-/** The pause after a try that failed, ms. @param drawn - 0 to 1. */
-export function retryPauseMs({ retryMs }: LifecycleTimes, drawn: number): number {
-  return retryMs * (1 - RETRY_JITTER_PART + 2 * RETRY_JITTER_PART * drawn);
+/** When looks that do not succeed are an alarm, ms since the epoch. @param wellAtMs - end of the last one that did. */
+export function lookAlarmDueMs(wellAtMs: number, { checkMs, retryMs }: LifecycleTimes): number {
+  return wellAtMs + ALARM_LOOKS * Math.max(checkMs, retryMs);
+}
+
+/**
+ * The pause after a try that failed, ms. Not before the time that the platform named (R-11), unless too few tries were left
+ * then before the token ends.
+ *
+ * @param drawn - 0 to 1.
+ * @param bounds - `wantedMs`: how long the platform wants to be left alone; `leftMs`: until the token ends.
+ */
+export function retryPauseMs(
+  { retryMs }: LifecycleTimes,
+  drawn: number,
+  { wantedMs, leftMs }: { readonly wantedMs: number; readonly leftMs: number },
+): number {
+  const ownMs = retryMs * (1 - RETRY_JITTER_PART + 2 * RETRY_JITTER_PART * drawn);
+  return Math.max(ownMs, Math.min(wantedMs, leftMs - LAST_TRIES * retryMs));
 }

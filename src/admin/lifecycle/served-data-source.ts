@@ -1,13 +1,22 @@
-// What the token check believes of one data source: the values the platform has, and beside them, while a change is under
-// way, the values it will have. Both are good until the answer is there, because the platform may be faster than it (L-09).
+// What the token check believes of one data source: the values and nonce the platform has; beside them, while a change is
+// under way, those it will have, because the platform may be faster than its answer (L-09); and those it had, because it may
+// go on presenting its last token until that ends (J-05).
+import type { KnownNonces } from './nonce-journal.ts';
 import type { Trust, WantedDataSource } from './ports.ts';
-import type { DataSource } from '../records.ts';
+import { areSameValues, valuesOf, type RegisteredValues } from './registered-values.ts';
+
+/** Values, and the name under which the token check has them. */
+interface Place {
+  readonly name: string;
+  readonly values: RegisteredValues;
+}
 
 /** The tokens of one data source that are let in. */
 export class ServedDataSource {
   readonly #wanted: WantedDataSource;
   readonly #trust: Trust;
   #id: string | undefined;
+  #places: Place[] = [];
 
   constructor(wanted: WantedDataSource, trust: Trust) {
     this.#wanted = wanted;
@@ -19,43 +28,45 @@ export class ServedDataSource {
     return this.#id;
   }
 
-  /** Lets tokens in that carry what the record says; what it leaves open is as we want it. */
-  serve(record: DataSource): void {
-    if (this.#id !== undefined && this.#id !== record.id) this.#trust.sources.remove(this.#id);
-    this.#id = record.id;
-    const { organizationId, transport, ...wanted } = this.#wanted;
-    const { url = wanted.url, schemaId = wanted.schemaId, audience = wanted.audience, subject = wanted.subject } = record;
-    this.#trust.sources.put({ id: record.id, organizationId, transport, url, schemaId, audience, subject });
-  }
-
-  /** Lets tokens in that carry what the platform is about to be told. */
-  expect(nonce: string): void {
-    const { organizationId, transport, url, schemaId, audience, subject } = this.#wanted;
-    this.#trust.nonces.rotate(this.#nextId, nonce);
-    this.#trust.sources.put({ id: this.#nextId, organizationId, transport, url, schemaId, audience, subject });
-  }
-
-  /** The platform has the values that were expected. Calls that came in meanwhile are not touched. */
-  settle(id: string): void {
-    const { url, schemaId, audience, subject } = this.#wanted;
-    this.serve({ id, url, schemaId, audience, subject });
-    this.dropExpected();
-  }
-
-  /** The platform did not take what was expected. */
-  dropExpected(): void {
-    this.#trust.sources.remove(this.#nextId);
-    this.#trust.nonces.forget(this.#nextId);
+  /**
+   * Lets in these tokens, each nonce with the values of its own time, and no others any more. Calls that came in are not
+   * touched.
+   *
+   * @param id - undefined when there is no data source yet.
+   * @throws AppError `overloaded` when there are too many data sources.
+   */
+  show(id: string | undefined, { current, announced, replaced }: KnownNonces): void {
+    const { nonces } = this.#trust;
+    // Nobody is refused in between: no token is checked before this is over.
+    this.drop();
+    this.#id = id;
+    if (id !== undefined) this.#place(current?.values ?? valuesOf(this.#wanted), id);
+    if (id !== undefined && current !== undefined) nonces.rotate(id, current.nonce);
+    const { organizationId, transport } = this.#wanted;
+    const beside = `${organizationId}/${transport}`;
+    if (announced !== undefined) nonces.expect(this.#place(announced.values, `${beside}/next`), announced.nonce);
+    for (const [index, { nonce, values, validUntilMs }] of replaced.entries()) {
+      nonces.keep(this.#place(values, `${beside}/previous/${String(index)}`), nonce, validUntilMs);
+    }
   }
 
   /** Lets nobody in any more. */
   drop(): void {
-    this.dropExpected();
-    if (this.#id !== undefined) this.#trust.sources.remove(this.#id);
+    for (const { name } of this.#places) {
+      this.#trust.sources.remove(name);
+      this.#trust.nonces.forget(name);
+    }
+    this.#places = [];
     this.#id = undefined;
   }
 
-  get #nextId(): string {
-    return `${this.#wanted.organizationId}/${this.#wanted.transport}/next`;
+  /** Where tokens with these values are let in. @returns its name, which is `name` when there is none yet. */
+  #place(values: RegisteredValues, name: string): string {
+    const known = this.#places.find((place) => areSameValues(place.values, values));
+    if (known !== undefined) return known.name;
+    const { organizationId, transport } = this.#wanted;
+    this.#places.push({ name, values });
+    this.#trust.sources.put({ ...values, id: name, organizationId, transport });
+    return name;
   }
 }

@@ -1,17 +1,16 @@
 // Who is served: one keeper for each data source of each authorized organization, begun when it authorizes, ended when it
 // takes that back. Knows how to begin and end them, not how a keeper does its work.
-import { waitAtMost } from '../../base/abort.ts';
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { TokenSource } from '../token-source.ts';
 import type { AuthorizationHandler, AuthorizingOrganization } from '../webhooks/inbox.ts';
 import { DataSourceKeeper, type DataSourceState } from './data-source-keeper.ts';
-import { NonceJournal } from './nonce-journal.ts';
+import { journalKey, JOURNALS, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Trust, WantedDataSource } from './ports.ts';
 import type { LifecycleTimes } from './schedule.ts';
 
-const KEY_PREFIX = 'data-sources/';
 /** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
 const MAX_AT_ONCE = 4;
 /** Longest wait for the first step of an organization, ms; its keepers go on all the same. */
@@ -55,11 +54,15 @@ interface Served {
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
   readonly #served = new Map<string, Served>();
-  /** Keepers whose first step has been begun. */
+  /** Keepers that let in what is known of their data source. */
   readonly #keepers = new Map<string, readonly DataSourceKeeper[]>();
   /** Deauthorized since the start: a start that is still under way must not bring them back (H-23). */
   readonly #gone = new Set<string>();
-  #isClosed = false;
+  readonly #over: LinkedAbort = linkAbort();
+  /** Opened, and not begun yet; or why it could not be opened. */
+  readonly #waiting: { readonly organization: AuthorizingOrganization; readonly keepers: readonly DataSourceKeeper[] | AppError }[] = [];
+  /** The first steps that are under way or to come. */
+  #starting: Promise<unknown> | undefined;
 
   constructor(options: ServedOrganizationsOptions) {
     this.#options = options;
@@ -71,35 +74,52 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * Begins organizations that are known to be authorized, a few at a time. Resolves when each has had its first step, with
-   * those that failed; these are tried again without end.
+   * Lets in what was good before a restart of organizations that are known to be authorized; asks nobody (L-15). Their first
+   * steps come with {@link ServedOrganizations.start}.
    */
-  async start(organizations: readonly AuthorizingOrganization[], signal: AbortSignal): Promise<readonly StartFailure[]> {
+  async serveKept(organizations: readonly AuthorizingOrganization[]): Promise<void> {
+    const opened = organizations.map(async (organization) => ({ organization, keepers: await this.#opened(organization) }));
+    this.#waiting.push(...(await Promise.all(opened)));
+  }
+
+  /**
+   * Begins those that wait, a few at a time. Resolves when each has had its first step, or when `signal` aborts, with those
+   * that failed until then; nothing of it is given up.
+   */
+  async start(signal: AbortSignal): Promise<readonly StartFailure[]> {
     const failures: StartFailure[] = [];
-    const waiting = [...organizations];
+    const { clock } = this.#options;
+    const waiting = this.#waiting.splice(0);
+    const { length } = waiting;
     const worker = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
-        const { organizationId } = next;
-        if (this.#gone.has(organizationId)) continue;
-        for (const error of await this.#begin(next, signal)) failures.push({ organizationId, error });
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const { organization, keepers } = next;
+        const errors = keepers instanceof AppError ? [keepers] : await this.#begin(organization, keepers, this.#over.signal);
+        failures.push(...errors.map((error) => ({ organizationId: organization.organizationId, error })));
       }
     };
-    await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
-    return failures;
+    this.#starting = Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
+    await waitAtMost(this.#starting, MAX_START_MS * Math.max(1, length), clock, signal);
+    return [...failures];
   }
 
   /**
    * An organization has authorized the app. Resolves when its tokens are there and its data sources have been looked after
    * once; what fails of these is tried again without end.
    *
-   * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26).
+   * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26); of the
+   *   store.
    */
   async authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void> {
     const { tokens } = this.#options;
     await tokens.tokensOf(organization.authorizerOrgId).current(signal);
     this.#gone.delete(organization.organizationId);
     const known = this.#keepers.get(organization.organizationId);
-    if (known === undefined) await this.#begin(organization, signal);
+    if (known === undefined) {
+      const keepers = await this.#opened(organization);
+      if (keepers instanceof AppError) throw keepers;
+      await this.#begin(organization, keepers, signal);
+    }
     // Authorized anew, it has another machine account (6.5): what was registered by the one before is found or replaced.
     else await this.#wait(Promise.all(known.map((keeper) => keeper.renew())), signal);
   }
@@ -116,33 +136,48 @@ export class ServedOrganizations implements AuthorizationHandler {
     const failed = forgotten.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw toAppError(failed.reason, 'store_failed', 'the nonces of an organization could not be erased');
     // Of data sources that are no longer wanted, or were never begun in this process.
-    for (const key of await store.keys(`${KEY_PREFIX}${organizationId}/`)) await store.delete(key);
+    for (const key of await store.keys(`${JOURNALS}${organizationId}/`)) await store.delete(key);
     await tokens.forget(organizationId);
   }
 
   /** Ends all work; nothing is deleted or disabled, here or there (L-13). */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#over.abort('shutdown');
     const opened = await Promise.allSettled([...this.#served.values()].map(({ keepers }) => keepers));
     const keepers = opened.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     await Promise.all(keepers.map((keeper) => keeper.stop()));
+    await this.#starting;
   }
 
-  /** @returns what failed at the first step; empty for an organization that has been begun already. */
-  async #begin(organization: AuthorizingOrganization, signal: AbortSignal): Promise<readonly AppError[]> {
+  /**
+   * The keepers of an organization, which let in what is known of it. None for one that has them already, or has left.
+   *
+   * @returns the error that keeps it from being begun. Never throws.
+   */
+  async #opened(organization: AuthorizingOrganization): Promise<readonly DataSourceKeeper[] | AppError> {
     const { organizationId } = organization;
-    if (this.#isClosed || this.#served.has(organizationId)) return [];
+    if (this.#hasEnded(organizationId) || this.#served.has(organizationId)) return [];
     const opening = this.#open(organization);
     this.#served.set(organizationId, { keepers: opening });
-    let keepers: readonly DataSourceKeeper[];
     try {
-      keepers = await opening;
+      const keepers = await opening;
+      if (this.#hasEnded(organizationId)) return [];
+      for (const keeper of keepers) keeper.serveKnown();
+      this.#keepers.set(organizationId, keepers);
+      return keepers;
     } catch (thrown) {
       this.#served.delete(organizationId);
-      return [toAppError(thrown, 'internal', 'an organization could not be begun')];
+      return toAppError(thrown, 'internal', 'an organization could not be begun');
     }
+  }
+
+  /** The first step of its keepers. @returns what failed at it. */
+  async #begin(
+    { organizationId }: AuthorizingOrganization,
+    keepers: readonly DataSourceKeeper[],
+    signal: AbortSignal,
+  ): Promise<readonly AppError[]> {
     if (this.#hasEnded(organizationId)) return [];
-    this.#keepers.set(organizationId, keepers);
     const errors: AppError[] = [];
     const started = keepers.map((keeper) =>
       keeper.start().catch((thrown: unknown) => {
@@ -156,7 +191,7 @@ export class ServedOrganizations implements AuthorizationHandler {
 
   /** While its journals were read it may have left, or we. */
   #hasEnded(organizationId: string): boolean {
-    return this.#isClosed || this.#gone.has(organizationId);
+    return this.#over.isAborted || this.#gone.has(organizationId);
   }
 
   async #open({ organizationId, authorizerOrgId }: AuthorizingOrganization): Promise<readonly DataSourceKeeper[]> {
@@ -164,8 +199,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     const api = openApi(tokens.tokensOf(authorizerOrgId));
     return Promise.all(
       wanted(organizationId).map(async (one) => {
-        const key = `${KEY_PREFIX}${organizationId}/${one.transport}`;
-        const journal = await NonceJournal.open({ key, store, nonces: trust.nonces, clock, onUnsaved });
+        const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
         return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer });
       }),
     );

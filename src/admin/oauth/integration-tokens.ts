@@ -19,6 +19,9 @@ export interface IntegrationTokensOptions {
   readonly bufferSeconds?: number | undefined;
 }
 
+/** How long a refusal of the refresh token is believed before it is tried again, ms. */
+const REFUSED_MS = 600_000;
+
 /** Where the pair lies in the store. */
 export const INTEGRATION_KEY = 'integration/tokens';
 
@@ -29,7 +32,7 @@ export const INTEGRATION_KEY = 'integration/tokens';
 export class IntegrationTokens implements TokenSource {
   readonly #options: IntegrationTokensOptions;
   #kept: KeptTokens<OAuthTokens>;
-  #refusal: { readonly refreshToken: string; readonly error: AppError } | undefined;
+  #refusal: { readonly refreshToken: string; readonly error: AppError; readonly untilMs: number } | undefined;
 
   constructor(options: IntegrationTokensOptions) {
     this.#options = options;
@@ -80,12 +83,15 @@ export class IntegrationTokens implements TokenSource {
   async #refresh(before: OAuthTokens | undefined, signal: AbortSignal): Promise<OAuthTokens> {
     if (before === undefined) throw new AppError('login_needed', 'nobody has logged in with the integration yet');
     const { refreshToken } = before;
-    // What is refused stays refused: the platform need not be asked by every request that wants a token.
-    if (this.#refusal?.refreshToken === refreshToken) throw this.#refusal.error;
+    const { clock } = this.#options;
+    // The platform need not be asked by every request that wants a token. But a refusal may have been its mistake.
+    if (this.#refusal?.refreshToken === refreshToken && clock.nowMs() < this.#refusal.untilMs) throw this.#refusal.error;
     try {
       return await this.#options.requests.refresh(before, signal);
     } catch (thrown) {
-      if (thrown instanceof AppError && thrown.code === 'login_needed') this.#refusal = { refreshToken, error: thrown };
+      if (thrown instanceof AppError && thrown.code === 'login_needed') {
+        this.#refusal = { refreshToken, error: thrown, untilMs: clock.nowMs() + REFUSED_MS };
+      }
       throw thrown;
     }
   }

@@ -1,5 +1,6 @@
 // The page that somebody sees in the browser when a login ends. Plain, without script and style, and without a word of what
 // came in the address.
+import { escaped } from '../../base/html-text.ts';
 
 /** How it ended. */
 export interface LoginEnd {
@@ -19,8 +20,6 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   connection: 'close',
 };
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
 /** The page as HTML. */
 export function loginPage({ title, text }: Pick<LoginEnd, 'title' | 'text'>): string {
   return [
@@ -31,8 +30,4 @@ export function loginPage({ title, text }: Pick<LoginEnd, 'title' | 'text'>): st
     '</html>',
     '',
   ].join('\n');
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/gu, (character) => ESCAPES[character] ?? '');
 }

@@ -1,5 +1,5 @@
 // A login of the integration: somebody agrees in a browser, which comes back to this machine with a code, which becomes
-// tokens. State and PKCE bind the three together. Keeps nothing.
+// tokens. State and, where the platform takes it, PKCE bind the three together. Keeps nothing.
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState, validateAuthResponse } from 'oauth4webapi';
 import { linkAbort, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -21,6 +21,8 @@ export interface LoginOptions {
   readonly redirectUri: string;
   /** To ask for, and no others. */
   readonly scopes: readonly string[];
+  /** Whether the platform takes PKCE; default true. */
+  readonly pkce?: boolean | undefined;
   readonly clock: Clock;
   /** Shows the address to somebody, or opens a browser at it. What it throws ends the login, as `login_failed`. */
   readonly show: (url: string) => void | Promise<void>;
@@ -47,7 +49,6 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
   const attempt = new LoginAttempt(options, whole.signal);
   const server = await openRedirectServer(address, clock, (url) => attempt.take(url));
   try {
-    const challenge = await calculatePKCECodeChallenge(attempt.codeVerifier);
     const url = new URL(requests.server.authorization_endpoint ?? '');
     for (const [name, value] of Object.entries({
       response_type: 'code',
@@ -55,8 +56,7 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
       redirect_uri: options.redirectUri,
       scope: options.scopes.join(' '),
       state: attempt.state,
-      code_challenge: challenge,
-      code_challenge_method: 'S256',
+      ...(await challengeOf(attempt)),
     })) {
       url.searchParams.set(name, value);
     }
@@ -77,6 +77,12 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
   }
 }
 
+/** What the platform is to hold the exchange of the code against. */
+async function challengeOf({ codeVerifier }: LoginAttempt): Promise<Readonly<Record<string, string>>> {
+  if (codeVerifier === undefined) return {};
+  return { code_challenge: await calculatePKCECodeChallenge(codeVerifier), code_challenge_method: 'S256' };
+}
+
 async function shown(show: LoginOptions['show'], url: string): Promise<void> {
   try {
     await show(url);
@@ -89,7 +95,8 @@ async function shown(show: LoginOptions['show'], url: string): Promise<void> {
 /** One login: the first answer that knows its state decides it. */
 class LoginAttempt {
   readonly state = generateRandomState();
-  readonly codeVerifier = generateRandomCodeVerifier();
+  /** Undefined without PKCE. */
+  readonly codeVerifier: string | undefined;
   readonly tokens: Promise<OAuthTokens>;
   readonly #options: LoginOptions;
   readonly #signal: AbortSignal;
@@ -99,6 +106,7 @@ class LoginAttempt {
 
   constructor(options: LoginOptions, signal: AbortSignal) {
     this.#options = options;
+    this.codeVerifier = options.pkce === false ? undefined : generateRandomCodeVerifier();
     this.#signal = signal;
     this.tokens = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -126,7 +134,7 @@ class LoginAttempt {
     const { requests, redirectUri } = this.#options;
     const said = ['error', 'error_description'].flatMap((name) => answered.getAll(name)).join(': ');
     if (said !== '') {
-      const secrets = [this.state, this.codeVerifier, ...answered.getAll('code')];
+      const secrets = [this.state, this.codeVerifier ?? [], answered.getAll('code')].flat();
       throw new AppError('login_failed', `the platform did not agree to the login: ${scrub(said, secrets)}`);
     }
     const callback = this.#checked(answered);

@@ -5,6 +5,7 @@ import {
   authorizationCodeGrantRequest,
   ClientSecretPost,
   customFetch,
+  nopkce,
   processAuthorizationCodeResponse,
   processRefreshTokenResponse,
   refreshTokenGrantRequest,
@@ -25,8 +26,8 @@ export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> 
 export interface CodeGrant {
   readonly callback: URLSearchParams;
   readonly redirectUri: string;
-  /** Of which the challenge was sent with the login (PKCE). */
-  readonly codeVerifier: string;
+  /** Of which the challenge was sent with the login (PKCE); undefined for a login without. */
+  readonly codeVerifier: string | undefined;
 }
 
 /** Errors that are not the fault of the token that is refreshed. */
@@ -59,7 +60,9 @@ export class TokenRequests {
     try {
       const secret = this.#secret();
       const options = this.#requestOptions(signal);
-      const answer = await authorizationCodeGrantRequest(this.server, this.client, secret, callback, redirectUri, codeVerifier, options);
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- only for platforms whose profile says that they refuse PKCE
+      const proof = codeVerifier ?? nopkce;
+      const answer = await authorizationCodeGrantRequest(this.server, this.client, secret, callback, redirectUri, proof, options);
       return readTokenReply(await processAuthorizationCodeResponse(this.server, this.client, answer), askedAtMs);
     } catch (thrown) {
       const error = ownError(thrown);

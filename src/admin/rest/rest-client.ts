@@ -1,7 +1,7 @@
 // Requests to the administration interface: a bearer token, a tracking id, limits of time and size, tries again where that
 // is safe, and one refresh of the token. Knows no resource and keeps nothing between requests.
 import { randomUUID } from 'node:crypto';
-import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import { abortAfter, pause, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { exchange, RequestFailure, type HttpMethod, type SendRequest } from '../../base/http-exchange.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import type { PlatformAddress } from '../platform-address.ts';
 import type { TokenSource } from '../token-source.ts';
 import { takeAnswer, type RestAnswer } from './rest-answer.ts';
-import { codeOf, Refusal, RestError, type PlatformWords } from './rest-error.ts';
+import { codeOf, isNotThere, Refusal, RestError, type PlatformWords } from './rest-error.ts';
 import { mayHaveHappened, pauseBeforeRetry, RETRY_LIMITS, type RetryLimits } from './retry.ts';
 import { secretsIn } from './scrub.ts';
 
@@ -73,14 +73,10 @@ export class RestClient {
    */
   async send<T>(request: RestRequest, signal: AbortSignal, read: (answer: RestAnswer) => T): Promise<T> {
     const { clock, limits } = this.#options;
-    const whole = linkAbort(signal);
-    const cancel = clock.after(limits.wholeMs, () => {
-      whole.abort('deadline');
-    });
+    const whole = abortAfter(limits.wholeMs, clock, signal);
     try {
       return await new Asking(this.#options, request, whole).ask(read);
     } finally {
-      cancel();
       whole.dispose();
     }
   }
@@ -88,7 +84,7 @@ export class RestClient {
   /** Removes what is at `path`. That it is no longer there is a success when an earlier try may have removed it. */
   async delete(path: string, signal: AbortSignal): Promise<void> {
     await this.send({ method: 'DELETE', path }, signal, () => undefined).catch((thrown: unknown) => {
-      if (!(thrown instanceof RestError && thrown.status === 404 && thrown.mayHaveHappened)) throw thrown;
+      if (!(thrown instanceof RestError && isNotThere(thrown) && thrown.mayHaveHappened)) throw thrown;
     });
   }
 }
@@ -149,8 +145,7 @@ class Asking {
         { ...this.#said, outcome: outcome.outcome, status: outcome.status, pauseMs: Math.round(pauseMs) },
         'asking the platform again',
       );
-      const waited = await waitAtMost(new Promise<never>(() => undefined), pauseMs, this.#options.clock, this.#whole.signal);
-      if (waited.kind === 'aborted') throw this.#error(outcome);
+      if (!(await pause(pauseMs, this.#options.clock, this.#whole.signal))) throw this.#error(outcome);
     }
   }
 
@@ -166,10 +161,7 @@ class Asking {
   async #try(): Promise<RestAnswer | RequestFailure> {
     const { address, clock, limits, send, log } = this.#options;
     const { method, path, body } = this.#request;
-    const attempt = linkAbort(this.#whole.signal);
-    const cancel = clock.after(limits.tryMs, () => {
-      attempt.abort('deadline');
-    });
+    const attempt = abortAfter(limits.tryMs, clock, this.#whole.signal);
     const headers = {
       accept: JSON_TYPE,
       'user-agent': 'parley',
@@ -193,7 +185,6 @@ class Asking {
       if (this.#whole.signal.aborted) return this.#stopped();
       return attempt.signal.aborted ? new RequestFailure('timeout', `did not answer within ${String(limits.tryMs)} ms`) : thrown;
     } finally {
-      cancel();
       attempt.dispose();
     }
   }

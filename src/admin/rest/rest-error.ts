@@ -2,6 +2,7 @@
 // scrubbed; nothing else of request or answer does.
 import { z } from 'zod';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../base/errors.ts';
+import { parseJson } from '../../base/json.ts';
 import { RequestFailure, type RequestOutcome } from '../../base/http-exchange.ts';
 import { scrub } from './scrub.ts';
 
@@ -92,7 +93,7 @@ const errorBody = z.object({
  * @param secrets - what we sent and the words may not repeat.
  */
 export function platformWords(body: string | undefined, header: string | null, secrets: readonly string[]): PlatformWords {
-  const read = errorBody.safeParse(parsed(body)).data;
+  const read = errorBody.safeParse(parseJson(body ?? '')).data;
   const described = (read?.errors ?? []).map(({ description }) => description);
   const lines = [read?.message, ...described, read?.error, read?.error_description].filter((line) => line !== undefined);
   const message = scrub([...new Set(lines)].join(' / '), secrets);
@@ -104,11 +105,9 @@ export function trackingIdOf(id: string | null | undefined, secrets: readonly st
   return typeof id === 'string' && /^[\w.:/-]{1,128}$/u.test(id) && scrub(id, secrets) === id ? id : undefined;
 }
 
-function parsed(body: string | undefined): unknown {
-  try {
-    return JSON.parse(body ?? '');
-  } catch {
-    // Pages of proxies say nothing that helps.
-    return undefined;
-  }
+/** Whether the platform refused because what was meant does not exist, or no longer (contract 5.4). */
+export function isNotThere(thrown: unknown): thrown is AppError {
+  if (!(thrown instanceof AppError) || thrown.code !== 'platform_refused') return false;
+  const { status } = thrown.details;
+  return status === 404 || status === 410;
 }

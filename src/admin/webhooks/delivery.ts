@@ -2,6 +2,7 @@
 // Anything else is refused (H-21). Knows no queue and no token.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../../base/json.ts';
 import { isSameId, tryDecodeId } from '../platform-id.ts';
 
 /** The two events that a service app is told of. */
@@ -57,12 +58,4 @@ export function readDelivery(body: Uint8Array, target: DeliveryTarget): ServiceA
     .update([applicationId, organizationId, event, new Date(authorizedAtMs).toISOString()].join('\u001F'))
     .digest('hex');
   return { event, organizationId, authorizerOrgId: data.authorizerOrgId, authorizedAtMs, idempotencyKey };
-}
-
-function parseJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return undefined;
-  }
 }

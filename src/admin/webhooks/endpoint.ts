@@ -3,6 +3,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { AppError } from '../../base/errors.ts';
+import type { TlsIdentity } from '../../base/tls-identity.ts';
 import { DELIVERY_STATUS, type Receiver } from './receiver.ts';
 
 /** Largest delivery, bytes; real ones have about one thousand. */
@@ -19,8 +20,8 @@ export interface EndpointOptions {
   readonly port: number;
   /** Of the one route; begins with a slash. */
   readonly path: string;
-  /** PEM; undefined behind a proxy that ends TLS. */
-  readonly tls?: { readonly certificate: Buffer; readonly key: Buffer } | undefined;
+  /** Undefined behind a proxy that ends TLS. */
+  readonly tls?: TlsIdentity | undefined;
   /** Names of the signature headers, of the profile (H-10, H-11). */
   readonly sha1Header: string;
   readonly sha2Header: string;

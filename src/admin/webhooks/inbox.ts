@@ -1,12 +1,13 @@
 // Genuine events of the service app, kept until they have had their effect: written down before they are acknowledged,
 // worked off one after the other for each organization, and fenced, so that an authorization which is still being worked
 // on cannot outlive the deauthorization after it (H-22, H-23). Knows what happened, not what to do about it.
-import { z } from 'zod';
-import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import { linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
+import { retryAfterOf } from '../rest/retry-after.ts';
 import type { SecretStore } from '../secret-store.ts';
-import { SERVICE_APP_EVENTS, type ServiceAppEvent } from './delivery.ts';
+import type { ServiceAppEvent } from './delivery.ts';
+import { isOpen, organizationsWithEvents, readKeptEvent, writeKeptEvent, type KeptEvent } from './kept-events.ts';
 
 /** Events of one organization that are known again when they are delivered again. */
 const MAX_SEEN = 20;
@@ -15,20 +16,6 @@ const MAX_ORGANIZATIONS = 5000;
 /** The first pause after a failed try, ms, doubled up to the longest. */
 const FIRST_RETRY_MS = 2000;
 const MAX_RETRY_MS = 300_000;
-const KEY_PREFIX = 'authorization/';
-
-const writtenSchema = z.strictObject({
-  version: z.literal(1),
-  /** Counts the events that had a meaning; the newest is what holds. */
-  generation: z.int(),
-  /** The generation that has had its effect. */
-  done: z.int(),
-  event: z.enum(SERVICE_APP_EVENTS),
-  authorizerOrgId: z.string(),
-  authorizedAtMs: z.number(),
-  seen: z.array(z.string()),
-});
-type Written = z.infer<typeof writtenSchema>;
 
 /** An organization as its events name it. */
 export interface AuthorizingOrganization {
@@ -57,7 +44,9 @@ export interface InboxOptions {
 }
 
 interface Organization {
-  written: Written;
+  written: KeptEvent;
+  /** The newest that is on disk: a delivery is acknowledged when it is the same. */
+  saved: KeptEvent | undefined;
   /** Aborts the work on an event that another one has overtaken. */
   work: LinkedAbort | undefined;
   running: Promise<void> | undefined;
@@ -76,9 +65,9 @@ export class Inbox {
   /** Reads what was written before and goes on with what had no effect yet. */
   static async open(options: InboxOptions): Promise<Inbox> {
     const inbox = new Inbox(options);
-    for (const key of await options.store.keys(KEY_PREFIX)) {
-      const written = read(await options.store.get(key));
-      if (written !== undefined) inbox.#organizations.set(key.slice(KEY_PREFIX.length), { written, work: undefined, running: undefined });
+    for (const id of await organizationsWithEvents(options.store)) {
+      const written = await readKeptEvent(options.store, id);
+      if (written !== undefined) inbox.#organizations.set(id, { written, saved: written, work: undefined, running: undefined });
     }
     for (const id of inbox.#organizations.keys()) inbox.#begin(id);
     return inbox;
@@ -98,17 +87,22 @@ export class Inbox {
    */
   async receive(event: ServiceAppEvent): Promise<Received> {
     const known = this.#organizations.get(event.organizationId);
-    if (known?.written.seen.includes(event.idempotencyKey) === true) return 'known';
+    if (known?.written.seen.includes(event.idempotencyKey) === true) {
+      // The delivery before may still be on its way to the disk, or may not have come there: this one is its second chance.
+      if (known.saved !== known.written) await this.#save(event.organizationId, known);
+      this.#begin(event.organizationId);
+      return 'known';
+    }
     if (known === undefined && this.#organizations.size >= MAX_ORGANIZATIONS) {
       throw new AppError('overloaded', 'too many organizations', { details: { limit: MAX_ORGANIZATIONS } });
     }
     const isOutdated = known !== undefined && isOvertaken(event, known.written);
-    const organization = known ?? { written: nothingYet(event), work: undefined, running: undefined };
+    const organization = known ?? { written: nothingYet(event), saved: undefined, work: undefined, running: undefined };
     organization.written = isOutdated ? seen(organization.written, event) : next(organization.written, event);
     this.#organizations.set(event.organizationId, organization);
     // What it overtakes must not go on while it is being written.
     if (!isOutdated) organization.work?.abort('superseded');
-    await this.#options.store.set(KEY_PREFIX + event.organizationId, JSON.stringify(organization.written));
+    await this.#save(event.organizationId, organization);
     if (isOutdated) return 'outdated';
     this.#begin(event.organizationId);
     return 'taken';
@@ -126,14 +120,14 @@ export class Inbox {
     organization.running = this.#workOff(id, organization).finally(() => {
       organization.running = undefined;
       // One that came at the very end.
-      if (isOpen(organization) && !this.#over.signal.aborted) this.#begin(id);
+      if (isOpen(organization.written) && !this.#over.signal.aborted) this.#begin(id);
     });
   }
 
   /** Never throws. */
   async #workOff(id: string, organization: Organization): Promise<void> {
     const { clock, onFailed } = this.#options;
-    for (let failures = 0; isOpen(organization) && !this.#over.signal.aborted;) {
+    for (let failures = 0; isOpen(organization.written) && !this.#over.signal.aborted;) {
       const { generation, event } = organization.written;
       const work = linkAbort(this.#over.signal);
       organization.work = work;
@@ -146,7 +140,7 @@ export class Inbox {
           onFailed(id, event, toAppError(thrown, 'internal', 'an event of the service app failed'));
           failures += 1;
           const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
-          await waitAtMost(new Promise<never>(() => undefined), pauseMs, clock, work.signal);
+          await pause(Math.max(pauseMs, retryAfterOf(thrown)), clock, work.signal);
         } else failures = 0;
       } finally {
         work.dispose();
@@ -155,48 +149,42 @@ export class Inbox {
     }
   }
 
-  #handle(organizationId: string, { event, authorizerOrgId }: Written, signal: AbortSignal): Promise<void> {
+  #handle(organizationId: string, { event, authorizerOrgId }: KeptEvent, signal: AbortSignal): Promise<void> {
     const { handler } = this.#options;
     const organization = { organizationId, authorizerOrgId };
     return event === 'authorized' ? handler.authorized(organization, signal) : handler.deauthorized(organization, signal);
+  }
+
+  /** @throws AppError of the store; what is not on disk stays open, and the platform delivers it again. */
+  async #save(id: string, organization: Organization): Promise<void> {
+    const { written } = organization;
+    await writeKeptEvent(this.#options.store, id, written);
+    organization.saved = written;
   }
 
   /** The fence: only the newest event can be done. */
   async #done(id: string, organization: Organization, generation: number): Promise<void> {
     if (organization.written.generation !== generation) return;
     organization.written = { ...organization.written, done: generation };
-    await this.#options.store.set(KEY_PREFIX + id, JSON.stringify(organization.written));
+    await this.#save(id, organization);
   }
 }
 
 /** Deliveries may come late and in any order; a deauthorization may carry the date of the authorization it ends (H-22). */
-function isOvertaken({ event, authorizedAtMs }: ServiceAppEvent, written: Written): boolean {
+function isOvertaken({ event, authorizedAtMs }: ServiceAppEvent, written: KeptEvent): boolean {
   if (event === 'authorized') return written.event === 'deauthorized' && authorizedAtMs <= written.authorizedAtMs;
   return written.event === 'authorized' && authorizedAtMs < written.authorizedAtMs;
 }
 
-function isOpen({ written }: Organization): boolean {
-  return written.done !== written.generation;
-}
-
-function nothingYet({ event, authorizerOrgId, authorizedAtMs }: ServiceAppEvent): Written {
+function nothingYet({ event, authorizerOrgId, authorizedAtMs }: ServiceAppEvent): KeptEvent {
   return { version: 1, generation: 0, done: 0, event, authorizerOrgId, authorizedAtMs, seen: [] };
 }
 
-function seen(written: Written, { idempotencyKey }: ServiceAppEvent): Written {
+function seen(written: KeptEvent, { idempotencyKey }: ServiceAppEvent): KeptEvent {
   return { ...written, seen: [...written.seen, idempotencyKey].slice(-MAX_SEEN) };
 }
 
-function next(written: Written, event: ServiceAppEvent): Written {
+function next(written: KeptEvent, event: ServiceAppEvent): KeptEvent {
   const { authorizerOrgId, authorizedAtMs } = event;
   return { ...seen(written, event), generation: written.generation + 1, event: event.event, authorizerOrgId, authorizedAtMs };
-}
-
-function read(text: string | undefined): Written | undefined {
-  try {
-    return writtenSchema.parse(JSON.parse(text ?? ''));
-  } catch {
-    // Written by another version; the schedule that looks at all organizations finds it again.
-    return undefined;
-  }
 }

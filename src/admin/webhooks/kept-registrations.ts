@@ -1,6 +1,8 @@
 // What is remembered of our registrations: their ids and secrets, as one text of the durable store.
 import { z } from 'zod';
+import { parseJson } from '../../base/json.ts';
 import type { SecretStore } from '../secret-store.ts';
+import { SERVICE_APP_EVENTS } from './delivery.ts';
 
 const KEY = 'webhooks/registrations';
 
@@ -22,15 +24,19 @@ export type KeptRegistrations = z.infer<typeof all>;
 
 /** Reads them; nothing for what another version wrote, and then both get new secrets. */
 export async function keptRegistrations(store: SecretStore): Promise<KeptRegistrations> {
-  try {
-    return all.parse(JSON.parse((await store.get(KEY)) ?? ''));
-  } catch (thrown) {
-    if (thrown instanceof SyntaxError || thrown instanceof z.ZodError) return { version: 1 };
-    throw thrown;
-  }
+  return all.safeParse(parseJson((await store.get(KEY)) ?? '')).data ?? { version: 1 };
 }
 
 /** @throws AppError of the store. */
 export async function writeRegistrations(store: SecretStore, kept: KeptRegistrations): Promise<void> {
   await store.set(KEY, JSON.stringify(kept));
+}
+
+/** Forgets the secret of a webhook that is gone. @returns whether there was one. @throws AppError of the store. */
+export async function forgetRegistration(store: SecretStore, webhookId: string): Promise<boolean> {
+  const kept = await keptRegistrations(store);
+  const gone = SERVICE_APP_EVENTS.filter((event) => kept[event]?.webhookId === webhookId);
+  if (gone.length === 0) return false;
+  await writeRegistrations(store, { ...kept, ...Object.fromEntries(gone.map((event) => [event, undefined])) });
+  return true;
 }

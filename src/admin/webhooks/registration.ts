@@ -103,19 +103,12 @@ export class Registrations {
 
   async #ensureOne(event: ServiceAppEventName, listed: readonly WebhookRegistration[], signal: AbortSignal): Promise<void> {
     const { onRegistration } = this.#options;
-    const fitting = listed.filter((webhook) => this.#fits(webhook, event));
+    const fitting = listed.filter((webhook) => tellsOf(webhook, event, this.#options));
     const ours = this.#chosen(fitting, event);
     if (ours === undefined) await this.#create(event, signal);
     else if (this.#isRight(ours, event)) onRegistration({ event, outcome: 'kept', webhookId: ours.id });
     else await this.#update(ours, event, signal);
     for (const other of fitting.filter(({ id }) => id !== ours?.id)) await this.#weedOut(other, event, signal);
-  }
-
-  /** Whether it tells us of this event and this app: ids are compared for what they stand for (H-04). */
-  #fits({ resource, event, filter }: WebhookRegistration, wanted: ServiceAppEventName): boolean {
-    const { resource: ours, applicationId, idScheme } = this.#options;
-    if (resource !== ours || event !== wanted || filter?.startsWith(FILTER) !== true) return false;
-    return isSameId(filter.slice(FILTER.length), applicationId, 'APPLICATION', idScheme);
   }
 
   /** The one that we made, else the one that looks most like it. */
@@ -129,8 +122,8 @@ export class Registrations {
     );
   }
 
-  #isOurs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName): boolean {
-    return name === nameOf(event) && targetUrl === this.#options.targetUrl;
+  #isOurs(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
+    return isMadeByUs(webhook, event, this.#options.targetUrl);
   }
 
   #isRight(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
@@ -184,6 +177,21 @@ export class Registrations {
     await writeRegistrations(this.#options.store, written);
     this.#kept = written;
   }
+}
+
+/** Whether a webhook tells of this event and this app: ids are compared for what they stand for (H-04). */
+export function tellsOf(
+  { resource, event, filter }: WebhookRegistration,
+  wanted: ServiceAppEventName,
+  target: Pick<RegistrationsOptions, 'resource' | 'applicationId' | 'idScheme'>,
+): boolean {
+  if (resource !== target.resource || event !== wanted || filter?.startsWith(FILTER) !== true) return false;
+  return isSameId(filter.slice(FILTER.length), target.applicationId, 'APPLICATION', target.idScheme);
+}
+
+/** Whether a webhook of this event looks as one that we made for this address. */
+export function isMadeByUs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName, ourUrl: string | undefined): boolean {
+  return name === nameOf(event) && targetUrl === ourUrl;
 }
 
 function nameOf(event: ServiceAppEventName): string {

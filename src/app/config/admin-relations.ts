@@ -81,4 +81,10 @@ export const ADMIN_RELATIONS: readonly Relation[] = [
     'webhooks have a port of their own',
     'choose another admin.webhooks.port',
   ),
+  whenOn(
+    ['admin.webhooks.tls', 'tls.mode'],
+    ({ admin: { webhooks }, tls }) => !webhooks.tls || tls.mode === 'files',
+    'webhooks over TLS have the certificate of the media server',
+    'set tls.mode to files, or let a proxy end TLS and set admin.webhooks.tls to false',
+  ),
 ];

@@ -1,7 +1,8 @@
 // Rules for list members that are mappings themselves, such as data sources. Nothing here knows a key of Parley.
+import { parseJson } from '../../base/json.ts';
 import type { Camel } from './naming.ts';
 import { closest, toCamel } from './naming.ts';
-import { isMapping, parseJson, REFUSED, type Place, type Rule } from './rules.ts';
+import { isMapping, REFUSED, type Place, type Rule } from './rules.ts';
 
 type Fields = Readonly<Record<string, Rule<unknown>>>;
 

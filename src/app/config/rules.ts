@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { parseJson } from '../../base/json.ts';
 
 /** What `read` returns instead of a value that breaks the rule; the reasons went to {@link Place.refuse}. */
 export const REFUSED = Symbol('refused');
@@ -224,15 +225,6 @@ export function list<T>(item: Rule<T>, max: number): Rule<readonly T[]> {
 /** True for a mapping that is neither a list nor null. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Parsed JSON, or undefined when the text is none. */
-export function parseJson(given: string): unknown {
-  try {
-    return JSON.parse(given) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The system's word for what went wrong (`ENOENT`), which holds no content of files. */

@@ -3,6 +3,7 @@
 import { isServiceAddress } from '../../base/http-service.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
 import { isLoopback } from '../../base/loopback.ts';
+import { MAX_DIGITS } from '../../dialog/reply.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
 import { optional, record } from './record.ts';
@@ -110,6 +111,7 @@ export const SCHEMA = {
       host: host(),
       port: integer(0, 65_535),
       path: text(200, 'a path of 1 to 200 characters that begins with a slash', /^\/[\w./~-]*$/u),
+      tls: flag(),
     },
   },
   sessions: {
@@ -136,7 +138,7 @@ export const SCHEMA = {
   media: { mode: oneOf('chunk', 'wav'), welcome_barge_in: flag(), transcript: flag(), reveal_prompt_text: flag() },
   listen: {
     accept: oneOf('speech', 'keys', 'both'),
-    digits: integer(1, 100),
+    digits: integer(1, MAX_DIGITS),
     inter_digit_ms: integer(100, 60_000),
     terminator: oneOf('#', '*', 'none'),
     no_input_ms: integer(0, 600_000),
@@ -148,7 +150,7 @@ export const SCHEMA = {
     resume_grace_ms: integer(...PATIENCE_LIMITS.resumeGraceMs),
     digit_silence_ms: integer(...DIGIT_SILENCE_LIMITS),
     max_utterance_ms: integer(...PATIENCE_LIMITS.maxUtteranceMs),
-    pre_roll_ms: integer(0, 2000),
+    pre_roll_ms: integer(...PATIENCE_LIMITS.preRollMs),
     resume_prompt: flag(),
   },
   prompts: { filler: text(1000), apology: text(1000), handover: text(1000) },

@@ -1,6 +1,7 @@
 // The operator's settings as the program sees them: typed, camelCase, frozen in depth, every default filled in. What a
 // key means, its default and its bounds are written once, in config/default.yaml; here stands only its type.
 import type { LogLevel } from '../../base/log.ts';
+import type { TlsFiles } from '../../base/tls-identity.ts';
 import type { SpeechPatience } from '../../speech/patience.ts';
 
 /** Which platform this server stands behind. */
@@ -28,7 +29,7 @@ interface GrpcSettings {
 }
 
 /** How the media server is secured. Files are absolute paths of PEM files. */
-export type TlsSettings = { readonly mode: 'off' } | { readonly mode: 'files'; readonly certificateFile: string; readonly keyFile: string };
+export type TlsSettings = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
 
 /** Limits for fetching and keeping an issuer's keys (J-13, J-14). */
 interface KeySetSettings {
@@ -93,7 +94,14 @@ interface AdminSettings {
     readonly pinned: readonly { readonly organizationId: string; readonly transport: 'grpc'; readonly id: string }[];
   };
   /** Without a target nobody listens. */
-  readonly webhooks: { readonly targetUrl: string | undefined; readonly host: string; readonly port: number; readonly path: string };
+  readonly webhooks: {
+    readonly targetUrl: string | undefined;
+    readonly host: string;
+    readonly port: number;
+    readonly path: string;
+    /** With the certificate of the media server. */
+    readonly tls: boolean;
+  };
 }
 
 /** Who asks for tokens. */
@@ -156,7 +164,6 @@ interface ListenDefaults {
 interface SpeechSettings extends SpeechPatience {
   /** The whole silence that ends an utterance while digits are read out. */
   readonly digitSilenceMs: number;
-  readonly preRollMs: number;
   /** Whether a prompt goes on that was cut by something without words. */
   readonly resumePrompt: boolean;
 }

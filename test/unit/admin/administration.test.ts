@@ -7,6 +7,7 @@ import { INTEGRATION_KEY } from '../../../src/admin/oauth/integration-tokens.ts'
 import { readTokenReply } from '../../../src/admin/tokens.ts';
 import { TrustedDataSources } from '../../../src/auth/data-sources.ts';
 import { NonceBook } from '../../../src/auth/nonces.ts';
+import { linkAbort } from '../../../src/base/abort.ts';
 import { failureOf, keptLog, MemorySecrets } from '../../support/admin-server.ts';
 import { until } from '../../support/until.ts';
 import { never } from '../../support/voice.ts';
@@ -44,6 +45,7 @@ async function open(given: Given = {}) {
   if (given.isLoggedIn !== false && given.store === undefined) await logIn();
   const trust = { sources: new TrustedDataSources(), nonces: new NonceBook({ clock }) };
   const told: string[] = [];
+  const logins: (string | undefined)[] = [];
   const { log, lines } = keptLog();
   const integration = { ...api.integration, redirectUri: 'http://127.0.0.1:8765/callback' };
   const administration = new Administration({
@@ -56,6 +58,7 @@ async function open(given: Given = {}) {
       dataSourceChanged: ({ transition }) => told.push(transition),
       delivered: (outcome) => told.push(outcome),
       registered: ({ event, outcome }) => told.push(`${event} ${outcome}`),
+      loginLooked: (error) => logins.push(error?.code),
       eventFailed: (_, event, { code }) => told.push(`${event} ${code}`),
     },
     ...given,
@@ -69,7 +72,18 @@ async function open(given: Given = {}) {
   onTestFinished(close);
   const served = (): readonly string[] =>
     administration.states.filter(({ isServed }) => isServed).map(({ wanted }) => wanted.organizationId);
-  return { running, api, clock, store, trust, told, log, lines, administration, served, close, logIn };
+  return { running, api, clock, store, trust, told, logins, log, lines, administration, served, close, logIn };
+}
+
+/** An administration that served an organization before it was closed and made anew: not started yet. */
+async function restarted(given: (dataSourceId: string) => Given = () => ({})) {
+  const first = await open();
+  await first.administration.start(never());
+  first.api.authorize(ORG);
+  await until('it is served', () => first.served().includes(ORG));
+  await first.close();
+  const { running, store } = first;
+  return { ...(await open({ running, store, ...given(first.api.dataSources(ORG)[0]?.id ?? '') })), store };
 }
 
 describe('the administration', () => {
@@ -115,6 +129,36 @@ describe('the administration', () => {
     await until('it is active', () => told.includes('authorized reactivated'));
   });
 
+  it('R-11 the webhooks are not looked at again before the time that the platform named', async () => {
+    const { api, administration, clock } = await open({ failsStart: false });
+    api.faults.add('GET /webhooks', { kind: 'answer', status: 429, retryAfterSeconds: 600 }, 2);
+    const looks = (): number => api.journal.count('GET /webhooks');
+    await administration.start(never());
+    await until('the look has failed', () => looks() === 1 && clock.nextTimerInMs === 10 * MINUTE);
+    await clock.advanceAsync(10 * MINUTE - 1);
+    expect(looks()).toBe(1);
+    await clock.advanceAsync(1);
+    await until('it is looked again', () => looks() === 2);
+  });
+
+  it('a login that nobody uses stays alive without webhooks, and one that is dead is told', async () => {
+    const running = await RunningApi.start({ switches: { accessTokenSeconds: 3600, refreshTokenSeconds: 18_000 } });
+    onTestFinished(() => running.close());
+    const { administration, api, clock, store, logins } = await open({ running, webhooks: undefined });
+    await administration.start(never());
+    // Refresh tokens live for five hours, and longer by use.
+    for (let hour = 0; hour < 7; hour += 1) {
+      const before = store.values.get(INTEGRATION_KEY);
+      for (let look = 0; look < 11; look += 1) await clock.advanceAsync(5 * MINUTE);
+      await until('it is refreshed', () => store.values.get(INTEGRATION_KEY) !== before);
+      await until('the look is over', () => clock.nextTimerInMs === 5 * MINUTE);
+    }
+    expect(new Set(logins)).toEqual(new Set([undefined]));
+    api.revokeTokens(api.integration.clientId);
+    for (let look = 0; look < 11; look += 1) await clock.advanceAsync(5 * MINUTE);
+    await until('it is told', () => logins.at(-1) === 'login_needed');
+  });
+
   it('a first look that fails is an error of the start', async () => {
     const { administration } = await open({ isLoggedIn: false });
     expect((await failureOf(administration.start(never()))).code).toBe('login_needed');
@@ -123,12 +167,77 @@ describe('the administration', () => {
   it('or is repeated until it does not fail, as the settings say', async () => {
     const { administration, told, clock, logIn, api, served } = await open({ isLoggedIn: false, failsStart: false });
     await administration.start(never());
+    await until('the first look fails', () => told.includes('deauthorized failed'));
     expect(told).toEqual(['authorized failed', 'deauthorized failed']);
     await logIn();
     await clock.advanceAsync(MINUTE);
     await until('they are registered', () => told.includes('deauthorized created'));
     api.authorize(ORG);
     await until('it is served', () => served().includes(ORG));
+  });
+
+  it('L-15 an outage of the platform ends no start after which calls can come in, and is over for us when it is over', async () => {
+    const { administration, api, clock, served, told } = await restarted();
+    api.faults.add('any', { kind: 'answer', status: 503, retryAfterSeconds: 600 }, Infinity);
+    await administration.start(never());
+    expect([served(), told]).toEqual([[ORG], ['authorized failed', 'deauthorized failed', 'failed']]);
+    api.faults.clear();
+    for (let minute = 0; minute < 12; minute += 1) await clock.advanceAsync(MINUTE);
+    await until('all is well', () => told.includes('adopted') && told.includes('deauthorized kept'));
+  });
+
+  it.each(['login_needed', 'webhooks alone'])('L-15 neither does %s', async (trouble) => {
+    const { administration, api, served, told } = await restarted();
+    if (trouble === 'login_needed') {
+      for (const { clientId } of [api.integration, api.serviceApp]) api.revokeTokens(clientId);
+    } else api.faults.add('GET /webhooks', { kind: 'answer', status: 403 }, Infinity);
+    await administration.start(never());
+    expect([served(), told[0]]).toEqual([[ORG], 'authorized failed']);
+  });
+
+  it('a platform that does not answer at all keeps calls waiting for a short time only, or for none', async () => {
+    const { administration, api, clock, served, close, running, store } = await restarted();
+    api.faults.add('any', { kind: 'hang' }, Infinity);
+    const starting = administration.start(never());
+    await until('it is asked', () => api.journal.count('GET /webhooks') > 1);
+    expect(served()).toEqual([ORG]);
+    await until('it is waited for', () => clock.nextTimerInMs === 5000);
+    await clock.advanceAsync(15_000);
+    await starting;
+    await close();
+    const careless = await open({ running, store, failsStart: false });
+    await careless.administration.start(never());
+    expect([careless.served(), careless.told]).toEqual([[ORG], []]);
+  });
+
+  it('an outage ends a start when the tokens that were kept have ended, or none were', async () => {
+    const { administration, api, clock } = await restarted();
+    await clock.advanceAsync(61 * MINUTE);
+    api.faults.add('any', { kind: 'cut' }, Infinity);
+    const failing = failureOf(administration.start(never()));
+    const isOver = failing.then(() => true);
+    for (let isDone = false; !isDone;) {
+      await clock.advanceAsync(1000);
+      isDone = await Promise.race([isOver, Promise.resolve(false)]);
+    }
+    expect((await failing).code).toBe('platform_unavailable');
+  });
+
+  it('what only a person can mend ends the start although calls could come in', async () => {
+    const pinned = [{ organizationId: ORG, transport: 'grpc', pinnedId: '' }] as const;
+    const { administration, api } = await restarted((id) => ({ pinned: [{ ...pinned[0], pinnedId: id }] }));
+    api.faults.add('GET /dataSources/:id', { kind: 'answer', status: 404 }, Infinity);
+    expect((await failureOf(administration.start(never()))).code).toBe('data_source_unclear');
+  });
+
+  it('a start that is given up ends at once', async () => {
+    const { administration, api } = await restarted();
+    api.faults.add('any', { kind: 'hang' }, Infinity);
+    const stop = linkAbort();
+    const failing = failureOf(administration.start(stop.signal));
+    await until('the platform is asked', () => api.journal.count('GET /webhooks') > 1);
+    stop.abort('shutdown');
+    expect((await failing).code).toBe('shutting_down');
   });
 
   it('L-02 a pinned data source that is not there is not replaced', async () => {

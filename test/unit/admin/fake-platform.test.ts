@@ -1,6 +1,4 @@
 // The whole room against the fake platform, over sockets: what each side has made of the contract on its own must fit.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { IntegrationTokens } from '../../../src/admin/oauth/integration-tokens.ts';
 import { login } from '../../../src/admin/oauth/login.ts';
@@ -20,6 +18,7 @@ import type { InitialSwitches } from '../../../src/fake-platform/admin-api/switc
 import { startIssuer, type Issuer } from '../../../src/fake-platform/issuer.ts';
 import { failureOf, keptLog, MemorySecrets } from '../../support/admin-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 import { never } from '../../support/voice.ts';
 
@@ -256,13 +255,4 @@ async function moving<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
     return state.isOver;
   });
   return settled;
-}
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -176,6 +176,7 @@ describe('the rules between settings of the administration', () => {
     ['no transport', ['--admin.data_sources.transports=[]'], /transports = \[\]/u],
     ['nobody to serve', ['--admin.organizations='], /admin\.webhooks\.target_url = ''/u],
     ['webhooks on the port of the media', ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8086'], /port = 8086/u],
+    ['deliveries over TLS without a certificate', ['--admin.webhooks.tls=true'], /admin\.webhooks\.tls = true/u],
     ['a key of the wrong length', ['--admin.store.keys=["abcd"]'], /admin\.store\.keys\[0\] = \*{4}/u],
     ['six keys', [`--admin.store.keys=${JSON.stringify(Array.from({ length: 6 }, () => KEY))}`], /at most 5/u],
     ['deliveries without TLS', ['--admin.webhooks.target_url=http://voice.example.com/w'], /https:\/\/ address/u],

@@ -3,6 +3,7 @@ import { sentenceOf } from '../../../../src/admin/doctor/check.ts';
 import { DOCTOR_CHECKS } from '../../../../src/admin/doctor/checks.ts';
 import { CHECK_IDS } from '../../../../src/admin/doctor/check.ts';
 import type { CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
+import { OrgNotRegisteredError } from '../../../../src/admin/organizations.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { createSigningKey } from '../../../support/token-issuer.ts';
 import { foundIn, ORG, patients, PROFILE, refused, skippedIn, webhook, type Patient } from './patient.ts';
@@ -24,6 +25,12 @@ const BREAKAGES: readonly Breakage[] = [
     (it) => (it.current = () => Promise.reject(new AppError('authorization_needed', 'the refresh token is dead'))),
     'organization_token/check_failed',
     /refresh token is dead; log in again/u,
+  ],
+  [
+    'the organization has taken its authorization back (6.5)',
+    (it) => (it.list = () => Promise.reject(new OrgNotRegisteredError(ORG, 'the platform refused it', { status: 403 }))),
+    'platform_access/not_authorized',
+    /the platform refused it; the administrator of the organization authorizes the app/u,
   ],
   [
     'the app may not read data sources (5.4)',
@@ -202,7 +209,18 @@ const BREAKAGES: readonly Breakage[] = [
     'webhooks/scope_missing',
     /grant the scopes/u,
   ],
-  ['there are no agents (G-05)', (it) => (it.agents = 0), 'agents/no_agents', /no agent to choose/u],
+  [
+    'the server offers no agents (G-05)',
+    (it) => (it.listed = { kind: 'listed', count: 0 }),
+    'agents/no_agents',
+    /list of agents at localhost:\d+: there is no agent to choose/u,
+  ],
+  [
+    'the server refuses what the token check takes',
+    (it) => (it.listed = { kind: 'refused', why: 'it refused the token\nCANARY-nonce-grpc' }),
+    'agents/agents_not_listed',
+    /does not tell its agents \(it refused the token \[hidden\]\); look at its log/u,
+  ],
   ['the health service says no (1.8)', (it) => (it.health = 'not_serving'), 'health/health_bad', /takes no calls/u],
 ];
 
@@ -231,7 +249,7 @@ describe('the checks of the doctor', () => {
     };
     const results = await patient.examine();
     expect(new Set(foundIn(results))).toEqual(new Set(['key_set/key_set_unreachable']));
-    expect(skippedIn(results)).toEqual(['test_token']);
+    expect(skippedIn(results)).toEqual(['test_token', 'agents']);
   });
 
   it('leave out what the findings before make senseless, and say why', async () => {
@@ -254,7 +272,7 @@ describe('the checks of the doctor', () => {
 
   it('look at nothing of the platform where nothing is managed, and at everything else', async () => {
     const patient = await admit();
-    patient.changes = { organizations: [], platformDate: undefined, webhooks: undefined, health: undefined };
+    patient.changes = { organizations: undefined, platformDate: undefined, webhooks: undefined, health: undefined };
     const results = await patient.examine();
     expect(foundIn(results)).toEqual([]);
     expect(skippedIn(results)).toEqual(CHECK_IDS.filter((id) => !OUTSIDE.has(id) && !ORGANIZATION.has(id)));
@@ -284,6 +302,34 @@ describe('the checks of the doctor', () => {
     expect(foundIn(await patient.examine())).toEqual([]);
     patient.date = 'some day';
     expect(skippedIn(await patient.examine())).toEqual(['clock']);
+  });
+
+  it('find that nobody has authorized the app, and look at the address all the same (R-23)', async () => {
+    const patient = await admit();
+    const addresses = patient.wanted;
+    patient.wanted = [];
+    patient.changes = { organizations: [], addresses };
+    const results = await patient.examine();
+    expect(foundIn(results)).toEqual(['organization_token/no_organization']);
+    expect(results.find(({ id }) => id === 'certificate')?.state).toBe('ok');
+  });
+
+  it('look for agents in the configuration where there is no token to ask the server with (G-05)', async () => {
+    const patient = await admit();
+    patient.listed = { kind: 'refused', why: 'nobody asked' };
+    Reflect.deleteProperty(patient.records[0] ?? {}, 'jwsToken');
+    expect(foundIn(await patient.examine())).toEqual([]);
+    patient.agents = 0;
+    expect(foundIn(await patient.examine())).toEqual(['agents/no_agents']);
+  });
+
+  it('take the known record although its address is another one, and find another when it is gone (L-02, L-03)', async () => {
+    const patient = await admit();
+    patient.wanted = patient.wanted.map((each) => ({ ...each, knownId: `source-${each.transport}` }));
+    record(patient, { url: 'https://elsewhere.example.test/line' });
+    expect(foundIn(await patient.examine())).toEqual(['url/url_wrong']);
+    patient.wanted = patient.wanted.map((each) => ({ ...each, knownId: 'source-gone' }));
+    expect(foundIn(await patient.examine())).toEqual(['data_source/data_source_missing']);
   });
 
   it('stand in the order of their ids, each after what it needs', () => {

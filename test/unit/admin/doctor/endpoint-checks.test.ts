@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { DOCTOR_CHECKS } from '../../../../src/admin/doctor/checks.ts';
 import { sentenceOf, type CheckId } from '../../../../src/admin/doctor/check.ts';
 import { runDoctor, type CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
 import { endpointsOf } from '../../../../src/admin/doctor/subject.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { until } from '../../../support/until.ts';
-import { listening } from './certificate-chain.ts';
+import { listening } from '../../../support/certificate-authority.ts';
 import { foundIn, patients, skippedIn, type PatientOptions } from './patient.ts';
 
 const { admit } = patients();
@@ -58,7 +57,7 @@ describe('the checks of the registered address', () => {
     expect(said(results)).toEqual([
       `localhost:${String(port)}: the connection is not taken (ECONNREFUSED); start the server, and let it, or what stands before it, listen on the registered port.`,
     ]);
-    expect(skippedIn(results)).toEqual(['tls_handshake', 'certificate', 'alpn', 'health']);
+    expect(skippedIn(results)).toEqual(['tls_handshake', 'certificate', 'alpn', 'health', 'agents']);
   });
 
   it('find that an incomplete chain is one, and say what to send', async () => {
@@ -93,6 +92,14 @@ describe('the checks of the registered address', () => {
     stop.abort();
     expect(skippedIn(await running)).toEqual(['tls_handshake']);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('look at the address that will be registered where no data source is wanted yet', async () => {
+    const patient = await admit({ toDays: -1, fromDays: -30 });
+    const addresses = patient.wanted;
+    patient.wanted = [];
+    patient.changes = { organizations: undefined, addresses };
+    expect(foundIn(await patient.examine())).toEqual(['certificate/certificate_over']);
   });
 
   it('look at a plain address, which the fake platform takes, without TLS', async () => {
@@ -144,14 +151,4 @@ async function examinedBy(id: CheckId, options: PatientOptions, signal = new Abo
   const checks = DOCTOR_CHECKS.filter((check) => check.id === id);
   // In an object, so that it is not waited for here.
   return { clock, running: runDoctor(checks, patient.context(), { signal, clock, perCheckMs: 1000 }) };
-}
-
-/** A port of loopback that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

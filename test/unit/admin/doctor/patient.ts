@@ -1,7 +1,7 @@
 // A server of which everything is right, for tests that break one thing: real certificates, real sockets, real key sets and
 // the real token check; the administration interface in memory.
 import { beforeAll } from 'vitest';
-import type { DoctorContext, HealthAnswer } from '../../../../src/admin/doctor/context.ts';
+import type { AgentsAnswer, DoctorContext, HealthAnswer } from '../../../../src/admin/doctor/context.ts';
 import type { Endpoint } from '../../../../src/admin/doctor/subject.ts';
 import { DOCTOR_CHECKS } from '../../../../src/admin/doctor/checks.ts';
 import { runDoctor, type CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
@@ -20,7 +20,13 @@ import { loadProfile } from '../../../../src/contract/profile.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { CapturedLog, sharedIssuer } from '../../../support/token-bench.ts';
 import { KEY_SET_SUFFIX, signToken } from '../../../support/token-issuer.ts';
-import { certificateAuthority, listening, type Authority, type CertificateOptions, type Speaking } from './certificate-chain.ts';
+import {
+  certificateAuthority,
+  listening,
+  type Authority,
+  type CertificateOptions,
+  type Speaking,
+} from '../../../support/certificate-authority.ts';
 
 export const ORG = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
 export const PROFILE = loadProfile('fake');
@@ -47,6 +53,9 @@ export interface Patient {
   webhookList: () => Promise<readonly WebhookRegistration[]>;
   date: string | null;
   health: HealthAnswer;
+  /** What its server says that is asked for agents. */
+  listed: AgentsAnswer;
+  /** How many agents its configuration has. */
   agents: number;
   readonly keys: KeySource;
   readonly nonces: NonceBook;
@@ -126,6 +135,7 @@ function patientAt(url: string, authority: Authority, issuer: ReturnType<typeof 
     webhookList: () => Promise.resolve(patient.webhooks),
     date: new Date(clock.nowMs()).toUTCString(),
     health: 'serving',
+    listed: { kind: 'listed', count: 1 },
     agents: 1,
     context: () => ({
       ...{ profile: PROFILE, wanted: patient.wanted, keys, nonces, verifier },
@@ -147,6 +157,7 @@ function patientAt(url: string, authority: Authority, issuer: ReturnType<typeof 
       platformDate: () => Promise.resolve(patient.date),
       webhooks: { list: () => patient.webhookList(), targetUrl: TARGET, applicationId: APP },
       health: (_endpoint: Endpoint) => Promise.resolve(patient.health),
+      listAgents: () => Promise.resolve(patient.listed),
       agents: () => Promise.resolve(patient.agents),
       authorities: [authority.pem],
       ...patient.changes,

@@ -71,6 +71,20 @@ describe('the doctor', () => {
     ]);
   });
 
+  it('tells of each check when it ends, and how many there are, also of those that are left out', async () => {
+    const told: string[] = [];
+    const first = held('schema');
+    const last = check('test_token', () => [], { needs: ['schema'] });
+    const { running } = await examined([first.check, check('url', () => []), last], {
+      onResult: ({ id, state }, checks) => told.push(`${id} ${state} of ${String(checks)}`),
+    });
+    await flushMicrotasks();
+    expect(told).toEqual(['url ok of 3']);
+    first.end([wrong()]);
+    await running;
+    expect(told).toEqual(['url ok of 3', 'schema found of 3', 'test_token skipped of 3']);
+  });
+
   it('makes no more at once than it may', async () => {
     const all = (['schema', 'url', 'status'] as const).map((id) => held(id));
     const { running } = await examined(

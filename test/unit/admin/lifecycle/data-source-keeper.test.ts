@@ -1,92 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { DataSourceKeeper } from '../../../../src/admin/lifecycle/data-source-keeper.ts';
-import { NonceJournal } from '../../../../src/admin/lifecycle/nonce-journal.ts';
-import type { LifecycleObserver, WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
-import type { SecretStore } from '../../../../src/admin/secret-store.ts';
-import { TrustedDataSources } from '../../../../src/auth/data-sources.ts';
-import { digestNonce, NonceBook } from '../../../../src/auth/nonces.ts';
 import type { AppError } from '../../../../src/base/errors.ts';
-import { MemoryDataSources } from '../../../support/data-sources-api.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const TIMES = { leadMs: HOUR, retryMs: MINUTE, checkMs: 15 * MINUTE };
-const WANTED: WantedDataSource = {
-  organizationId: 'org',
-  transport: 'grpc',
-  url: 'https://voice.example.org',
-  schemaId: 'schema',
-  audience: 'audience',
-  subject: 'subject',
-  tokenLifetimeMinutes: 1440,
-};
-const BODY = { url: WANTED.url, schemaId: 'schema', audience: 'audience', subject: 'subject', tokenLifetimeMinutes: 1440 };
-
-type Told = Parameters<NonNullable<LifecycleObserver['dataSourceChanged']>>[0];
-
-/** What stays when the process ends: the platform, the store and the time. */
-class World {
-  readonly clock = new FakeClock();
-  readonly api = new MemoryDataSources(this.clock);
-  readonly texts = new Map<string, string>();
-  readonly told: Told[] = [];
-  readonly started: DataSourceKeeper[] = [];
-  nonces = new NonceBook({ clock: this.clock });
-  sources = new TrustedDataSources();
-  readonly store: SecretStore = {
-    get: (key) => Promise.resolve(this.texts.get(key)),
-    set: (key, value) => Promise.resolve(void this.texts.set(key, value)),
-    delete: (key) => Promise.resolve(void this.texts.delete(key)),
-    keys: (prefix) => Promise.resolve([...this.texts.keys()].filter((key) => key.startsWith(prefix))),
-  };
-
-  get transitions(): readonly string[] {
-    return this.told.map(({ transition }) => transition);
-  }
-
-  get record() {
-    return [...this.api.records.values()][0] ?? { id: '', nonce: '' };
-  }
-
-  /** A process that has just started: it knows what lies in the store, and nothing else. */
-  async keeper(wanted: Partial<WantedDataSource> = {}): Promise<DataSourceKeeper> {
-    const { clock, store, api } = this;
-    this.nonces = new NonceBook({ clock });
-    this.sources = new TrustedDataSources();
-    const journal = await NonceJournal.open({ key: 'nonces', store, nonces: this.nonces, clock, onUnsaved: () => undefined });
-    const trust = { sources: this.sources, nonces: this.nonces };
-    const observer = { dataSourceChanged: (change: Told) => void this.told.push(change) };
-    const keeper = new DataSourceKeeper({
-      wanted: { ...WANTED, ...wanted },
-      api,
-      journal,
-      trust,
-      times: TIMES,
-      clock,
-      observer,
-      draw: () => 0.5,
-    });
-    this.started.push(keeper);
-    return keeper;
-  }
-
-  /** Whether a token with this nonce, and the values of the wanted data source, is let in. */
-  lets(nonce: string | undefined, url = WANTED.url): boolean {
-    const binding = { ...BODY, url, audiences: [BODY.audience], organizationId: 'org', nonceDigest: digestNonce(nonce ?? '') };
-    try {
-      this.sources.match(binding, 'grpc', this.nonces);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Lets time pass in small steps, so that what is due is done in between. */
-  async pass(ms: number, stepMs = MINUTE): Promise<void> {
-    for (let left = ms; left > 0; left -= stepMs) await this.clock.advanceAsync(Math.min(stepMs, left));
-  }
-}
+import { BODY, HOUR, MINUTE, World } from './keeper-world.ts';
 
 let world = new World();
 afterEach(async () => {
@@ -166,9 +80,13 @@ describe('a data source at the start', () => {
     expect(world.api.count('list')).toBe(0);
   });
 
-  it('L-02 is not registered anew when the pinned one is gone', async () => {
+  it.each([404, 410])('L-02 is not registered anew when the pinned one is gone (%i)', async (status) => {
+    world.api.goneStatus = status;
     const keeper = await world.keeper({ pinnedId: 'gone' });
-    await expect(keeper.start()).rejects.toMatchObject({ code: 'data_source_unclear', message: expect.stringContaining('gone') as string });
+    await expect(keeper.start()).rejects.toMatchObject({
+      code: 'data_source_unclear',
+      message: expect.stringContaining('gone is not there') as string,
+    });
     expect(world.api.asked).toEqual(['get']);
   });
 
@@ -217,6 +135,19 @@ describe('a renewal', () => {
     expect((issued[1]?.untilMs ?? 0) - 24 * HOUR - startMs).toBeLessThan(23 * HOUR);
     // Tokens that have ended are refused.
     expect(world.lets(issued[0]?.nonce)).toBe(false);
+  });
+
+  it('comes no more often than a retry when the platform’s clock is so far behind that every fresh token is due at once', async () => {
+    world.api.skewMs = -23.5 * HOUR;
+    await (await world.keeper()).start();
+    await world.pass(30 * MINUTE);
+    expect(world.api.count('update')).toBeGreaterThan(0);
+    expect(world.api.count('update')).toBeLessThanOrEqual(30);
+    world.api.skewMs = 0;
+    await world.pass(2 * MINUTE);
+    const before = world.api.count('update');
+    await world.pass(10 * HOUR);
+    expect(world.api.count('update')).toBe(before);
   });
 
   it('L-09 lets the new token in before the answer, and the old one until it ends (J-05)', async () => {
@@ -305,7 +236,8 @@ describe('a renewal', () => {
     expect(keeper.state.isServed).toBe(true);
   });
 
-  it('brings back a data source that was deleted, or disabled, within the time between two looks', async () => {
+  it.each([404, 410])('brings back a data source that was deleted (%i), or disabled, within the time between two looks', async (status) => {
+    world.api.goneStatus = status;
     const keeper = await world.keeper();
     await keeper.start();
     world.api.records.set(world.record.id, { ...world.record, status: 'disabled', errorMessage: 'by hand' });
@@ -333,6 +265,38 @@ describe('a restart', () => {
     expect([world.lets(old), world.lets(world.record.nonce)]).toEqual([true, true]);
     await world.pass(23.1 * HOUR, 5 * MINUTE);
     expect(world.lets(old)).toBe(false);
+  });
+
+  it('L-15 refuses no token that was good before it although the platform cannot be reached', async () => {
+    const first = await world.keeper();
+    await first.start();
+    const old = world.record.nonce;
+    await world.pass(HOUR, 5 * MINUTE);
+    const { expiresAtMs } = await first.renew();
+    await first.stop();
+    world.api.isDown = true;
+    const second = await world.keeper();
+    second.serveKnown();
+    expect([world.lets(old), world.lets(world.record.nonce), world.lets('another')]).toEqual([true, true, false]);
+    await expect(second.start()).rejects.toMatchObject({ code: 'platform_unavailable' });
+    expect([world.lets(old), world.lets(world.record.nonce)]).toEqual([true, true]);
+    expect(second.state).toMatchObject({ isServed: true, expiresAtMs });
+    const asked = world.api.count('update');
+    world.api.isDown = false;
+    await world.pass(2 * MINUTE);
+    expect(world.transitions.slice(-2)).toEqual(['failed', 'adopted']);
+    expect(world.api.count('update')).toBe(asked);
+    // What is known says when the next one is due.
+    await world.pass(22 * HOUR, 5 * MINUTE);
+    expect(world.api.count('update')).toBe(asked);
+    await world.pass(HOUR, 5 * MINUTE);
+    expect(world.api.count('update')).toBe(asked + 1);
+  });
+
+  it('L-02 lets nobody in by what is known of another data source than the pinned one', async () => {
+    await (await world.keeper()).start();
+    (await world.keeper({ pinnedId: 'another' })).serveKnown();
+    expect(world.lets(world.record.nonce)).toBe(false);
   });
 
   it('between the change and its answer knows the nonce that it had sent, and sends none again', async () => {

@@ -193,6 +193,22 @@ describe('the tokens of the integration', () => {
     expect(await integration.current(never())).toBe('CANARY-a2');
   });
 
+  it('that the platform did not take are tried again after ten minutes: one odd answer must not need a person', async () => {
+    const { integration, clock, asked } = await loggedIn();
+    clock.advance(HOUR_MS);
+    const refused = failureOf(integration.current(never()));
+    await flushMicrotasks();
+    asked.shift()?.reject(new AppError('login_needed', 'answered 400'));
+    await refused;
+    clock.advance(599_999);
+    expect([(await failureOf(integration.current(never()))).code, asked.length]).toEqual(['login_needed', 0]);
+    clock.advance(1);
+    const current = integration.current(never());
+    await flushMicrotasks();
+    asked[0]?.resolve(tokens(2, clock.nowMs()));
+    expect(await current).toBe('CANARY-a2');
+  });
+
   it('are written down also when nobody waits for them any more', async () => {
     const { integration, clock, only, kept } = await loggedIn();
     clock.advance(HOUR_MS);

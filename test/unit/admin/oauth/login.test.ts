@@ -8,6 +8,7 @@ import { TokenRequests } from '../../../../src/admin/oauth/token-request.ts';
 import type { OAuthTokens } from '../../../../src/admin/tokens.ts';
 import { adminServer, answer, failureOf, hang, json, keptLog, type AdminServer } from '../../../support/admin-server.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { freePort } from '../../../support/free-port.ts';
 import type { Answering } from '../../../support/speech-service.ts';
 import { until } from '../../../support/until.ts';
 import { never } from '../../../support/voice.ts';
@@ -25,7 +26,10 @@ interface Login {
   back(parameters: Readonly<Record<string, string>> | string): Promise<{ status: number; page: string; headers: Headers }>;
 }
 
-async function begin(way: Answering, signal = never()): Promise<Login> {
+async function begin(
+  way: Answering,
+  { signal = never(), pkce }: { signal?: AbortSignal; pkce?: boolean | undefined } = {},
+): Promise<Login> {
   const server = await adminServer(way);
   const clock = new FakeClock();
   const credentials = { clientId: 'client-1', clientSecret: 'CANARY-secret' };
@@ -33,7 +37,7 @@ async function begin(way: Answering, signal = never()): Promise<Login> {
   const redirectUri = `http://127.0.0.1:${String(await freePort())}/callback`;
   const shown: string[] = [];
   const show = (url: string): void => void shown.push(url);
-  const work = login({ requests, redirectUri, scopes: ['a:read', 'b:write'], clock, show, limitMs: 60_000 }, signal);
+  const work = login({ requests, redirectUri, scopes: ['a:read', 'b:write'], clock, show, pkce, limitMs: 60_000 }, signal);
   work.catch(() => undefined);
   await until('the address is shown', () => shown.length > 0);
   const back = async (parameters: Readonly<Record<string, string>> | string) => {
@@ -66,6 +70,15 @@ describe('a login', () => {
     expect(createHash('sha256').update(String(sent['code_verifier'])).digest('base64url')).toBe(challenge);
     expect(clock.pendingTimers).toBe(0);
     await expectClosed(redirectUri);
+  });
+
+  it('does without PKCE on both ways where the platform does not take it', async () => {
+    const started = await begin(json(REPLY), { pkce: false });
+    expect([...started.shown.searchParams.keys()]).toEqual(['response_type', 'client_id', 'redirect_uri', 'scope', 'state']);
+    await started.back({ code: 'CANARY-code', state: stateOf(started) });
+    await started.work;
+    const sent = new URLSearchParams((await started.server.arrived(1)).body.toString());
+    expect([sent.get('code'), sent.has('code_verifier')]).toEqual(['CANARY-code', false]);
   });
 
   it('has another state and another challenge each time', async () => {
@@ -160,7 +173,7 @@ describe('a login', () => {
 
   it('ends when it is given up, also in the middle of the exchange', async () => {
     const controller = new AbortController();
-    const started = await begin(hang, controller.signal);
+    const started = await begin(hang, { signal: controller.signal });
     const page = started.back({ code: 'CANARY-code', state: stateOf(started) });
     await started.server.arrived(1);
     controller.abort();
@@ -237,13 +250,4 @@ async function listening(server: Server): Promise<number> {
     await new Promise((resolve) => server.close(resolve));
   });
   return (server.address() as AddressInfo).port;
-}
-
-/** A port that nobody listens on: a redirect address has its port before anybody listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -294,8 +294,8 @@ describe('asking again', () => {
     expect(await failing).toMatchObject({ status: 404, mayHaveHappened: true });
   });
 
-  it('leaves it at that when a thing to delete is gone after an earlier try', async () => {
-    const { rest, clock } = await open([cut(), answer(404, '')]);
+  it.each([404, 410])('leaves it at that when a thing to delete is gone after an earlier try (%i)', async (status) => {
+    const { rest, clock } = await open([cut(), answer(status, '')]);
     const work = rest.delete('/things/1', never());
     await passPause(clock, 250);
     await work;

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Inbox, type AuthorizationHandler, type InboxOptions } from '../../../../src/admin/webhooks/inbox.ts';
 import type { ServiceAppEvent } from '../../../../src/admin/webhooks/delivery.ts';
+import { RestError } from '../../../../src/admin/rest/rest-error.ts';
+import { RequestFailure } from '../../../../src/base/http-exchange.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { until } from '../../../support/until.ts';
 
@@ -150,6 +152,20 @@ describe('events of the service app', () => {
     expect(world.failed).toEqual(Array.from({ length: 3 }, () => 'authorized org internal'));
   });
 
+  it('R-11 are not tried again before the time that the platform named', async () => {
+    world.isQuick = false;
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    const failure = new RequestFailure('rate_limited', 'answered 429', { status: 429, retryAfterMs: 90_000 });
+    const words = { message: undefined, trackingId: undefined };
+    world.running.shift()?.end(new RestError('platform_unavailable', 'POST /things', failure, words, false));
+    await becomes('it has failed', () => world.failed.length === 1);
+    await world.clock.advanceAsync(89_999);
+    expect(world.running).toEqual([]);
+    await world.clock.advanceAsync(1);
+    expect(world.running).toHaveLength(1);
+  });
+
   it('are gone on with after a restart when they had no effect yet', async () => {
     world.isQuick = false;
     const inbox = await world.inbox();
@@ -169,5 +185,24 @@ describe('events of the service app', () => {
     };
     await expect(Promise.resolve().then(() => inbox.receive(event('authorized')))).rejects.toThrow('disk full');
     expect(world.done).toEqual([]);
+  });
+
+  it('have their effect when they are delivered again after they could not be kept (H-22)', async () => {
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    await becomes('the first is done', () => world.done.length === 1);
+    world.texts.set = () => {
+      throw new Error('disk full');
+    };
+    const left = event('deauthorized');
+    await expect(Promise.resolve().then(() => inbox.receive(left))).rejects.toThrow('disk full');
+    // Not acknowledged either while the disk is full.
+    await expect(Promise.resolve().then(() => inbox.receive(left))).rejects.toThrow('disk full');
+    Reflect.deleteProperty(world.texts, 'set');
+    expect(await inbox.receive(left)).toBe('known');
+    await becomes('it is done', () => world.done.length === 2);
+    expect(world.done).toEqual(['authorized org', 'deauthorized org']);
+    expect(await inbox.receive(left)).toBe('known');
+    expect(world.done).toHaveLength(2);
   });
 });

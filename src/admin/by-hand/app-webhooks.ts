@@ -1,0 +1,119 @@
+// The webhooks of a service app, looked at and changed by hand: which of them are ours, what mending them did, and taking
+// one away together with its secret. Prints nothing, and shows no secret.
+import { AppError } from '../../base/errors.ts';
+import type { ServiceAppSide } from '../access.ts';
+import { shownText } from '../doctor/shown-text.ts';
+import { isSameId } from '../platform-id.ts';
+import type { SecretStore } from '../secret-store.ts';
+import type { WebhookRegistration } from '../webhook-records.ts';
+import { SERVICE_APP_EVENTS } from '../webhooks/delivery.ts';
+import { forgetRegistration, keptRegistrations } from '../webhooks/kept-registrations.ts';
+import { isMadeByUs, Registrations, tellsOf, type RegistrationChange } from '../webhooks/registration.ts';
+
+/**
+ * Whose a webhook is. `ours`: this store has its secret, or it looks as one that we made; `same_app`: it tells of the same
+ * app, but elsewhere or under another name; `other`: it tells of something else.
+ */
+export type WebhookOwner = 'ours' | 'same_app' | 'other';
+
+/** What may be shown of a webhook. Members that the platform does not tell are missing. */
+export interface WebhookView {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly resource: string | undefined;
+  readonly event: string | undefined;
+  readonly status: string | undefined;
+  readonly targetUrl: string | undefined;
+  readonly owner: WebhookOwner;
+}
+
+/** What is worked with. */
+export interface AppWebhooksOptions {
+  readonly app: ServiceAppSide;
+  readonly store: SecretStore;
+  /** Where the platform delivers to; undefined when the configuration wants no deliveries. */
+  readonly targetUrl: string | undefined;
+  /** Whether a running server holds the store. */
+  readonly isHeldElsewhere: boolean;
+}
+
+/** Every method rejects as requests to the platform do, and as the store does. */
+export class AppWebhooks {
+  readonly #options: AppWebhooksOptions;
+
+  constructor(options: AppWebhooksOptions) {
+    this.#options = options;
+  }
+
+  /** All that the integration sees. */
+  async list(signal: AbortSignal): Promise<readonly WebhookView[]> {
+    const keptIds = await this.#keptIds();
+    return (await this.#options.app.api.list(signal)).map((webhook) => viewOf(webhook, this.#ownerOf(webhook, keptIds)));
+  }
+
+  /**
+   * Registers and mends both webhooks of the app.
+   *
+   * @param onDone - told of each, also of those that fail.
+   * @throws AppError `config_invalid` when none are wanted, and the first failure.
+   */
+  async ensure(onDone: (change: RegistrationChange) => void, signal: AbortSignal): Promise<void> {
+    const { app, store, targetUrl } = this.#options;
+    if (targetUrl === undefined) throw new AppError('config_invalid', 'no webhooks are wanted: admin.webhooks.target_url is not set');
+    const { api, applicationId, filterId, idScheme, names } = app;
+    const about = { api, store, targetUrl, applicationId, filterId, idScheme, resource: names.appResource };
+    const registrations = await Registrations.open({ ...about, onRegistration: onDone });
+    await registrations.ensure(signal);
+  }
+
+  /**
+   * Takes a webhook away, and forgets its secret when it was ours.
+   *
+   * @param id - in any spelling.
+   * @returns how it was.
+   * @throws AppError `platform_refused` when there is none, `store_failed` for one of ours while a server looks after it.
+   */
+  async delete(id: string, signal: AbortSignal): Promise<WebhookView> {
+    const { app, store, isHeldElsewhere } = this.#options;
+    const isMeant = (webhook: WebhookRegistration): boolean => webhook.id === id || isSameId(webhook.id, id, 'WEBHOOK', app.idScheme);
+    const found = (await app.api.list(signal)).find(isMeant);
+    if (found === undefined) {
+      throw new AppError('platform_refused', 'the integration has no such webhook: `parley admin webhooks list` shows those there are');
+    }
+    const view = viewOf(found, this.#ownerOf(found, await this.#keptIds()));
+    if (view.owner === 'ours' && isHeldElsewhere) {
+      const why = 'a running server looks after this webhook and would register another one at its next look';
+      throw new AppError('store_failed', `${why}: stop it first`);
+    }
+    await app.api.delete(found.id, signal);
+    if (view.owner === 'ours') await forgetRegistration(store, found.id);
+    return view;
+  }
+
+  /** Ids of the webhooks whose secrets are kept. */
+  async #keptIds(): Promise<ReadonlySet<string | undefined>> {
+    const kept = await keptRegistrations(this.#options.store);
+    return new Set(SERVICE_APP_EVENTS.map((event) => kept[event]?.webhookId));
+  }
+
+  #ownerOf(webhook: WebhookRegistration, keptIds: ReadonlySet<string | undefined>): WebhookOwner {
+    const { app, targetUrl } = this.#options;
+    const target = { resource: app.names.appResource, applicationId: app.applicationId, idScheme: app.idScheme };
+    const event = SERVICE_APP_EVENTS.find((each) => tellsOf(webhook, each, target));
+    if (event === undefined) return 'other';
+    return keptIds.has(webhook.id) || isMadeByUs(webhook, event, targetUrl) ? 'ours' : 'same_app';
+  }
+}
+
+function viewOf({ id, secret, ...webhook }: WebhookRegistration, owner: WebhookOwner): WebhookView {
+  const shown = (text: string | undefined): string | undefined => (text === undefined ? undefined : shownText(text, [secret]));
+  return {
+    id: shownText(id, [secret]),
+    name: shown(webhook.name),
+    resource: shown(webhook.resource),
+    event: shown(webhook.event),
+    status: shown(webhook.status),
+    targetUrl: shown(webhook.targetUrl),
+    owner,
+  };
+}

@@ -1,0 +1,66 @@
+// What can be changed about a data source by hand, and what the platform is then told (R-02 to R-04). Pure.
+import { AppError } from '../../base/errors.ts';
+import type { WantedDataSource } from '../lifecycle/ports.ts';
+import { isActive, type DataSource, type DataSourceUpdate } from '../records.ts';
+
+/** Only what is given is changed. */
+export interface DataSourceChanges {
+  readonly url?: string | undefined;
+  readonly audience?: string | undefined;
+  readonly subject?: string | undefined;
+  /** Whole minutes, 1 to 1440 (J-01). */
+  readonly tokenLifetimeMinutes?: number | undefined;
+  /** `disabled` only together with `errorMessage` (R-03), and alone. */
+  readonly status?: 'active' | 'disabled' | undefined;
+  /** Shown to the administrator of the organization. */
+  readonly errorMessage?: string | undefined;
+}
+
+/** Whether a change needs a fresh token: a token says everything but the status (R-04). */
+export function bringsToken({ url, audience, subject, tokenLifetimeMinutes }: DataSourceChanges): boolean {
+  return [url, audience, subject, tokenLifetimeMinutes].some((value) => value !== undefined);
+}
+
+/** Refuses changes that do not go together. @throws AppError `config_invalid`. */
+export function demandSound(changes: DataSourceChanges): void {
+  const { status, errorMessage } = changes;
+  const refuse = (why: string): never => {
+    throw new AppError('config_invalid', why);
+  };
+  if (Object.values(changes).every((value) => value === undefined)) refuse('nothing is to be changed');
+  if (status === 'disabled' && errorMessage === undefined) refuse('a data source may be disabled only with a message (R-03)');
+  if (status !== 'disabled' && errorMessage !== undefined) refuse('a message is for a data source that is disabled (R-03)');
+  if (status === 'disabled' && bringsToken(changes)) refuse('a data source that is disabled needs no fresh token: change the rest first');
+}
+
+/** The whole body of a change of the status alone: with the nonce as it is, so that the token stays (R-02, R-04). */
+export function statusUpdate(record: DataSource, { status, errorMessage }: DataSourceChanges): DataSourceUpdate {
+  const { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes } = record;
+  const body = { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes, status, errorMessage };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * The data source as it is to be.
+ *
+ * @throws AppError `config_invalid` when the record lacks what is not given, and for one that is disabled and would become
+ *   active without being asked to: only an active one has a token.
+ */
+export function changedWanted(
+  record: DataSource,
+  changes: DataSourceChanges,
+): Pick<WantedDataSource, 'url' | 'schemaId' | 'audience' | 'subject' | 'tokenLifetimeMinutes'> {
+  if (record.status !== undefined && !isActive(record) && changes.status !== 'active') {
+    throw new AppError('config_invalid', `the data source ${record.id} is not active: set status=active as well`);
+  }
+  const lacks = (member: string): never => {
+    throw new AppError('config_invalid', `the platform does not say the ${member} of the data source ${record.id}: set it as well`);
+  };
+  return {
+    url: changes.url ?? record.url ?? lacks('url'),
+    schemaId: record.schemaId ?? lacks('schemaId'),
+    audience: changes.audience ?? record.audience ?? lacks('audience'),
+    subject: changes.subject ?? record.subject ?? lacks('subject'),
+    tokenLifetimeMinutes: changes.tokenLifetimeMinutes ?? record.tokenLifetimeMinutes ?? lacks('lifetime'),
+  };
+}

@@ -1,0 +1,98 @@
+// One step of the keeper of a data source, as a server would do it, for a command that ends after it. The nonce is in the
+// journal before the platform is told, and a try whose fate is not known is gone on with by whoever comes next.
+import { TrustedDataSources } from '../../auth/data-sources.ts';
+import { NonceBook } from '../../auth/nonces.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { DataSourceKeeper } from '../lifecycle/data-source-keeper.ts';
+import { journalKey, NonceJournal } from '../lifecycle/nonce-journal.ts';
+import type { DataSourcesApi, Transition, WantedDataSource } from '../lifecycle/ports.ts';
+import type { LifecycleTimes } from '../lifecycle/schedule.ts';
+import type { SecretStore } from '../secret-store.ts';
+
+/** What became of the data source; `repaired` is renewed, and changed as well. */
+export type KeptOutcome = Extract<Transition, 'created' | 'adopted' | 'repaired' | 'renewed'>;
+
+/** What the step is done with. */
+export interface KeepOnceParts {
+  readonly api: DataSourcesApi;
+  /** Held by this process alone. */
+  readonly store: SecretStore;
+  readonly times: LifecycleTimes;
+  readonly clock: Clock;
+  /** Whether a fresh token is made in any case. */
+  readonly isRenewed: boolean;
+  /** False for a data source that this store does not look after; default true. */
+  readonly isJournalled?: boolean;
+}
+
+/**
+ * Does it.
+ *
+ * @throws AppError of the platform, `data_source_unclear`, and `store_failed` when it was done and could not be written down.
+ */
+export async function keepOnce(
+  wanted: WantedDataSource,
+  { api, store, times, clock, isRenewed, isJournalled = true }: KeepOnceParts,
+  signal: AbortSignal,
+): Promise<{ readonly id: string; readonly outcome: KeptOutcome }> {
+  const nonces = new NonceBook({ clock });
+  let unsaved: AppError | undefined;
+  const journal = await NonceJournal.open({
+    ...{ key: journalKey(wanted), store: isJournalled ? store : NOWHERE, configured: wanted, clock },
+    onUnsaved: (error) => (unsaved = error),
+  });
+  const seen = new Set<Transition>();
+  const keeper = new DataSourceKeeper({
+    ...{ wanted, journal, times, clock, trust: { sources: new TrustedDataSources(), nonces } },
+    api: {
+      list: (abort) => api.list(abort),
+      get: (id, abort) => api.get(id, abort),
+      // A nonce that is not written down is not sent: a server that is started after this would refuse its calls.
+      create: (create, abort) => (unsaved === undefined ? api.create(create, abort) : Promise.reject(unsaved)),
+      update: (id, update, abort) => (unsaved === undefined ? api.update(id, update, abort) : Promise.reject(unsaved)),
+    },
+    observer: { dataSourceChanged: ({ transition }) => void seen.add(transition) },
+  });
+  const stop = (): void => void keeper.stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal.aborted) await keeper.stop();
+    // Wanted before the first step, so that one change does for both.
+    const renewed = isRenewed ? keeper.renew() : undefined;
+    await keeper.start();
+    await renewed;
+    // What it found was the renewal of an earlier try, whose answer was lost: not what is asked for now.
+    if (isRenewed && outcomeOf(seen) === 'adopted' && !signal.aborted) {
+      const { error } = await keeper.renew();
+      if (error !== undefined) throw error;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await keeper.stop();
+  }
+  const id = keeper.state.dataSourceId;
+  const outcome = outcomeOf(seen);
+  if (id === undefined || outcome === undefined) {
+    throw new AppError('platform_unavailable', 'a change of a data source was not waited for; it may have been done nevertheless');
+  }
+  if (unsaved !== undefined) {
+    throw new AppError('store_failed', `the data source ${id} was ${outcome}, but its nonce could not be saved: ${unsaved.message}`, {
+      cause: unsaved,
+    });
+  }
+  return { id, outcome };
+}
+
+/** The weightiest of what happened. */
+function outcomeOf(seen: ReadonlySet<Transition>): KeptOutcome | undefined {
+  return (['created', 'repaired', 'renewed', 'adopted'] as const).find((outcome) => seen.has(outcome));
+}
+
+/** The store of a journal that nobody will read. */
+const NOWHERE: SecretStore = {
+  get: () => Promise.resolve(undefined),
+  set: () => Promise.resolve(),
+  delete: () => Promise.resolve(),
+  keys: () => Promise.resolve([]),
+};

@@ -1,0 +1,210 @@
+// The data sources of one organization, looked at and changed by hand. What brings a fresh token goes through the keeper, as
+// in a server, so that the journal knows its nonce before the platform does (L-09). Prints nothing.
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { PlatformProfile } from '../../contract/profile.ts';
+import type { LifecycleTimes } from '../lifecycle/schedule.ts';
+import { findDataSource, isOurs } from '../lifecycle/match.ts';
+import { journalKey, journalledDataSource } from '../lifecycle/nonce-journal.ts';
+import type { WantedDataSource } from '../lifecycle/ports.ts';
+import type { DataSource } from '../records.ts';
+import type { DataSources } from '../rest/data-sources.ts';
+import { isNotThere } from '../rest/rest-error.ts';
+import type { SecretStore } from '../secret-store.ts';
+import { dataSourceView, transportOf, type DataSourceView } from './data-source-view.ts';
+import { keepOnce, type KeptOutcome } from './keep-once.ts';
+import { bringsToken, changedWanted, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';
+
+/** What is worked with. */
+export interface OrganizationDataSourcesOptions {
+  /** A plain UUID. */
+  readonly organizationId: string;
+  readonly api: Pick<DataSources, 'list' | 'get' | 'create' | 'update' | 'delete'>;
+  /** What the organization is to have. */
+  readonly wanted: readonly WantedDataSource[];
+  /** Client id of our app; undefined where there is none. */
+  readonly applicationId: string | undefined;
+  readonly schemas: PlatformProfile['schemas'];
+  readonly store: SecretStore;
+  readonly times: LifecycleTimes;
+  readonly clock: Clock;
+}
+
+/** What was done to a data source, and how it is now. */
+export interface DataSourceChange {
+  readonly outcome: KeptOutcome | 'updated' | 'deleted';
+  readonly dataSource: DataSourceView;
+}
+
+/** The record that a server would take for a wanted data source. */
+interface Taken {
+  readonly wanted: WantedDataSource;
+  /** More than one where the platform has several that fit equally well. */
+  readonly ids: readonly string[];
+}
+
+/** Every method rejects as {@link DataSources} does; one that changes a nonce needs a store that nobody else holds. */
+export class OrganizationDataSources {
+  readonly #options: OrganizationDataSourcesOptions;
+
+  constructor(options: OrganizationDataSourcesOptions) {
+    this.#options = options;
+  }
+
+  /** All of them, also those of other apps. */
+  async list(signal: AbortSignal): Promise<readonly DataSourceView[]> {
+    const { api } = this.#options;
+    const items = await api.list(signal);
+    const taken = await this.#taken(items);
+    const views: DataSourceView[] = [];
+    // An item may say less than the single record; one after the other, because requests are limited.
+    for (const item of items) views.push(this.#view(item.status === undefined ? await api.get(item.id, signal) : item, taken));
+    return views;
+  }
+
+  /** @throws AppError `platform_refused` when the organization has none of this id. */
+  async get(id: string, signal: AbortSignal): Promise<DataSourceView> {
+    const record = await this.#record(id, signal);
+    return this.#view(record, await this.#taken(await this.#options.api.list(signal)));
+  }
+
+  /**
+   * Registers the data source that the configuration wants.
+   *
+   * @param transport - which one.
+   * @throws AppError `data_source_unclear` when there is one already, `config_invalid` for one that is not wanted.
+   */
+  async create(transport: WantedDataSource['transport'], signal: AbortSignal): Promise<DataSourceChange> {
+    const { api, organizationId, wanted } = this.#options;
+    const one = wanted.find((each) => each.transport === transport);
+    if (one === undefined) throw new AppError('config_invalid', `admin.data_sources.transports does not hold ${transport}`);
+    if (one.pinnedId !== undefined) {
+      const why = 'admin.data_sources.pinned names it, and none is registered in its place (L-02)';
+      throw new AppError('data_source_unclear', `organization ${organizationId} uses the data source ${one.pinnedId}: ${why}`);
+    }
+    const { ids } = await this.#takenFor(one, await api.list(signal));
+    if (ids.length > 0) throw new AppError('data_source_unclear', `organization ${organizationId} has one that fits: ${ids.join(', ')}`);
+    return this.#changed(await keepOnce(one, { ...this.#options, isRenewed: false }, signal), signal);
+  }
+
+  /**
+   * Makes fresh tokens for the data sources that a server with this configuration takes, and changes back what is not as
+   * the configuration wants it.
+   *
+   * @param id - only this one.
+   * @throws AppError `data_source_unclear` when there is none, more than one, or another one than `id`.
+   */
+  async renew(id: string | undefined, signal: AbortSignal): Promise<readonly DataSourceChange[]> {
+    const { organizationId } = this.#options;
+    const taken = await this.#taken(await this.#options.api.list(signal));
+    const meant = id === undefined ? taken : taken.filter(({ ids }) => ids.includes(id));
+    if (id !== undefined && meant.length === 0) {
+      await this.#record(id, signal);
+      throw new AppError('data_source_unclear', `the data source ${id} is not the one that the configuration uses`);
+    }
+    const changes: DataSourceChange[] = [];
+    for (const { wanted, ids } of meant) {
+      const [only, ...more] = ids;
+      if (only === undefined)
+        throw new AppError('data_source_unclear', `organization ${organizationId} has no ${wanted.transport} data source that fits`);
+      if (more.length > 0)
+        throw new AppError('data_source_unclear', `${String(ids.length)} data sources fit equally well: ${ids.join(', ')}`);
+      const kept = await keepOnce({ ...wanted, pinnedId: only }, { ...this.#options, isRenewed: true }, signal);
+      changes.push(await this.#changed(kept, signal));
+    }
+    return changes;
+  }
+
+  /**
+   * Changes what is given and nothing else. A token says all of it but the status, so that a change of the rest brings a
+   * fresh nonce (R-04).
+   *
+   * @param isLoose - whether a data source that this configuration does not use may get a fresh nonce: a server elsewhere,
+   *   which does not know it, would refuse its calls until it looks again.
+   * @throws AppError `data_source_unclear` for another app's, and for what `isLoose` would allow.
+   */
+  async update(id: string, changes: DataSourceChanges, isLoose: boolean, signal: AbortSignal): Promise<DataSourceChange> {
+    const { api, organizationId } = this.#options;
+    const record = await this.#ownRecord(id, signal);
+    if (!bringsToken(changes)) {
+      await api.update(id, statusUpdate(record, changes), signal);
+      return this.#changed({ id, outcome: 'updated' }, signal);
+    }
+    const taken = (await this.#taken(await api.list(signal))).find(({ ids }) => ids.length === 1 && ids.includes(id));
+    if (taken === undefined && !isLoose) {
+      throw new AppError(
+        'data_source_unclear',
+        `the data source ${id} is not the one that the configuration uses: a server that uses it refuses calls until it looks at it again; with --yes it is changed all the same`,
+      );
+    }
+    const transport = taken?.wanted.transport ?? transportOf(record, this.#options.schemas) ?? 'grpc';
+    const wanted = { ...changedWanted(record, changes), organizationId, transport, pinnedId: id };
+    const kept = await keepOnce(wanted, { ...this.#options, isRenewed: true, isJournalled: taken !== undefined }, signal);
+    return this.#changed({ ...kept, outcome: 'updated' }, signal);
+  }
+
+  /** Removes it. @returns how it was. @throws AppError `data_source_unclear` for another app's. */
+  async delete(id: string, signal: AbortSignal): Promise<DataSourceChange> {
+    const { api } = this.#options;
+    const record = await this.#ownRecord(id, signal);
+    const view = this.#view(record, await this.#taken(await api.list(signal)));
+    await api.delete(id, signal);
+    return { outcome: 'deleted', dataSource: view };
+  }
+
+  async #changed({ id, outcome }: { readonly id: string; readonly outcome: DataSourceChange['outcome'] }, signal: AbortSignal) {
+    try {
+      return { outcome, dataSource: await this.get(id, signal) };
+    } catch (thrown) {
+      if (!(thrown instanceof AppError)) throw thrown;
+      // Nobody may take a change for one that was not made.
+      throw new AppError(thrown.code, `the data source ${id} was ${outcome}, but then: ${thrown.message}`, {
+        details: thrown.details,
+        cause: thrown,
+      });
+    }
+  }
+
+  async #record(id: string, signal: AbortSignal): Promise<DataSource> {
+    const { api, organizationId } = this.#options;
+    try {
+      return await api.get(id, signal);
+    } catch (thrown) {
+      if (!isNotThere(thrown)) throw thrown;
+      throw new AppError('platform_refused', `organization ${organizationId} has no such data source: ${thrown.message}`, {
+        details: thrown.details,
+        cause: thrown,
+      });
+    }
+  }
+
+  /** L-11. */
+  async #ownRecord(id: string, signal: AbortSignal): Promise<DataSource> {
+    const record = await this.#record(id, signal);
+    const { applicationId } = this.#options;
+    if (isOurs(record, { applicationId })) return record;
+    throw new AppError('data_source_unclear', `the data source ${id} belongs to another app: nothing of it is changed`);
+  }
+
+  /** What a server would take, for each wanted data source. */
+  #taken(items: readonly DataSource[]): Promise<readonly Taken[]> {
+    return Promise.all(this.#options.wanted.map((wanted) => this.#takenFor(wanted, items)));
+  }
+
+  /** The pinned one, the one of the journal, or one that fits (L-02 to L-04). */
+  async #takenFor(wanted: WantedDataSource, items: readonly DataSource[]): Promise<Taken> {
+    const { store } = this.#options;
+    const known = wanted.pinnedId ?? (await journalledDataSource(store, journalKey(wanted)));
+    const found = items.find((item) => item.id === known && isOurs(item, wanted));
+    if (found !== undefined) return { wanted, ids: [found.id] };
+    if (wanted.pinnedId !== undefined) return { wanted, ids: [] };
+    const match = findDataSource(items, wanted);
+    if (match.kind === 'none') return { wanted, ids: [] };
+    return { wanted, ids: match.kind === 'found' ? [match.id] : match.ids };
+  }
+
+  #view(record: DataSource, taken: readonly Taken[]): DataSourceView {
+    const takenFor = taken.find(({ ids }) => ids.length === 1 && ids.includes(record.id))?.wanted;
+    return dataSourceView(record, { ...this.#options, takenFor });
+  }
+}

@@ -1,0 +1,92 @@
+// What the store holds of organizations, for people: who has authorized the app, when tokens end, which data sources are
+// looked after. And the way to forget one. Asks the platform for nothing, and tells no secret.
+import { parseJson } from '../base/json.ts';
+import type { Access, Lifetimes } from './access.ts';
+import { journalKey, journalsOf, organizationsWithJournals, type JournalView } from './lifecycle/nonce-journal.ts';
+import { organizationsWithTokens, tokensKey } from './organizations.ts';
+import type { SecretStore } from './secret-store.ts';
+import { oauthTokens } from './tokens.ts';
+import { isOpen, keptEventKey, organizationsWithEvents, readKeptEvent } from './webhooks/kept-events.ts';
+
+/** What the newest event of an organization says. */
+export interface AuthorizationView {
+  /** False when it has taken the authorization back. */
+  readonly isAuthorized: boolean;
+  /** Ms since the epoch; of the authorization, also when it has been taken back. */
+  readonly authorizedAtMs: number;
+  /** Whether the server still has to do what follows from it. */
+  readonly isOpen: boolean;
+}
+
+/** One organization. */
+export interface KeptOrganization {
+  /** A plain UUID. */
+  readonly organizationId: string;
+  /** Undefined when it has never told by webhook. */
+  readonly event: AuthorizationView | undefined;
+  /** Undefined when no token is kept. */
+  readonly tokens: Lifetimes | undefined;
+  readonly dataSources: readonly JournalView[];
+}
+
+/** The organizations of one store. */
+export class KeptOrganizations {
+  readonly #store: SecretStore;
+  readonly #tokensKey: Access['tokensKey'];
+
+  constructor(store: SecretStore, access: Pick<Access, 'tokensKey'>) {
+    this.#store = store;
+    this.#tokensKey = access.tokensKey;
+  }
+
+  /** UUIDs of all that something is kept of, sorted. */
+  async ids(): Promise<readonly string[]> {
+    const [events, tokens, journals] = await Promise.all([
+      organizationsWithEvents(this.#store),
+      organizationsWithTokens(this.#store),
+      organizationsWithJournals(this.#store),
+    ]);
+    return [...new Set([...events, ...tokens, ...journals])].sort();
+  }
+
+  /** What is kept of one; empty members when nothing is. @param organizationId - a plain UUID. */
+  async get(organizationId: string): Promise<KeptOrganization> {
+    const event = await readKeptEvent(this.#store, organizationId);
+    return {
+      organizationId,
+      event:
+        event === undefined
+          ? undefined
+          : { isAuthorized: event.event === 'authorized', authorizedAtMs: event.authorizedAtMs, isOpen: isOpen(event) },
+      tokens: await this.#lifetimes(this.#tokensKey(organizationId)),
+      dataSources: await journalsOf(this.#store, organizationId),
+    };
+  }
+
+  /**
+   * Erases all of it; the platform is told nothing. The store must be ours alone.
+   *
+   * @returns what there was.
+   * @throws AppError of the store; what is left then is erased by another try.
+   */
+  async forget(organizationId: string): Promise<KeptOrganization> {
+    const kept = await this.get(organizationId);
+    const ownTokens = this.#tokensKey(organizationId);
+    const keys = [
+      ...kept.dataSources.map(({ transport }) => journalKey({ organizationId, transport })),
+      ...(ownTokens === undefined ? [] : [ownTokens]),
+      // Of another way to tokens, before the settings were changed.
+      tokensKey(organizationId),
+      // The last one: without it nobody would know of the rest.
+      keptEventKey(organizationId),
+    ];
+    for (const key of keys) await this.#store.delete(key);
+    return kept;
+  }
+
+  async #lifetimes(key: string | undefined): Promise<Lifetimes | undefined> {
+    const text = key === undefined ? undefined : await this.#store.get(key);
+    const tokens = oauthTokens.safeParse(parseJson(text ?? '')).data;
+    return tokens === undefined ? undefined : { expiresAtMs: tokens.expiresAtMs, refreshExpiresAtMs: tokens.refreshExpiresAtMs };
+  }
+}

@@ -1,0 +1,86 @@
+// What a server lets in: right after its start, by what the store says alone (L-15), and after its first look at the platform.
+// For the server and for commands that only want to know; nothing is written here or there.
+import type { Clock } from '../../base/clock.ts';
+import type { DataSource } from '../records.ts';
+import type { SecretStore } from '../secret-store.ts';
+import { findDataSource, isOurs } from './match.ts';
+import { journalKey, NonceJournal, type KnownNonce, type KnownNonces } from './nonce-journal.ts';
+import type { DataSourcesApi, Trust, WantedDataSource } from './ports.ts';
+import { valuesIn } from './registered-values.ts';
+import { ServedDataSource } from './served-data-source.ts';
+
+/** What is looked at, and what is filled. */
+export interface KeptTrustParts {
+  readonly store: SecretStore;
+  readonly trust: Trust;
+  readonly clock: Clock;
+}
+
+/**
+ * Lets the tokens in that were good when the last process ended.
+ *
+ * @returns whether any are known.
+ */
+export function serveKept(journal: NonceJournal, served: ServedDataSource, { pinnedId }: WantedDataSource): boolean {
+  const { dataSourceId, known } = journal;
+  if (dataSourceId === undefined || known.current === undefined || dataSourceId !== (pinnedId ?? dataSourceId)) return false;
+  served.show(dataSourceId, known);
+  return true;
+}
+
+/** Fills the trust with what the store says of a data source. @returns its id; undefined when it says nothing of use. */
+export async function trustKept(wanted: WantedDataSource, parts: KeptTrustParts): Promise<string | undefined> {
+  const served = new ServedDataSource(wanted, parts.trust);
+  serveKept(await openJournal(wanted, parts), served, wanted);
+  return served.id;
+}
+
+/**
+ * Fills the trust with what the platform says of a data source, which is the last word (L-02 to L-04).
+ *
+ * @param keptId - what {@link trustKept} found: let in no longer when the platform has another one, or none.
+ * @returns its id; undefined when there is none, or more than one fits equally well.
+ * @throws AppError of the platform.
+ */
+export async function trustAsked(
+  wanted: WantedDataSource,
+  keptId: string | undefined,
+  api: Pick<DataSourcesApi, 'list' | 'get'>,
+  parts: KeptTrustParts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { trust } = parts;
+  const journal = await openJournal(wanted, parts);
+  const served = new ServedDataSource(wanted, trust);
+  serveKept(journal, served, wanted);
+  const items = (await api.list(signal)).filter((item) => isOurs(item, wanted));
+  const knownId = wanted.pinnedId ?? journal.dataSourceId;
+  const match = findDataSource(items, wanted);
+  const fittingId = wanted.pinnedId === undefined && match.kind === 'found' ? match.id : undefined;
+  const id = items.find((item) => item.id === knownId)?.id ?? fittingId;
+  served.drop();
+  // A server that runs meanwhile may have written another one.
+  if (keptId !== undefined) trust.sources.remove(keptId);
+  if (id === undefined) return undefined;
+  const record = await api.get(id, signal);
+  const told = toldNonce(record, journal.known, wanted);
+  if (told !== undefined) await journal.confirm(id, told, record.tokenExpiresAtMs);
+  served.show(id, journal.known);
+  return id;
+}
+
+/**
+ * The nonce that a record tells, with its values; what the record leaves open is as it was sent with that nonce, or as we want
+ * it. Undefined when it tells none.
+ */
+export function toldNonce(record: DataSource, { current, announced }: KnownNonces, wanted: WantedDataSource): KnownNonce | undefined {
+  const { nonce } = record;
+  if (nonce === undefined) return undefined;
+  const sent = [current, announced].find((known) => known?.nonce === nonce);
+  return { nonce, values: valuesIn(record, sent?.values ?? wanted) };
+}
+
+function openJournal(wanted: WantedDataSource, { store, clock }: KeptTrustParts): Promise<NonceJournal> {
+  const readOnly = { get: (key: string) => store.get(key), set: () => Promise.resolve(), delete: () => Promise.resolve() };
+  return NonceJournal.open({ key: journalKey(wanted), store: readOnly, configured: wanted, clock, onUnsaved: () => undefined });
+}

@@ -1,0 +1,27 @@
+// What a token says of its data source beside the nonce: url, schema, audience and subject, as they were registered. Pure
+// comparison; knows neither the platform nor the store.
+
+/** The members of a data source that its tokens carry (J-17, J-19). */
+export const REGISTERED_VALUES = ['url', 'schemaId', 'audience', 'subject'] as const;
+
+/** The values that a data source was registered with. Each of its tokens carries those of its own time. */
+export type RegisteredValues = Readonly<Record<(typeof REGISTERED_VALUES)[number], string>>;
+
+/** What tokens carry of something that says more. */
+export function valuesOf({ url, schemaId, audience, subject }: RegisteredValues): RegisteredValues {
+  return { url, schemaId, audience, subject };
+}
+
+/** What a record says, which may be less; what it leaves open is as in `known`. */
+export function valuesIn(
+  record: { readonly [Member in keyof RegisteredValues]?: string | undefined },
+  known: RegisteredValues,
+): RegisteredValues {
+  const { url = known.url, schemaId = known.schemaId, audience = known.audience, subject = known.subject } = record;
+  return { url, schemaId, audience, subject };
+}
+
+/** Compared character for character, as those of a token are. */
+export function areSameValues(one: RegisteredValues, other: RegisteredValues): boolean {
+  return REGISTERED_VALUES.every((member) => one[member] === other[member]);
+}

@@ -1,0 +1,48 @@
+// What is remembered of the events of the service app: for each organization the newest one and whether it has had its
+// effect, as one text of the durable store.
+import { z } from 'zod';
+import { parseJson } from '../../base/json.ts';
+import type { SecretStore } from '../secret-store.ts';
+import { SERVICE_APP_EVENTS } from './delivery.ts';
+
+const KEY_PREFIX = 'authorization/';
+
+const keptEvent = z.strictObject({
+  version: z.literal(1),
+  /** Counts the events that had a meaning; the newest is what holds. */
+  generation: z.int(),
+  /** The generation that has had its effect. */
+  done: z.int(),
+  event: z.enum(SERVICE_APP_EVENTS),
+  authorizerOrgId: z.string(),
+  authorizedAtMs: z.number(),
+  seen: z.array(z.string()).readonly(),
+});
+
+/** The newest event of one organization. */
+export type KeptEvent = z.infer<typeof keptEvent>;
+
+/** The name in the store. @param organizationId - a plain UUID. */
+export function keptEventKey(organizationId: string): string {
+  return KEY_PREFIX + organizationId;
+}
+
+/** UUIDs of the organizations with an event in the store. */
+export async function organizationsWithEvents(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
+  return (await store.keys(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
+}
+
+/** Undefined when there is none, or another version wrote it: the schedule that looks at all organizations finds it again. */
+export async function readKeptEvent(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<KeptEvent | undefined> {
+  return keptEvent.safeParse(parseJson((await store.get(keptEventKey(organizationId))) ?? '')).data;
+}
+
+/** @throws AppError of the store. */
+export async function writeKeptEvent(store: Pick<SecretStore, 'set'>, organizationId: string, kept: KeptEvent): Promise<void> {
+  await store.set(keptEventKey(organizationId), JSON.stringify(kept));
+}
+
+/** Whether it has had no effect yet. */
+export function isOpen({ done, generation }: KeptEvent): boolean {
+  return done !== generation;
+}

@@ -1,0 +1,72 @@
+// The data sources of organizations for one command: the settings' wishes joined to the open administration interface.
+import { OrganizationDataSources } from '../admin/by-hand/organization-data-sources.ts';
+import { KeptOrganizations } from '../admin/kept-organizations.ts';
+import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
+import { wantedIn } from '../admin/lifecycle/wanted.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { organizationIdOf, type AdminAccess } from './admin-access.ts';
+import { dataSourceTimes, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
+
+/**
+ * The organizations that a command is about: the given one, else all that configuration and store know.
+ *
+ * @param written - its id in any spelling.
+ * @throws AppError `config_invalid` for what is no organization, and for one that the tokens are not of.
+ */
+export async function organizationsMeant(
+  written: string | undefined,
+  { admin, access }: { readonly admin: AdminSettings; readonly access: AdminAccess },
+): Promise<readonly string[]> {
+  const { profile } = access;
+  const configured = admin.organizations.map((each) => organizationIdOf(each, profile));
+  if (admin.login === 'service_app') {
+    return written === undefined ? knownOrganizations(configured, access) : [organizationIdOf(written, profile)];
+  }
+  if (written !== undefined && !configured.includes(organizationIdOf(written, profile))) {
+    throw new AppError(
+      'config_invalid',
+      `with admin.login ${admin.login} the only organization is that of admin.organizations: ${configured.join(', ')}`,
+    );
+  }
+  return configured;
+}
+
+/** The data sources that the configuration wants in one organization, a plain UUID. @throws AppError `config_invalid`. */
+export function wantedDataSourcesIn(
+  organizationId: string,
+  { admin, access: { profile, access } }: { readonly admin: AdminSettings; readonly access: AdminAccess },
+): readonly WantedDataSource[] {
+  return wantedIn(organizationId, {
+    wanted: wantedDataSources(admin, profile),
+    pinned: pinnedDataSources(admin, profile),
+    applicationId: access.serviceApp?.applicationId,
+  });
+}
+
+/** The data sources of one organization, a plain UUID. @throws AppError `config_invalid`. */
+export function openDataSources(
+  organizationId: string,
+  { admin, access, clock }: { readonly admin: AdminSettings; readonly access: AdminAccess; readonly clock: Clock },
+): OrganizationDataSources {
+  const { profile, store } = access;
+  return new OrganizationDataSources({
+    ...{ organizationId, store, clock },
+    applicationId: access.access.serviceApp?.applicationId,
+    api: access.dataSourcesOf(organizationId),
+    wanted: wantedDataSourcesIn(organizationId, { admin, access }),
+    schemas: profile.schemas,
+    times: dataSourceTimes(admin),
+  });
+}
+
+/** Those of the configuration, and those that something is kept of, unless they have taken their authorization back. */
+async function knownOrganizations(
+  configured: readonly string[],
+  { store, access }: Pick<AdminAccess, 'store' | 'access'>,
+): Promise<readonly string[]> {
+  const organizations = new KeptOrganizations(store, access);
+  const kept = await Promise.all((await organizations.ids()).map((id) => organizations.get(id)));
+  const authorized = kept.filter(({ event }) => event?.isAuthorized !== false).map(({ organizationId }) => organizationId);
+  return [...new Set([...configured, ...authorized])];
+}

@@ -1,0 +1,73 @@
+// The operator's settings of the administration in the words of the admin room. Opens nothing.
+import type { AccessSettings } from '../admin/access.ts';
+import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
+import type { LifecycleTimes } from '../admin/lifecycle/schedule.ts';
+import { decodeId } from '../admin/platform-id.ts';
+import { AppError } from '../base/errors.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import { Seal } from '../store/seal.ts';
+import type { Settings } from './config/settings.ts';
+
+/** The settings of the administration. */
+export type AdminSettings = Settings['admin'];
+
+/** The seal of the store: the first key closes, each opens. */
+export function openSeal({ store }: Pick<AdminSettings, 'store'>): Seal {
+  return new Seal(...store.keys.map((key) => Buffer.from(key, 'hex')));
+}
+
+/** Data sources that must be used and no others. */
+export function pinnedDataSources({ dataSources }: AdminSettings, { ids }: PlatformProfile) {
+  return dataSources.pinned.map(({ organizationId, transport, id }) => ({
+    organizationId: decodeId(organizationId, 'ORGANIZATION', ids?.urnScheme ?? ''),
+    transport,
+    pinnedId: id,
+  }));
+}
+
+/** When data sources are renewed, looked at, and tried again. */
+export function dataSourceTimes({ dataSources }: AdminSettings): LifecycleTimes {
+  return {
+    leadMs: dataSources.renewalLeadMinutes * 60_000,
+    retryMs: dataSources.retryIntervalS * 1000,
+    checkMs: dataSources.checkIntervalS * 1000,
+  };
+}
+
+/**
+ * The data sources that each organization is to have.
+ *
+ * @throws AppError `config_invalid` when a value is missing that the profile does not propose either.
+ */
+export function wantedDataSources(
+  { dataSources }: AdminSettings,
+  { defaults, schemas, name }: PlatformProfile,
+): readonly Omit<WantedDataSource, 'organizationId' | 'applicationId' | 'pinnedId'>[] {
+  const { url, audience = defaults?.audience, subject = defaults?.subject, tokenLifetimeMinutes } = dataSources;
+  if (url === undefined || audience === undefined || subject === undefined) {
+    const mend = 'set admin.data_sources.url, admin.data_sources.audience and admin.data_sources.subject';
+    throw new AppError('config_invalid', `a data source needs an address, an audience and a subject, and "${name}" proposes none: ${mend}`);
+  }
+  return dataSources.transports.map((transport) => ({
+    ...{ transport, url, audience, subject, tokenLifetimeMinutes },
+    schemaId: schemas[transport],
+  }));
+}
+
+/** The way to tokens, with its credentials. */
+export function accessSettings({ login, integration, serviceApp, oauth, staticToken }: AdminSettings): AccessSettings {
+  if (login === 'static_token') return { type: login, accessToken: there(staticToken.accessToken) };
+  if (login === 'oauth_refresh') return { type: login, client: clientOf(oauth), refreshToken: there(oauth.refreshToken) };
+  const { redirectUri } = integration;
+  return { type: login, integration: { ...clientOf(integration), redirectUri }, serviceApp: clientOf(serviceApp) };
+}
+
+function clientOf({ clientId, clientSecret }: AdminSettings['serviceApp']) {
+  return { clientId: there(clientId), clientSecret: there(clientSecret) };
+}
+
+/** A rule between settings has refused a missing one already. */
+function there(value: string | undefined): string {
+  if (value === undefined) throw new AppError('internal', 'the administration lacks a credential');
+  return value;
+}

@@ -1,0 +1,176 @@
+// What the doctor looks at, from the operator's settings: the organizations and data sources that the server has or would
+// have, the token check that it has, and the platform. Looks only: a server may run meanwhile.
+import type { DoctorContext, ExaminedDataSource, ExaminedOrganization, ExaminedWebhooks } from '../admin/doctor/context.ts';
+import { journalKey, NonceJournal, type KnownNonces } from '../admin/lifecycle/nonce-journal.ts';
+import { areSameValues, valuesOf, type RegisteredValues } from '../admin/lifecycle/registered-values.ts';
+import { ServedDataSource } from '../admin/lifecycle/served-data-source.ts';
+import { wantedIn } from '../admin/lifecycle/wanted.ts';
+import { tokensKey } from '../admin/organizations.ts';
+import { isSameId } from '../admin/platform-id.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { loadBots } from '../bot/loader.ts';
+import type { Catalog } from '../bot/catalog.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import { openAdminAccess, organizationIdOf, type AdminAccess } from './admin-access.ts';
+import { organizationsMeant } from './admin-data-sources.ts';
+import { dataSourceTimes, pinnedDataSources, wantedDataSources } from './admin-settings.ts';
+import { botsFolder } from './bot-folders.ts';
+import type { Settings } from './config/settings.ts';
+import { openCatalog, type OriginText } from './open-catalog.ts';
+import { openTokenCheck } from './token-check.ts';
+import { openTrust, type Trust } from './trust.ts';
+
+/** Life of tokens whose data source is not managed here, minutes: the longest there is (J-01). */
+const UNKNOWN_LIFETIME_MINUTES = 1440;
+
+/** What is examined, and with what. */
+export interface ExaminationParts {
+  readonly settings: Settings;
+  /** Where a setting stands, for messages. */
+  readonly originOf: OriginText;
+  readonly profile: PlatformProfile;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Only this organization, in any spelling. */
+  readonly organization?: string | undefined;
+  /** PEM certificates of authorities that are trusted beside those of the runtime. */
+  readonly authorities: readonly string[];
+  /** Asks the server that answers at a registered address. */
+  readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
+}
+
+/** All that is looked at. `close` must be called. */
+export interface Examination {
+  readonly context: DoctorContext;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it; nobody outside is asked yet.
+ *
+ * @throws AppError `config_invalid`, also when there is nothing to look at; `store_failed`, `profile_invalid`, `bad_message`.
+ */
+export async function openExamination(parts: ExaminationParts): Promise<Examination> {
+  const { settings, profile, clock, log, authorities, server } = parts;
+  const trust = openTrust(settings, profile, clock);
+  const tokenCheck = openTokenCheck(settings, { profile, trust, clock, log });
+  const { enabled } = settings.admin;
+  let access: AdminAccess | undefined;
+  const close = async (): Promise<void> => {
+    tokenCheck.close();
+    await access?.close();
+  };
+  try {
+    access = enabled ? await openAdminAccess(settings.admin, { profile, clock, log, purpose: 'look' }) : undefined;
+    const managed = access === undefined ? NOTHING_MANAGED : await managedSide(parts, access, trust);
+    const wanted = [...managed.wanted, ...staticDataSources(parts, managed.organizations ?? [])];
+    if (!enabled && wanted.length === 0) throw nothingToExamine(parts);
+    const { verifier, keys } = tokenCheck;
+    const context = {
+      ...{ profile, ...managed, wanted, verifier, keys, nonces: trust.nonces, times: dataSourceTimes(settings.admin) },
+      ...{ authorities, ...server, agents: agentsOf(parts) },
+    };
+    return { context, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+type ManagedSide = Pick<DoctorContext, 'organizations' | 'addresses' | 'webhooks' | 'platformDate'> & {
+  readonly wanted: readonly ExaminedDataSource[];
+};
+
+const NOTHING_MANAGED: ManagedSide = { organizations: undefined, wanted: [] };
+
+/** What the administration has or would have; the trust learns of it as it does when the server starts. */
+async function managedSide({ settings: { admin }, profile, clock, organization }: ExaminationParts, access: AdminAccess, trust: Trust) {
+  const { store, address } = access;
+  const everywhere = {
+    wanted: wantedDataSources(admin, profile),
+    pinned: pinnedDataSources(admin, profile),
+    applicationId: access.access.serviceApp?.applicationId,
+  };
+  const ids = await organizationsMeant(organization, { admin, access });
+  const wanted = await Promise.all(
+    ids
+      .flatMap((id) => wantedIn(id, everywhere))
+      .map(async (one): Promise<ExaminedDataSource> => {
+        // It is only read: nothing is saved, so that nothing can fail to be.
+        const onUnsaved = (): void => undefined;
+        const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
+        const knownId = one.pinnedId ?? journal.dataSourceId;
+        if (knownId === undefined) return one;
+        new ServedDataSource(one, trust).show(knownId, withConfigured(journal.known, one, clock));
+        return { ...one, knownId };
+      }),
+  );
+  const organizations = ids.map((id): ExaminedOrganization => ({
+    id,
+    isStored: async () => admin.login !== 'service_app' || (await store.get(tokensKey(id))) !== undefined,
+    tokens: access.tokensOf(id),
+    dataSources: access.dataSourcesOf(id),
+  }));
+  const platformDate = (signal: AbortSignal): Promise<string | null> => dateAt(address.baseUrl, signal);
+  return { organizations, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access), platformDate };
+}
+
+/** A server with this configuration also lets in what it wants, as soon as its next look finds that the platform has it. */
+function withConfigured(known: KnownNonces, configured: RegisteredValues, clock: Clock): KnownNonces {
+  const { current, replaced } = known;
+  if (current === undefined || areSameValues(current.values, configured)) return known;
+  const validUntilMs = current.validUntilMs ?? clock.nowMs() + UNKNOWN_LIFETIME_MINUTES * 60_000;
+  return { ...known, replaced: [...replaced, { nonce: current.nonce, values: valuesOf(configured), validUntilMs }] };
+}
+
+function webhooksOf({ webhooks: { targetUrl } }: Settings['admin'], { access: { serviceApp } }: AdminAccess): ExaminedWebhooks | undefined {
+  if (serviceApp === undefined || targetUrl === undefined) return undefined;
+  const { api, applicationId } = serviceApp;
+  return { list: (signal) => api.list(signal), targetUrl, applicationId };
+}
+
+/** The Date header of whatever is answered; null where nothing is: other checks say that the platform cannot be reached. */
+async function dateAt(url: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const answer = await fetch(url, { method: 'HEAD', redirect: 'manual', signal });
+    return answer.headers.get('date');
+  } catch {
+    return null;
+  }
+}
+
+/** Data sources of the settings whose organizations are not managed here. Ids are compared by what they stand for (H-04). */
+function staticDataSources(
+  { settings: { auth }, profile, organization }: ExaminationParts,
+  managed: readonly ExaminedOrganization[],
+): readonly ExaminedDataSource[] {
+  const isSame = (one: string, other: string): boolean =>
+    one === other || isSameId(one, other, 'ORGANIZATION', profile.ids?.urnScheme ?? '');
+  return auth.dataSources
+    .filter(({ organizationId }) => organization === undefined || isSame(organizationId, organization))
+    .filter(({ organizationId }) => managed.every(({ id }) => !isSame(id, organizationId)))
+    .map(({ organizationId, transport, url, schemaId = profile.schemas[transport], audience, subject }) => ({
+      ...{ organizationId, transport, url, schemaId, audience, subject },
+      tokenLifetimeMinutes: UNKNOWN_LIFETIME_MINUTES,
+    }));
+}
+
+/** @throws AppError `config_invalid` of its own for an organization that is none. */
+function nothingToExamine({ organization, profile }: ExaminationParts): AppError {
+  const what =
+    organization === undefined
+      ? 'auth.data_sources is empty'
+      : `auth.data_sources has none of organization ${organizationIdOf(organization, profile)}`;
+  return new AppError('config_invalid', `there is nothing to examine: admin.enabled is false, and ${what}`);
+}
+
+/** Loads the bots when they are first asked for: most often the server is, and has them. */
+function agentsOf({ settings: { bots }, originOf }: ExaminationParts): DoctorContext['agents'] {
+  let catalog: Promise<Catalog> | undefined;
+  return async (organizationId) => {
+    catalog ??= loadBots(botsFolder(bots)).then((loaded) => openCatalog(loaded, bots, originOf));
+    return (await catalog).agents(organizationId).length;
+  };
+}

@@ -1,0 +1,82 @@
+// What the server would say to one token, from the operator's settings: the data sources of the settings, those that the
+// store knows, and, when it is wanted, what the platform says of them. Looks only: a server may run meanwhile.
+import { inspectToken, type TokenInspection } from '../admin/doctor/inspect-token.ts';
+import { trustAsked, trustKept } from '../admin/lifecycle/kept-trust.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { createLogger, type Logger } from '../base/log.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import { openAdminAccess } from './admin-access.ts';
+import { organizationsMeant, wantedDataSourcesIn } from './admin-data-sources.ts';
+import type { Settings } from './config/settings.ts';
+import { openTokenCheck } from './token-check.ts';
+import { openTrust, type Trust } from './trust.ts';
+
+/** What is inspected, and with what. */
+export interface InspectionParts {
+  readonly settings: Settings;
+  readonly profile: PlatformProfile;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Whether the platform is asked for the data sources of the token's organization. */
+  readonly asks: boolean;
+}
+
+/** What is known of a token. */
+export interface Inspection extends TokenInspection {
+  /** How many data sources it was held against, by where they come from. */
+  readonly heldAgainst: { readonly settings: number; readonly store: number; readonly platform: number };
+}
+
+/**
+ * Inspects a token.
+ *
+ * @throws AppError `config_invalid` when the platform is to be asked and the administration is off; `store_failed`,
+ *   `profile_invalid`; of the platform, when it is asked.
+ */
+export async function inspectAsServer(token: string, parts: InspectionParts, signal: AbortSignal): Promise<Inspection> {
+  const { settings, profile, clock, asks } = parts;
+  const { admin, auth } = settings;
+  if (asks && !admin.enabled) throw new AppError('config_invalid', 'the platform cannot be asked: admin.enabled is false');
+  const trust = openTrust(settings, profile, clock);
+  // What it has to say is said by the verdict.
+  const tokenCheck = openTokenCheck(settings, { profile, trust, clock, log: createLogger({ level: 'silent' }) });
+  const inspect = (): Promise<TokenInspection> => inspectToken(token, { profile, verifier: tokenCheck.verifier });
+  try {
+    const asked = asks ? (await inspect()).claims?.organizationId : undefined;
+    const managed = admin.enabled ? await fillFromStore(trust, asked, parts, signal) : { store: 0, platform: 0 };
+    return { ...(await inspect()), heldAgainst: { settings: auth.dataSources.length, ...managed } };
+  } finally {
+    tokenCheck.close();
+  }
+}
+
+/**
+ * Fills the trust as a server does.
+ *
+ * @param asked - the organization whose data sources the platform is asked for; undefined for none.
+ */
+async function fillFromStore(
+  trust: Trust,
+  asked: string | undefined,
+  { settings: { admin }, profile, clock, log }: InspectionParts,
+  signal: AbortSignal,
+): Promise<Omit<Inspection['heldAgainst'], 'settings'>> {
+  const access = await openAdminAccess(admin, { profile, clock, log, purpose: 'look' });
+  try {
+    const parts = { store: access.store, trust, clock };
+    const told = { store: 0, platform: 0 };
+    for (const organizationId of await organizationsMeant(undefined, { admin, access })) {
+      for (const wanted of wantedDataSourcesIn(organizationId, { admin, access })) {
+        const keptId = await trustKept(wanted, parts);
+        if (keptId !== undefined) told.store += 1;
+        if (organizationId !== asked) continue;
+        const id = await trustAsked(wanted, keptId, access.dataSourcesOf(organizationId), parts, signal);
+        if (id !== undefined) told.platform += 1;
+      }
+    }
+    return told;
+  } finally {
+    await access.close();
+  }
+}

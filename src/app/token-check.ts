@@ -1,0 +1,56 @@
+// The token check with the operator's settings: the server has it before its media door, and commands ask it what the
+// server would say. Knows nobody who is trusted.
+import { createTokenVerifier, type TokenObserver, type TokenVerifier } from '../auth/jws-verifier.ts';
+import { KeySource } from '../auth/key-source.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import type { Settings } from './config/settings.ts';
+import type { Trust } from './trust.ts';
+
+/** What it is made with. */
+export interface TokenCheckParts {
+  readonly profile: PlatformProfile;
+  readonly trust: Trust;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly observer?: TokenObserver;
+}
+
+/** An open token check. `close` must be called. */
+export interface TokenCheck {
+  readonly verifier: TokenVerifier;
+  /** The key sets that it trusts. */
+  readonly keys: KeySource;
+  close(): void;
+}
+
+/** Opens it; no key set is fetched before a token needs it. */
+export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'platform'>, parts: TokenCheckParts): TokenCheck {
+  const { profile, trust, ...common } = parts;
+  const { clock, log } = common;
+  const { issuers, keySetSuffix, allowLoopbackHttpIssuers, claims } = profile.jws;
+  const keys = new KeySource({
+    ...{ clock, log, keySetSuffix },
+    issuers: [...issuers, ...platform.extraIssuers],
+    allowLoopbackHttp: allowLoopbackHttpIssuers,
+    timeoutMs: auth.keySet.timeoutMs,
+    maxBytes: auth.keySet.maxBytes,
+    cooldownMs: auth.keySet.cooldownMs,
+    staleMs: auth.keySet.staleMs,
+  });
+  const verifier = createTokenVerifier({
+    ...{ keys, ...common },
+    dataSources: trust.sources,
+    nonces: trust.nonces,
+    claimNames: { url: claims.url, schema: claims.schema, organization: claims.org },
+    clockSkewMs: auth.clockSkewMs,
+    rememberedTokens: auth.rememberedTokens,
+  });
+  return {
+    ...{ verifier, keys },
+    close: () => {
+      keys.close();
+    },
+  };
+}

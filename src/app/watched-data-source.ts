@@ -1,0 +1,30 @@
+// A data source as the gauges see it, and when somebody must be woken for it. Numbers and errors in, a verdict out.
+import type { DataSourceState } from '../admin/lifecycle/data-source-keeper.ts';
+import { alarmDueMs, lookAlarmDueMs, type LifecycleTimes } from '../admin/lifecycle/schedule.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { WatchedDataSource } from '../telemetry/admin-metrics.ts';
+
+/** What does not pass by itself: every hour that somebody knows it earlier is one before calls are refused. */
+const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'authorization_needed',
+  'config_invalid',
+  'data_source_unclear',
+  'login_needed',
+  'org_not_registered',
+  'platform_refused',
+]);
+
+/**
+ * What is told of a data source. It alarms when its token is overdue, when no call can come in, when only people can mend what
+ * it failed with, and when it has not been looked at well for several intervals.
+ */
+export function watchedDataSource(
+  { wanted, isServed, expiresAtMs, error, wellAtMs }: DataSourceState,
+  times: LifecycleTimes,
+  nowMs: number,
+): WatchedDataSource {
+  const isOverdue = expiresAtMs !== undefined && nowMs >= alarmDueMs(expiresAtMs, wanted.tokenLifetimeMinutes * 60_000, times);
+  const isUnseen = nowMs >= lookAlarmDueMs(wellAtMs, times);
+  const needsPeople = error !== undefined && FOR_PEOPLE.has(error.code);
+  return { transport: wanted.transport, isServed, expiresAtMs, isAlarming: isOverdue || !isServed || needsPeople || isUnseen };
+}

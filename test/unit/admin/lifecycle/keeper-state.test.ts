@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RestError } from '../../../../src/admin/rest/rest-error.ts';
+import { RequestFailure } from '../../../../src/base/http-exchange.ts';
+import { flushMicrotasks } from '../../../support/fake-clock.ts';
+import { HOUR, MINUTE, World } from './keeper-world.ts';
+
+const worlds: World[] = [];
+function newWorld(): World {
+  const world = new World();
+  worlds.push(world);
+  return world;
+}
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) {
+    await Promise.all(world.started.map((keeper) => keeper.stop()));
+    expect(world.clock.pendingTimers).toBe(0);
+  }
+});
+
+/** What the platform says to somebody who asks too often. */
+const busy = (retryAfterMs: number): RestError => {
+  const failure = new RequestFailure('rate_limited', 'answered 429', { status: 429, retryAfterMs });
+  return new RestError('platform_unavailable', 'GET /things', failure, { message: undefined, trackingId: undefined }, false);
+};
+
+describe('after a failure with Retry-After', () => {
+  it.each([
+    ['R-11 the platform is left alone for so long', 10 * MINUTE, 10],
+    ['for an hour at most', 20 * HOUR, 60],
+    ['for the pause of a retry at least', 1000, 1],
+  ])('%s', async (_, retryAfterMs, minutes) => {
+    const world = newWorld();
+    await (await world.keeper()).start();
+    let asked = 0;
+    world.api.get = () => Promise.reject(busy(++asked === 1 ? retryAfterMs : 1));
+    await world.pass(15 * MINUTE);
+    expect(asked).toBe(1);
+    await world.pass((minutes - 1) * MINUTE + 59_000, 1000);
+    expect(asked).toBe(1);
+    await world.pass(1000);
+    expect(asked).toBe(2);
+  });
+
+  it('but some tries are left before the token ends', async () => {
+    const world = newWorld();
+    const keeper = await world.keeper();
+    await keeper.start();
+    let asked = 0;
+    world.api.get = () => Promise.reject(busy(++asked * HOUR));
+    await world.pass(24 * HOUR);
+    const before = asked;
+    expect(keeper.state.isServed).toBe(false);
+    // About once an hour until the last five minutes, in which it is asked once in each.
+    expect(before).toBeGreaterThanOrEqual(24 + 4);
+    expect(before).toBeLessThanOrEqual(24 + 7);
+  });
+});
+
+describe('the state of a data source', () => {
+  it('says what the last step failed with until another one is over, and since when none went well', async () => {
+    const world = newWorld();
+    const keeper = await world.keeper();
+    await keeper.start();
+    const wellAtMs = world.clock.nowMs();
+    world.api.isDown = true;
+    await world.pass(20 * MINUTE);
+    expect(keeper.state).toMatchObject({ error: { code: 'platform_unavailable' }, wellAtMs });
+    world.api.isDown = false;
+    const get = world.api.get.bind(world.api);
+    let answer: () => void = () => undefined;
+    world.api.get = async (id) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return get(id);
+    };
+    const asked = world.api.count('get');
+    await world.pass(3 * MINUTE);
+    // The platform is asked, and has not answered: nothing is better yet.
+    expect([keeper.state.error?.code, keeper.state.wellAtMs, world.api.count('get')]).toEqual(['platform_unavailable', wellAtMs, asked]);
+    answer();
+    await flushMicrotasks();
+    expect(keeper.state).toMatchObject({ error: undefined, wellAtMs: world.clock.nowMs() });
+    expect(world.told.filter(({ transition }) => transition !== 'failed').every(({ error }) => error === undefined)).toBe(true);
+  });
+});
