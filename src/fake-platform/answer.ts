@@ -49,8 +49,11 @@ export interface Answer {
   readonly sensitive: boolean;
 }
 
+/** One of the two events after which the call is over (G-76, G-77). */
+export type TerminalEvent = ServerEvent & { readonly kind: 'session_end' | 'transfer' };
+
 /** True for the two events after which the call is over (G-76, G-77). */
-export function isTerminalEvent(event: ServerEvent | undefined): event is ServerEvent & { kind: 'session_end' | 'transfer' } {
+export function isTerminalEvent(event: ServerEvent | undefined): event is TerminalEvent {
   return event?.kind === 'session_end' || event?.kind === 'transfer';
 }
 

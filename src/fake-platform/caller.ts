@@ -1,19 +1,22 @@
 // Places one call as the platform does, from SESSION_START to the end, and says how it went. Joins line, turn grammar
 // and person; decides nothing about turns itself.
 import { randomUUID } from 'node:crypto';
-import { systemClock, type Clock } from '../base/clock.ts';
+import { systemClock, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { CallClock } from './call-clock.ts';
-import { unmetExpectations, type Expectation, type Unmet } from './expectation.ts';
+import { addedWaitMs, checkConditions, underConditions, type LineConditions } from './conditions/line-conditions.ts';
+import { unmetExpectations, type Unmet } from './expectation-check.ts';
+import type { Expectation } from './expectation.ts';
 import { Findings, type Finding } from './finding.ts';
 import { GrpcConnection } from './grpc-line.ts';
 import type { PlatformHabits } from './key-entry.ts';
-import type { CallOutcome } from './outcome.ts';
+import type { CallOutcome, Ending } from './outcome.ts';
 import type { Line } from './line.ts';
 import { Person } from './person.ts';
 import type { ChangeRate } from './prompt-sound.ts';
-import type { Step } from './script.ts';
+import type { ReplySoundWish } from './prompt-taker.ts';
+import type { Step, StepMark } from './script.ts';
 import { parseTarget, targetText } from './target.ts';
 import { Timeline, type TimelineEvent } from './timeline.ts';
 import { TurnGrammar } from './turn-grammar.ts';
@@ -31,6 +34,14 @@ export interface CallLimits {
 
 const DEFAULT_LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000 };
 
+/** A custom event that the flow sends. */
+export interface FlowEvent {
+  /** ms since the call began. */
+  readonly atMs: number;
+  readonly name: string;
+  readonly parameters: JsonObject;
+}
+
 /** What the caller does on a call, and what is watched. */
 export interface HeldCallOptions {
   /** What the flow sends with SESSION_START (G-24); default nothing. */
@@ -41,6 +52,10 @@ export interface HeldCallOptions {
   readonly script?: readonly Step[];
   /** The caller hangs up at this time whatever happens then, ms since the call began; default never. */
   readonly hangUpAtMs?: number;
+  /** Events of the flow at their times, whatever happens then (G-72). */
+  readonly flowEvents?: readonly FlowEvent[];
+  /** How the line behaves; default good. */
+  readonly conditions?: LineConditions;
   readonly habits?: PlatformHabits;
   readonly limits?: Partial<CallLimits>;
   readonly expectations?: readonly Expectation[];
@@ -51,6 +66,12 @@ export interface HeldCallOptions {
   readonly signal?: AbortSignal;
   /** Called for every line of the timeline as it happens. */
   readonly onEvent?: (event: TimelineEvent) => void;
+  /** Called when a reply begins, with what is known of it by then. */
+  readonly onReply?: (reply: Reply) => void;
+  /** Whether the result holds what was heard and said; both are empty otherwise. Default true. */
+  readonly keepsSound?: boolean;
+  /** What is wanted of the sound of each reply, as it came and before any cut. Default none: it costs time and memory. */
+  readonly replySound?: ReplySoundWish;
 }
 
 /** One call to be placed. */
@@ -82,6 +103,10 @@ export interface CallResult {
   readonly durationMs: number;
   readonly timeline: readonly TimelineEvent[];
   readonly replies: readonly Reply[];
+  /** The event with which the server ended the call, if it did. */
+  readonly terminal: Ending | undefined;
+  /** The steps of the script that were begun, in order. */
+  readonly steps: readonly StepMark[];
   /** What was heard of which the server gave the text, in order. */
   readonly heardTexts: readonly string[];
   /** What the caller heard and said, 8 kHz, both from the beginning to the end of the call. */
@@ -94,7 +119,7 @@ export interface CallResult {
 /**
  * Places one call and waits for its end, which the limits guarantee.
  *
- * @throws RangeError when the target is no address. Everything that goes wrong on the line is a finding of the result.
+ * @throws RangeError when the target is no address, or a line cannot be in such conditions. Everything that goes wrong on the line is a finding of the result.
  */
 export async function placeCall(options: CallOptions): Promise<CallResult & { readonly conversationId: string }> {
   const target = parseTarget(options.target);
@@ -104,6 +129,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
     target,
     clock: options.clock ?? systemClock,
     connectLimitMs: options.limits?.connectMs ?? DEFAULT_LIMITS.connectMs,
+    readsSlowly: options.conditions?.slowReader !== undefined,
   });
   const line = connection.line({
     conversationId,
@@ -124,25 +150,33 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
  * Holds one call over a line that is ready to be used. The line is left open.
  *
  * @param address - what the timeline calls the other side.
+ * @throws RangeError when a line cannot be in such conditions.
  */
-export function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
+export async function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
+  const { conditions = {} } = options;
+  checkConditions(conditions);
   const clock = new CallClock(options.clock ?? systemClock);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const answerLimitMs = limits.answerMs + addedWaitMs(conditions);
   const timeline = new Timeline(clock, options.onEvent);
   const findings = new Findings(({ code, rule, message, turn }) => {
     timeline.add('platform', 'finds', { turn, detail: `${rule === undefined ? '' : `${rule} `}${code}: ${message}` });
   });
   timeline.add('platform', 'calls', { detail: address });
+  const { keepsSound = true } = options;
   return new Promise((resolve) => {
     const grammar: TurnGrammar = new TurnGrammar({
-      line,
+      line: underConditions(line, conditions, clock),
       clock,
       timeline,
       findings,
       habits: options.habits ?? {},
       allowPartial: options.allowPartial ?? false,
-      answerLimitMs: limits.answerMs,
+      answerLimitMs,
       ...(options.changeRate === undefined ? {} : { changeRate: options.changeRate }),
+      ...(options.onReply === undefined ? {} : { onReply: options.onReply }),
+      keepsSound,
+      replySound: options.replySound ?? 'none',
       onChanged: () => {
         person.look();
       },
@@ -153,7 +187,7 @@ export function holdCall(line: Line, address: string, options: HeldCallOptions):
         over(outcome);
       },
     });
-    const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs: limits.answerMs });
+    const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs });
     const leave = (outcome: CallOutcome): void => {
       person.stop();
       timeline.add(outcome === 'hung_up' ? 'caller' : 'platform', outcome === 'hung_up' ? 'hangs_up' : 'breaks_off');
@@ -165,29 +199,31 @@ export function holdCall(line: Line, address: string, options: HeldCallOptions):
     const cancelLimit = clock.after(limits.callMs, () => {
       grammar.fail('call_limit', `the call was not over after ${String(limits.callMs)} ms`, true);
     });
-    const cancelHangUp =
-      options.hangUpAtMs === undefined
-        ? undefined
-        : clock.after(options.hangUpAtMs, () => {
-            leave('hung_up');
-          });
+    const lose = (): void => {
+      person.stop();
+      timeline.add('platform', 'loses_the_line');
+      line.break?.();
+      grammar.lose();
+    };
+    const cancelPlanned = plan(clock, options, { leave, lose, sendEvent: grammar.sendEvent.bind(grammar) });
     const over = (outcome: CallOutcome): void => {
       const durationMs = clock.nowMs();
       person.stop();
       cancelLimit();
-      cancelHangUp?.();
+      cancelPlanned();
       options.signal?.removeEventListener('abort', onAbort);
       timeline.add('platform', outcome);
-      const call = { outcome, replies: grammar.book.replies, heardTexts: heardTexts(grammar) };
+      const { terminal, book } = grammar;
+      const call = { outcome, replies: book.replies, heardTexts: heardTexts(grammar), terminal, findings: findings.all };
       const unmet = unmetExpectations(options.expectations ?? [], call);
       resolve({
         ...call,
         ok: outcome !== 'failed' && outcome !== 'interrupted' && unmet.length === 0,
         durationMs,
         timeline: timeline.events,
-        heard: grammar.playback.heard(durationMs),
-        said: grammar.listening.microphone.said(durationMs),
-        findings: findings.all,
+        heard: grammar.playback.heard(keepsSound ? durationMs : 0),
+        said: grammar.listening.microphone.said(keepsSound ? durationMs : 0),
+        steps: person.marks,
         unmet,
       });
     };
@@ -199,6 +235,27 @@ export function holdCall(line: Line, address: string, options: HeldCallOptions):
     const { name = '', parameters = {} } = options.sessionStart ?? {};
     grammar.start({ kind: 'session_start', name, parameters });
   });
+}
+
+/** Does everything that has its own time on a call. @returns cancels what has not happened yet. */
+function plan(
+  clock: CallClock,
+  { hangUpAtMs, flowEvents = [], conditions = {} }: HeldCallOptions,
+  acts: { readonly leave: (outcome: CallOutcome) => void; readonly lose: () => void; readonly sendEvent: TurnGrammar['sendEvent'] },
+): CancelTimer {
+  const timers = flowEvents.map(({ atMs, name, parameters }) =>
+    clock.after(atMs, () => {
+      acts.sendEvent(name, parameters);
+    }),
+  );
+  const leaveAt = (): void => {
+    acts.leave('hung_up');
+  };
+  if (hangUpAtMs !== undefined) timers.push(clock.after(hangUpAtMs, leaveAt));
+  if (conditions.loseAfterMs !== undefined) timers.push(clock.after(conditions.loseAfterMs, acts.lose));
+  return () => {
+    for (const cancel of timers) cancel();
+  };
 }
 
 /** What the server gave the text of, in the order of the RPCs; prompts that were cut before they began are left out. */

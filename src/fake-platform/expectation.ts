@@ -1,89 +1,77 @@
-// What a call is expected to have done, as one option says it, and whether it did. Knows results, no calls.
-import type { CallOutcome } from './outcome.ts';
-import type { Reply } from './turn.ts';
+// What a call, or one step of it, is expected to bring about: the one model that options of the command line and files of
+// scenarios are read into. Knows no results; whether one is met is judged in expectation-check.ts.
+import type { JsonValue } from '../base/json.ts';
+import type { FindingCode } from './finding.ts';
+import { textPattern } from './text-pattern.ts';
+
+/** How a call can end as it was meant to. `hung_up`: by the caller, without a terminal event. `lost`: see line conditions. */
+export type ExpectedOutcome = 'transferred' | 'ended' | 'hung_up' | 'lost';
 
 /** One expectation, with the words it was written in. */
 export type Expectation = { readonly written: string } & (
   | { readonly kind: 'text'; readonly pattern: RegExp }
-  | { readonly kind: 'outcome'; readonly outcome: 'transferred' | 'ended' }
+  | { readonly kind: 'no_text'; readonly pattern: RegExp }
+  | { readonly kind: 'outcome'; readonly outcome: ExpectedOutcome }
+  /** A member of the data beside the terminal event, such as the summary of a transfer (G-79). */
+  | { readonly kind: 'data'; readonly name: string; readonly value: JsonValue }
   | { readonly kind: 'latency'; readonly belowMs: number }
+  /** Silence between two sounds of one reply. */
+  | { readonly kind: 'gap'; readonly belowMs: number }
+  /** No prompt is cut off at full scale. The call must have been placed with facts about the sound of replies. */
+  | { readonly kind: 'no_clipping' }
+  /** One reply has this sound in it, 8 kHz. The call must have been placed with the samples of replies. */
+  | { readonly kind: 'sound'; readonly known: Int16Array }
+  /** Prompts heard; a reply that is streamed counts as one. */
+  | { readonly kind: 'prompts'; readonly least: number; readonly most: number }
+  /** No breach of the contract but these. */
+  | { readonly kind: 'no_findings'; readonly allowed: readonly FindingCode[] }
+  /** The step begins while a prompt is heard. */
+  | { readonly kind: 'interruption' }
 );
 
-/** An expectation that was not met, and what was there instead. */
-export interface Unmet {
-  readonly expected: string;
-  readonly found: string;
-}
-
-/** The part of a call's result that expectations look at. */
-export interface Expectable {
-  readonly outcome: CallOutcome;
-  readonly heardTexts: readonly string[];
-  readonly replies: readonly Reply[];
-}
+/** The forms of an expectation on a command line, for helps and messages. */
+export const EXPECTATION_FORMS =
+  'text:/pattern/i, text:words, no-text:words, transfer, end, hangup, data:name=value, latency<800ms, gap<100ms, prompts=2, no-clipping or no-findings';
 
 /**
- * Reads one expectation: `text:/pattern/flags`, `text:words`, `transfer`, `end`, `latency<800ms` or `latency<1.5s`.
+ * Reads one expectation in one of the {@link EXPECTATION_FORMS}. A `data` value between slashes is a pattern.
  *
  * @throws RangeError with a sentence for the user when the text is none of these.
  */
 export function parseExpectation(written: string): Expectation {
-  if (written === 'transfer') return { written, kind: 'outcome', outcome: 'transferred' };
-  if (written === 'end') return { written, kind: 'outcome', outcome: 'ended' };
-  const latency = /^latency\s*<\s*(?<number>\d+(?:\.\d+)?)\s*(?<unit>ms|s)$/u.exec(written)?.groups;
-  if (latency !== undefined) {
-    return { written, kind: 'latency', belowMs: Number(latency['number']) * (latency['unit'] === 's' ? 1000 : 1) };
+  switch (written) {
+    case 'transfer':
+      return { written, kind: 'outcome', outcome: 'transferred' };
+    case 'end':
+      return { written, kind: 'outcome', outcome: 'ended' };
+    case 'hangup':
+      return { written, kind: 'outcome', outcome: 'hung_up' };
+    case 'no-clipping':
+      return { written, kind: 'no_clipping' };
+    case 'no-findings':
+      return { written, kind: 'no_findings', allowed: [] };
   }
-  if (written.startsWith('text:') && written.length > 'text:'.length)
-    return { written, kind: 'text', pattern: patternOf(written.slice('text:'.length)) };
-  throw new RangeError(`"${written}" is no expectation: write text:/pattern/i, text:words, transfer, end or latency<800ms`);
+  const expectation = parseText(written) ?? parseNumber(written) ?? parseData(written);
+  if (expectation === undefined) throw new RangeError(`"${written}" is no expectation: write ${EXPECTATION_FORMS}`);
+  return expectation;
 }
 
-function patternOf(text: string): RegExp {
-  const parts = /^\/(?<source>.+)\/(?<flags>[a-z]*)$/su.exec(text)?.groups;
-  if (parts === undefined) return new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`), 'iu');
-  try {
-    // Without g and y, which would make a pattern remember where it was.
-    return new RegExp(parts['source'] ?? '', (parts['flags'] ?? '').replaceAll(/[gy]/gu, ''));
-  } catch (cause) {
-    throw new RangeError(`"${text}" is no regular expression: ${cause instanceof Error ? cause.message : 'no reason given'}`, { cause });
-  }
+function parseText(written: string): Expectation | undefined {
+  const { no, text } = /^(?<no>no-)?text:(?<text>.+)$/su.exec(written)?.groups ?? {};
+  return text === undefined ? undefined : { written, kind: no === undefined ? 'text' : 'no_text', pattern: textPattern(text) };
 }
 
-/** The expectations that a call did not meet. Texts must be heard in the order they are expected in. */
-export function unmetExpectations(expectations: readonly Expectation[], call: Expectable): readonly Unmet[] {
-  const unmet: Unmet[] = [];
-  let from = 0;
-  for (const expectation of expectations) {
-    const { written } = expectation;
-    switch (expectation.kind) {
-      case 'outcome':
-        if (call.outcome !== expectation.outcome) unmet.push({ expected: written, found: `the call was ${call.outcome}` });
-        break;
-      case 'latency':
-        unmet.push(...lateReplies(call.replies, expectation.belowMs, written));
-        break;
-      case 'text': {
-        const at = call.heardTexts.findIndex((text, index) => index >= from && expectation.pattern.test(text));
-        if (at === -1) unmet.push({ expected: written, found: heardAfter(call.heardTexts, from) });
-        else from = at + 1;
-        break;
-      }
-    }
-  }
-  return unmet;
+function parseNumber(written: string): Expectation | undefined {
+  const prompts = /^prompts\s*=\s*(?<count>\d{1,4})$/u.exec(written)?.groups?.['count'];
+  if (prompts !== undefined) return { written, kind: 'prompts', least: Number(prompts), most: Number(prompts) };
+  const { what, number, unit } = /^(?<what>latency|gap)\s*<\s*(?<number>\d+(?:\.\d+)?)\s*(?<unit>ms|s)$/u.exec(written)?.groups ?? {};
+  if (what === undefined) return undefined;
+  return { written, kind: what === 'gap' ? 'gap' : 'latency', belowMs: Number(number) * (unit === 's' ? 1000 : 1) };
 }
 
-function lateReplies(replies: readonly Reply[], belowMs: number, expected: string): readonly Unmet[] {
-  const measured = replies.filter((reply) => reply.latencyMs !== undefined);
-  if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];
-  return measured
-    .filter((reply) => (reply.latencyMs ?? 0) >= belowMs)
-    .map((reply) => ({ expected, found: `the reply to ${reply.kind} took ${String(Math.round(reply.latencyMs ?? 0))} ms` }));
-}
-
-function heardAfter(texts: readonly string[], from: number): string {
-  if (texts.length === 0) return 'the server gave no text of its prompts';
-  const rest = texts.slice(from);
-  return rest.length === 0 ? 'nothing more was said' : `heard ${rest.map((text) => `"${text}"`).join(', ')}`;
+function parseData(written: string): Expectation | undefined {
+  const { name, value } = /^data:(?<name>[^=]+)=(?<value>.*)$/su.exec(written)?.groups ?? {};
+  if (name === undefined || value === undefined) return undefined;
+  if (value.startsWith('/')) textPattern(value);
+  return { written, kind: 'data', name, value };
 }

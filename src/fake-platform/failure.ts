@@ -10,10 +10,10 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What the library reports. */
+/** What the library reports. Both are missing where it failed at a message itself, whatever its own types say. */
 export interface GrpcStatus {
-  readonly code: number;
-  readonly details: string;
+  readonly code: number | undefined;
+  readonly details: string | undefined;
 }
 
 const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
@@ -31,12 +31,18 @@ const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
 ]);
 
+const EXHAUSTED: number = status.RESOURCE_EXHAUSTED;
+/** The library's words for what is beyond its own limits, and not the server's. */
+const TOO_LARGE = /^Received message (?:larger than max|that decompresses to a size larger)/u;
+
 const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN]);
 
 // What the library says when it, not the server, made the status. Node's own error names, so they are stable.
 const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
   [/ECONNREFUSED/u, 'refused', 'nothing listens at the address'],
   [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
+  [/without (?:gRPC|sending) status|without status/u, 'closed_early', 'the server ended the turn without a status'],
+  [/Stream refused/u, 'overloaded', 'the server has no room for this call'],
   [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
   [/certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu, 'tls_failed', 'the secure connection could not be made'],
   [
@@ -45,14 +51,18 @@ const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
     'the server does not speak gRPC, or its messages cannot be read',
   ],
   [
-    /ECONNRESET|EPIPE|closed|dropped|GOAWAY|hang up|disconnected|without (?:sending )?status|RST_STREAM|Failed to connect/iu,
+    /ECONNRESET|EPIPE|closed|dropped|GOAWAY|hang up|disconnected|RST_STREAM|Failed to connect/iu,
     'closed_early',
     'the connection was closed',
   ],
 ];
 
 /** Names the failure behind a gRPC status that is not OK. */
-export function failureOf({ code, details }: GrpcStatus): Failure {
+export function failureOf({ code, details = '' }: GrpcStatus): Failure {
+  if (code === undefined) return { code: 'garbage', message: 'a message of the server cannot be read' };
+  if (code === EXHAUSTED && TOO_LARGE.test(details)) {
+    return { code: 'garbage', message: sentence('a message of the server is larger than any that is taken', code, details) };
+  }
   const known = BY_STATUS.get(code);
   if (known !== undefined) return { code: known[0], message: sentence(known[1], code, details) };
   // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are read further.

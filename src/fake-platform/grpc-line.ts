@@ -1,29 +1,27 @@
 // The gRPC client side of the platform: dials a server, opens one RPC per turn, and turns everything that can go wrong
 // into a named failure. Knows no turn grammar: what is sent when is the caller's business.
-import { isIP } from 'node:net';
-import { checkServerIdentity } from 'node:tls';
-import {
-  Client,
-  Metadata,
-  connectivityState,
-  credentials,
-  status,
-  type ChannelCredentials,
-  type ClientOptions,
-  type StatusObject,
-} from '@grpc/grpc-js';
+import { Metadata, connectivityState, status, type Client, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../base/clock.ts';
-import { loadContract, type Contract, type ListAgentsResponse, type MediaRequest, type MediaResponse } from '../contract/grpc.ts';
+import {
+  loadContract,
+  SERVING_STATUS,
+  type Contract,
+  type HealthResponse,
+  type ListAgentsResponse,
+  type MediaRequest,
+  type MediaResponse,
+} from '../contract/grpc.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { failureOf, type Failure } from './failure.ts';
 import { answerFromWire } from './from-wire.ts';
+import { openWatchedClient, type ChannelOptions } from './grpc-client.ts';
 import type { Line, LineEnd, LineTurn, TurnListener } from './line.ts';
+import { PROMPT_TEXT_KEY, readPromptTexts } from './prompt-texts.ts';
+import { ReadingGate } from './reading-gate.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
-import type { Target } from './target.ts';
 
 /** How to reach a server and who to be there. */
-export interface GrpcLineOptions {
-  readonly target: Target;
+export interface GrpcLineOptions extends ChannelOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   /** The data-source token; none sends no authorization. */
@@ -32,12 +30,10 @@ export interface GrpcLineOptions {
   readonly bearer?: boolean;
   /** Correlation id of the connection. Default: the conversation id of the turn, none for listing agents. */
   readonly trackingId?: string;
-  /** PEM of the only authorities trusted; default the authorities of Node. Checking cannot be switched off. */
-  readonly certificateAuthority?: Uint8Array;
-  /** Name the certificate must carry; default the target's host. */
-  readonly serverName?: string;
   /** Longest wait for a connection, ms, counted from the making of the object. */
   readonly connectLimitMs: number;
+  /** Turns can stop reading ({@link LineTurn.pauseReading}), and the server feels it soon. Default false: it costs time. */
+  readonly readsSlowly?: boolean;
 }
 
 /** One agent a server offers. */
@@ -47,28 +43,45 @@ export interface ListedAgent {
   readonly isDefault: boolean;
 }
 
-/** Key of the trailing metadata in which our own server names the text of an RPC's prompts, when a test setting allows. */
-const PROMPT_TEXT_KEY = 'parley-prompt-text-bin';
-/** Largest message taken: what the official gateway allows, 50 MB each way. */
-const MAX_MESSAGE_BYTES = 50 * 1024 * 1024;
+/** What a server says of its health. */
+export type HealthWord = 'serving' | 'not_serving' | 'unknown';
+
+/** A method that answers once. */
+interface OneAnswer<Request, Response> {
+  readonly path: string;
+  readonly requestSerialize: (request: Request) => Buffer;
+  readonly responseDeserialize: (bytes: Buffer) => Response;
+}
+
+type Reader<Response, Answer> = (response: Response | undefined) => Answer;
+
+/** How long an answer is waited for. */
+interface Wait {
+  /** What the server is to do, for messages. */
+  readonly what: string;
+  readonly limitMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that a server feels it within one prompt. */
+const SMALL_WINDOW_BYTES = 16_384;
 
 /** A connection to one server. `close` must be called. */
 export class GrpcConnection {
   readonly #options: GrpcLineOptions;
   readonly #contract: Contract;
   readonly #client: Client;
+  readonly #cut: () => void;
   readonly #zeroMs: number;
 
   constructor(options: GrpcLineOptions) {
-    const { host, port } = options.target;
     this.#options = options;
     this.#zeroMs = options.clock.monotonicMs();
     this.#contract = loadContract(options.profile);
-    this.#client = new Client(
-      `dns:${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`,
-      channelCredentials(options),
-      clientOptions(options),
-    );
+    const window = options.readsSlowly === true ? { receiveWindowBytes: SMALL_WINDOW_BYTES } : {};
+    const { client, cut } = openWatchedClient({ ...options, ...window });
+    this.#client = client;
+    this.#cut = cut;
   }
 
   /**
@@ -109,6 +122,7 @@ export class GrpcConnection {
       close: () => {
         this.close();
       },
+      break: this.#cut,
     };
   }
 
@@ -116,36 +130,53 @@ export class GrpcConnection {
    * Asks for the agents of an organization (G-05).
    *
    * @param limitMs - longest wait for the answer, ms.
+   * @param signal - gives up before.
    * @returns the agents, or why there is no answer.
    */
-  listAgents(organizationId: string, limitMs: number): Promise<readonly ListedAgent[] | Failure> {
-    const { path, requestSerialize, responseDeserialize } = this.#contract.media.definition.ListVirtualAgents;
-    return new Promise((resolve) => {
+  listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
+    const { ListVirtualAgents } = this.#contract.media.definition;
+    return this.#ask(ListVirtualAgents, { customer_org_id: organizationId }, agentsOf, { what: 'list its agents', limitMs, signal });
+  }
+
+  /** Asks the platform's own health service whether the server takes calls (1.8); parameters as of {@link listAgents}. */
+  checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
+    return this.#ask(this.#contract.health.definition.Check, {}, healthWordOf, { what: 'tell its health', limitMs, signal });
+  }
+
+  #ask<Request, Response, Answer>(rpc: OneAnswer<Request, Response>, request: Request, read: Reader<Response, Answer>, wait: Wait) {
+    const { what, limitMs, signal } = wait;
+    return new Promise<Answer | Failure>((resolve) => {
       const stopWaiting: (() => void)[] = [];
-      const settle = (result: readonly ListedAgent[] | Failure): void => {
+      const settle = (result: Answer | Failure): void => {
         for (const stop of stopWaiting) stop();
         resolve(result);
       };
       const call = this.#client.makeUnaryRequest(
-        path,
-        requestSerialize,
-        responseDeserialize,
-        { customer_org_id: organizationId },
+        rpc.path,
+        rpc.requestSerialize,
+        rpc.responseDeserialize,
+        request,
         this.#metadata(undefined),
-        (error, response?: ListAgentsResponse) => {
-          settle(error === null ? agentsOf(response) : failureOf(error));
+        (error, response?: Response) => {
+          settle(error === null ? read(response) : failureOf(error));
         },
       );
+      const giveUp = (failure: Failure): void => {
+        settle(failure);
+        call.cancel();
+      };
+      const onAbort = (): void => {
+        giveUp({ code: 'no_answer', message: `the server was not waited for to ${what}` });
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
       stopWaiting.push(
-        this.#watchConnecting((failure) => {
-          settle(failure);
-          call.cancel();
-        }),
+        () => signal?.removeEventListener('abort', onAbort),
+        this.#watchConnecting(giveUp),
         this.#options.clock.after(limitMs, () => {
-          settle({ code: 'no_answer', message: `the server did not list its agents within ${String(limitMs)} ms` });
-          call.cancel();
+          giveUp({ code: 'no_answer', message: `the server did not ${what} within ${String(limitMs)} ms` });
         }),
       );
+      if (signal?.aborted === true) onAbort();
     });
   }
 
@@ -156,7 +187,14 @@ export class GrpcConnection {
 
   #open(listener: TurnListener, request: ReturnType<typeof requestMaker>, metadata: Metadata): LineTurn {
     const { path, requestSerialize, responseDeserialize } = this.#contract.media.definition.ProcessCallerInput;
-    const call = this.#client.makeBidiStreamRequest<MediaRequest, MediaResponse>(path, requestSerialize, responseDeserialize, metadata);
+    const gate = this.#options.readsSlowly === true ? new ReadingGate() : undefined;
+    const call = this.#client.makeBidiStreamRequest<MediaRequest, MediaResponse>(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      metadata,
+      gate === undefined ? {} : { interceptors: [gate.interceptor] },
+    );
     let isOver = false;
     let halfClosed = false;
     const end = (how: LineEnd): void => {
@@ -195,7 +233,10 @@ export class GrpcConnection {
       },
       cancel: () => {
         if (!isOver) call.cancel();
+        // The end of the turn waits behind what is held.
+        gate?.open();
       },
+      ...(gate === undefined ? {} : { pauseReading: gate.shut, resumeReading: gate.open }),
     };
   }
 
@@ -218,33 +259,6 @@ export class GrpcConnection {
   }
 }
 
-function channelCredentials({ target, certificateAuthority, serverName }: GrpcLineOptions): ChannelCredentials {
-  if (!target.isSecure) return credentials.createInsecure();
-  const authority = certificateAuthority === undefined ? null : Buffer.from(certificateAuthority);
-  const checked = serverName ?? target.host;
-  return credentials.createSsl(authority, null, null, {
-    checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
-  });
-}
-
-function clientOptions({ target, serverName }: GrpcLineOptions): ClientOptions {
-  // Node 26 refuses an IP address as the name in the handshake, so a name that no certificate depends on stands there;
-  // which name the certificate must carry is checked in channelCredentials.
-  const handshakeName = serverName ?? (isIP(target.host) === 0 ? undefined : 'localhost');
-  return {
-    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-    // A turn that is tried twice would hide a failure and count the caller's input double.
-    'grpc.enable_retries': 0,
-    'grpc.service_config_disable_resolution': 1,
-    // The address given is the address dialled, whatever proxy the surroundings name.
-    'grpc.enable_http_proxy': 0,
-    // One connection per caller, never shared with another caller of this process.
-    'grpc.use_local_subchannel_pool': 1,
-    ...(handshakeName === undefined || isIP(handshakeName) !== 0 ? {} : { 'grpc.ssl_target_name_override': handshakeName }),
-  };
-}
-
 function agentsOf(response: ListAgentsResponse | undefined): readonly ListedAgent[] {
   return (response?.virtual_agents ?? []).map((agent) => ({
     id: agent.virtual_agent_id ?? '',
@@ -253,14 +267,12 @@ function agentsOf(response: ListAgentsResponse | undefined): readonly ListedAgen
   }));
 }
 
+function healthWordOf(response: HealthResponse | undefined): HealthWord {
+  if (response?.status === SERVING_STATUS.SERVING) return 'serving';
+  return response?.status === SERVING_STATUS.NOT_SERVING ? 'not_serving' : 'unknown';
+}
+
 function promptTexts(trailers: Metadata): readonly string[] {
   const value = trailers.get(PROMPT_TEXT_KEY)[0];
-  if (value === undefined) return [];
-  try {
-    const list: unknown = JSON.parse(value.toString());
-    return Array.isArray(list) ? list.filter((text): text is string => typeof text === 'string') : [];
-  } catch {
-    // A foreign server may use the key for something else; then there are no texts.
-    return [];
-  }
+  return value === undefined ? [] : readPromptTexts(value.toString());
 }

@@ -1,11 +1,12 @@
 // The platform's token issuer: signs data-source tokens and serves its key set on the loopback address. For tests and
 // demos only: the keys live in memory and anybody on this machine may read the public ones.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { randomUUID } from 'node:crypto';
+import { createHmac, KeyObject, randomUUID, sign } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWK } from 'jose';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 
 /** What a token says about its data source. */
@@ -31,12 +32,23 @@ export interface IssuerOptions extends Partial<TokenClaims> {
   /** Path of the issuer below its origin, beginning with a slash or empty. Default `/idb`. */
   readonly path?: string;
   readonly clock?: Clock;
+  /** Told of each request; must not throw. */
+  readonly onRequest?: (request: IssuerRequest) => void;
 }
 
 /** A request to the issuer. */
 export interface IssuerRequest {
   readonly path: string;
   readonly status: number;
+}
+
+/** A token of which everything is asked for, right or wrong; null leaves a member out. */
+export interface ForgeOrder {
+  readonly claims: JsonObject;
+  /** Beside algorithm, type and id of the key, or in their place. */
+  readonly header?: JsonObject;
+  /** The key: the first that is published (default), the newest, or the first's public half as the secret of HS256. */
+  readonly by?: 'first' | 'newest' | 'public_key';
 }
 
 /** A running issuer. `close` must be called. */
@@ -50,6 +62,8 @@ export interface Issuer {
   readonly claims: TokenClaims;
   /** Signs a token with the newest key, issued at `nowMs` (ms since the epoch; default the issuer's own clock). */
   issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
+  /** Signs exactly what it is told to: what no honest platform presents. */
+  forge(order: ForgeOrder): string;
   /** Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A). */
   rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
   /** The latest requests, oldest first; at most 1000. */
@@ -60,6 +74,7 @@ export interface Issuer {
 interface SigningKey {
   readonly kid: string;
   readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;
 }
 
@@ -81,7 +96,9 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const found = request.method === 'GET' && request.url === keySetPath;
     const status = found ? 200 : 404;
-    requests.push({ path: (request.url ?? '').slice(0, 200), status });
+    const asked = { path: (request.url ?? '').slice(0, 200), status };
+    requests.push(asked);
+    options.onRequest?.(asked);
     if (requests.length > MAX_REQUESTS) requests.shift();
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'max-age=3600' });
     response.end(found ? JSON.stringify({ keys: keys.map((key) => key.publicJwk) }) : '{"message":"not found"}');
@@ -119,6 +136,11 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
       if (key === undefined) throw new TypeError('an issuer always has a key');
       return signToken(key, issuer, { ...claims, ...overrides }, profile, nowMs);
     },
+    forge: ({ by = 'first', ...token }) => {
+      const key = by === 'newest' ? keys.at(-1) : keys[0];
+      if (key === undefined) throw new TypeError('an issuer always has a key');
+      return forgeToken(key, token, by === 'public_key');
+    },
     rotateKey: async ({ forgetOld = false } = {}) => {
       const key = await makeKey();
       if (forgetOld || keys.length >= MAX_KEYS) keys.splice(0, forgetOld ? keys.length : 1);
@@ -138,7 +160,7 @@ async function makeKey(): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(ALGORITHM, { modulusLength: 2048 });
   const kid = randomUUID();
   // `alg` may be absent from the platform's key set, so ours leaves it out.
-  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid } };
+  return { kid, privateKey, publicKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid } };
 }
 
 function signToken(key: SigningKey, issuer: string, claims: TokenClaims, { jws }: PlatformProfile, nowMs: number): Promise<string> {
@@ -156,4 +178,15 @@ function signToken(key: SigningKey, issuer: string, claims: TokenClaims, { jws }
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + claims.lifetimeMinutes * 60)
     .sign(key.privateKey);
+}
+
+function forgeToken({ kid, privateKey, publicKey }: SigningKey, { claims, header = {} }: ForgeOrder, isSymmetric: boolean): string {
+  const part = (members: JsonObject): string =>
+    Buffer.from(JSON.stringify(Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)))).toString('base64url');
+  const signed = `${part({ alg: ALGORITHM, typ: 'JWT', kid, ...header })}.${part(claims)}`;
+  const secret = (): string | Buffer => KeyObject.from(publicKey).export({ type: 'spki', format: 'pem' });
+  const signature = isSymmetric
+    ? createHmac('sha256', secret()).update(signed).digest()
+    : sign('RSA-SHA256', Buffer.from(signed), KeyObject.from(privateKey));
+  return `${signed}.${signature.toString('base64url')}`;
 }

@@ -16,6 +16,8 @@ export type PlatformInput =
   | { readonly kind: 'dtmf_start' }
   | { readonly kind: 'dtmf'; readonly keys: readonly Key[] }
   | { readonly kind: 'no_input' }
+  /** The flow has something to say, whatever the caller does (G-72). */
+  | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'session_end' };
 
 /** How a turn ended: completed by the server, or broken. */
@@ -36,6 +38,10 @@ export interface LineTurn {
   halfClose(): void;
   /** Gives the turn up. `ended` still comes. */
   cancel(): void;
+  /** Takes no more answers off the wire, so that the server has to wait; absent where the wire cannot. One may be on its way. */
+  pauseReading?(): void;
+  /** Goes on after `pauseReading`. */
+  resumeReading?(): void;
 }
 
 /** A way to one server. */
@@ -44,4 +50,6 @@ export interface Line {
   open(listener: TurnListener): LineTurn;
   /** Closes the connection. Open turns must be cancelled before. */
   close(): void;
+  /** Breaks the connection as if the wire were cut: the server is told nothing. Absent where others share the connection. */
+  break?(): void;
 }

@@ -4,9 +4,11 @@ import type { CancelTimer } from '../base/clock.ts';
 import { FRAME_MS } from '../speech/audio-format.ts';
 import type { CallClock } from './call-clock.ts';
 import type { Key } from './key.ts';
-import { KEY_INTERVAL_MS, type Step } from './script.ts';
+import type { Playing } from './playback.ts';
+import { KEY_INTERVAL_MS, type Step, type StepMark } from './script.ts';
 import type { Timeline } from './timeline.ts';
 import type { TurnGrammar } from './turn-grammar.ts';
+import { wordMoment } from './word-moment.ts';
 
 /** How long people take to notice that it is their turn, ms; the server hears the line's silence meanwhile (G-35). */
 const REACTION_MS = 200;
@@ -24,6 +26,7 @@ export interface PersonOptions {
 /** The caller of one call. `stop` must be called at the end. */
 export class Person {
   readonly #options: PersonOptions;
+  readonly #marks: StepMark[] = [];
   #next = 0;
   /** A step has begun and not ended. */
   #isBusy = false;
@@ -34,6 +37,11 @@ export class Person {
 
   constructor(options: PersonOptions) {
     this.#options = options;
+  }
+
+  /** The steps that were begun, in order. */
+  get marks(): readonly StepMark[] {
+    return this.#marks;
   }
 
   /** A reply on this RPC began. */
@@ -50,8 +58,9 @@ export class Person {
     const step = script[this.#next];
     const { playing } = grammar;
     this.#cancelTimer();
-    if (step?.interruptMs !== undefined && playing !== undefined) {
-      const leftMs = playing.turnStartMs + step.interruptMs - clock.nowMs();
+    const interruptMs = step === undefined || playing === undefined ? undefined : this.#interruption(step, playing);
+    if (step !== undefined && interruptMs !== undefined) {
+      const leftMs = interruptMs - clock.nowMs();
       if (leftMs <= 0) {
         this.#begin(step);
       } else {
@@ -66,6 +75,16 @@ export class Person {
     }
   }
 
+  /** When the step is to begin, whatever plays then, ms since the call began; undefined when it waits for its turn. */
+  #interruption({ interruptMs, interruptWord }: Step, { turn: id, turnStartMs }: Playing): number | undefined {
+    if (interruptMs !== undefined) return turnStartMs + interruptMs;
+    const turn = this.#options.grammar.book.all[id - 1];
+    if (interruptWord === undefined || turn === undefined) return undefined;
+    const { texts, audioMs } = turn;
+    const moment = wordMoment({ texts, audioMs, isWhole: turn.phase === 'over' }, interruptWord);
+    return typeof moment === 'number' ? turnStartMs + moment : undefined;
+  }
+
   /** Stops in the middle of whatever it does. */
   stop(): void {
     this.#isBusy = true;
@@ -74,6 +93,12 @@ export class Person {
   }
 
   #begin(step: Step): void {
+    const { grammar, clock } = this.#options;
+    const { book, inputTurn, playing } = grammar;
+    if (this.#next < this.#options.script.length) {
+      const fromTurn = step.kind === 'press' || step.kind === 'send_event' ? book.nextId : inputTurn;
+      this.#marks.push({ atMs: Math.round(clock.nowMs()), fromTurn, isInterruption: playing !== undefined });
+    }
     this.#next += 1;
     this.#isBusy = true;
     switch (step.kind) {
@@ -81,17 +106,27 @@ export class Person {
         this.#say(step.mulaw, step.label);
         break;
       case 'press':
-        this.#press(step.keys, this.#options.grammar.book.nextId);
+        this.#press(step.keys, book.nextId);
         break;
       case 'wait':
         this.#options.timeline.add('caller', 'waits', { detail: `${String(step.waitMs)} ms` });
-        this.#cancelTimer = this.#options.clock.after(step.waitMs, () => {
+        this.#cancelTimer = clock.after(step.waitMs, () => {
           this.#done();
         });
         break;
+      case 'stay_silent':
+        this.#options.timeline.add('caller', 'stays_silent');
+        this.#dueFrom = inputTurn;
+        this.#done();
+        break;
+      case 'send_event':
+        this.#dueFrom = book.nextId;
+        grammar.sendEvent(step.name, step.parameters);
+        this.#done();
+        break;
       case 'hang_up':
         this.#options.timeline.add('caller', 'hangs_up');
-        this.#options.grammar.hangUp();
+        grammar.hangUp();
         break;
     }
   }

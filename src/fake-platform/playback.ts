@@ -38,12 +38,14 @@ export interface PlaybackListener {
 /** Longest queue, ms. A server that sends more than this ahead is not answering a phone call. */
 export const MAX_QUEUE_MS = 30 * 60_000;
 
+const NO_SAMPLES = new Int16Array(0);
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
 /** Plays the prompts of one call. `stop` must be called at the end. */
 export class Playback {
   readonly #clock: CallClock;
   readonly #listener: PlaybackListener;
+  readonly #keepsSound: boolean;
   /** What was heard, whole or in part. */
   readonly #heard: Placed[] = [];
   #queue: Sound[] = [];
@@ -53,7 +55,9 @@ export class Playback {
   #cancelTimer: CancelTimer = () => undefined;
   #stopped = false;
 
-  constructor(clock: CallClock, listener: PlaybackListener) {
+  /** @param keepsSound - false: `heard` is silence, for those who hold too many calls to keep them. */
+  constructor(clock: CallClock, listener: PlaybackListener, keepsSound = true) {
+    this.#keepsSound = keepsSound;
     this.#clock = clock;
     this.#listener = listener;
   }
@@ -160,7 +164,7 @@ export class Playback {
     if (sound === undefined) return;
     const placed: Placed = { ...sound, startSample, endSample: startSample + sound.samples.length };
     this.#current = placed;
-    this.#heard.push(placed);
+    this.#heard.push(this.#keepsSound ? placed : { ...placed, samples: NO_SAMPLES });
     const gapSamples = this.#lastEnd?.turn === sound.turn ? startSample - this.#lastEnd.sample : 0;
     if (this.#turnStart?.turn !== sound.turn) this.#turnStart = { turn: sound.turn, sample: startSample };
     this.#arm(placed);

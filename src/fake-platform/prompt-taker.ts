@@ -7,16 +7,21 @@ import { promptSound, type ChangeRate } from './prompt-sound.ts';
 import type { Timeline } from './timeline.ts';
 import type { Turn } from './turn.ts';
 
+/** What is done with the sound of replies: nothing, facts about it ({@link SoundFacts}), or facts and all samples. */
+export type ReplySoundWish = 'none' | 'facts' | 'samples';
+
 /** Takes prompts of one call. */
 export class PromptTaker {
   readonly #playback: Playback;
   readonly #timeline: Timeline;
   readonly #changeRate: ChangeRate | undefined;
+  readonly #wish: ReplySoundWish;
 
-  constructor(playback: Playback, timeline: Timeline, changeRate: ChangeRate | undefined) {
+  constructor(playback: Playback, timeline: Timeline, changeRate: ChangeRate | undefined, wish: ReplySoundWish = 'none') {
     this.#playback = playback;
     this.#timeline = timeline;
     this.#changeRate = changeRate;
+    this.#wish = wish;
   }
 
   /**
@@ -36,12 +41,13 @@ export class PromptTaker {
         continue;
       }
       const audioMs = samples.length / (LINE_RATE_HZ / 1000);
-      const isFirst = turn.prompts === 0;
-      turn.prompts += 1;
+      // A stream of chunks is one prompt to whoever listens.
+      const isMore = type === 'chunk' && turn.prompts > 0;
+      if (!isMore) turn.prompts += 1;
       turn.audioMs += audioMs;
+      if (this.#wish !== 'none') turn.noteSound(samples, this.#wish === 'samples');
       const latencyMs = turn.noteReply();
-      // A stream of chunks is one prompt to the reader of a timeline.
-      if (type !== 'chunk' || isFirst)
+      if (!isMore)
         this.#timeline.add('server', 'prompt', { turn: turn.id, detail: describe(prompt, audioMs, type === 'chunk'), latencyMs });
       if (!this.#playback.play({ turn: turn.id, samples, bargeIn: prompt.bargeIn })) return { isFull: true };
     }

@@ -4,8 +4,14 @@ import type { CallResult } from './caller.ts';
 
 /** The result as plain data: one line of JSON. */
 export function resultData(result: CallResult & { readonly conversationId: string }): object {
-  const { ok, outcome, conversationId, durationMs, replies, heardTexts, findings, unmet } = result;
-  return { ok, outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, findings, unmet };
+  const { ok, unmet } = result;
+  return { ok, ...callData(result), unmet };
+}
+
+/** What happened on a call as plain data, without a verdict. */
+export function callData(result: CallResult & { readonly conversationId: string }): object {
+  const { outcome, conversationId, durationMs, replies, heardTexts, terminal, findings } = result;
+  return { outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, terminal, findings };
 }
 
 /** The result in a few lines: the verdict, then every finding and every expectation that was not met. */

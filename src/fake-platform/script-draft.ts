@@ -1,5 +1,6 @@
 // The caller's script as a command line says it, option by option, and the way to ready steps. Knows the words of the
 // options; reads no file and speaks no text itself.
+import { parseJson, type JsonObject } from '../base/json.ts';
 import { encodeMulaw } from '../speech/g711.ts';
 import { LINE_RATE_HZ } from '../speech/audio-format.ts';
 import { readWav } from '../speech/wav.ts';
@@ -8,7 +9,7 @@ import type { ChangeRate } from './prompt-sound.ts';
 import type { Step } from './script.ts';
 
 /** The options that make steps, in the words of the command line. */
-export const SCRIPT_OPTIONS = ['say', 'wav', 'press', 'wait', 'hangup', 'interrupt'] as const;
+export const SCRIPT_OPTIONS = ['say', 'wav', 'press', 'wait', 'event', 'hangup', 'interrupt'] as const;
 
 /** One such option. */
 export type ScriptOption = (typeof SCRIPT_OPTIONS)[number];
@@ -28,7 +29,8 @@ export interface ScriptTools {
   readonly changeRate: ChangeRate;
 }
 
-type Draft = { readonly interruptMs?: number } & (
+/** A step whose sound has yet to be spoken or read. */
+export type Draft = { readonly interruptMs?: number; readonly interruptWord?: string } & (
   | { readonly kind: 'say'; readonly text: string }
   | { readonly kind: 'wav'; readonly file: string }
   | Exclude<Step, { readonly kind: 'say' }>
@@ -74,9 +76,23 @@ function draftOf(option: Exclude<ScriptOption, 'interrupt'>, value: string): Dra
     }
     case 'wait':
       return { kind: 'wait', waitMs: milliseconds(option, value) };
+    case 'event':
+      return eventOf(value);
     case 'hangup':
       return { kind: 'hang_up' };
   }
+}
+
+/** `name`, or `name={"members":"of an object"}`. */
+function eventOf(value: string): Draft {
+  const at = value.indexOf('=');
+  const name = at === -1 ? value : value.slice(0, at);
+  const parameters = at === -1 ? {} : parseJson(value.slice(at + 1));
+  if (name === '' || typeof parameters !== 'object' || parameters === null || Array.isArray(parameters)) {
+    throw new RangeError(`--event ${value}: write a name, or a name and a JSON object such as bonus={"points":3}`);
+  }
+  // What JSON text was parsed to is JSON.
+  return { kind: 'send_event', name, parameters: parameters as JsonObject };
 }
 
 function milliseconds(option: string, value: string): number {
@@ -95,7 +111,11 @@ function milliseconds(option: string, value: string): number {
 export async function prepareScript(drafts: readonly Draft[], tools: ScriptTools): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for (const draft of drafts) {
-    const interrupt = draft.interruptMs === undefined ? {} : { interruptMs: draft.interruptMs };
+    const { interruptMs, interruptWord } = draft;
+    const interrupt = {
+      ...(interruptMs === undefined ? {} : { interruptMs }),
+      ...(interruptWord === undefined ? {} : { interruptWord }),
+    };
     if (draft.kind === 'say') steps.push({ kind: 'say', label: `"${draft.text}"`, mulaw: await tools.speak(draft.text), ...interrupt });
     else if (draft.kind === 'wav') steps.push({ kind: 'say', label: draft.file, mulaw: await wavSpeech(draft.file, tools), ...interrupt });
     else steps.push(draft);

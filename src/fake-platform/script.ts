@@ -1,9 +1,10 @@
 // What the person on the phone will do, step by step: ready audio and keys, nothing to be looked up any more.
+import type { JsonObject } from '../base/json.ts';
 import type { Key } from './key.ts';
 
 /**
- * One step. It begins when it is the caller's turn (the prompts are over and the server listens), or `interruptMs` into
- * the prompts that play after the step before it.
+ * One step. It begins when it is the caller's turn (the prompts are over and the server listens), or in the middle of the
+ * prompts that play after the step before it: `interruptMs` into them, or about when they come to `interruptWord`.
  */
 export type Step = (
   | {
@@ -14,10 +15,24 @@ export type Step = (
       readonly mulaw: Uint8Array;
     }
   | { readonly kind: 'press'; readonly keys: readonly Key[] }
-  /** Stay silent. */
+  /** Stay silent for so long. */
   | { readonly kind: 'wait'; readonly waitMs: number }
+  /** Stay silent until the server says something about it (G-70). */
+  | { readonly kind: 'stay_silent' }
+  /** The flow sends an event of its own (G-72). */
+  | { readonly kind: 'send_event'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'hang_up' }
-) & { readonly interruptMs?: number };
+) & { readonly interruptMs?: number; readonly interruptWord?: string };
+
+/** When a step was begun, and what answers it. */
+export interface StepMark {
+  /** ms since the call began. */
+  readonly atMs: number;
+  /** The first RPC whose reply answers this step, counted from 1; the ones from there to the next step's are its own. */
+  readonly fromTurn: number;
+  /** Whether a prompt was heard when it began. */
+  readonly isInterruption: boolean;
+}
 
 /** Pause between two keys of one step, ms: a practised thumb. */
 export const KEY_INTERVAL_MS = 200;

@@ -1,4 +1,5 @@
 // What the platform sends as request messages of the wire. The only writer of wire names among the caller's files.
+import type { JsonObject } from '../base/json.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../contract/grpc.ts';
 import { structFromJson } from '../contract/struct.ts';
 import { LINE_RATE_HZ } from '../speech/audio-format.ts';
@@ -30,16 +31,10 @@ export function requestMaker(identity: CallIdentity): (input: PlatformInput) => 
 
 function inputToWire(input: PlatformInput): Pick<MediaRequest, 'audio_input' | 'dtmf_input' | 'event_input'> {
   switch (input.kind) {
-    case 'session_start': {
-      const hasParameters = Object.keys(input.parameters).length > 0;
-      return {
-        event_input: {
-          event_type: EVENT_INPUT.SESSION_START,
-          ...(input.name === '' ? {} : { name: input.name }),
-          ...(hasParameters ? { parameters: structFromJson(input.parameters) } : {}),
-        },
-      };
-    }
+    case 'session_start':
+      return { event_input: flowEvent(EVENT_INPUT.SESSION_START, input) };
+    case 'custom_event':
+      return { event_input: flowEvent(EVENT_INPUT.CUSTOM_EVENT, input) };
     case 'audio_format':
       return { audio_input: { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } };
     case 'audio':
@@ -54,4 +49,17 @@ function inputToWire(input: PlatformInput): Pick<MediaRequest, 'audio_input' | '
     case 'session_end':
       return { event_input: { event_type: EVENT_INPUT.SESSION_END } };
   }
+}
+
+/** An event with what the flow has set on it (G-24, G-72). */
+function flowEvent(
+  type: number,
+  { name, parameters }: { readonly name: string; readonly parameters: JsonObject },
+): NonNullable<MediaRequest['event_input']> {
+  const hasParameters = Object.keys(parameters).length > 0;
+  return {
+    event_type: type,
+    ...(name === '' ? {} : { name }),
+    ...(hasParameters ? { parameters: structFromJson(parameters) } : {}),
+  };
 }

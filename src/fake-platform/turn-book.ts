@@ -26,6 +26,8 @@ export interface TurnBookOptions {
   readonly allowPartial: boolean;
   /** Longest wait for a sign of a reply or for the completion of an RPC, ms. */
   readonly answerLimitMs: number;
+  /** Told when a reply begins. */
+  readonly onReply?: (reply: Reply) => void;
 }
 
 /** All RPCs of one call, in the order they were opened. Their ids count from 1. */
@@ -67,7 +69,7 @@ export class TurnBook {
     const check = new TurnCheck(this.#memory, (code, rule, message) => {
       this.find(code, message, id, rule);
     });
-    const turn = new Turn(clock, id, kind, phase, check);
+    const turn = new Turn(clock, id, kind, phase, check, this.#options.onReply);
     this.#turns.push(turn);
     turn.attach(
       line.open({
@@ -94,7 +96,7 @@ export class TurnBook {
     const turn = this.open(kind, 'awaiting');
     turn.line.send(input);
     this.await(turn, this.#options.clock.nowMs());
-    this.#options.timeline.add('platform', kind, { turn: turn.id, detail: input.kind === 'dtmf' ? input.keys.join('') : undefined });
+    this.#options.timeline.add('platform', kind, { turn: turn.id, detail: detailOf(input) });
     return turn;
   }
 
@@ -140,4 +142,10 @@ export class TurnBook {
       if (turn.phase !== 'over') this.#watch(turn);
     });
   }
+}
+
+/** What a line of the timeline says of an input beside its kind. */
+function detailOf(input: PlatformInput): string | undefined {
+  if (input.kind === 'dtmf') return input.keys.join('');
+  return input.kind === 'custom_event' ? input.name : undefined;
 }

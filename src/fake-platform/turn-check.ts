@@ -6,7 +6,10 @@ import { isClosing, isTerminalEvent, type Answer, type AnswerPrompt } from './an
 import type { FindingCode } from './finding.ts';
 
 /** What an RPC is for. `speech` carries caller audio; it changes to `dtmf_start` when a key is pressed on it (G-54). */
-export type TurnKind = 'session_start' | 'speech' | 'dtmf_start' | 'dtmf' | 'no_input' | 'session_end';
+export type TurnKind = 'session_start' | 'speech' | 'dtmf_start' | 'dtmf' | 'no_input' | 'custom_event' | 'session_end';
+
+/** Kinds of RPCs that may be completed without a reply: G-61, G-75; of custom events the contract says nothing (G-72). */
+export const MAY_BE_SILENT: ReadonlySet<TurnKind> = new Set(['dtmf_start', 'session_end', 'custom_event']);
 
 /** Facts of the whole call that a check needs. */
 export interface CallMemory {
@@ -60,7 +63,7 @@ export class TurnCheck {
 
   /** Looks at an RPC that the server completed. `expectsReply`: the caller's input was complete and needs a reply. */
   lookAtEnd(kind: TurnKind, expectsReply: boolean): void {
-    if (!expectsReply || this.hasFinal || kind === 'dtmf_start' || kind === 'session_end') return;
+    if (!expectsReply || this.hasFinal || MAY_BE_SILENT.has(kind)) return;
     this.#report('final_missing', kind === 'session_start' ? 'G-21' : 'G-43', `the RPC of ${kind} was completed without a closing FINAL`);
   }
 

@@ -2,12 +2,17 @@
 import type { PlatformHabits } from './key-entry.ts';
 import type { CallOutcome } from './outcome.ts';
 import type { ChangeRate } from './prompt-sound.ts';
+import type { ReplySoundWish } from './prompt-taker.ts';
 import type { TurnBookOptions } from './turn-book.ts';
 
 /** What the turn grammar works with. */
 export interface TurnGrammarOptions extends TurnBookOptions {
   readonly habits: PlatformHabits;
   readonly changeRate?: ChangeRate;
+  /** Whether the playback clock keeps what was heard. Default true. */
+  readonly keepsSound?: boolean;
+  /** What is wanted of the sound of replies. Default none. */
+  readonly replySound?: ReplySoundWish;
   /** Something changed; the caller may act. */
   readonly onChanged: () => void;
   /** The reply on this RPC began, or the RPC was completed without one. */

@@ -1,6 +1,7 @@
 // The platform's turn grammar: which RPC is opened, fed and closed when. Takes what the caller does and what the server
 // answers; knows no wire and no script. After every event all is settled from the state as it is then, so that no order
 // of events needs a path of its own.
+import type { JsonObject } from '../base/json.ts';
 import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
 import { ExpectedInput } from './expected-input.ts';
 import type { FindingCode } from './finding.ts';
@@ -8,12 +9,13 @@ import { KeyEntry } from './key-entry.ts';
 import type { Key } from './key.ts';
 import type { LineEnd, PlatformInput } from './line.ts';
 import { Listening } from './listening.ts';
-import type { CallOutcome } from './outcome.ts';
+import type { CallOutcome, Ending } from './outcome.ts';
 import { Playback, type Playing } from './playback.ts';
 import { PromptTaker } from './prompt-taker.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Timeline } from './timeline.ts';
 import { TurnBook } from './turn-book.ts';
+import { MAY_BE_SILENT } from './turn-check.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
 
@@ -35,7 +37,7 @@ export class TurnGrammar {
   readonly #entry: KeyEntry;
   readonly #expected = new ExpectedInput();
   readonly #silence: SilenceWatch;
-  #terminal: CallOutcome | undefined;
+  #terminal: Ending | undefined;
   #leaving: CallOutcome | undefined;
   #isOver = false;
   #isActing = false;
@@ -52,13 +54,14 @@ export class TurnGrammar {
     });
     this.#entry = new KeyEntry(clock, timeline, this.book, options.habits);
     this.listening = new Listening(clock, this.book, () => this.playing?.bargeIn !== false);
-    this.playback = new Playback(clock, {
-      started: this.#acting(({ turn }, gapMs) => this.book.all[turn - 1]?.noteGap(gapMs)),
+    const heard = {
+      started: this.#acting(({ turn }: Playing, gapMs: number) => this.book.all[turn - 1]?.noteGap(gapMs)),
       idle: this.#acting(() => {
         timeline.add('platform', 'prompts_over');
       }),
-    });
-    this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate);
+    };
+    this.playback = new Playback(clock, heard, options.keepsSound);
+    this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate, options.replySound);
     // The RPC that heard the silence is half-closed before the report goes on its own (G-70).
     this.#silence = new SilenceWatch(
       clock,
@@ -77,6 +80,11 @@ export class TurnGrammar {
   /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
   get isCallersTurn(): boolean {
     return this.#mayGoOn && this.playing === undefined && !this.book.isAwaiting && !this.#entry.isOpen;
+  }
+
+  /** The event with which the server has ended the call; undefined while it has not. */
+  get terminal(): Ending | undefined {
+    return this.#terminal;
   }
 
   /** What is heard now. */
@@ -113,6 +121,19 @@ export class TurnGrammar {
     return true;
   }
 
+  /**
+   * The flow sends an event of its own, whatever the caller does at that time (G-72): on an RPC of its own, after
+   * half-closing an ear that has heard nothing, so that a reply can be interrupted on the next one.
+   */
+  sendEvent(name: string, parameters: JsonObject): void {
+    if (!this.#mayGoOn) return;
+    const send = this.#acting(() => {
+      if (this.listening.turn?.hasHeardSpeech === false) this.listening.setAside();
+      this.book.ask('custom_event', { kind: 'custom_event', name, parameters });
+    });
+    send();
+  }
+
   /** The caller hangs up, or the call is given up: open RPCs are closed, then SESSION_END on its own RPC (G-74). */
   hangUp(outcome: CallOutcome = 'hung_up'): void {
     if (this.#isOver || this.#leaving !== undefined) return;
@@ -124,6 +145,14 @@ export class TurnGrammar {
     end.watch(Math.min(HANG_UP_LIMIT_MS, this.#options.answerLimitMs), () => {
       this.#late(end);
     });
+  }
+
+  /**
+   * The connection is gone, and the call with it: nobody can be told any more. What the platform does with its caller then
+   * is not known, so the server sees nothing further of this call.
+   */
+  lose(): void {
+    this.#finish(this.#leaving ?? 'lost');
   }
 
   /** Ends the call because of a failure. A server that can still be reached is told with SESSION_END. */
@@ -174,8 +203,7 @@ export class TurnGrammar {
     this.#timeline.add('server', event.kind, { turn: turn.id, detail: event.name, latencyMs });
     if (event.kind === 'start_of_input') this.#inputStarted(turn, type === 'chunk');
     else if (event.kind === 'end_of_input' && turn === this.listening.turn) this.listening.complete();
-    else if (event.kind === 'transfer') this.#terminal ??= 'transferred';
-    else if (event.kind === 'session_end') this.#terminal ??= 'ended';
+    else if (isTerminalEvent(event)) this.#terminal ??= { ...event, turn: turn.id };
   }
 
   #inputStarted(turn: Turn, isChunk: boolean): void {
@@ -232,7 +260,7 @@ export class TurnGrammar {
   /** Nothing came for the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */
   #late(turn: Turn): void {
     if (this.#isOver || (this.playing !== undefined && this.#leaving === undefined)) return;
-    const mayBeSilent = turn.check.hasFinal || turn.phase === 'set_aside' || turn.kind === 'dtmf_start' || turn.kind === 'session_end';
+    const mayBeSilent = turn.check.hasFinal || turn.phase === 'set_aside' || MAY_BE_SILENT.has(turn.kind);
     if (!mayBeSilent) {
       this.fail('no_answer', `no answer to ${turn.kind} within ${String(this.#options.answerLimitMs)} ms`, true, turn.id);
       return;
@@ -251,7 +279,8 @@ export class TurnGrammar {
       happening(...what);
       if (!isOutermost) return;
       if (this.#mayGoOn) this.#settleEar();
-      else if (this.#terminal !== undefined && this.#leaving === undefined && !this.#isOver) this.#settleEnd(this.#terminal);
+      else if (this.#terminal !== undefined && this.#leaving === undefined && !this.#isOver)
+        this.#settleEnd(this.#terminal.kind === 'transfer' ? 'transferred' : 'ended');
       this.#isActing = false;
       if (this.#mayGoOn) this.#options.onChanged();
     };

@@ -3,6 +3,7 @@
 import type { CancelTimer } from '../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
 import type { LineTurn } from './line.ts';
+import { SoundMeter, type SoundFacts } from './sound-check.ts';
 import type { TurnCheck, TurnKind } from './turn-check.ts';
 
 /**
@@ -20,16 +21,31 @@ export interface Reply {
   readonly latencyMs: number | undefined;
   /** When the first prompt or terminal event came, ms since the call began. */
   readonly atMs: number;
+  /** A stream of chunks counts as one. */
   readonly prompts: number;
   /** Length of all its audio, ms. */
   readonly audioMs: number;
   /** Longest silence between two sounds of this reply, ms. */
   readonly maxGapMs: number;
+  /** When it began, ms since the call began; undefined without a gap. */
+  readonly maxGapAtMs?: number;
   /** What it says, as far as the server told. */
   readonly texts: readonly string[];
   /** Whether the caller cut it. */
   readonly isInterrupted: boolean;
+  /** All its sound as it came, before any cut; undefined unless it was asked for. */
+  readonly sound?: ReplySound;
 }
+
+/** The sound of a reply. */
+export interface ReplySound {
+  readonly facts: SoundFacts;
+  /** 8 kHz, piece by piece; empty unless the call keeps its sound. */
+  readonly pieces: readonly Int16Array[];
+}
+
+/** Most texts kept of one RPC; a server that never stops talking must not fill the memory. */
+const MAX_TEXTS = 500;
 
 /** One RPC. */
 export class Turn {
@@ -46,15 +62,27 @@ export class Turn {
   prompts = 0;
   audioMs = 0;
   readonly #clock: CallClock;
+  readonly #onReply: (reply: Reply) => void;
   readonly #texts: string[] = [];
   #line: LineTurn | undefined;
   #cancelWatch: CancelTimer = () => undefined;
   #replyAtMs: number | undefined;
   #latencyMs: number | undefined;
   #maxGapMs = 0;
+  #maxGapAtMs: number | undefined;
+  #sound: { readonly meter: SoundMeter; readonly pieces: Int16Array[] } | undefined;
 
-  constructor(clock: CallClock, id: number, kind: TurnKind, phase: TurnPhase, check: TurnCheck) {
+  /** @param onReply - told of the first prompt or terminal event, with what is known by then. */
+  constructor(
+    clock: CallClock,
+    id: number,
+    kind: TurnKind,
+    phase: TurnPhase,
+    check: TurnCheck,
+    onReply: (reply: Reply) => void = () => undefined,
+  ) {
     this.#clock = clock;
+    this.#onReply = onReply;
     this.id = id;
     this.kind = kind;
     this.phase = phase;
@@ -92,17 +120,30 @@ export class Turn {
     if (this.#replyAtMs !== undefined) return undefined;
     this.#replyAtMs = this.#clock.nowMs();
     this.#latencyMs = this.inputEndMs === undefined ? undefined : this.#replyAtMs - this.inputEndMs;
+    if (this.reply !== undefined) this.#onReply(this.reply);
     return this.#latencyMs;
   }
 
-  /** Notes the silence before a sound of this reply, ms. */
+  /** Notes the silence before a sound of this reply, which begins now, ms. */
   noteGap(gapMs: number): void {
-    this.#maxGapMs = Math.max(this.#maxGapMs, gapMs);
+    if (gapMs <= this.#maxGapMs) return;
+    this.#maxGapMs = gapMs;
+    this.#maxGapAtMs = this.#clock.nowMs() - gapMs;
+  }
+
+  /** Notes sound of this reply, 8 kHz; `isKept` when the samples themselves are wanted. */
+  noteSound(samples: Int16Array, isKept: boolean): void {
+    this.#sound ??= { meter: new SoundMeter(), pieces: [] };
+    this.#sound.meter.push(samples);
+    if (isKept) this.#sound.pieces.push(samples);
   }
 
   /** Adds what a prompt says; empty and known texts are not added twice. */
   noteTexts(texts: readonly string[]): void {
-    for (const text of texts) if (text !== '' && !this.#texts.includes(text)) this.#texts.push(text);
+    for (const text of texts) {
+      if (this.#texts.length >= MAX_TEXTS) return;
+      if (text !== '' && !this.#texts.includes(text)) this.#texts.push(text);
+    }
   }
 
   get texts(): readonly string[] {
@@ -127,8 +168,10 @@ export class Turn {
       prompts: this.prompts,
       audioMs: this.audioMs,
       maxGapMs: this.#maxGapMs,
+      ...(this.#maxGapAtMs === undefined ? {} : { maxGapAtMs: this.#maxGapAtMs }),
       texts: [...this.#texts],
       isInterrupted: this.isInterrupted,
+      ...(this.#sound === undefined ? {} : { sound: { facts: this.#sound.meter.facts, pieces: this.#sound.pieces } }),
     };
   }
 }

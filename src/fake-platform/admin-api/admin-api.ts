@@ -1,6 +1,5 @@
 // The platform's administration side on HTTP, for tests and demos: login and tokens, service-app tokens, data sources,
-// schemas, webhooks with their deliveries. State lives in memory and is bounded. Here is only the wiring, and the handle
-// through which tests play everything that has no address: administrators, operators of the platform, and bad luck.
+// schemas, webhooks with their deliveries. State lives in memory and is bounded. Here is only the wiring.
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import type { Issuer } from '../issuer.ts';
@@ -8,30 +7,40 @@ import { applicationTokenRoute } from './application-token.ts';
 import { AppBook, type Integration, type ServiceApp } from './apps.ts';
 import { AuthorizationCodes } from './authorization-codes.ts';
 import { authorizeRoutes } from './authorize-page.ts';
-import { DataSourceBook, type DataSourceRecord } from './data-source-book.ts';
+import { controlCommands, type ForgingIssuer } from './control.ts';
+import { DataSourceBook } from './data-source-book.ts';
 import { dataSourceRoutes } from './data-sources.ts';
-import { Deliveries } from './deliveries.ts';
+import { Deliveries, type Delivery } from './deliveries.ts';
 import { FaultPlan } from './faults.ts';
+import { platformHandle, type PlatformHandle } from './handle.ts';
 import { PlatformIds } from './ids.ts';
-import { Journal } from './journal.ts';
+import { Journal, type JournalEntry } from './journal.ts';
 import { adminNames } from './names.ts';
-import { OrganizationBook, type Authorization } from './organization-book.ts';
+import { OrganizationBook } from './organization-book.ts';
 import { Organizations } from './organizations.ts';
 import { PlatformTime } from './platform-time.ts';
 import { RateLimit } from './rate-limit.ts';
 import { schemaRecords, schemaRoutes } from './schemas.ts';
 import { startServer } from './server.ts';
-import { makeSwitches, type InitialSwitches, type Switches } from './switches.ts';
-import { TokenBook, type FirstTokenFields } from './token-book.ts';
+import { makeSwitches, type InitialSwitches } from './switches.ts';
+import { TokenBook } from './token-book.ts';
 import { tokenRoutes } from './token-endpoint.ts';
-import { WebhookBook, type Webhook } from './webhook-book.ts';
+import { WebhookBook } from './webhook-book.ts';
 import { webhookRoutes } from './webhooks.ts';
+
+/** Watches what happens; must not throw. Nothing of what it sees is secret. */
+export interface AdminApiObserver {
+  /** A request is over, or will never be. */
+  requested?(entry: JournalEntry): void;
+  /** A delivery has found its end. */
+  delivered?(delivery: Delivery): void;
+}
 
 /** How to start the administration side. */
 export interface AdminApiOptions {
   readonly profile: PlatformProfile;
   /** Signs the tokens of data sources; whoever started it closes it. */
-  readonly issuer: Pick<Issuer, 'issueToken'>;
+  readonly issuer: Pick<Issuer, 'issueToken'> & ForgingIssuer;
   /** Default 0: a free port. */
   readonly port?: number;
   readonly clock?: Clock;
@@ -41,43 +50,18 @@ export interface AdminApiOptions {
   readonly switches?: InitialSwitches;
   /** The part of the platform that hands out ids and tokens. Default `us`. */
   readonly cluster?: string;
+  readonly observer?: AdminApiObserver;
+  /** Lets whoever has it control the platform over HTTP; nobody can without. A secret, long and random. */
+  readonly controlKey?: string;
 }
 
 /** A running administration side. `close` must be called. */
-export interface AdminApi {
+export interface AdminApi extends PlatformHandle {
   readonly origin: string;
   /** What `rest.baseUrl` of a profile has to be. */
   readonly baseUrl: string;
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
-  /** The first apps. They hold secrets. */
-  readonly integration: Integration;
-  readonly serviceApp: ServiceApp;
-  /** Registers more of them. */
-  readonly apps: Pick<AppBook, 'addIntegration' | 'addServiceApp'>;
-  /** Ids as they travel. */
-  readonly ids: PlatformIds;
-  /** May be changed at any time. */
-  readonly switches: Switches;
-  readonly faults: FaultPlan;
-  readonly journal: Journal;
-  readonly deliveries: Pick<Deliveries, 'log' | 'release' | 'settled'>;
-  /** An administrator authorizes a service app, by default the first, and webhooks are told. */
-  authorize(organizationId: string, app?: ServiceApp): Authorization;
-  /** An administrator takes that back; false when there was nothing to take back. */
-  deauthorize(organizationId: string, app?: ServiceApp): boolean;
-  /** A pair of an integration, by default of the first, without login. */
-  logIn(app?: Integration): FirstTokenFields;
-  /** Ends tokens of an app, also of one organization only, and says how many. */
-  revokeTokens(clientId: string, which?: 'access' | 'refresh' | 'both', organizationId?: string): number;
-  /** Data sources of an organization, oldest first, with the tokens that callers present. */
-  dataSources(organizationId: string): readonly DataSourceRecord[];
-  /** The platform disables a data source; false when there is none. */
-  disableDataSource(id: string, errorMessage: string): boolean;
-  /** All registrations, oldest first. They hold secrets. */
-  webhooks(): readonly Webhook[];
-  /** The platform deactivates a webhook by its plain id; false when there is none. */
-  deactivateWebhook(id: string): boolean;
   close(): Promise<void>;
 }
 
@@ -102,15 +86,29 @@ export async function startAdminApi(options: AdminApiOptions): Promise<AdminApi>
   const organizationBook = new OrganizationBook({ clock, time, switches });
   const dataSources = new DataSourceBook(issuer, time);
   const webhooks = new WebhookBook();
-  const deliveries = new Deliveries({ webhooks, ids, names, clock, switches: switches.delivery });
+  const onOutcome = (delivery: Delivery): void => {
+    options.observer?.delivered?.(delivery);
+  };
+  const deliveries = new Deliveries({ webhooks, ids, names, clock, switches: switches.delivery, onOutcome });
   const organizations = new Organizations({ book: organizationBook, tokens, dataSources, deliveries, time, switches });
   const schemas = schemaRecords(profile, time.iso());
   const faults = new FaultPlan();
-  const journal = new Journal();
+  const journal = new Journal((entry) => {
+    options.observer?.requested?.(entry);
+  });
   const { authorizePath, tokenPath } = names.rest;
   const place = { baseUrl: names.rest.baseUrl };
+  const handle = platformHandle({
+    ...{ integration, serviceApp, apps, ids, switches, faults, journal, deliveries },
+    ...{ organizations, organizationBook, tokens, dataSources, webhooks },
+  });
+  const { controlKey } = options;
+  const control =
+    controlKey === undefined
+      ? undefined
+      : { key: controlKey, commands: controlCommands({ handle, issuer, time, schemas: profile.schemas }) };
   const server = await startServer({
-    ...{ prefix, port, names, tokens, time, clock, switches, faults, journal },
+    ...{ prefix, port, names, apps, tokens, time, clock, switches, faults, journal, control },
     limit: new RateLimit(clock, switches),
     routes: [
       ...authorizeRoutes({ path: authorizePath, fullPath: prefix + authorizePath, apps, codes, switches }),
@@ -129,20 +127,7 @@ export async function startAdminApi(options: AdminApiOptions): Promise<AdminApi>
   place.baseUrl = origin + prefix;
   return {
     ...{ origin, baseUrl: place.baseUrl, authorizeUrl: place.baseUrl + authorizePath, tokenUrl: place.baseUrl + tokenPath },
-    ...{ integration, serviceApp, apps, ids, switches, faults, journal, deliveries },
-    authorize: (organizationId, app = serviceApp) => organizations.authorize(organizationId, app.clientId),
-    deauthorize: (organizationId, app = serviceApp) => organizations.deauthorize(organizationId, app.clientId),
-    logIn: ({ clientId, scopes, developer } = integration) =>
-      tokens.issue({ clientId, kind: 'integration', scopes, organizationId: developer.organizationId, accountId: developer.personId }),
-    revokeTokens: (clientId, which, organizationId) =>
-      tokens.revoke(
-        (grant) => grant.clientId === clientId && (organizationId === undefined || grant.organizationId === organizationId),
-        which,
-      ),
-    dataSources: (organizationId) => dataSources.of(organizationId),
-    disableDataSource: (id, errorMessage) => dataSources.disable(id, errorMessage),
-    webhooks: () => webhooks.all(),
-    deactivateWebhook: (id) => webhooks.deactivate(id),
+    ...handle,
     close: async () => {
       await Promise.all([deliveries.close(), server.close()]);
     },

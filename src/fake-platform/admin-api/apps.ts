@@ -92,6 +92,12 @@ export class AppBook {
     return this.#serviceApps.get(clientId);
   }
 
+  /** What kind of app has a client id. */
+  kindOf(clientId: string): 'integration' | 'service_app' | undefined {
+    if (this.#integrations.get(clientId) !== undefined) return 'integration';
+    return this.#serviceApps.get(clientId) === undefined ? undefined : 'service_app';
+  }
+
   /** The secret of an app of either kind. */
   secretOf(clientId: string): string | undefined {
     return (this.#integrations.get(clientId) ?? this.#serviceApps.get(clientId))?.clientSecret;

@@ -89,9 +89,9 @@ export class DataSourceBook {
     return this.#records.get(id);
   }
 
-  /** Those of an organization, oldest first. */
-  of(orgId: string): readonly DataSourceRecord[] {
-    return this.#records.values().filter((record) => record.orgId === orgId);
+  /** Those of an organization or of all, oldest first. */
+  of(orgId?: string): readonly DataSourceRecord[] {
+    return this.#records.values().filter((record) => orgId === undefined || record.orgId === orgId);
   }
 
   #keep(record: DataSourceRecord): DataSourceRecord {

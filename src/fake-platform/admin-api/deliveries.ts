@@ -2,7 +2,7 @@
 // again: the platform guarantees no delivery (H-24).
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { linkAbort, type LinkedAbort } from '../../base/abort.ts';
+import { abortAfter, linkAbort, type LinkedAbort } from '../../base/abort.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { newClientId } from './apps.ts';
 import { deliveryBody, type AppEvent } from './delivery-payload.ts';
@@ -32,6 +32,8 @@ export interface DeliveryParts {
   readonly names: Pick<AdminNames, 'webhook'>;
   readonly clock: Clock;
   readonly switches: DeliverySwitches;
+  /** Told of each delivery when its outcome is known; must not throw. */
+  readonly onOutcome?: ((delivery: Delivery) => void) | undefined;
 }
 
 interface Parcel {
@@ -109,6 +111,7 @@ export class Deliveries {
     const parcel = { delivery, headers: signatureHeaders(body, secret, names.webhook, switches) };
     this.#log.push(parcel);
     if (this.#log.length > MAX_LOG) this.#log.shift();
+    if (kind === 'dropped') this.#parts.onOutcome?.(delivery);
     if (kind === 'held') this.#held.push(parcel);
     if (kind === 'under_way') this.#track(this.#send(parcel));
   }
@@ -118,25 +121,26 @@ export class Deliveries {
     this.#underWay.add(tracked);
   }
 
+  #end(parcel: Parcel, outcome: Delivery['outcome']): void {
+    parcel.delivery = { ...parcel.delivery, outcome };
+    this.#parts.onOutcome?.(parcel.delivery);
+  }
+
   async #send(parcel: Parcel): Promise<void> {
     const { clock, webhooks, switches } = this.#parts;
     const { delayMs, timeoutMs, deactivateAfter } = switches;
     parcel.delivery = { ...parcel.delivery, outcome: { kind: 'under_way' } };
     if (delayMs > 0) await pause(clock, delayMs, this.#all.signal);
-    const one = linkAbort(this.#all.signal);
-    const cancelTimer = clock.after(timeoutMs, () => {
-      one.abort('deadline');
-    });
+    const one = abortAfter(timeoutMs, clock, this.#all.signal);
     try {
       const status = await post(parcel, one);
-      parcel.delivery = { ...parcel.delivery, outcome: { kind: 'answered', status } };
+      this.#end(parcel, { kind: 'answered', status });
       webhooks.noteDelivery(parcel.delivery.webhookId, status >= 200 && status < 300, deactivateAfter);
     } catch {
       // Why it failed is the receiver's business; the platform only counts.
-      parcel.delivery = { ...parcel.delivery, outcome: { kind: 'failed' } };
+      this.#end(parcel, { kind: 'failed' });
       if (!this.#all.signal.aborted) webhooks.noteDelivery(parcel.delivery.webhookId, false, deactivateAfter);
     } finally {
-      cancelTimer();
       one.dispose();
     }
   }

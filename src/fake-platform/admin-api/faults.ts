@@ -12,11 +12,15 @@ export type Fault =
   /** The request is carried out, and the connection breaks before the answer (R-12). */
   | { readonly kind: 'lost_answer' };
 
-interface Planned {
+/** A fault that waits for its requests. */
+export interface PlannedFault {
   readonly route: RouteName | 'any';
   readonly fault: Fault;
-  left: number;
+  /** Requests that will still meet it; Infinity until it is cleared. */
+  readonly left: number;
 }
+
+type Planned = { -readonly [Key in keyof PlannedFault]: PlannedFault[Key] };
 
 const MAX_PLANNED = 100;
 
@@ -32,6 +36,11 @@ export class FaultPlan {
   add(route: RouteName | 'any', fault: Fault, times = 1): void {
     if (this.#planned.length >= MAX_PLANNED) throw new RangeError(`at most ${String(MAX_PLANNED)} faults can wait`);
     this.#planned.push({ route, fault, left: times });
+  }
+
+  /** All that have not happened, in the order in which they were ordered. */
+  get planned(): readonly PlannedFault[] {
+    return this.#planned.map((planned) => ({ ...planned }));
   }
 
   /** Forgets all that have not happened. */

@@ -1,6 +1,13 @@
-// What was asked of the administration side, so that tests can count requests. It holds no header, query or body, and so
-// no secret.
+// What was asked of the administration side, so that tests can count requests and people can watch them. It holds no
+// header, query or body, and so no secret.
 import type { RouteName } from './route.ts';
+
+/** Who asked, as far as it was known: an app, for a customer organization or not, or whoever started the platform. */
+export interface Asker {
+  readonly kind: 'integration' | 'service_app' | 'control';
+  /** The customer organization that a service app acted for. */
+  readonly organizationId: string | undefined;
+}
 
 /** One request. */
 export interface JournalEntry {
@@ -14,6 +21,8 @@ export interface JournalEntry {
   /** False when the answer was lost or never came. */
   readonly isAnswered: boolean;
   readonly trackingId: string;
+  /** Undefined when the request did not say it, or not in a way that can be believed. */
+  readonly asker: Asker | undefined;
   /** The platform's time, ms since the epoch. */
   readonly atMs: number;
 }
@@ -24,10 +33,18 @@ const MAX_PATH_CHARS = 200;
 /** The latest 1000 requests. */
 export class Journal {
   readonly #entries: JournalEntry[] = [];
+  readonly #onEntry: (entry: JournalEntry) => void;
+
+  /** @param onEntry - told of each request; must not throw. */
+  constructor(onEntry: (entry: JournalEntry) => void = () => undefined) {
+    this.#onEntry = onEntry;
+  }
 
   add(entry: JournalEntry): void {
-    this.#entries.push({ ...entry, path: (entry.path.split('?')[0] ?? '').slice(0, MAX_PATH_CHARS) });
+    const kept = { ...entry, path: (entry.path.split('?')[0] ?? '').slice(0, MAX_PATH_CHARS) };
+    this.#entries.push(kept);
     if (this.#entries.length > MAX_ENTRIES) this.#entries.shift();
+    this.#onEntry(kept);
   }
 
   /** Oldest first. */

@@ -56,6 +56,11 @@ export class OrganizationBook {
     return this.#authorizations.get(key(clientId, organizationId));
   }
 
+  /** Those in force, oldest first. */
+  all(): readonly Authorization[] {
+    return this.#authorizations.values();
+  }
+
   /** True when tokens are handed out for it. */
   isUsable({ usableFromMs }: Authorization): boolean {
     return usableFromMs <= this.#clock.monotonicMs();

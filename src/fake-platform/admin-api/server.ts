@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { AppBook } from './apps.ts';
+import { addControl, type Control } from './control-door.ts';
 import type { Fault, FaultPlan } from './faults.ts';
 import { readForm } from './form.ts';
-import type { Journal } from './journal.ts';
+import type { Asker, Journal } from './journal.ts';
 import type { AdminNames } from './names.ts';
 import type { PlatformTime } from './platform-time.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -24,6 +26,7 @@ export interface ServerParts {
   /** 0 takes a free one. */
   readonly port: number;
   readonly names: AdminNames;
+  readonly apps: Pick<AppBook, 'kindOf'>;
   readonly tokens: TokenBook;
   readonly time: PlatformTime;
   readonly clock: Clock;
@@ -31,6 +34,8 @@ export interface ServerParts {
   readonly limit: RateLimit;
   readonly faults: FaultPlan;
   readonly journal: Journal;
+  /** Undefined: nobody can control the platform from outside. */
+  readonly control: Control | undefined;
 }
 
 /** A listening server. */
@@ -70,8 +75,10 @@ export async function startServer(parts: ServerParts): Promise<ApiServer> {
   });
   server.server.maxConnections = MAX_CONNECTIONS;
   server.removeContentTypeParser('text/plain');
+  server.decorateRequest('asker', undefined);
   addHooks(server, parts);
   addRoutes(server, parts);
+  if (parts.control !== undefined) await addControl(server, parts.control);
   await server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
@@ -158,7 +165,9 @@ function addRoute(server: FastifyInstance, parts: ServerParts, route: Route): vo
 /** Token, scope, limit, media type; then the resource. */
 async function answered(route: Route, asked: Asked, request: FastifyRequest, parts: ServerParts): Promise<Answer> {
   const permitted = route.needs === 'nothing' ? undefined : permit(route.needs, asked, request, parts);
-  parts.limit.admit(permitted?.grant.clientId ?? clientIdOf(asked) ?? 'unknown');
+  const clientId = permitted?.grant.clientId ?? clientIdOf(asked);
+  request.asker = askerOf(permitted, clientId, parts);
+  parts.limit.admit(clientId ?? 'unknown');
   // A body without a type never gets to a parser when it is empty.
   if (route.takes !== undefined && request.headers['content-type'] === undefined) throw new Refusal(415, 'the media type is missing');
   if (route.needs === 'nothing') return route.answer(asked);
@@ -183,6 +192,11 @@ function clientIdOf({ body, query }: Asked): string | undefined {
     if (typeof sent.client_id === 'string') return sent.client_id;
   }
   return undefined;
+}
+
+function askerOf(permitted: Permitted | undefined, clientId: string | undefined, { apps }: ServerParts): Asker | undefined {
+  const kind = apps.kindOf(clientId ?? '');
+  return kind === undefined ? undefined : { kind, organizationId: kind === 'service_app' ? permitted?.grant.organizationId : undefined };
 }
 
 function isPlayedFirst(fault: Fault): fault is Exclude<Fault, { kind: 'lost_answer' }> {
@@ -240,7 +254,8 @@ function asRefusal(thrown: unknown): Refusal {
 function note({ journal, time, prefix }: ServerParts, request: FastifyRequest, status: number, isAnswered: boolean): void {
   const { routeName } = request.routeOptions.config;
   const path = request.url.startsWith(prefix) ? request.url.slice(prefix.length) : request.url;
-  journal.add({ method: request.method, route: routeName, path, status, isAnswered, trackingId: request.id, atMs: time.nowMs() });
+  const { method, id: trackingId, asker } = request;
+  journal.add({ ...{ method, path, status, isAnswered, trackingId, asker }, route: routeName, atMs: time.nowMs() });
 }
 
 function methodOf(name: RouteName): string {
@@ -254,5 +269,9 @@ function pathsOf({ name, paths }: Route): readonly string[] {
 declare module 'fastify' {
   interface FastifyContextConfig {
     routeName?: RouteName;
+  }
+  interface FastifyRequest {
+    /** Known once the request has been understood so far. */
+    asker: Asker | undefined;
   }
 }

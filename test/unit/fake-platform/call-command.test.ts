@@ -8,10 +8,10 @@ import { packageRoot } from '../../../src/base/package-root.ts';
 import { callCommand } from '../../../src/cli/call.ts';
 import type { CallSurroundings } from '../../../src/cli/call-surroundings.ts';
 import { DTMF_KEY, EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
-import { pcmWav, readWavLayout } from '../../../src/speech/wav.ts';
+import { mulawWav, pcmWav, readWavLayout } from '../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../support/call-lab.ts';
 import { testCertificate } from '../../support/certificate.ts';
-import { scaledClock } from '../../support/scaled-clock.ts';
+import { scaledClock } from '../../../src/base/scaled-clock.ts';
 import { eventOnly, listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const ORGANIZATION = ['--org', 'o-1'];
@@ -210,6 +210,40 @@ describe('parley call', () => {
     tls.remove();
   });
 
+  it('compares a known prompt with what is heard, sample by sample', async () => {
+    const [good, other] = [path.join(folder, 'good.wav'), path.join(folder, 'other.wav')];
+    await writeFile(good, mulawWav(tone(500)));
+    await writeFile(other, mulawWav(tone(500, 300)));
+    expect((await run(server.target, ...ORGANIZATION, '--hears', good, '--press', '9')).code).toBe(0);
+    const { code, printed } = await run(server.target, ...ORGANIZATION, '--hears', other);
+    expect(code).toBe(1);
+    expect(printed.at(-1)).toContain(`unmet  hears ${other}: no reply begins to sound like it`);
+  });
+
+  it('sends an event of the flow as a step', async () => {
+    await run(server.target, ...ORGANIZATION, '--event', 'bonus={"points":3}', '--press', '9');
+    const sent = server.turns.flatMap(({ received }) => received.map(({ message }) => message.event_input?.name));
+    expect(sent).toContain('bonus');
+  });
+
+  it('holds a call on a bad line', async () => {
+    const bad = ['--jitter', '100', '--burst', '200', '--slow-reader', '2000ms', '--seed', '3'];
+    expect((await run(server.target, ...ORGANIZATION, ...bad, '--press', '9', '--expect', 'end')).code).toBe(0);
+  });
+
+  it('says that a call is lost whose line is', async () => {
+    const { code, printed } = await run(server.target, ...ORGANIZATION, '--wait', '60000', '--lose-after', '3000');
+    expect(code).toBe(0);
+    expect(printed.at(-1)).toMatch(/^\nok {2}lost after \d+\.\d s, 1 reply/u);
+  });
+
+  it('goes faster than life, and says what its times are worth', async () => {
+    const { code, printed } = await run(server.target, ...ORGANIZATION, '--press', '9', '--pace', '2');
+    expect(code).toBe(0);
+    expect(printed.at(-1)).toContain("at pace 2: a server's own work counts 2 times");
+    expect((await run(server.target, ...ORGANIZATION, '--press', '9', '--pace', '2', '--json')).printed.at(-1)).toContain('"pace":2');
+  });
+
   it('lists the agents', async () => {
     expect(await run(server.target, ...ORGANIZATION, '--list')).toMatchObject({
       code: 0,
@@ -234,6 +268,13 @@ describe('parley call', () => {
     [['localhost:1', ...ORGANIZATION, '--param', 'x'], 'name=value'],
     [['localhost:1', ...ORGANIZATION, '--max-seconds', 'long'], 'whole number'],
     [['localhost:1', ...ORGANIZATION, '--unknown'], 'unknown option'],
+    [['localhost:1', ...ORGANIZATION, '--event', '={}'], 'write a name'],
+    [['localhost:1', ...ORGANIZATION, '--event', 'bonus=[1]'], 'a JSON object'],
+    [['localhost:1', ...ORGANIZATION, '--jitter', '5000'], 'jitter: give 0 to 2000 ms'],
+    [['localhost:1', ...ORGANIZATION, '--slow-reader', 'much'], 'such as 3000ms'],
+    [['localhost:1', ...ORGANIZATION, '--slow-reader', '10B/s'], 'at least 1000 bytes'],
+    [['localhost:1', ...ORGANIZATION, '--pace', '0.5'], 'from 1 to 50'],
+    [['localhost:1', ...ORGANIZATION, '--hears', '/nonexistent.wav'], 'cannot be read'],
   ])('refuses %j as wrong usage', async (words, reason) => {
     const { code, complaints, printed } = await run(...words);
     expect(complaints.join('\n')).toContain(reason);

@@ -9,11 +9,13 @@ import { decodeMulaw } from '../../../src/speech/g711.ts';
 import { readWavLayout } from '../../../src/speech/wav.ts';
 import { callScripted, chunk, tone, wavReply } from '../../support/call-lab.ts';
 import { recorded } from '../../support/line-signals.ts';
-import { scaledClock } from '../../support/scaled-clock.ts';
+import { scaledClock } from '../../../src/base/scaled-clock.ts';
 import { eventOnly, isSpeech, listenFor, type ScriptedTurn, type TurnScript } from '../../support/scripted-server.ts';
 
 /** For what is measured or raced in the call's own time: at the usual pace a busy machine is late by tens of milliseconds. */
 const UNHURRIED_PACE = 5;
+/** How far a sound may stand from its moment in a recording at that pace, ms of the call. */
+const LATE_MS = 150;
 
 const say = (interruptMs?: number): Step => ({
   kind: 'say',
@@ -335,14 +337,14 @@ describe('the result of a call', () => {
         await otherwise(turn);
       }
     };
-    const { result } = await callScripted(echo, { script: [say()] });
+    const { result } = await callScripted(echo, { script: [say()], clock: scaledClock(UNHURRIED_PACE) });
     const { heard, said, durationMs } = result;
     expect(heard.length).toBe(Math.floor(durationMs * 8));
     expect(said.length).toBe(heard.length);
     const [welcome, reply] = result.replies;
     const expected = decodeMulaw(tone(1000));
     const from = heard.findIndex((sample) => sample !== 0) - expected.findIndex((sample) => sample !== 0);
-    expect(Math.abs(from / 8 - (welcome?.atMs ?? 0))).toBeLessThan(40);
+    expect(Math.abs(from / 8 - (welcome?.atMs ?? 0))).toBeLessThan(LATE_MS);
     expect(heard.subarray(from, from + 8000)).toEqual(expected);
     const second = Math.floor((reply?.atMs ?? 0) * 8) + 80;
     expect(heard.subarray(second, second + 2400).some((sample) => sample !== 0)).toBe(true);
@@ -351,7 +353,7 @@ describe('the result of a call', () => {
     const speech = said.findIndex((sample) => sample !== 0) - firstLoud;
     expect(said.subarray(speech, speech + spoken.length)).toEqual(spoken);
     const speaks = result.timeline.find(({ what }) => what === 'speaks');
-    expect(Math.abs(speech / 8 - (speaks?.atMs ?? 0))).toBeLessThan(60);
+    expect(Math.abs(speech / 8 - (speaks?.atMs ?? 0))).toBeLessThan(LATE_MS);
     expect(readWavLayout(callRecording(result))).toMatchObject({
       channels: 2,
       sampleRateHz: 8000,

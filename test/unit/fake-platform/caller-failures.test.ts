@@ -9,7 +9,7 @@ import { failureOf } from '../../../src/fake-platform/failure.ts';
 import { callScripted, chunk, tone, wavReply } from '../../support/call-lab.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import { CountedClock } from '../../support/counted-clock.ts';
-import { scaledClock } from '../../support/scaled-clock.ts';
+import { scaledClock } from '../../../src/base/scaled-clock.ts';
 import { startScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const closers: (() => void)[] = [];

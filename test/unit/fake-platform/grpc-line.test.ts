@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer as createHttp2Server } from 'node:http2';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadProfile } from '../../../src/contract/profile.ts';
 import { GrpcConnection, type GrpcLineOptions } from '../../../src/fake-platform/grpc-line.ts';
 import { parseTarget } from '../../../src/fake-platform/target.ts';
 import { callScripted, wavReply } from '../../support/call-lab.ts';
-import { scaledClock } from '../../support/scaled-clock.ts';
+import { scaledClock } from '../../../src/base/scaled-clock.ts';
 import { startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const welcome: TurnScript = async (turn) => {
@@ -48,7 +51,7 @@ describe('the texts in the trailers', () => {
   });
 });
 
-describe('listing agents', () => {
+describe('questions that are answered once', () => {
   const opened: { close(): void }[] = [];
 
   afterEach(() => {
@@ -92,5 +95,42 @@ describe('listing agents', () => {
     const gone = await server();
     gone.close();
     expect(await connection(gone.target).listAgents('o-1', 60_000)).toMatchObject({ code: 'refused' });
+  });
+
+  it('are not waited for longer than anybody waits', async () => {
+    const waiting = createServer();
+    opened.push(waiting);
+    waiting.listen(0, '127.0.0.1');
+    await once(waiting, 'listening');
+    const { port } = waiting.address() as AddressInfo;
+    const stop = new AbortController();
+    const asked = connection(`grpc://127.0.0.1:${String(port)}`).checkHealth(60_000, stop.signal);
+    stop.abort();
+    expect(await asked).toMatchObject({ code: 'no_answer' });
+    expect(await connection(`grpc://127.0.0.1:${String(port)}`).listAgents('o-1', 60_000, stop.signal)).toMatchObject({
+      code: 'no_answer',
+    });
+  });
+
+  it('are given up when a server takes the question and never answers', async () => {
+    const server = createHttp2Server();
+    server.on('stream', (stream) => {
+      stream.on('error', () => undefined);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.push(server);
+    const { port } = server.address() as AddressInfo;
+    const asked = connection(`grpc://127.0.0.1:${String(port)}`);
+    expect(await asked.listAgents('o-1', 2000)).toMatchObject({
+      code: 'no_answer',
+      message: expect.stringContaining('within 2000 ms') as string,
+    });
+    asked.close();
+  });
+
+  it('name a health service that is not there as a failure (U-01)', async () => {
+    const { target } = await server();
+    expect(await connection(target).checkHealth(60_000)).toMatchObject({ code: 'not_served' });
   });
 });

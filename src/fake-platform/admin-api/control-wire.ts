@@ -1,0 +1,111 @@
+// What a running fake platform can be told from outside, and what it answers: everything that has no address on the real
+// platform, such as administrators who make up their minds, and bad luck. Both sides read it from here. Knows no sockets.
+import { z } from 'zod';
+import { ROUTE_NAMES } from './route.ts';
+
+/** Before the name of a command; outside of the administration interface's own paths. */
+export const CONTROL_PREFIX = '/_control';
+
+const MAX_CHARS = 500;
+const MAX_TIMES = 1000;
+const MAX_RETRY_AFTER_SECONDS = 3600;
+const MAX_SKEW_SECONDS = 30 * 86_400;
+
+const text = z.string().min(1).max(MAX_CHARS);
+/** Members of a token. */
+const members = z.record(z.string().max(MAX_CHARS), z.json());
+const organization = z.strictObject({ organizationId: text });
+/** Which requests meet a fault. */
+const aim = { route: z.enum([...ROUTE_NAMES, 'any']).default('any'), times: z.number().int().min(1).max(MAX_TIMES).default(1) };
+
+const breakage = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('500'), ...aim }),
+  z.strictObject({ kind: z.literal('429'), ...aim, retryAfterSeconds: z.number().int().min(0).max(MAX_RETRY_AFTER_SECONDS).default(1) }),
+  z.strictObject({ kind: z.literal('timeout'), ...aim }),
+  z.strictObject({ kind: z.literal('lost-answer'), ...aim }),
+  z.strictObject({ kind: z.literal('clock-skew'), seconds: z.number().int().min(-MAX_SKEW_SECONDS).max(MAX_SKEW_SECONDS) }),
+  z.strictObject({ kind: z.literal('refresh-tokens'), organizationId: text.optional() }),
+  z.strictObject({ kind: z.literal('data-source'), organizationId: text, errorMessage: text }),
+]);
+
+const dataSource = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  transport: z.enum(['grpc', 'websocket', 'unknown']),
+  url: z.string(),
+  status: z.enum(['active', 'disabled']),
+  /** Empty while it is active. */
+  errorMessage: z.string(),
+  /** ISO times with Z. */
+  tokenExpiryTime: z.string(),
+  updatedAt: z.string(),
+});
+
+/** A data source as status shows it: without token and nonce. */
+export type ShownDataSource = z.output<typeof dataSource>;
+
+/** Every command: what it takes and what it answers. Nothing but `token` and `forge` answers with a secret. */
+export const CONTROL = {
+  /** How everything is. */
+  status: {
+    request: z.strictObject({}),
+    answer: z.object({
+      organizations: z.array(z.object({ organizationId: z.string(), authorizedAt: z.string() })),
+      dataSources: z.array(dataSource),
+      webhooks: z.array(z.object({ id: z.string(), event: z.string(), targetUrl: z.string(), status: z.enum(['active', 'inactive']) })),
+      /** Faults that wait for their requests. */
+      faults: z.array(z.object({ kind: z.string(), route: z.string(), left: z.number() })),
+      skewMs: z.number(),
+    }),
+  },
+  /** The administrator of an organization authorizes the service app. */
+  authorize: {
+    request: organization,
+    /** `listeners`: how many webhooks are told. */
+    answer: z.object({ organizationId: z.string(), listeners: z.number() }),
+  },
+  /** And takes that back. */
+  deauthorize: {
+    request: organization,
+    answer: z.object({ organizationId: z.string(), listeners: z.number() }),
+  },
+  /** Something goes wrong. */
+  break: {
+    request: breakage,
+    /** How many tokens ended or data sources were disabled; 0 for what is still to come. */
+    answer: z.object({ count: z.number() }),
+  },
+  /** What was ordered to go wrong and has not yet is forgotten, and the platform's clock is right again. */
+  mend: {
+    request: z.strictObject({}),
+    answer: z.object({ faults: z.number() }),
+  },
+  /** A token like the one that callers of an organization present now, with other claims and headers, right or wrong; null leaves one out. */
+  forge: {
+    request: z.strictObject({
+      organizationId: text,
+      claims: members.default({}),
+      header: members.default({}),
+      by: z.enum(['first', 'newest', 'public_key']).default('first'),
+    }),
+    answer: z.object({ token: z.string() }),
+  },
+  /** The issuer makes a new key; the old ones stay published. */
+  rotate: { request: z.strictObject({}), answer: z.object({}) },
+  /** How often the issuer was asked for its keys. */
+  keys: { request: z.strictObject({}), answer: z.object({ requests: z.number() }) },
+  /** The token that callers of an organization present now. */
+  token: {
+    request: organization,
+    answer: z.object({ organizationId: z.string(), dataSourceId: z.string(), tokenExpiryTime: z.string(), token: z.string() }),
+  },
+} as const;
+
+/** The name of a command. */
+export type ControlName = keyof typeof CONTROL;
+/** What a command takes, before defaults. */
+export type ControlRequest<Name extends ControlName> = z.input<(typeof CONTROL)[Name]['request']>;
+/** What a command answers. */
+export type ControlAnswer<Name extends ControlName> = z.output<(typeof CONTROL)[Name]['answer']>;
+/** What can go wrong. */
+export type BreakKind = z.output<typeof breakage>['kind'];

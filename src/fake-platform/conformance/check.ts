@@ -1,0 +1,23 @@
+// What a check is, and what it can say. Knows no wire and no server.
+import type { CheckLab } from './lab.ts';
+
+/**
+ * What a check cannot do without. `call`: a call can be placed. `speech`: the caller has a voice, and the bot listens.
+ * `token_check`: the server checks tokens. `token`: a good token is known. `signer`: a platform signs what it is asked to.
+ */
+export type Need = 'call' | 'speech' | 'token_check' | 'token' | 'signer';
+
+/** One named check. */
+export interface Check {
+  /** In kebab-case, unique. */
+  readonly id: string;
+  /** The first is the rule that a failure names; the others are shown by it as well. */
+  readonly rules: readonly [string, ...string[]];
+  /** What the server does when it passes: a sentence. */
+  readonly title: string;
+  readonly needs: readonly Need[];
+  /** Checks that touch what the server remembers of keys run alone: before all others or after them. Default: beside others. */
+  readonly phase?: 'first' | 'last';
+  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link CheckLab.fail} and {@link CheckLab.skip}. */
+  run(lab: CheckLab): Promise<void>;
+}

@@ -1,0 +1,133 @@
+// Checks of how the server ends a call and hands it over (contract, section 2.8).
+import { ROUTING_HINT } from '../../../contract/limits.ts';
+import { isTerminalEvent } from '../../answer.ts';
+import type { Check } from '../check.ts';
+import { hasPrompt, playMs, terminalOf } from '../probe-call.ts';
+import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
+import type { Received } from '../wire.ts';
+import { chunksOf, eachTurn } from './replies.ts';
+
+/** Longest that last words are waited for before the terminal event, ms (G-7A). */
+const MAX_FAREWELL_MS = 30_000;
+/** Farewells shorter than this tell nothing, ms. */
+const MIN_FAREWELL_MS = 600;
+
+const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
+const NO_TRANSFER = 'the server handed no call over: name keys upon which it does with --transfer-press';
+
+/** Looks at each terminal event of these kinds with the response that carried it. */
+function eachTerminal(kinds: readonly string[], look: (received: Received) => string | undefined): Look {
+  return eachTurn(({ rpc }) => {
+    const terminals = rpc.received.filter(({ answer }) => isTerminalEvent(answer.event) && kinds.includes(answer.event.kind));
+    if (terminals.length === 0) return NOTHING;
+    return terminals.map(look).find((said) => said !== undefined);
+  });
+}
+
+export const ENDING_CHECKS: readonly Check[] = [
+  shapeCheck({
+    id: 'end-on-final',
+    rules: ['G-76'],
+    title: 'The server ends a call by SESSION_END on a FINAL.',
+    otherwise: NO_END,
+    look: eachTerminal(['session_end'], ({ answer }) =>
+      answer.type === 'final' ? undefined : 'SESSION_END came on a response that is no FINAL',
+    ),
+  }),
+  shapeCheck({
+    id: 'transfer-on-final',
+    rules: ['G-77'],
+    title: 'The server hands a call over by TRANSFER_TO_AGENT on a FINAL.',
+    otherwise: NO_TRANSFER,
+    look: eachTerminal(['transfer'], ({ answer }) =>
+      answer.type === 'final' ? undefined : 'TRANSFER_TO_AGENT came on a response that is no FINAL',
+    ),
+  }),
+  shapeCheck({
+    id: 'one-terminal-event',
+    rules: ['G-77'],
+    title: 'A call has one terminal event.',
+    otherwise: NO_END,
+    look: ({ turns }) => {
+      const terminals = turns.flatMap(({ rpc }) => rpc.answers.filter(({ event }) => isTerminalEvent(event)));
+      if (terminals.length === 0) return NOTHING;
+      return terminals.length === 1 ? undefined : `${String(terminals.length)} terminal events came in one call`;
+    },
+  }),
+  shapeCheck({
+    id: 'end-without-settings',
+    rules: ['G-78'],
+    title: 'A terminal response has neither input mode nor input settings.',
+    otherwise: NO_END,
+    look: eachTerminal(['session_end', 'transfer'], ({ answer }) =>
+      answer.mode === undefined && answer.config === undefined ? undefined : 'a terminal response carries an input mode or input settings',
+    ),
+  }),
+  shapeCheck({
+    id: 'farewell-cannot-be-cut',
+    rules: ['G-55'],
+    title: 'No prompt beside a terminal event may be cut by the caller.',
+    otherwise: NO_END,
+    look: eachTerminal(['session_end', 'transfer'], ({ answer }) =>
+      answer.prompts.some(({ bargeIn }) => bargeIn) ? 'a prompt beside a terminal event has barge-in enabled' : undefined,
+    ),
+  }),
+  shapeCheck({
+    id: 'transfer-content',
+    rules: ['G-79'],
+    title: 'A transfer is named transfer_requested, and its routing hint and summary are as the platform reads them.',
+    otherwise: NO_TRANSFER,
+    look: eachTerminal(['transfer'], ({ answer, message }) => {
+      if (answer.event?.name !== 'transfer_requested') return 'the event of the transfer is not named transfer_requested';
+      const { routing_hint: hint, summary } = answer.event.metadata;
+      if (hint !== undefined && !(typeof hint === 'string' && ROUTING_HINT.test(hint)))
+        return 'the routing hint is not a letter and up to 63 letters, digits, _ or -';
+      const told = message.session_summary?.text;
+      return summary === undefined || told === undefined || summary === told ? undefined : 'the two summaries of the transfer differ';
+    }),
+  }),
+  shapeCheck({
+    id: 'end-waits-for-farewell',
+    rules: ['G-7A'],
+    title: 'A terminal event behind streamed last words waits until they have been heard.',
+    otherwise: 'no call ended behind streamed last words: name keys upon which one does with --end-press',
+    look: eachTurn((turn) => {
+      const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk');
+      const end = turn.rpc.received.find(({ answer }) => isTerminalEvent(answer.event));
+      if (first === undefined || end === undefined) return NOTHING;
+      const farewellMs = chunksOf(turn).reduce((sum, { prompts }) => sum + prompts.reduce((ms, prompt) => ms + playMs(prompt), 0), 0);
+      if (farewellMs < MIN_FAREWELL_MS) return NOTHING;
+      const waitedMs = end.atMs - first.atMs;
+      // Neither side knows to the moment when the platform begins to play, and a busy machine is late.
+      if (waitedMs >= Math.min(MAX_FAREWELL_MS, farewellMs) / 2) return undefined;
+      return `the terminal event came ${String(Math.round(waitedMs))} ms after the first of ${String(Math.round(farewellMs))} ms of last words`;
+    }),
+  }),
+  shapeCheck({
+    id: 'summary-on-last-response',
+    rules: ['G-7B'],
+    title: 'What a server tells of the whole session stands on its last response.',
+    otherwise: 'no call that the server ended had a transcript or a summary',
+    look: ({ turns }) => {
+      const ending = turns.find(({ rpc }) => terminalOf(rpc) !== undefined);
+      const told = turns.flatMap(({ rpc }) => rpc.received).filter(({ message }) => message.session_transcript ?? message.session_summary);
+      if (ending === undefined || told.length === 0) return NOTHING;
+      return told.some(({ answer }) => isTerminalEvent(answer.event))
+        ? undefined
+        : 'a transcript or summary came, but not on the last response';
+    },
+  }),
+  shapeCheck({
+    id: 'silent-after-the-end',
+    rules: ['G-7C'],
+    title: 'After a terminal event no RPC of the call gets a prompt.',
+    otherwise: NO_END,
+    look: ({ turns }) => {
+      const at = turns.findIndex(({ rpc }) => terminalOf(rpc) !== undefined);
+      const later = at === -1 ? [] : turns.slice(at + 1);
+      if (later.length === 0) return NOTHING;
+      const broken = later.find(({ rpc }) => hasPrompt(rpc));
+      return broken === undefined ? undefined : `${broken.rpc.name} got a prompt after the call had ended`;
+    },
+  }),
+];

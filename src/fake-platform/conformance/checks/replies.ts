@@ -1,0 +1,182 @@
+// Checks of how replies travel: FINAL, CHUNK and PARTIAL, and the sound in them (contract, sections 2.2 and 2.5).
+import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
+import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
+import { isClosing, type Answer, type AnswerPrompt } from '../../answer.ts';
+import type { Check } from '../check.ts';
+import type { TurnRecord } from '../probe-call.ts';
+import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
+import type { CallRecord } from '../survey.ts';
+import { statusName } from '../wire.ts';
+
+/** Chunks with sound, in order. */
+export function chunksOf({ rpc }: TurnRecord): readonly Answer[] {
+  return rpc.answers.filter(({ type, prompts }) => type === 'chunk' && prompts.some(({ audio }) => audio.length > 0));
+}
+
+/** How the sound of a turn travels; undefined when it has none. */
+function modeOf(turn: TurnRecord): 'CHUNK' | 'WAV' | undefined {
+  if (chunksOf(turn).length > 0) return 'CHUNK';
+  return turn.rpc.answers.some(({ type, prompts }) => type === 'final' && prompts.some(({ audio }) => audio.length > 0))
+    ? 'WAV'
+    : undefined;
+}
+
+/** Looks at every turn: a turn of which `look` says so does not count, and the first breach is told with its RPC. */
+export function eachTurn(look: (turn: TurnRecord, call: CallRecord) => string | typeof NOTHING | undefined): Look {
+  return (call) => {
+    const found = call.turns.map((turn) => ({ turn, said: look(turn, call) })).filter(({ said }) => said !== NOTHING);
+    const broken = found.find(({ said }) => typeof said === 'string');
+    if (typeof broken?.said === 'string') return `${broken.turn.rpc.name} (${broken.turn.kind}): ${broken.said}`;
+    return found.length === 0 ? NOTHING : undefined;
+  };
+}
+
+/** Looks at every prompt with sound that is in a response of this type. */
+function eachSound(type: Answer['type'], look: (prompt: AnswerPrompt, turn: TurnRecord) => string | undefined): Look {
+  return eachTurn((turn) => {
+    const sounds = turn.rpc.answers
+      .filter((answer) => answer.type === type)
+      .flatMap(({ prompts }) => prompts.filter(({ audio }) => audio.length > 0));
+    if (sounds.length === 0) return NOTHING;
+    return sounds.map((prompt) => look(prompt, turn)).find((said) => said !== undefined);
+  });
+}
+
+/** What keeps a WAV from being played on a telephone; undefined when nothing does. */
+function wavProblem(audio: Uint8Array): string | undefined {
+  try {
+    const { coding, sampleRateHz, channels } = readWavLayout(audio);
+    const isPlayable = (coding === 'mulaw' || coding === 'pcm16') && (sampleRateHz === 8000 || sampleRateHz === 16_000) && channels === 1;
+    return isPlayable ? undefined : `a WAV is ${coding}, ${String(sampleRateHz)} Hz, ${String(channels)} channels`;
+  } catch {
+    return 'a WAV cannot be read';
+  }
+}
+
+const NO_CHUNKS = 'no reply was streamed: the server uses WAV mode, or sends text';
+const NO_WAV = 'no reply carried sound in a FINAL: the server uses CHUNK mode, or sends text';
+
+export const REPLY_CHECKS: readonly Check[] = [
+  shapeCheck({
+    id: 'rpc-completed-with-ok',
+    rules: ['G-13'],
+    title: 'The server completes every RPC with OK after its FINAL.',
+    otherwise: 'no FINAL was seen',
+    look: eachTurn(({ rpc }) => {
+      if (rpc.final === undefined) return NOTHING;
+      if (rpc.ending === undefined) return 'the RPC was left open behind its FINAL';
+      return rpc.isCompleted ? undefined : `the RPC ended with ${statusName(rpc.ending.code)} behind its FINAL`;
+    }),
+  }),
+  shapeCheck({
+    id: 'one-final-and-nothing-after',
+    rules: ['G-14'],
+    title: 'One FINAL closes an RPC, and nothing follows it.',
+    otherwise: 'no FINAL was seen',
+    look: eachTurn(({ rpc }) => {
+      const at = rpc.answers.findIndex(isClosing);
+      if (at === -1) return NOTHING;
+      const after = rpc.answers.length - 1 - at;
+      return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
+    }),
+  }),
+  shapeCheck({
+    id: 'one-mode-per-call',
+    rules: ['G-40'],
+    title: 'Sound travels in one mode from the start of a call to its end.',
+    otherwise: 'no call had sound on two turns',
+    look: ({ turns }) => {
+      const modes = turns.map(modeOf).filter((mode) => mode !== undefined);
+      if (modes.length < 2) return NOTHING;
+      return new Set(modes).size === 1 ? undefined : `the call began in ${modes[0] ?? ''} mode and did not keep to it`;
+    },
+  }),
+  shapeCheck({
+    id: 'wav-has-header',
+    rules: ['G-41'],
+    title: 'The sound of a FINAL begins with a RIFF header.',
+    otherwise: NO_WAV,
+    look: eachSound('final', ({ audio }, turn) =>
+      // Sound behind chunks is another breach (G-43).
+      startsAsWav(audio) || chunksOf(turn).length > 0 ? undefined : `${String(audio.length)} bytes of sound in a FINAL have no WAV header`,
+    ),
+  }),
+  shapeCheck({
+    id: 'chunk-size-and-form',
+    rules: ['G-42', 'G-47'],
+    title: 'A CHUNK carries 100 to 65,536 bytes of sound without a header.',
+    otherwise: NO_CHUNKS,
+    look: eachTurn((turn) => {
+      const sounds = chunksOf(turn).map(({ prompts }) => prompts.flatMap(({ audio }) => (audio.length === 0 ? [] : [audio])));
+      if (sounds.length === 0) return NOTHING;
+      for (const [index, sound] of sounds.entries()) {
+        for (const audio of sound) {
+          if (startsAsWav(audio)) return 'a CHUNK begins with a WAV header';
+          if (audio.length > MAX_CHUNK_BYTES) return `a CHUNK has ${String(audio.length)} bytes`;
+          if (audio.length < MIN_CHUNK_BYTES && index < sounds.length - 1)
+            return `a CHUNK that is not the last has ${String(audio.length)} bytes`;
+        }
+      }
+      return undefined;
+    }),
+  }),
+  shapeCheck({
+    id: 'short-remainder-not-alone',
+    rules: ['G-49'],
+    title: 'A remainder under 100 bytes is joined to the CHUNK before it or filled up.',
+    otherwise: NO_CHUNKS,
+    look: eachTurn((turn) => {
+      const last = chunksOf(turn).at(-1);
+      if (last === undefined) return NOTHING;
+      const bytes = last.prompts.find(({ audio }) => audio.length > 0 && audio.length < MIN_CHUNK_BYTES)?.audio.length;
+      return bytes === undefined ? undefined : `the last CHUNK has ${String(bytes)} bytes`;
+    }),
+  }),
+  shapeCheck({
+    id: 'stream-ends-with-empty-final',
+    rules: ['G-43'],
+    title: 'After the last CHUNK comes one FINAL without sound.',
+    otherwise: NO_CHUNKS,
+    look: eachTurn((turn) => {
+      if (chunksOf(turn).length === 0) return NOTHING;
+      const final = turn.rpc.final;
+      if (final === undefined) return 'no FINAL came after the chunks';
+      return final.answer.prompts.some(({ audio }) => audio.length > 0) ? 'the FINAL after the chunks carries sound' : undefined;
+    }),
+  }),
+  shapeCheck({
+    id: 'settings-only-on-final',
+    rules: ['G-44'],
+    title: 'Input mode and input settings stand on the FINAL and on nothing else.',
+    otherwise: NO_CHUNKS,
+    look: eachTurn(({ rpc }) => {
+      const others = rpc.answers.filter(({ type }) => type !== 'final');
+      if (others.length === 0) return NOTHING;
+      return others.some(({ mode, config }) => mode !== undefined || config !== undefined) ? 'a CHUNK carries input settings' : undefined;
+    }),
+  }),
+  shapeCheck({
+    id: 'partial-only-where-allowed',
+    rules: ['G-45'],
+    title: 'No PARTIAL answers a request that does not allow it.',
+    otherwise: 'nothing was answered',
+    look: eachTurn(({ rpc }) => {
+      if (rpc.answers.length === 0) return NOTHING;
+      return rpc.answers.some(({ type }) => type === 'partial') ? 'a PARTIAL came although the request does not allow it' : undefined;
+    }),
+  }),
+  shapeCheck({
+    id: 'no-text-beside-chunks',
+    rules: ['G-46'],
+    title: 'A CHUNK with sound carries no text, which the platform might speak as well.',
+    otherwise: NO_CHUNKS,
+    look: eachSound('chunk', ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
+  }),
+  shapeCheck({
+    id: 'wav-is-playable',
+    rules: ['G-48'],
+    title: 'A WAV is µ-law or 16-bit PCM, at 8 or 16 kHz, mono.',
+    otherwise: NO_WAV,
+    look: eachSound('final', ({ audio }) => (startsAsWav(audio) ? wavProblem(audio) : undefined)),
+  }),
+];

@@ -1,0 +1,139 @@
+// Checks of the forms in which the caller's voice may come, and of when it may be announced (contract, section 2.4).
+import { VOICE_ENCODING } from '../../../contract/grpc.ts';
+import { FRAME_MS, LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
+import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
+import { mulawWav } from '../../../speech/wav.ts';
+import type { Check } from '../check.ts';
+import type { CheckLab } from '../lab.ts';
+import { eventInput, frameInputs, hasPrompt, isHeard, MULAW_FORMAT, playMs, SILENCE, type Input, type SpokenForm } from '../probe-call.ts';
+import type { CallRecord } from '../survey.ts';
+import type { WireRpc } from '../wire.ts';
+
+/** The largest piece that counts as a probe, bytes (G-34). */
+const PROBE_BYTES = 14;
+/** An uncuttable welcome shorter than this tells nothing, ms. */
+const MIN_WELCOME_MS = 1000;
+/** Part of such a welcome in which nothing may be announced: neither side knows to the moment when it is over. */
+const WATCHED_PART = 0.6;
+const WIDE_HZ = 16_000;
+const LEAD_MS = 400;
+
+/** Whether the server announced speech on an RPC. */
+export function hasStart(rpc: WireRpc): boolean {
+  return rpc.answers.some(({ event }) => event?.kind === 'start_of_input');
+}
+
+/** Speech as 16-bit PCM; at 16 kHz each sample stands twice, which is good enough to be speech. */
+function linear16(mulaw: Uint8Array, rateHz: number): SpokenForm {
+  const repeat = rateHz / LINE_RATE_HZ;
+  const samples = decodeMulaw(mulaw);
+  const bytes = Buffer.alloc(samples.length * repeat * 2);
+  for (let index = 0; index < samples.length * repeat; index += 1) bytes.writeInt16LE(samples[Math.floor(index / repeat)] ?? 0, index * 2);
+  const frameBytes = (rateHz / 1000) * FRAME_MS * 2;
+  const frames = Array.from({ length: Math.ceil(bytes.length / frameBytes) }, (_, index) => ({
+    audio_input: { caller_audio: bytes.subarray(index * frameBytes, (index + 1) * frameBytes) },
+  }));
+  return {
+    before: [{ audio_input: { encoding: VOICE_ENCODING.LINEAR16_FORMAT, sample_rate_hertz: rateHz } }],
+    frames,
+    silence: { audio_input: { caller_audio: new Uint8Array(frameBytes) } },
+  };
+}
+
+/** Speech as a WAV file in one message, with silence before it. */
+function wavFile(mulaw: Uint8Array): SpokenForm {
+  const lead = new Uint8Array(LEAD_MS * MULAW_BYTES_PER_MS).fill(MULAW_SILENCE);
+  return { before: [{ audio_input: { caller_audio: mulawWav(Buffer.concat([lead, mulaw])) } }], frames: [], silence: SILENCE };
+}
+
+/** A check that speech is heard in a form in which samples take it, too. */
+function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check {
+  return {
+    id,
+    rules: ['G-31'],
+    title: `Speech is heard when it comes as ${words}.`,
+    needs: ['call', 'speech'],
+    run: async (lab) => {
+      await lab.demandHeard();
+      const call = await lab.ready();
+      const { rpc } = await call.speak(formOf(lab.speech));
+      if (!hasStart(rpc)) lab.fail(`speech as ${words} got no START_OF_INPUT, and plain speech did`);
+      await call.end();
+    },
+  };
+}
+
+/** An agent whose welcome may not be cut and is long enough; the check does not apply without one. */
+async function uncuttable(lab: CheckLab): Promise<{ readonly agentId: string; readonly ms: number }> {
+  const lengthOf = ({ turns }: CallRecord): number => {
+    const prompts = turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
+    return prompts.some(({ bargeIn }) => bargeIn) ? 0 : prompts.reduce((ms, prompt) => ms + playMs(prompt), 0);
+  };
+  const found = (await lab.welcomes())
+    .map((record) => ({ agentId: record.agentId, ms: lengthOf(record) }))
+    .find(({ ms }) => ms >= MIN_WELCOME_MS);
+  return found ?? lab.skip('no agent on the list has a welcome of a second that may not be cut');
+}
+
+export const SPEECH_CHECKS: readonly Check[] = [
+  formCheck('speech-as-linear16-8k', '16-bit PCM at 8 kHz', (mulaw) => linear16(mulaw, LINE_RATE_HZ)),
+  formCheck('speech-as-linear16-16k', '16-bit PCM at 16 kHz', (mulaw) => linear16(mulaw, WIDE_HZ)),
+  formCheck('speech-as-wav', 'a WAV file', wavFile),
+  {
+    id: 'format-remembered',
+    rules: ['G-32'],
+    title: 'A format that was named once holds for all later audio of the call.',
+    needs: ['call', 'speech'],
+    run: async (lab) => {
+      const form = linear16(lab.speech, WIDE_HZ);
+      const call = await lab.ready();
+      const named = await call.speak(form);
+      if (!hasStart(named.rpc)) lab.skip('speech as 16-bit PCM at 16 kHz is not heard even where it is named');
+      await call.heardOut(named);
+      const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
+      if (hasStart(quiet.rpc)) lab.fail('silence in the format of an earlier RPC was taken for speech');
+      const unnamed = await call.speak({ ...form, before: [] });
+      if (!hasStart(unnamed.rpc)) lab.fail('speech in the format of an earlier RPC was not heard');
+      await call.end();
+    },
+  },
+  {
+    id: 'probes-are-no-speech',
+    rules: ['G-34', 'G-33'],
+    title: 'Audio of less than 15 bytes is no sound, however much of it comes.',
+    needs: ['call', 'speech'],
+    run: async (lab) => {
+      await lab.demandHeard();
+      const call = await lab.ready();
+      const { speech } = lab;
+      const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
+        audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
+      }));
+      const { rpc } = await call.turn('speech', MULAW_FORMAT, ...probes);
+      if (hasStart(rpc) || hasPrompt(rpc)) lab.fail(`speech in pieces of ${String(PROBE_BYTES)} bytes was heard`);
+      await call.end();
+    },
+  },
+  {
+    id: 'start-waits-for-uncuttable-prompt',
+    rules: ['G-37'],
+    title: 'Speech is not announced while a prompt plays that may not be cut.',
+    needs: ['call', 'speech'],
+    run: async (lab) => {
+      const { agentId, ms } = await uncuttable(lab);
+      const { clock, timing } = lab.suspect;
+      const call = lab.call({ agentId });
+      const welcome = call.open(eventInput('SESSION_START')).halfClose();
+      await welcome.until(() => welcome.final !== undefined || welcome.ending !== undefined, timing.answerMs);
+      const playedFromMs = welcome.received[0]?.atMs ?? lab.skip('the welcome did not come');
+      const untilMs = playedFromMs + ms * WATCHED_PART;
+      const rpc = call.open(MULAW_FORMAT);
+      const frames = [...frameInputs(lab.speech), ...Array<Input>(Math.ceil(ms / FRAME_MS) * timing.pace).fill(SILENCE)];
+      await call.stream(rpc, frames, () => hasStart(rpc) || clock.monotonicMs() > untilMs);
+      const early = rpc.received.find(({ answer, atMs }) => answer.event?.kind === 'start_of_input' && atMs < untilMs);
+      rpc.cancel();
+      if (early !== undefined) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');
+      await call.end();
+    },
+  },
+];

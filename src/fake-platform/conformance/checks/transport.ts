@@ -1,0 +1,165 @@
+// Checks of the methods, the list of agents and whom the server lets ask (contract, section 2.1).
+import { status } from '@grpc/grpc-js';
+import { loadContract } from '../../../contract/grpc.ts';
+import type { Check } from '../check.ts';
+import { isRefused, type CheckLab } from '../lab.ts';
+import { eventInput, hasPrompt, isHeard } from '../probe-call.ts';
+import type { CallRecord } from '../survey.ts';
+import { statusName } from '../wire.ts';
+
+/** An organization that is nobody's. */
+const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
+/** The health service that load balancers know. */
+const COMMON_HEALTH = 'grpc.health.v1.Health';
+
+/** Names of the health services: the common one and the platform's own (U-01). */
+function healthServices({ suspect }: CheckLab): readonly string[] {
+  return [COMMON_HEALTH, loadContract(suspect.profile).health.serviceName];
+}
+
+/** The sound and words of a welcome, for comparison. */
+function welcomeText(record: CallRecord | undefined): string {
+  const prompts = record?.turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
+  return prompts.map(({ text, uri, audio }) => `${text}|${uri}|${Buffer.from(audio).toString('base64')}`).join('\n');
+}
+
+export const TRANSPORT_CHECKS: readonly Check[] = [
+  {
+    id: 'other-methods-unimplemented',
+    rules: ['G-01'],
+    title: 'Any method but the two is answered with UNIMPLEMENTED.',
+    needs: [],
+    run: async (lab) => {
+      const { media } = loadContract(lab.suspect.profile);
+      const connection = lab.connect();
+      for (const path of [`/${media.serviceName}/NoSuchMethod`, '/conformance.NoSuchService/Ask']) {
+        const answer = await connection.ask(path, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
+        // A server may ask for the token before it looks at the path.
+        if (answer.kind === 'status' && [status.UNIMPLEMENTED, status.UNAUTHENTICATED].includes(answer.ending.code)) continue;
+        const said = answer.kind === 'answer' ? 'an answer' : statusName(answer.ending.code);
+        lab.fail(`${path} was answered with ${said} and not with UNIMPLEMENTED`);
+      }
+    },
+  },
+  {
+    id: 'both-methods-served',
+    rules: ['G-01'],
+    title: 'Both methods of the media service are there.',
+    needs: [],
+    run: async (lab) => {
+      const connection = lab.connect();
+      const list = await connection.list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
+      if ('code' in list && list.code === status.UNIMPLEMENTED) lab.fail('ListVirtualAgents is UNIMPLEMENTED');
+      const call = lab.call({}, connection);
+      const { rpc } = await call.begin();
+      if (rpc.final !== undefined) await call.end();
+      if (rpc.ending?.code === status.UNIMPLEMENTED) lab.fail('ProcessCallerInput is UNIMPLEMENTED');
+    },
+  },
+  {
+    id: 'health-check-is-open',
+    rules: ['G-04', 'O-04'],
+    title: 'The single health question needs no token, and watching health does.',
+    needs: ['token_check'],
+    run: async (lab) => {
+      const connection = lab.connect(null);
+      let served = 0;
+      for (const service of healthServices(lab)) {
+        const answer = await connection.ask(`/${service}/Check`, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
+        if (answer.kind === 'status' && answer.ending.code === status.UNIMPLEMENTED) continue;
+        served += 1;
+        if (answer.kind === 'status' && answer.ending.code === status.UNAUTHENTICATED) lab.fail(`${service}/Check asks for a token`);
+        // A server that lets everybody in breaks another rule (G-02).
+        if (!lab.suspect.wantsToken) continue;
+        const watched = await connection.first(`/${service}/Watch`, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
+        if (watched.kind === 'answer') lab.fail(`${service}/Watch answers without a token`);
+      }
+      if (served === 0) lab.skip('the server has no health service');
+    },
+  },
+  {
+    id: 'listed-agents-can-be-called',
+    rules: ['G-05'],
+    title: 'Every agent on the list has an id of its own and answers a call.',
+    needs: ['call'],
+    run: async (lab) => {
+      const agents = await lab.agents();
+      if (agents.length === 0) lab.skip('the list is empty, which is legal');
+      if (agents.some(({ id }) => id === '')) lab.fail('an agent on the list has no id');
+      if (new Set(agents.map(({ id }) => id)).size !== agents.length) lab.fail('two agents on the list have the same id');
+      for (const { agentId, turns, log } of await lab.welcomes()) {
+        const rpc = turns[0]?.rpc;
+        const ending = rpc?.ending;
+        // What comes behind a FINAL is another breach (G-13).
+        if (ending === undefined || ending.code === status.OK || rpc?.final !== undefined) continue;
+        lab.showCalls([{ name: 'welcome', agentId, turns, log }]);
+        lab.fail(`a call to a listed agent ended with ${statusName(ending.code)}`);
+      }
+    },
+  },
+  {
+    id: 'agent-ids-stable',
+    rules: ['G-06'],
+    title: 'Agent ids are the same each time they are asked for.',
+    needs: ['call'],
+    run: async (lab) => {
+      const [first, second] = [await lab.agents(), await lab.agents()];
+      const ids = (agents: typeof first): string =>
+        agents
+          .map(({ id }) => id)
+          .sort()
+          .join('\n');
+      if (first.length === 0) lab.skip('the list is empty');
+      if (ids(first) !== ids(second)) lab.fail('two lists, asked for one after the other, name other ids');
+    },
+  },
+  {
+    id: 'one-default-agent',
+    rules: ['G-07'],
+    title: 'At most one agent is marked as the default.',
+    needs: ['call'],
+    run: async (lab) => {
+      const defaults = new Set((await lab.agents()).filter(({ isDefault }) => isDefault).map(({ id }) => id));
+      if (defaults.size > 1) lab.fail(`${String(defaults.size)} agents are marked as the default`);
+    },
+  },
+  {
+    id: 'unnamed-call-gets-default',
+    rules: ['G-07'],
+    title: 'A call that names no agent gets the default one, else one of the list.',
+    needs: ['call'],
+    run: async (lab) => {
+      const agents = await lab.agents();
+      const chosen = agents.find(({ isDefault }) => isDefault)?.id;
+      if (agents.length < 2) lab.skip('the list has fewer than two agents');
+      const unnamed = lab.call({ agentId: '' });
+      const { rpc } = await unnamed.begin();
+      if (rpc.final === undefined) lab.fail('a call that names no agent got no welcome');
+      await unnamed.end();
+      if (chosen === undefined) return;
+      const welcomes = await lab.welcomes();
+      const texts = new Map(welcomes.map((record) => [record.agentId, welcomeText(record)]));
+      const own = texts.get(chosen);
+      // Ids that change from list to list are another breach (G-06).
+      if (own === undefined) return;
+      const heard = welcomeText({ name: '', agentId: '', turns: [{ kind: 'session_start', rpc }], log: lab.log });
+      const other = [...texts].find(([id, text]) => id !== chosen && text === heard && text !== own);
+      if (other !== undefined) lab.fail('a call that names no agent got the welcome of an agent that is not the default');
+    },
+  },
+  {
+    id: 'foreign-organization-refused',
+    rules: ['G-08'],
+    title: 'A message of an organization that is not the token’s is refused.',
+    needs: ['call', 'token_check', 'token'],
+    run: async (lab) => {
+      const connection = lab.connect();
+      const { rpc } = await lab
+        .call({ organizationId: FOREIGN_ORGANIZATION }, connection)
+        .turn('session_start', eventInput('SESSION_START'));
+      if (hasPrompt(rpc) || !isRefused(rpc.ending)) lab.fail('a call of another organization was answered');
+      const list = await connection.list(FOREIGN_ORGANIZATION, lab.suspect.timing.answerMs, lab.log);
+      if (!('code' in list) && (list.virtual_agents ?? []).length > 0) lab.fail('the agents were listed for another organization');
+    },
+  },
+];

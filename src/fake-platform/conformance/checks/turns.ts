@@ -1,0 +1,149 @@
+// Checks of what holds a call together over its RPCs (contract, sections 2.2 and 2.3).
+import { status } from '@grpc/grpc-js';
+import type { Check } from '../check.ts';
+import type { CheckLab } from '../lab.ts';
+import { eventInput, hasPrompt, isBroken, SILENCE, terminalOf, type ProbeCall, type TurnRecord } from '../probe-call.ts';
+import { statusName, type WireRpc } from '../wire.ts';
+
+/** How long a cancellation travels at most, ms. */
+const CANCELLED_MS = 300;
+/** An id that no server knows. */
+const UNKNOWN_AGENT = 'conformance-no-such-agent';
+
+/** Whether an answer goes on with a call that is known. */
+function goesOn({ rpc }: TurnRecord): boolean {
+  return rpc.final !== undefined;
+}
+
+function howItWent(rpc: WireRpc): string {
+  if (rpc.ending !== undefined && isBroken(rpc)) return `ended with ${statusName(rpc.ending.code)}`;
+  return rpc.final === undefined ? 'got no FINAL' : 'got a FINAL';
+}
+
+/** Demands that the keys of the profile are answered by a call that nothing happened to; the check does not apply otherwise. */
+async function demandKeysWork(lab: CheckLab): Promise<void> {
+  const turn = (await lab.calls()).find(({ name }) => name === 'keys')?.turns.find(({ kind }) => kind === 'dtmf');
+  if (turn === undefined || !goesOn(turn)) lab.skip('the keys of this run are not answered in an ordinary call: name others with --press');
+}
+
+/** Demands that a call still answers keys. */
+async function demandAlive(lab: CheckLab, call: ProbeCall, after: string): Promise<void> {
+  const turn = await call.press(lab.suspect.press);
+  if (!goesOn(turn)) lab.fail(`after ${after} the next turn of the call ${howItWent(turn.rpc)}`);
+  if (terminalOf(turn.rpc) === undefined) await call.end();
+}
+
+export const TURN_CHECKS: readonly Check[] = [
+  {
+    id: 'half-close-goes-on',
+    rules: ['G-12', 'G-11'],
+    title: 'A half-close is no hang-up: the next RPC goes on with the call.',
+    needs: ['call'],
+    run: async (lab) => {
+      const { call, welcome } = await lab.begun();
+      await call.heardOut(welcome);
+      const turn = await call.turn('no_input', eventInput('NO_INPUT'));
+      if (isBroken(turn.rpc)) lab.fail(`the RPC after the half-closed one ${howItWent(turn.rpc)}: the call was not known any more`);
+      if (terminalOf(turn.rpc) === undefined) await call.end();
+    },
+  },
+  {
+    id: 'call-outlives-connection',
+    rules: ['G-15'],
+    title: 'A call goes on when its next RPC comes in on another connection.',
+    needs: ['call'],
+    run: async (lab) => {
+      await demandKeysWork(lab);
+      const first = await lab.ready();
+      const elsewhere = lab.call(first.ids);
+      await demandAlive(lab, elsewhere, 'a change of the connection');
+    },
+  },
+  {
+    id: 'cancel-ends-one-rpc',
+    rules: ['G-16'],
+    title: 'A cancelled RPC ends that RPC and not the call.',
+    needs: ['call'],
+    run: async (lab) => {
+      await demandKeysWork(lab);
+      const call = await lab.ready();
+      const rpc = call.open(SILENCE, SILENCE);
+      await call.wait(100);
+      rpc.cancel();
+      await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
+      // The server hears of it a little later than we do.
+      await call.wait(CANCELLED_MS);
+      await demandAlive(lab, call, 'the cancellation of an RPC');
+    },
+  },
+  {
+    id: 'agent-does-not-change',
+    rules: ['G-17'],
+    title: 'A later RPC that names another agent is INVALID_ARGUMENT.',
+    needs: ['call'],
+    run: async (lab) => {
+      const agents = await lab.agents();
+      const [own, other] = [agents.find(({ isDefault }) => isDefault) ?? agents[0], agents.at(-1)];
+      const first = lab.suspect.agentId === '' ? (own?.id ?? '') : lab.suspect.agentId;
+      const second = [...agents].find(({ id }) => id !== first && id !== '')?.id ?? UNKNOWN_AGENT;
+      if (first === '') lab.skip('no agent can be named: the list is empty');
+      if (other === undefined) lab.note('the other agent is one that nobody knows');
+      await lab.demandKnown();
+      // On one connection: that a call goes on elsewhere is another rule (G-15).
+      const connection = lab.connect();
+      const { call } = await lab.begun({ agentId: first }, connection);
+      const changed = lab.call({ ...call.ids, agentId: second }, connection);
+      const { rpc } = await changed.turn('no_input', eventInput('NO_INPUT'));
+      // An agent that nobody knows may be named as such.
+      const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
+      if (rpc.ending === undefined || !allowed.includes(rpc.ending.code))
+        lab.fail(`an RPC that names another agent than its call ${howItWent(rpc)} and was not INVALID_ARGUMENT`);
+      await call.end();
+    },
+  },
+  {
+    id: 'message-without-input',
+    rules: ['G-18'],
+    title: 'A message without any input is ignored or INVALID_ARGUMENT.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      const rpc = call.open({}).halfClose();
+      await rpc.settled(lab.suspect.timing.answerMs);
+      const isFine = rpc.ending === undefined || [status.OK, status.INVALID_ARGUMENT].includes(rpc.ending.code);
+      if (!isFine) lab.fail(`a message without input ${howItWent(rpc)}`);
+      if (hasPrompt(rpc)) lab.fail('a message without input was answered with a prompt');
+      await call.end();
+    },
+  },
+  {
+    id: 'welcome-on-its-rpc',
+    rules: ['G-21', 'G-25', 'G-26'],
+    title: 'SESSION_START is answered on its own RPC by a welcome with a prompt and a FINAL.',
+    needs: [],
+    run: async (lab) => {
+      if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
+      const call = lab.call();
+      const { rpc } = await call.begin();
+      // That the token is refused is what another check says (J-20).
+      if (rpc.ending?.code === status.UNAUTHENTICATED) lab.skip('the server refused the token');
+      if (rpc.final === undefined) lab.fail(`SESSION_START ${howItWent(rpc)}`);
+      if (!hasPrompt(rpc)) lab.fail('SESSION_START was answered without a prompt');
+      await call.end();
+    },
+  },
+  {
+    id: 'start-may-come-again',
+    rules: ['G-28'],
+    title: 'SESSION_START may come again for a known call, which goes on.',
+    needs: ['call'],
+    run: async (lab) => {
+      await demandKeysWork(lab);
+      const call = await lab.ready();
+      const again = await call.begin();
+      if (isBroken(again.rpc)) lab.fail(`a second SESSION_START ${howItWent(again.rpc)}`);
+      await call.heardOut(again);
+      await demandAlive(lab, call, 'a second SESSION_START');
+    },
+  },
+];

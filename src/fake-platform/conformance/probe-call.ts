@@ -1,0 +1,242 @@
+// A call in the hands of a check: adds the ids of its conversation to every message, opens turns as the platform does, and
+// knows how long the prompts that came are heard. What is asked of the server is the check's business.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
+import { isTerminalEvent, type Answer, type AnswerPrompt } from '../answer.ts';
+import type { Key } from '../key.ts';
+import { SILENT_FRAME } from '../microphone.ts';
+import type { TurnKind } from '../turn-check.ts';
+import type { ExchangeLog } from './exchange.ts';
+import type { WireConnection, WireRpc } from './wire.ts';
+
+/** What one message carries beside the ids of its call. */
+export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
+
+/** One turn that is over. */
+export interface TurnRecord {
+  readonly kind: TurnKind | 'custom_event';
+  readonly rpc: WireRpc;
+}
+
+/** Times that a call keeps to. */
+export interface Timing {
+  /** Longest wait for a sign of the server, ms. */
+  readonly answerMs: number;
+  /** How many times as fast as real time the caller's audio is sent. */
+  readonly pace: number;
+  /** Longest wait until a new key of the platform is known, ms: a server may ask for keys only now and then (J-14). */
+  readonly newKeyMs: number;
+}
+
+/** What names a call. */
+export interface ProbeIds {
+  readonly conversationId: string;
+  readonly organizationId: string;
+  /** Empty: the server's default. */
+  readonly agentId: string;
+}
+
+/** Longest playback that is waited for, ms. */
+const MAX_PLAYBACK_MS = 20_000;
+/** What a platform needs for one character of a prompt without audio, and for all of it, ms. */
+const [CHARACTER_MS, MAX_TEXT_MS] = [60, 4000];
+/** Silence before speech, and the longest after it, ms of audio. */
+const [LEAD_MS, TAIL_MS] = [400, 6000];
+/** Between two batches of frames, ms of real time. */
+const TICK_MS = 20;
+
+/** An event of the platform. */
+export function eventInput(name: keyof typeof EVENT_INPUT, more: Partial<NonNullable<MediaRequest['event_input']>> = {}): Input {
+  return { event_input: { event_type: EVENT_INPUT[name], ...more } };
+}
+
+/** Keys by name (G-66). */
+function keysInput(keys: readonly Key[]): Input {
+  return { dtmf_input: { dtmf_events: keys.map((key) => DTMF_KEY[key]) } };
+}
+
+/** µ-law in frames of 20 ms that name no format (G-32). */
+export function frameInputs(mulaw: Uint8Array): readonly Input[] {
+  return Array.from({ length: Math.ceil(mulaw.length / FRAME_SAMPLES) }, (_, index) => ({
+    audio_input: { caller_audio: mulaw.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES) },
+  }));
+}
+
+/** A frame of silence. */
+export const SILENCE: Input = { audio_input: { caller_audio: SILENT_FRAME } };
+
+/** Names the format of the frames that follow. */
+export const MULAW_FORMAT: Input = { audio_input: { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } };
+
+/** How speech is put on the line: what stands before it, its frames, and a frame of silence of the same form. */
+export interface SpokenForm {
+  readonly before: readonly Input[];
+  readonly frames: readonly Input[];
+  readonly silence: Input;
+}
+
+/** Speech as the platform sends it: µ-law in frames, the format named once (G-30, G-32). */
+export function plainSpeech(mulaw: Uint8Array): SpokenForm {
+  return { before: [MULAW_FORMAT], frames: frameInputs(mulaw), silence: SILENCE };
+}
+
+/** Whether a response tells only that speech began or ended. */
+export function isNotice({ event, prompts }: Answer): boolean {
+  return prompts.length === 0 && (event?.kind === 'start_of_input' || event?.kind === 'end_of_input');
+}
+
+/** Whether an RPC ended with an error and without the FINAL that it owes; an error behind a FINAL is another breach (G-13). */
+export function isBroken(rpc: WireRpc): boolean {
+  return rpc.ending !== undefined && !rpc.isCompleted && rpc.final === undefined;
+}
+
+/** Whether any answer of an RPC carries something to be heard. */
+export function hasPrompt(rpc: WireRpc): boolean {
+  return rpc.answers.some(({ prompts }) => prompts.some(isHeard));
+}
+
+/** Whether a prompt has anything to be heard. */
+export function isHeard({ text, uri, audio }: AnswerPrompt): boolean {
+  return text !== '' || uri !== '' || audio.length > 0;
+}
+
+/** The terminal answer of an RPC, if any. */
+export function terminalOf(rpc: WireRpc): Answer | undefined {
+  return rpc.answers.find(({ event }) => isTerminalEvent(event));
+}
+
+/** How long a prompt is heard, ms; a guess for text without audio. */
+export function playMs({ audio, text }: AnswerPrompt): number {
+  if (audio.length === 0) return Math.min(MAX_TEXT_MS, text.length * CHARACTER_MS);
+  if (!startsAsWav(audio)) return audio.length / (LINE_RATE_HZ / 1000);
+  try {
+    const { dataBytes, sampleRateHz, channels, coding } = readWavLayout(audio);
+    const bytes = { pcm8: 1, pcm16: 2, pcm24: 3, mulaw: 1, alaw: 1 }[coding] * channels;
+    return (dataBytes / bytes / sampleRateHz) * 1000;
+  } catch {
+    // What cannot be read cannot be played.
+    return 0;
+  }
+}
+
+/** One conversation. */
+export class ProbeCall {
+  readonly ids: ProbeIds;
+  readonly turns: TurnRecord[] = [];
+  readonly #connection: WireConnection;
+  readonly #clock: Clock;
+  readonly #log: ExchangeLog;
+  readonly #timing: Timing;
+  #rpcs = 0;
+
+  constructor(
+    connection: WireConnection,
+    clock: Clock,
+    log: ExchangeLog,
+    timing: Timing,
+    ids: Pick<ProbeIds, 'organizationId' | 'agentId'> & Partial<ProbeIds>,
+  ) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#log = log;
+    this.#timing = timing;
+    this.ids = { conversationId: randomUUID(), ...ids };
+  }
+
+  /** A message of this conversation. */
+  message(input: Input): MediaRequest {
+    const { conversationId, organizationId, agentId } = this.ids;
+    return {
+      conversation_id: conversationId,
+      customer_org_id: organizationId,
+      ...(agentId === '' ? {} : { virtual_agent_id: agentId }),
+      ...input,
+    };
+  }
+
+  /** Opens an RPC and sends these inputs. Who opens it settles it. */
+  open(...inputs: readonly Input[]): WireRpc {
+    this.#rpcs += 1;
+    return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
+  }
+
+  /** A whole turn: these inputs, half-close, and everything that comes back. */
+  async turn(kind: TurnRecord['kind'], ...inputs: readonly Input[]): Promise<TurnRecord> {
+    const rpc = this.open(...inputs).halfClose();
+    await rpc.settled(this.#timing.answerMs);
+    return this.#keep(kind, rpc);
+  }
+
+  /** Opens the call (G-20). */
+  begin(): Promise<TurnRecord> {
+    return this.turn('session_start', eventInput('SESSION_START'));
+  }
+
+  /** Presses keys, without their start (G-64). */
+  press(keys: readonly Key[]): Promise<TurnRecord> {
+    return this.turn('dtmf', keysInput(keys));
+  }
+
+  /** Hangs up. */
+  end(): Promise<TurnRecord> {
+    return this.turn('session_end', eventInput('SESSION_END'));
+  }
+
+  /** Waits until the prompts of a turn have been heard, within a bound. */
+  async heardOut({ rpc }: TurnRecord): Promise<void> {
+    const prompts = rpc.received.flatMap(({ answer, atMs }) => answer.prompts.map((prompt) => ({ atMs, ms: playMs(prompt) })));
+    const endMs = prompts.reduce((playedUntil, { atMs, ms }) => Math.max(playedUntil, atMs) + ms, 0);
+    const leftMs = Math.min(MAX_PLAYBACK_MS, endMs - this.#clock.monotonicMs());
+    if (leftMs > 0) await this.wait(leftMs);
+  }
+
+  /**
+   * Opens a listening RPC and speaks on it: silence, speech, and silence until the server has reported the end of speech or
+   * replied, as the platform does; then half-close (G-35, G-38).
+   */
+  async speak(form: SpokenForm): Promise<TurnRecord> {
+    const rpc = this.open();
+    await this.say(rpc, form);
+    rpc.halfClose();
+    await rpc.settled(this.#timing.answerMs);
+    return this.#keep('speech', rpc);
+  }
+
+  /** Speaks on an open RPC, which stays open. */
+  async say(rpc: WireRpc, { before, frames, silence }: SpokenForm): Promise<void> {
+    rpc.send(...before.map((input) => this.message(input)));
+    const quiet = (ms: number): readonly Input[] => Array<Input>(Math.ceil(ms / FRAME_MS)).fill(silence);
+    await this.stream(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
+    await this.stream(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
+  }
+
+  /** Sends frames at the pace of the call until `enough`. */
+  async stream(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
+    const perTick = Math.max(1, Math.round((this.#timing.pace * TICK_MS) / FRAME_MS));
+    for (let from = 0; from < frames.length && !enough(); from += perTick) {
+      rpc.send(...frames.slice(from, from + perTick).map((input) => this.message(input)));
+      await this.wait(TICK_MS);
+    }
+  }
+
+  /** Waits, ms of real time. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.after(ms, resolve);
+    });
+  }
+
+  #keep(kind: TurnRecord['kind'], rpc: WireRpc): TurnRecord {
+    const turn = { kind, rpc };
+    this.turns.push(turn);
+    return turn;
+  }
+}
+
+/** Whether the server has said that it heard enough: the end of speech, a FINAL, or the end of the RPC. */
+function isAnswered(rpc: WireRpc): boolean {
+  return rpc.ending !== undefined || rpc.final !== undefined || rpc.answers.some(({ event }) => event?.kind === 'end_of_input');
+}

@@ -1,0 +1,69 @@
+// Tokens that must not be taken, made from a good one with and without the help of who signs, and the words for both. A
+// token is never shown.
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { ForgeOrder, Issuer } from '../issuer.ts';
+
+/** What a signer is asked for: changes to an honest token of the organization; null leaves a member out. */
+export type SignOrder = Partial<ForgeOrder>;
+
+/** Who signs what it is asked to: a fake platform that runs. */
+export interface TokenSigner {
+  /** @throws AppError when the platform cannot be asked. */
+  sign(order: SignOrder): Promise<string>;
+  /** Makes a new key; the old ones stay published (J-2A). */
+  rotate(): Promise<void>;
+  /** How often the keys were asked for so far. */
+  keyRequests(): Promise<number>;
+}
+
+/** The signer whose issuer runs in this process. */
+export function issuerSigner(issuer: Issuer): TokenSigner {
+  return {
+    sign: async ({ claims, header = {}, by = 'first' }) => {
+      const honest = readToken(await issuer.issueToken())?.claims ?? {};
+      return issuer.forge({ claims: { ...honest, ...claims }, header, by });
+    },
+    rotate: () => issuer.rotateKey(),
+    keyRequests: () => Promise.resolve(issuer.requests.length),
+  };
+}
+
+/** The two readable parts of a token. */
+export interface TokenParts {
+  readonly header: JsonObject;
+  readonly claims: JsonObject;
+  readonly signature: string;
+}
+
+/** Reads a compact token without checking it; undefined when it is none. */
+export function readToken(token: string): TokenParts | undefined {
+  const [header, claims, signature, ...more] = token.split('.');
+  if (header === undefined || claims === undefined || signature === undefined || more.length > 0) return undefined;
+  const [one, two] = [objectOf(header), objectOf(claims)];
+  return one === undefined || two === undefined ? undefined : { header: one, claims: two, signature };
+}
+
+/** A compact token of these parts; the signature stays as it is. */
+export function writeToken({ header, claims, signature }: TokenParts): string {
+  return `${encoded(header)}.${encoded(claims)}.${signature}`;
+}
+
+/** A part of a token. */
+export function encoded(value: JsonValue): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+/** `base` with these members changed; null leaves one out. */
+export function changed(base: JsonObject, changes: JsonObject = {}): JsonObject {
+  return Object.fromEntries(Object.entries({ ...base, ...changes }).filter(([, value]) => value !== null));
+}
+
+function objectOf(part: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    // Parsed JSON that is an object and no array is a JsonObject.
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,15 @@
+// What a check can say of a server. Knows no check.
+
+/** What a check said. */
+export type Verdict = 'pass' | 'fail' | 'not_applicable';
+
+/** Ends a check before its end. Not an error: it carries a verdict from deep inside a check to its runner. */
+export class CheckOutcome extends Error {
+  override readonly name = 'CheckOutcome';
+  readonly verdict: Exclude<Verdict, 'pass'>;
+
+  constructor(verdict: Exclude<Verdict, 'pass'>, reason: string) {
+    super(reason);
+    this.verdict = verdict;
+  }
+}

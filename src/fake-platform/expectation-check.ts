@@ -1,0 +1,147 @@
+// Whether a call, or the part of it that one step brought about, is as expected. Knows results, no calls.
+import type { TerminalEvent } from './answer.ts';
+import type { Expectation } from './expectation.ts';
+import type { Finding } from './finding.ts';
+import { soundFault } from './known-sound.ts';
+import type { CallOutcome } from './outcome.ts';
+import { isExpectedValue } from './text-pattern.ts';
+import type { Reply } from './turn.ts';
+
+/** An expectation that was not met, and what was there instead. */
+export interface Unmet {
+  readonly expected: string;
+  readonly found: string;
+  /** The RPC it was seen on, counted from 1, where it was one. */
+  readonly turn?: number;
+}
+
+/** The part of a call's result that expectations look at. */
+export interface Expectable {
+  /** `open`: the call went on after this part of it. */
+  readonly outcome: CallOutcome | 'open';
+  readonly heardTexts: readonly string[];
+  readonly replies: readonly Reply[];
+  /** The event with which the server ended the call, if it did. */
+  readonly terminal?: TerminalEvent | undefined;
+  readonly findings?: readonly Finding[];
+  /** Whether a prompt was heard when it began. Default false. */
+  readonly isInterruption?: boolean;
+}
+
+/** The expectations that a call did not meet. Texts must be heard in the order they are expected in. */
+export function unmetExpectations(expectations: readonly Expectation[], call: Expectable): readonly Unmet[] {
+  const unmet: Unmet[] = [];
+  let from = 0;
+  for (const expectation of expectations) {
+    const { written: expected } = expectation;
+    switch (expectation.kind) {
+      case 'text': {
+        const at = call.heardTexts.findIndex((text, index) => index >= from && expectation.pattern.test(text));
+        if (at === -1) unmet.push({ expected, found: heardAfter(call.heardTexts, from) });
+        else from = at + 1;
+        break;
+      }
+      case 'no_text':
+        unmet.push(
+          ...call.heardTexts.filter((text) => expectation.pattern.test(text)).map((text) => ({ expected, found: `heard "${text}"` })),
+        );
+        break;
+      case 'outcome':
+        if (call.outcome !== expectation.outcome) unmet.push({ expected, found: outcomeText(call.outcome) });
+        break;
+      case 'data':
+        unmet.push(...otherData(call.terminal, expectation.name, expectation.value, expected));
+        break;
+      case 'latency':
+        unmet.push(...lateReplies(call.replies, expectation.belowMs, expected));
+        break;
+      case 'gap':
+        unmet.push(...replyGaps(call.replies, expectation.belowMs, expected));
+        break;
+      case 'no_clipping':
+        unmet.push(...clippedReplies(call.replies, expected));
+        break;
+      case 'sound': {
+        const fault = soundFault(call.replies, expectation.known);
+        if (fault !== undefined) unmet.push({ expected, ...fault });
+        break;
+      }
+      case 'prompts':
+        unmet.push(...otherCount(call.replies, expectation, expected));
+        break;
+      case 'no_findings':
+        unmet.push(
+          ...(call.findings ?? []).filter(({ code }) => !expectation.allowed.includes(code)).map((finding) => breach(finding, expected)),
+        );
+        break;
+      case 'interruption':
+        if (call.isInterruption !== true) unmet.push({ expected, found: 'the prompts were over before that moment' });
+        break;
+    }
+  }
+  return unmet;
+}
+
+/** What a reply is called in a message. */
+function replyName({ kind, turn }: Pick<Reply, 'kind' | 'turn'>): string {
+  return `the reply to ${kind} (#${String(turn)})`;
+}
+
+function outcomeText(outcome: Expectable['outcome']): string {
+  return outcome === 'open' ? 'the call went on' : `the call was ${outcome.replace('_', ' ')}`;
+}
+
+function lateReplies(replies: readonly Reply[], belowMs: number, expected: string): readonly Unmet[] {
+  const measured = replies.filter((reply) => reply.latencyMs !== undefined);
+  if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];
+  return measured
+    .filter((reply) => (reply.latencyMs ?? 0) >= belowMs)
+    .map((reply) => ({ expected, found: `${replyName(reply)} took ${String(Math.round(reply.latencyMs ?? 0))} ms`, turn: reply.turn }));
+}
+
+function replyGaps(replies: readonly Reply[], belowMs: number, expected: string): readonly Unmet[] {
+  return replies
+    .filter(({ maxGapMs }) => maxGapMs >= belowMs)
+    .map((reply) => ({ expected, found: `${replyName(reply)} has a gap of ${String(Math.round(reply.maxGapMs))} ms`, turn: reply.turn }));
+}
+
+function clippedReplies(replies: readonly Reply[], expected: string): readonly Unmet[] {
+  return replies.flatMap((reply) => {
+    const { clips = 0, firstClipAtMs = 0, longestClipMs = 0 } = reply.sound?.facts ?? {};
+    if (clips === 0) return [];
+    const places = `${clips === 1 ? '1 place' : `${String(clips)} places`}, the first ${String(Math.round(firstClipAtMs))} ms into it`;
+    return [
+      { expected, found: `${replyName(reply)} is clipped in ${places}, the longest for ${longestClipMs.toFixed(1)} ms`, turn: reply.turn },
+    ];
+  });
+}
+
+function otherCount(replies: readonly Reply[], { least, most }: { least: number; most: number }, expected: string): readonly Unmet[] {
+  const count = replies.reduce((sum, { prompts }) => sum + prompts, 0);
+  return count >= least && count <= most ? [] : [{ expected, found: count === 1 ? '1 prompt' : `${String(count)} prompts` }];
+}
+
+function otherData(
+  terminal: TerminalEvent | undefined,
+  name: string,
+  value: Parameters<typeof isExpectedValue>[0],
+  expected: string,
+): readonly Unmet[] {
+  if (terminal === undefined) return [{ expected, found: 'the server did not end the call' }];
+  const found = Object.hasOwn(terminal.metadata, name) ? terminal.metadata[name] : undefined;
+  if (isExpectedValue(value, found)) return [];
+  const names = Object.keys(terminal.metadata);
+  const there = names.length === 0 ? 'the event carries no data' : `the event carries ${names.join(', ')}`;
+  return [{ expected, found: found === undefined ? there : `${name} is ${JSON.stringify(found)}` }];
+}
+
+function breach({ code, rule, message, turn }: Finding, expected: string): Unmet {
+  const found = `${rule === undefined ? '' : `${rule} `}${code}: ${message}`;
+  return { expected, found, ...(turn === undefined ? {} : { turn }) };
+}
+
+function heardAfter(texts: readonly string[], from: number): string {
+  if (texts.length === 0) return 'the server gave no text of its prompts';
+  const rest = texts.slice(from);
+  return rest.length === 0 ? 'nothing more was said' : `heard ${rest.map((text) => `"${text}"`).join(', ')}`;
+}

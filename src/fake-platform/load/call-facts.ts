@@ -1,0 +1,99 @@
+// What a load keeps of one call: a few numbers, so that a million calls fit into a report. Knows no line.
+import { z } from 'zod';
+import type { CallResult } from '../caller.ts';
+import { FINDING_CODES, type FindingCode } from '../finding.ts';
+import type { Reply } from '../turn.ts';
+import type { Arrival } from './arrivals.ts';
+import type { SoundCounts } from './prompt-watch.ts';
+
+/** What a caller waits for: the first sound of the call, or the reply to what was said, pressed or not said. */
+export const WAIT_KINDS = ['first_audio', 'speech_reply', 'key_reply', 'silence_reply'] as const;
+/** One of them. */
+export type WaitKind = (typeof WAIT_KINDS)[number];
+
+/** Something a caller waited for. */
+export const waitFact = z.object({
+  kind: z.enum(WAIT_KINDS),
+  /** When it should have begun, ms since the run began. */
+  fromMs: z.number(),
+  waitedMs: z.number(),
+});
+/** One of them. */
+export type WaitFact = z.infer<typeof waitFact>;
+
+/** One call that is over. */
+export const callFacts = z.object({
+  scenario: z.number(),
+  /** When it was to begin, ms since the run began. */
+  dueMs: z.number(),
+  /** How much later it was begun. */
+  lateMs: z.number(),
+  durationMs: z.number(),
+  outcome: z.enum(['transferred', 'ended', 'hung_up', 'lost', 'failed', 'interrupted']),
+  replies: z.number(),
+  /** Whether anything was heard on it. */
+  isHeard: z.boolean(),
+  /** Longest silence inside each reply. */
+  gapsMs: z.array(z.number()),
+  /** RPCs that broke and replies that did not come. */
+  failures: z.array(z.object({ code: z.enum(FINDING_CODES), message: z.string() })),
+  /** Rules of the contract that the server broke, once for each RPC. */
+  breaches: z.array(z.string()),
+  sound: z.object({ compared: z.number(), wrong: z.number(), short: z.number(), unknown: z.number() }),
+});
+/** One of them. */
+export type CallFacts = z.infer<typeof callFacts>;
+
+/** Failures by which a server, or what is before it, does not take a call. */
+const REFUSALS: ReadonlySet<FindingCode> = new Set<FindingCode>([
+  'refused',
+  'host_unknown',
+  'connect_timeout',
+  'tls_failed',
+  'unauthenticated',
+  'forbidden',
+  'agent_unknown',
+  'not_served',
+  'overloaded',
+]);
+
+/** Whether the call was not taken at all. */
+export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
+  return outcome === 'failed' && replies === 0 && failures.some(({ code }) => REFUSALS.has(code));
+}
+
+const KIND_OF: Readonly<Record<Reply['kind'], WaitKind | undefined>> = {
+  session_start: undefined,
+  speech: 'speech_reply',
+  dtmf_start: 'key_reply',
+  dtmf: 'key_reply',
+  no_input: 'silence_reply',
+  custom_event: undefined,
+  session_end: undefined,
+};
+
+/** What a reply kept the caller waiting for, apart from the first sound; undefined for replies nobody waits for. */
+export function replyWait(kind: Reply['kind']): WaitKind | undefined {
+  return KIND_OF[kind];
+}
+
+/** The facts of a call that is over. */
+export function factsOf(
+  { outcome, durationMs, replies, findings }: CallResult,
+  { scenario, dueMs }: Arrival,
+  { lateMs, isHeard, sound }: { readonly lateMs: number; readonly isHeard: boolean; readonly sound: SoundCounts },
+): CallFacts {
+  return {
+    scenario,
+    dueMs,
+    lateMs,
+    durationMs,
+    outcome,
+    replies: replies.length,
+    isHeard,
+    gapsMs: replies.filter(({ prompts }) => prompts > 0).map(({ maxGapMs }) => maxGapMs),
+    failures: findings.flatMap(({ code, rule, message }) => (rule === undefined ? [{ code, message }] : [])),
+    breaches: findings.flatMap(({ rule }) => rule ?? []),
+    sound,
+  };
+}

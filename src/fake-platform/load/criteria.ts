@@ -1,0 +1,129 @@
+// What a load must keep to, as one expression such as `first-audio p99 < 300ms, failed < 0.1%`, and whether a result does.
+// Pure: knows results only.
+import type { LoadResult, Times } from './load-result.ts';
+
+type TimesOf = (result: LoadResult) => Times;
+/** A count and what it is a part of. */
+type CountOf = (result: LoadResult) => { readonly count: number; readonly of: number };
+
+const TIMES: ReadonlyMap<string, TimesOf> = new Map<string, TimesOf>([
+  ['first-audio', ({ firstAudio }) => firstAudio],
+  ['reply', ({ reply }) => reply],
+  ['speech-reply', ({ speechReply }) => speechReply],
+  ['key-reply', ({ keyReply }) => keyReply],
+  ['silence-reply', ({ silenceReply }) => silenceReply],
+  ['gap', ({ gap }) => gap],
+]);
+
+const COUNTS: ReadonlyMap<string, CountOf> = new Map<string, CountOf>([
+  ['failed', ({ calls }) => ({ count: calls.failed, of: calls.finished })],
+  ['refused', ({ calls }) => ({ count: calls.refused, of: calls.finished })],
+  ['unheard', ({ calls }) => ({ count: calls.unheard, of: calls.finished })],
+  ['failed-turns', ({ turns }) => ({ count: turns.failed, of: turns.replies + turns.failed })],
+  ['long-gaps', ({ gapsOver100Ms, gap }) => ({ count: gapsOver100Ms, of: gap.count })],
+  ['wrong-sound', ({ sound }) => ({ count: sound.wrong + sound.short, of: sound.compared })],
+  ['breaches', ({ breaches, turns }) => ({ count: Object.values(breaches).reduce((sum, each) => sum + each, 0), of: turns.replies })],
+]);
+
+const STATISTICS = { p50: 'p50', p90: 'p90', p99: 'p99', 'p99.9': 'p999', max: 'max', mean: 'mean' } as const;
+type Statistic = keyof typeof STATISTICS;
+
+/** What can stand in an expression, for a help text. */
+export const CRITERIA_HELP = `times (p50, p90, p99, p99.9, max, mean): ${[...TIMES.keys()].join(', ')}
+counts (a number, or % of all): ${[...COUNTS.keys()].join(', ')}
+of the server, with --metrics: server-cpu (% of a core), server-memory (MB)`;
+
+/** One condition. */
+export type Criterion = { readonly below: number; readonly orEqual: boolean } & (
+  | { readonly kind: 'time'; readonly metric: string; readonly statistic: Statistic }
+  | { readonly kind: 'count' | 'share'; readonly metric: string }
+  | { readonly kind: 'server'; readonly metric: 'server-cpu' | 'server-memory' }
+);
+
+/** A condition and what there was. */
+export interface Judged {
+  readonly criterion: Criterion;
+  /** ms, a count, %, or MB, as the criterion; undefined when nothing was measured. */
+  readonly value: number | undefined;
+  readonly holds: boolean;
+}
+
+/**
+ * Reads an expression.
+ *
+ * @throws RangeError with a sentence for the user.
+ */
+export function parseCriteria(text: string): readonly Criterion[] {
+  return text.split(/,|\band\b/u).map((part) => criterionOf(part.trim()));
+}
+
+function criterionOf(text: string): Criterion {
+  const parts =
+    /^(?<metric>[a-z-]+)(?:\s+(?<statistic>p\d+(?:\.\d+)?|max|mean))?\s*(?<sign><=?)\s*(?<number>\d+(?:\.\d+)?)\s*(?<unit>ms|s|%|MB)?$/u.exec(
+      text,
+    )?.groups;
+  const refuse = (why: string): never => {
+    throw new RangeError(`"${text}" is no condition: ${why}`);
+  };
+  if (parts === undefined) return refuse('write for instance first-audio p99 < 300ms, or failed < 0.1%');
+  const { metric = '', statistic, unit = '' } = parts;
+  const limit = { below: Number(parts['number']), orEqual: parts['sign'] === '<=' };
+  if (TIMES.has(metric)) {
+    if (statistic === undefined || !isStatistic(statistic)) return refuse(`say which of ${Object.keys(STATISTICS).join(', ')}`);
+    if (unit !== 'ms' && unit !== 's') return refuse('a time needs ms or s');
+    return { kind: 'time', metric, statistic, ...limit, below: unit === 's' ? limit.below * 1000 : limit.below };
+  }
+  if (statistic !== undefined) return refuse(`${metric} has no ${statistic}`);
+  if (COUNTS.has(metric)) {
+    if (unit !== '' && unit !== '%') return refuse('a count is a number or a %');
+    return { kind: unit === '%' ? 'share' : 'count', metric, ...limit };
+  }
+  if (metric === 'server-cpu') return unit === '%' ? { kind: 'server', metric, ...limit } : refuse('it is a %');
+  if (metric === 'server-memory') return unit === 'MB' ? { kind: 'server', metric, ...limit } : refuse('it is in MB');
+  return refuse(`there is no ${metric}; there are ${[...TIMES.keys(), ...COUNTS.keys()].join(', ')}, server-cpu and server-memory`);
+}
+
+function isStatistic(text: string): text is Statistic {
+  return Object.hasOwn(STATISTICS, text);
+}
+
+/** A condition as it is written. */
+export function criterionText(criterion: Criterion): string {
+  const { metric, below, orEqual } = criterion;
+  const statistic = criterion.kind === 'time' ? ` ${criterion.statistic}` : '';
+  return `${metric}${statistic} ${orEqual ? '<=' : '<'} ${String(below)}${unitOf(criterion)}`;
+}
+
+/** The unit of its value. */
+export function unitOf({ kind, metric }: Criterion): string {
+  if (kind === 'server') return metric === 'server-cpu' ? '%' : 'MB';
+  return kind === 'time' ? 'ms' : kind === 'share' ? '%' : '';
+}
+
+/** Looks at a result. What was not measured does not hold. */
+export function judge(criteria: readonly Criterion[], result: LoadResult): readonly Judged[] {
+  return criteria.map((criterion) => {
+    const value = valueOf(criterion, result);
+    const holds = value !== undefined && (value < criterion.below || (criterion.orEqual && value === criterion.below));
+    return { criterion, value, holds };
+  });
+}
+
+function valueOf(criterion: Criterion, result: LoadResult): number | undefined {
+  switch (criterion.kind) {
+    case 'time': {
+      const times = TIMES.get(criterion.metric)?.(result);
+      return times === undefined || times.count === 0 ? undefined : times[STATISTICS[criterion.statistic]];
+    }
+    case 'count':
+    case 'share': {
+      const counted = COUNTS.get(criterion.metric)?.(result);
+      if (counted === undefined || result.calls.finished === 0) return undefined;
+      if (criterion.kind === 'count') return counted.count;
+      return counted.of === 0 ? 0 : (counted.count / counted.of) * 100;
+    }
+    case 'server':
+      if (result.server === null) return undefined;
+      return criterion.metric === 'server-cpu' ? result.server.cpuMean * 100 : result.server.memoryMaxMb;
+  }
+}

@@ -1,0 +1,123 @@
+// Lets calls arrive when they are due, whether or not those before are over, and tells every second what came of them. Knows
+// no process: one of these runs in each worker.
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import type { Arrival } from './arrivals.ts';
+import type { CallFacts, WaitFact } from './call-facts.ts';
+import { Histogram } from './histogram.ts';
+
+/** What happened since the last report. */
+export interface GeneratorReport {
+  /** Calls that are held now. */
+  readonly live: number;
+  readonly started: number;
+  /** Arrivals for which there was no room: the load itself is too small. */
+  readonly missed: number;
+  readonly waits: readonly WaitFact[];
+  readonly calls: readonly CallFacts[];
+  /** How late calls were begun. */
+  readonly startLateness: Histogram;
+}
+
+/** What a generator works with. */
+export interface GeneratorOptions {
+  readonly clock: Clock;
+  /** When the run begins, ms of the clock's monotonic time. */
+  readonly zeroMs: number;
+  /** In order. */
+  readonly arrivals: Iterator<Arrival, undefined>;
+  /** Calls held at once at most. */
+  readonly maxLive: number;
+  /** Holds one call to its end; must not reject. */
+  readonly hold: (arrival: Arrival, onWaited: (wait: WaitFact) => void) => Promise<CallFacts>;
+}
+
+/** Lets calls arrive. */
+export class Generator {
+  readonly #options: GeneratorOptions;
+  readonly #over: Promise<void>;
+  #resolveOver: () => void = () => undefined;
+  #cancelTimer: CancelTimer = () => undefined;
+  #next: Arrival | undefined;
+  #live = 0;
+  #started = 0;
+  #missed = 0;
+  #waits: WaitFact[] = [];
+  #calls: CallFacts[] = [];
+  #startLateness = Histogram.coarse();
+
+  /** Begins with the first arrival when it is due. */
+  constructor(options: GeneratorOptions) {
+    this.#options = options;
+    this.#over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
+    this.#next = options.arrivals.next().value;
+    this.#beginDue();
+  }
+
+  /** Resolves when nothing more arrives and every call is over. */
+  get over(): Promise<void> {
+    return this.#over;
+  }
+
+  /** No further call begins. */
+  stop(): void {
+    this.#cancelTimer();
+    this.#next = undefined;
+    this.#settle();
+  }
+
+  /** What happened since the last time. */
+  take(): GeneratorReport {
+    const report = {
+      live: this.#live,
+      started: this.#started,
+      missed: this.#missed,
+      waits: this.#waits,
+      calls: this.#calls,
+      startLateness: this.#startLateness,
+    };
+    this.#started = 0;
+    this.#missed = 0;
+    this.#waits = [];
+    this.#calls = [];
+    this.#startLateness = Histogram.coarse();
+    return report;
+  }
+
+  #beginDue(): void {
+    const { clock, zeroMs } = this.#options;
+    const nowMs = clock.monotonicMs() - zeroMs;
+    while (this.#next !== undefined && this.#next.dueMs <= nowMs) {
+      this.#begin(this.#next, nowMs);
+      this.#next = this.#options.arrivals.next().value;
+    }
+    if (this.#next === undefined) this.#settle();
+    else {
+      this.#cancelTimer = clock.after(this.#next.dueMs - nowMs, () => {
+        this.#beginDue();
+      });
+    }
+  }
+
+  #begin(arrival: Arrival, nowMs: number): void {
+    this.#startLateness.record(nowMs - arrival.dueMs);
+    if (this.#live >= this.#options.maxLive) {
+      this.#missed += 1;
+      return;
+    }
+    this.#live += 1;
+    this.#started += 1;
+    void this.#options
+      .hold(arrival, (wait) => this.#waits.push(wait))
+      .then((facts) => {
+        this.#live -= 1;
+        this.#calls.push(facts);
+        this.#settle();
+      });
+  }
+
+  #settle(): void {
+    if (this.#next === undefined && this.#live === 0) this.#resolveOver();
+  }
+}

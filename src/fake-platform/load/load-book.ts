@@ -1,0 +1,212 @@
+// Keeps the account of a run: takes what the workers tell every second, and says what it comes to, at any time. Knows no
+// process and no clock.
+import { isRefused, type CallFacts, type WaitFact } from './call-facts.ts';
+import { Histogram } from './histogram.ts';
+import type { LoadResult, Times } from './load-result.ts';
+import type { WorkerLoad } from './saturation.ts';
+import { SecondSeries, type ServerLook } from './second-series.ts';
+import type { WorkerSecond } from './worker-messages.ts';
+
+/** What the account of a run begins with. */
+export interface LoadBookOptions {
+  readonly workers: number;
+  /** Calls count that were due in this part of the run, ms since it began. */
+  readonly countedFromMs: number;
+  readonly countedToMs: number;
+}
+
+/** The part of a result that the account can say. */
+export type Account = Pick<
+  LoadResult,
+  | 'calls'
+  | 'turns'
+  | 'firstAudio'
+  | 'reply'
+  | 'speechReply'
+  | 'keyReply'
+  | 'silenceReply'
+  | 'gap'
+  | 'gapsOver100Ms'
+  | 'sound'
+  | 'breaches'
+  | 'failures'
+  | 'server'
+  | 'stretchS'
+  | 'seconds'
+>;
+
+const LONG_GAP_MS = 100;
+
+/** What one worker has told. */
+class WorkerAccount {
+  live = 0;
+  readonly timerLateness = Histogram.coarse();
+  readonly startLateness = Histogram.coarse();
+  loopDelayMaxMs = 0;
+  residentBytes = 0;
+  missed = 0;
+  #cpuSum = 0;
+  #reports = 0;
+
+  add(second: WorkerSecond, isCounted: boolean): void {
+    this.live = second.live;
+    this.residentBytes = Math.max(this.residentBytes, second.residentBytes);
+    // What was not begun at all is never forgiven, nor is the time before the counted part.
+    this.missed += second.missed;
+    if (!isCounted) return;
+    this.timerLateness.add(Histogram.decoded(second.timerLateness));
+    this.startLateness.add(Histogram.decoded(second.startLateness));
+    this.loopDelayMaxMs = Math.max(this.loopDelayMaxMs, second.loopDelayMaxMs);
+    this.#cpuSum += second.cpu;
+    this.#reports += 1;
+  }
+
+  get load(): WorkerLoad {
+    return {
+      cpu: this.#reports === 0 ? 0 : this.#cpuSum / this.#reports,
+      timerLateness: this.timerLateness.percentiles,
+      startLateness: this.startLateness.percentiles,
+      loopDelayMaxMs: this.loopDelayMaxMs,
+      residentBytes: this.residentBytes,
+      missed: this.missed,
+    };
+  }
+}
+
+/** The account of one run. */
+export class LoadBook {
+  readonly #options: LoadBookOptions;
+  readonly #workers: readonly WorkerAccount[];
+  readonly #series: SecondSeries;
+  readonly #waits: Readonly<Record<WaitFact['kind'], Histogram>> = {
+    first_audio: Histogram.empty(),
+    speech_reply: Histogram.empty(),
+    key_reply: Histogram.empty(),
+    silence_reply: Histogram.empty(),
+  };
+  readonly #gaps = Histogram.empty();
+  readonly #calls = { finished: 0, failed: 0, refused: 0, unheard: 0, brokenOff: 0 };
+  readonly #turns = { replies: 0, failed: 0 };
+  readonly #sound = { compared: 0, wrong: 0, short: 0, unknown: 0 };
+  readonly #breaches = new Map<string, number>();
+  readonly #failures = new Map<string, LoadResult['failures'][number]>();
+  readonly #lengths = new Map<number, { calls: number; totalMs: number }>();
+  #gapsOver100Ms = 0;
+  #server: ServerLook | undefined;
+
+  constructor(options: LoadBookOptions) {
+    this.#options = options;
+    this.#workers = Array.from({ length: options.workers }, () => new WorkerAccount());
+    this.#series = new SecondSeries(options.countedToMs);
+  }
+
+  /** Calls that are held now. */
+  get live(): number {
+    return this.#workers.reduce((sum, { live }) => sum + live, 0);
+  }
+
+  /** Calls that are over and count, and how many of them failed. */
+  get counts(): { readonly finished: number; readonly failed: number } {
+    return this.#calls;
+  }
+
+  /** Percentiles of the first sound and of the replies so far. */
+  get soFar(): { readonly firstAudio: Histogram; readonly reply: Histogram } {
+    return { firstAudio: this.#waits.first_audio, reply: this.#replies() };
+  }
+
+  /** How the workers did. */
+  get workers(): readonly WorkerLoad[] {
+    return this.#workers.map(({ load }) => load);
+  }
+
+  /** Mean length of the calls of a scenario that were held to their end, ms; undefined when there was none. */
+  meanMsOf(scenario: number): number | undefined {
+    const length = this.#lengths.get(scenario);
+    return length === undefined ? undefined : length.totalMs / length.calls;
+  }
+
+  /** Takes what a worker tells. @param atMs - ms since the run began. */
+  add(worker: number, second: WorkerSecond, atMs: number): void {
+    this.#workers[worker]?.add(second, this.#counts(atMs));
+    this.#series.addWorker(worker, second, atMs);
+    for (const wait of second.waits) {
+      this.#series.addWait(wait);
+      if (this.#counts(wait.fromMs)) this.#waits[wait.kind].record(wait.waitedMs);
+    }
+    for (const call of second.calls) {
+      this.#series.addCall(call, atMs);
+      if (this.#counts(call.dueMs)) this.#addCall(call);
+    }
+  }
+
+  /** Takes a look at the server. @param atMs - ms since the run began. */
+  addServer(look: ServerLook, atMs: number): void {
+    this.#series.addServer(look, this.#server, atMs);
+    this.#server = look;
+  }
+
+  /** What everything so far comes to. */
+  get account(): Account {
+    const { countedFromMs, countedToMs } = this.#options;
+    const { finished, failed, refused, unheard, brokenOff } = this.#calls;
+    const live = this.#series.liveBetween(countedFromMs, countedToMs);
+    const begun = this.#series.startedBetween(countedFromMs, countedToMs);
+    return {
+      calls: { finished, failed, refused, unheard, brokenOff, meanLive: live.mean, maxLive: live.max, perSecond: begun },
+      turns: { ...this.#turns },
+      firstAudio: timesOf(this.#waits.first_audio),
+      reply: timesOf(this.#replies()),
+      speechReply: timesOf(this.#waits.speech_reply),
+      keyReply: timesOf(this.#waits.key_reply),
+      silenceReply: timesOf(this.#waits.silence_reply),
+      gap: timesOf(this.#gaps),
+      gapsOver100Ms: this.#gapsOver100Ms,
+      sound: { ...this.#sound },
+      breaches: Object.fromEntries(this.#breaches),
+      failures: [...this.#failures.values()].sort((a, b) => b.count - a.count),
+      server: this.#series.serverBetween(countedFromMs, countedToMs),
+      stretchS: this.#series.stretchMs / 1000,
+      seconds: [...this.#series.seconds],
+    };
+  }
+
+  #counts(atMs: number): boolean {
+    return atMs >= this.#options.countedFromMs && atMs <= this.#options.countedToMs;
+  }
+
+  #replies(): Histogram {
+    const all = Histogram.empty();
+    for (const kind of ['speech_reply', 'key_reply', 'silence_reply'] as const) all.add(this.#waits[kind]);
+    return all;
+  }
+
+  #addCall(call: CallFacts): void {
+    if (call.outcome === 'interrupted') {
+      this.#calls.brokenOff += 1;
+    } else {
+      this.#calls.finished += 1;
+      if (call.outcome === 'failed') this.#calls.failed += 1;
+      if (isRefused(call)) this.#calls.refused += 1;
+      const length = this.#lengths.get(call.scenario) ?? { calls: 0, totalMs: 0 };
+      this.#lengths.set(call.scenario, { calls: length.calls + 1, totalMs: length.totalMs + call.durationMs });
+    }
+    if (!call.isHeard) this.#calls.unheard += 1;
+    this.#turns.replies += call.replies;
+    this.#turns.failed += call.failures.length;
+    for (const gapMs of call.gapsMs) {
+      this.#gaps.record(gapMs);
+      if (gapMs > LONG_GAP_MS) this.#gapsOver100Ms += 1;
+    }
+    for (const kind of ['compared', 'wrong', 'short', 'unknown'] as const) this.#sound[kind] += call.sound[kind];
+    for (const rule of call.breaches) this.#breaches.set(rule, (this.#breaches.get(rule) ?? 0) + 1);
+    for (const { code, message } of call.failures) {
+      const known = this.#failures.get(code);
+      this.#failures.set(code, { code, count: (known?.count ?? 0) + 1, example: known?.example ?? message });
+    }
+  }
+}
+
+function timesOf(histogram: Histogram): Times {
+  return { ...histogram.percentiles, histogram: histogram.encoded };
+}

@@ -1,0 +1,126 @@
+// A measured load as it is written down and read again: figures for people and machines, and the histograms they come from,
+// so that two runs can be compared. Knows how it looks, not how it came about.
+import { z } from 'zod';
+import { FINDING_CODES } from '../finding.ts';
+
+/** Times as percentiles, ms, with the histogram itself. */
+const times = z.object({
+  count: z.number(),
+  mean: z.number(),
+  p50: z.number(),
+  p90: z.number(),
+  p99: z.number(),
+  p999: z.number(),
+  max: z.number(),
+  /** HDR histogram of µs, compressed, base64. */
+  histogram: z.string(),
+});
+/** One set of times. */
+export type Times = z.infer<typeof times>;
+
+const percentiles = times.omit({ histogram: true });
+
+const second = z.object({
+  /** Beginning of the stretch, s since the run began. */
+  atS: z.number(),
+  live: z.number(),
+  started: z.number(),
+  finished: z.number(),
+  failed: z.number(),
+  /** Of what callers waited for from within it, ms; null when they waited for nothing. */
+  firstAudioP50: z.number().nullable(),
+  firstAudioP99: z.number().nullable(),
+  firstAudioMax: z.number().nullable(),
+  replyP50: z.number().nullable(),
+  replyP99: z.number().nullable(),
+  replyMax: z.number().nullable(),
+  /** The busiest worker, part of one core. */
+  generatorCpu: z.number(),
+  /** Null where the server's metrics page was not asked or did not answer. */
+  serverCpu: z.number().nullable(),
+  serverMb: z.number().nullable(),
+  serverSessions: z.number().nullable(),
+});
+/** A stretch of time, for charts. */
+export type LoadSecond = z.infer<typeof second>;
+
+/** The result of a run. */
+export const loadResultSchema = z.object({
+  version: z.literal(1),
+  /** When the run began, ISO 8601. */
+  startedAt: z.string(),
+  target: z.string(),
+  /** What was asked for, in the words of the command line. */
+  asked: z.string(),
+  seed: z.number(),
+  arrivals: z.enum(['poisson', 'fixed']),
+  machine: z.object({ node: z.string(), processor: z.string(), cores: z.number() }),
+  scenarios: z.array(z.object({ name: z.string(), weight: z.number(), meanMs: z.number() })),
+  /** Part of the run that counts, s since its beginning: calls that were due in it. */
+  countedFromS: z.number(),
+  countedToS: z.number(),
+  /** Whether it was broken off. */
+  interrupted: z.boolean(),
+  /** Whether the load failed to keep its own pace: then nothing here is a result. */
+  saturated: z.boolean(),
+  saturation: z.array(z.string()),
+  calls: z.object({
+    /** Calls that are over and count; those that were broken off by us do not. */
+    finished: z.number(),
+    failed: z.number(),
+    /** Of the failed: the server did not take them. */
+    refused: z.number(),
+    /** Calls on which nothing was ever heard. */
+    unheard: z.number(),
+    brokenOff: z.number(),
+    /** At once, over the time that counts. */
+    meanLive: z.number(),
+    maxLive: z.number(),
+    /** Arrivals a second, over the time that counts. */
+    perSecond: z.number(),
+  }),
+  turns: z.object({ replies: z.number(), failed: z.number() }),
+  firstAudio: times,
+  /** Replies to speech, keys and silence together, and each alone. */
+  reply: times,
+  speechReply: times,
+  keyReply: times,
+  silenceReply: times,
+  /** Longest silence inside each reply. */
+  gap: times,
+  /** Replies with a silence of more than 100 ms. */
+  gapsOver100Ms: z.number(),
+  sound: z.object({ compared: z.number(), wrong: z.number(), short: z.number(), unknown: z.number() }),
+  /** How often each rule of the contract was broken. */
+  breaches: z.record(z.string(), z.number()),
+  failures: z.array(z.object({ code: z.enum(FINDING_CODES), count: z.number(), example: z.string() })),
+  workers: z.array(
+    z.object({
+      cpu: z.number(),
+      timerLateness: percentiles,
+      startLateness: percentiles,
+      loopDelayMaxMs: z.number(),
+      residentBytes: z.number(),
+      missed: z.number(),
+    }),
+  ),
+  server: z.object({ cpuMean: z.number(), cpuMax: z.number(), memoryMaxMb: z.number() }).nullable(),
+  /** Length of a stretch of `seconds`, s. */
+  stretchS: z.number(),
+  seconds: z.array(second),
+});
+/** The result of a run. */
+export type LoadResult = z.infer<typeof loadResultSchema>;
+
+/** Reads a result that was written down. @throws RangeError with a sentence for the user when it is none. */
+export function readLoadResult(text: string, name: string): LoadResult {
+  try {
+    const read = loadResultSchema.safeParse(JSON.parse(text));
+    if (read.success) return read.data;
+    const [issue] = read.error.issues;
+    throw new RangeError(`${name} is no result of a load: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new RangeError(`${name} is no JSON`, { cause: error });
+    throw error;
+  }
+}

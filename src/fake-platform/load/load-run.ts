@@ -1,0 +1,132 @@
+// One measured load: the fleet runs the arrivals, the account is kept, the server is looked at beside it, and what it came to
+// is a result. How it is shown, and whether it is good enough, is decided elsewhere.
+import os from 'node:os';
+import { every, type Clock } from '../../base/clock.ts';
+import { sendRequest } from '../../base/http-send.ts';
+import { lengthOf, rateAt, type ArrivalKind, type LoadPhase } from './arrivals.ts';
+import { HEAD_START_MS, type Fleet } from './fleet.ts';
+import type { Histogram } from './histogram.ts';
+import { LoadBook } from './load-book.ts';
+import type { LoadResult } from './load-result.ts';
+import { saturationOf } from './saturation.ts';
+import { lookAtServer } from './server-metrics.ts';
+
+/** What callers do, how often, and how long it takes. */
+export interface WeightedScenario {
+  readonly name: string;
+  readonly weight: number;
+  /** Length of a call, ms, as a rehearsal took. */
+  readonly meanMs: number;
+}
+
+/** Where a run stands. */
+export interface LoadProgress {
+  readonly elapsedMs: number;
+  readonly lengthMs: number;
+  readonly live: number;
+  /** Arrivals a second that are due now. */
+  readonly perSecond: number;
+  readonly finished: number;
+  readonly failed: number;
+  readonly firstAudio: Histogram;
+  readonly reply: Histogram;
+}
+
+/** What a run works with. */
+export interface LoadRunOptions {
+  readonly clock: Clock;
+  /** Prepared workers. */
+  readonly fleet: Fleet;
+  readonly target: string;
+  readonly asked: string;
+  readonly scenarios: readonly WeightedScenario[];
+  readonly kind: ArrivalKind;
+  readonly phases: readonly LoadPhase[];
+  readonly seed: number;
+  /** Calls that are due earlier do not count, ms since the run began. */
+  readonly warmUpMs: number;
+  /** Longest that calls may go on after the last arrival, ms. */
+  readonly drainMs: number;
+  /** Address of the server's metrics page. */
+  readonly metricsUrl?: string;
+  /** Breaks the run off: all calls are hung up, and the result is what was measured. */
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: LoadProgress) => void;
+}
+
+const LOOK_MS = 1000;
+
+/** Mean length of a call of a mix, ms. */
+export function meanLengthOf(scenarios: readonly WeightedScenario[]): number {
+  const total = scenarios.reduce((sum, { weight }) => sum + weight, 0);
+  return scenarios.reduce((sum, { weight, meanMs }) => sum + (weight / total) * meanMs, 0);
+}
+
+/**
+ * Runs a load to its end.
+ *
+ * @throws AppError `internal` when a worker fails.
+ */
+export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
+  const { clock, fleet, scenarios, kind, phases, seed, warmUpMs, signal } = options;
+  const lengthMs = lengthOf(phases);
+  const book = new LoadBook({ workers: fleet.size, countedFromMs: warmUpMs, countedToMs: lengthMs });
+  const startedAt = new Date(clock.nowMs() + HEAD_START_MS).toISOString();
+  const zeroMs = clock.monotonicMs() + HEAD_START_MS;
+  const elapsed = (): number => clock.monotonicMs() - zeroMs;
+  const looking = new AbortController();
+  const look = (): void => {
+    if (options.metricsUrl === undefined) return;
+    lookAtServer(options.metricsUrl, clock, sendRequest, looking.signal).then(
+      (seen) => {
+        book.addServer(seen, elapsed());
+      },
+      // A server too busy to answer leaves a hole in the chart.
+      () => undefined,
+    );
+  };
+  look();
+  const cancelLooks = every(clock, LOOK_MS, () => {
+    look();
+    options.onProgress?.(progressOf(book, phases, elapsed(), lengthMs));
+  });
+  const highest = Math.max(...phases.map(({ fromPerSecond, toPerSecond }) => Math.max(fromPerSecond, toPerSecond)));
+  try {
+    const end = await fleet.run({
+      arrivals: { kind, phases, seed, weights: scenarios.map(({ weight }) => weight) },
+      expectedCalls: (highest * meanLengthOf(scenarios)) / 1000,
+      drainMs: options.drainMs,
+      signal,
+      onSecond: (worker, second) => {
+        book.add(worker, second, elapsed());
+      },
+    });
+    const workers = book.workers;
+    const saturation = saturationOf(workers);
+    return {
+      version: 1,
+      startedAt,
+      target: options.target,
+      asked: options.asked,
+      seed,
+      arrivals: kind,
+      machine: { node: process.version, processor: os.cpus()[0]?.model ?? 'unknown', cores: os.availableParallelism() },
+      scenarios: scenarios.map(({ name, weight, meanMs }, index) => ({ name, weight, meanMs: book.meanMsOf(index) ?? meanMs })),
+      countedFromS: warmUpMs / 1000,
+      countedToS: Math.min(lengthMs, Math.max(0, end === 'whole' ? lengthMs : elapsed())) / 1000,
+      interrupted: end === 'interrupted',
+      saturated: saturation.length > 0,
+      saturation: [...saturation],
+      workers: [...workers],
+      ...book.account,
+    };
+  } finally {
+    cancelLooks();
+    looking.abort();
+  }
+}
+
+function progressOf(book: LoadBook, phases: readonly LoadPhase[], elapsedMs: number, lengthMs: number): LoadProgress {
+  const { finished, failed } = book.counts;
+  return { elapsedMs, lengthMs, live: book.live, perSecond: rateAt(phases, elapsedMs), finished, failed, ...book.soFar };
+}

@@ -1,0 +1,85 @@
+// How much load is wanted as a user writes it: levels, ramps and steps, and the rates they come to. Knows no call.
+import type { LoadPhase } from './arrivals.ts';
+
+/** How much: so many calls a second, or so many at once. */
+export type LoadLevel = { readonly kind: 'rate'; readonly perSecond: number } | { readonly kind: 'calls'; readonly calls: number };
+
+/** A level that is held for a time. */
+export interface LoadStage {
+  readonly level: LoadLevel;
+  readonly durationMs: number;
+}
+
+/** What is wanted over the whole run. */
+export interface LoadShape {
+  readonly stages: readonly LoadStage[];
+  /** Time to get from one level to the next, ms; 0 at once. The first begins at nothing. */
+  readonly rampMs: number;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MAX_DURATION_MS = 7 * 24 * 3_600_000;
+const MAX_PER_SECOND = 10_000;
+const MAX_CALLS = 100_000;
+
+/** Reads `500ms`, `30s`, `5m` or `1h`. @throws RangeError with a sentence for the user. */
+export function parseDuration(text: string): number {
+  const parts = /^(?<number>\d+(?:\.\d+)?)(?<unit>ms|s|m|h)$/u.exec(text.trim())?.groups;
+  const ms = Number(parts?.['number']) * (UNIT_MS[parts?.['unit'] ?? ''] ?? Number.NaN);
+  if (!Number.isFinite(ms) || ms > MAX_DURATION_MS) throw new RangeError(`"${text}" is no time: write 500ms, 30s, 5m or 1h`);
+  return ms;
+}
+
+/** Reads `5/s`, `90/m` or a number alone, which is per second. @throws RangeError with a sentence for the user. */
+export function parseRate(text: string): number {
+  const parts = /^(?<number>\d+(?:\.\d+)?)(?:\/(?<unit>s|m|h))?$/u.exec(text.trim())?.groups;
+  const perSecond = (Number(parts?.['number']) * 1000) / (UNIT_MS[parts?.['unit'] ?? 's'] ?? Number.NaN);
+  if (!(perSecond > 0) || perSecond > MAX_PER_SECOND) {
+    throw new RangeError(`"${text}" is no rate: write 5/s or 90/m, at most ${String(MAX_PER_SECOND)}/s`);
+  }
+  return perSecond;
+}
+
+/** Reads a number of calls. @throws RangeError with a sentence for the user. */
+export function parseCalls(text: string): number {
+  const calls = Number(text);
+  if (!/^\d+$/u.test(text.trim()) || calls < 1 || calls > MAX_CALLS) {
+    throw new RangeError(`"${text}" is no number of calls: write a whole number from 1 to ${String(MAX_CALLS)}`);
+  }
+  return calls;
+}
+
+/**
+ * Reads steps such as `50,100,200:2m` or `5/s:30s,10/s`: levels, each with the time it is held.
+ *
+ * @param durationMs - for levels without a time of their own.
+ * @throws RangeError with a sentence for the user.
+ */
+export function parseSteps(text: string, durationMs: number): readonly LoadStage[] {
+  return text.split(',').map((step) => {
+    const [level = '', time, ...rest] = step.trim().split(':');
+    if (rest.length > 0) throw new RangeError(`"${step}" is no step: write 50 (calls at once) or 5/s, and :2m for its time`);
+    return {
+      level: level.includes('/') ? { kind: 'rate', perSecond: parseRate(level) } : { kind: 'calls', calls: parseCalls(level) },
+      durationMs: time === undefined ? durationMs : parseDuration(time),
+    };
+  });
+}
+
+/**
+ * The rates of a shape. Calls at once become a rate through their mean length (Little's law: at once = rate × length): an
+ * open model cannot hold a number of calls, it can only let as many arrive as that number needs.
+ *
+ * @param meanCallMs - mean length of a call.
+ */
+export function phasesOf({ stages, rampMs }: LoadShape, meanCallMs: number): readonly LoadPhase[] {
+  const phases: LoadPhase[] = [];
+  let before = 0;
+  for (const { level, durationMs } of stages) {
+    const perSecond = level.kind === 'rate' ? level.perSecond : (level.calls * 1000) / meanCallMs;
+    if (rampMs > 0) phases.push({ durationMs: rampMs, fromPerSecond: before, toPerSecond: perSecond });
+    phases.push({ durationMs, fromPerSecond: perSecond, toPerSecond: perSecond });
+    before = perSecond;
+  }
+  return phases;
+}

@@ -1,0 +1,42 @@
+// Whether the load kept its own pace. One that did not has measured itself, and its figures are no result.
+import type { Percentiles } from './histogram.ts';
+
+/** What one worker spent and how late it was. */
+export interface WorkerLoad {
+  /** Part of one core, over the time that is counted. */
+  readonly cpu: number;
+  /** How late its timers fired, frames of callers among them, ms. */
+  readonly timerLateness: Percentiles;
+  /** How late calls were begun, ms. */
+  readonly startLateness: Percentiles;
+  readonly loopDelayMaxMs: number;
+  readonly residentBytes: number;
+  /** Arrivals for which it had no room. */
+  readonly missed: number;
+}
+
+/** Beyond this part of a core a process has no room for the work that comes in bursts, and queues it. */
+const MAX_CPU = 0.85;
+/**
+ * Most that the 99th percentile may be late, ms. A quarter of the 20 ms between two frames: below it, a frame is never taken
+ * for the next one, and the percentiles of a server that answers within tens of ms are still its own.
+ */
+const MAX_LATENESS_MS = 5;
+
+/** Why a load does not count; empty when it does. */
+export function saturationOf(workers: readonly WorkerLoad[]): readonly string[] {
+  return workers.flatMap(({ cpu, timerLateness, startLateness, missed }, index) => {
+    const name = `worker ${String(index + 1)}`;
+    return [
+      ...(cpu > MAX_CPU ? [`${name} used ${(cpu * 100).toFixed(0)} % of a core, more than ${String(MAX_CPU * 100)} %`] : []),
+      ...late(`frames of ${name}`, timerLateness),
+      ...late(`calls of ${name}`, startLateness),
+      ...(missed > 0 ? [`${name} had no room for ${String(missed)} calls`] : []),
+    ];
+  });
+}
+
+function late(what: string, { count, p99 }: Percentiles): readonly string[] {
+  if (count === 0 || p99 <= MAX_LATENESS_MS) return [];
+  return [`${what} were late by ${p99.toFixed(1)} ms at the 99th percentile, more than ${String(MAX_LATENESS_MS)} ms`];
+}

@@ -1,0 +1,148 @@
+// What happened over time, stretch by stretch, for charts. A stretch is a second, or longer when the run is: a day must not
+// become a hundred thousand points.
+import type { CallFacts, WaitFact } from './call-facts.ts';
+import type { LoadResult, LoadSecond } from './load-result.ts';
+import type { WorkerSecond } from './worker-messages.ts';
+
+/** One look at the metrics page of a server. */
+export interface ServerLook {
+  /** CPU used since the process began, s. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  /** Calls it has open; undefined when it does not say. */
+  readonly sessions: number | undefined;
+  /** When it was looked at, ms. */
+  readonly lookedAtMs: number;
+}
+
+interface Stretch {
+  readonly live: Map<number, number>;
+  started: number;
+  finished: number;
+  failed: number;
+  readonly firstAudio: number[];
+  readonly replies: number[];
+  generatorCpu: number;
+  serverCpu: number | null;
+  serverMb: number | null;
+  serverSessions: number | null;
+}
+
+const MIN_STRETCH_MS = 1000;
+const MAX_STRETCHES = 1200;
+const MB = 2 ** 20;
+
+/** The course of one run. */
+export class SecondSeries {
+  readonly stretchMs: number;
+  readonly #stretches: Stretch[] = [];
+
+  /** @param lengthMs - expected length of the run. */
+  constructor(lengthMs: number) {
+    this.stretchMs = Math.max(MIN_STRETCH_MS, Math.ceil(lengthMs / MAX_STRETCHES / MIN_STRETCH_MS) * MIN_STRETCH_MS);
+  }
+
+  addWorker(worker: number, { live, started, cpu }: WorkerSecond, atMs: number): void {
+    const stretch = this.#at(atMs);
+    stretch.live.set(worker, Math.max(live, stretch.live.get(worker) ?? 0));
+    stretch.started += started;
+    stretch.generatorCpu = Math.max(stretch.generatorCpu, cpu);
+  }
+
+  addWait({ kind, fromMs, waitedMs }: WaitFact): void {
+    const stretch = this.#at(fromMs);
+    (kind === 'first_audio' ? stretch.firstAudio : stretch.replies).push(waitedMs);
+  }
+
+  addCall({ outcome }: CallFacts, atMs: number): void {
+    const stretch = this.#at(atMs);
+    stretch.finished += 1;
+    if (outcome === 'failed') stretch.failed += 1;
+  }
+
+  addServer(look: ServerLook, before: ServerLook | undefined, atMs: number): void {
+    const stretch = this.#at(atMs);
+    stretch.serverMb = look.residentBytes / MB;
+    stretch.serverSessions = look.sessions ?? null;
+    if (before === undefined || look.lookedAtMs <= before.lookedAtMs) return;
+    const cpu = (look.cpuSeconds - before.cpuSeconds) / ((look.lookedAtMs - before.lookedAtMs) / 1000);
+    stretch.serverCpu = Math.max(0, cpu);
+  }
+
+  get seconds(): readonly LoadSecond[] {
+    return this.#stretches.map((stretch, index) => {
+      const { started, finished, failed, generatorCpu, serverCpu, serverMb, serverSessions } = stretch;
+      const first = orderOf(stretch.firstAudio);
+      const reply = orderOf(stretch.replies);
+      return {
+        atS: (index * this.stretchMs) / 1000,
+        live: liveOf(stretch),
+        ...{ started, finished, failed },
+        ...{ firstAudioP50: first.p50, firstAudioP99: first.p99, firstAudioMax: first.max },
+        ...{ replyP50: reply.p50, replyP99: reply.p99, replyMax: reply.max },
+        ...{ generatorCpu, serverCpu, serverMb, serverSessions },
+      };
+    });
+  }
+
+  /** Calls at once. */
+  liveBetween(fromMs: number, toMs: number): { readonly mean: number; readonly max: number } {
+    const live = this.#between(fromMs, toMs).map(liveOf);
+    return { mean: live.length === 0 ? 0 : sum(live) / live.length, max: Math.max(0, ...live) };
+  }
+
+  /** Arrivals a second. */
+  startedBetween(fromMs: number, toMs: number): number {
+    const stretches = this.#between(fromMs, toMs);
+    const lengthS = (stretches.length * this.stretchMs) / 1000;
+    return lengthS === 0 ? 0 : sum(stretches.map(({ started }) => started)) / lengthS;
+  }
+
+  /** What the server used; null when it did not say. */
+  serverBetween(fromMs: number, toMs: number): LoadResult['server'] {
+    const stretches = this.#between(fromMs, toMs);
+    const cpu = stretches.flatMap(({ serverCpu }) => serverCpu ?? []);
+    const memory = stretches.flatMap(({ serverMb }) => serverMb ?? []);
+    if (cpu.length === 0) return null;
+    return { cpuMean: sum(cpu) / cpu.length, cpuMax: Math.max(...cpu), memoryMaxMb: Math.max(0, ...memory) };
+  }
+
+  #between(fromMs: number, toMs: number): readonly Stretch[] {
+    return this.#stretches.slice(Math.floor(fromMs / this.stretchMs), Math.max(1, Math.ceil(toMs / this.stretchMs)));
+  }
+
+  #at(atMs: number): Stretch {
+    const index = Math.max(0, Math.floor(atMs / this.stretchMs));
+    for (let next = this.#stretches.length; next <= index; next += 1) this.#stretches.push(emptyStretch());
+    return this.#stretches[index] ?? emptyStretch();
+  }
+}
+
+function emptyStretch(): Stretch {
+  return {
+    live: new Map(),
+    started: 0,
+    finished: 0,
+    failed: 0,
+    firstAudio: [],
+    replies: [],
+    generatorCpu: 0,
+    serverCpu: null,
+    serverMb: null,
+    serverSessions: null,
+  };
+}
+
+function liveOf({ live }: Stretch): number {
+  return sum([...live.values()]);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function orderOf(values: readonly number[]): Readonly<Record<'p50' | 'p99' | 'max', number | null>> {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (part: number): number | null => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null;
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+}

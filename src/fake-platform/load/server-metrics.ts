@@ -1,0 +1,43 @@
+// Reads the metrics page of the server under load: CPU and memory as every Prometheus client names them, and Parley's open
+// calls where there are any.
+import type { Clock } from '../../base/clock.ts';
+import { exchange, isGoodStatus, refusalOf, RequestFailure, type SendRequest } from '../../base/http-exchange.ts';
+import type { ServerLook } from './second-series.ts';
+
+const LIMITS = { firstByteMs: 900, maxAnswerBytes: 4 * 1024 * 1024 };
+const CPU = 'process_cpu_seconds_total';
+const MEMORY = 'process_resident_memory_bytes';
+const SESSIONS = 'parley_sessions_open';
+
+/**
+ * Looks once.
+ *
+ * @throws RequestFailure when the page does not answer, and RangeError when it is no such page.
+ */
+export async function lookAtServer(url: string, clock: Clock, send: SendRequest, signal: AbortSignal): Promise<ServerLook> {
+  const request = { method: 'GET', url, headers: {}, body: undefined } as const;
+  const page = await exchange({ clock, send, limits: LIMITS }, request, signal, async (answer) => {
+    if (!isGoodStatus(answer.status)) throw refusalOf(answer, clock);
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const chunk of answer.chunks) text += decoder.decode(chunk, { stream: true });
+    return text;
+  });
+  const cpuSeconds = sumOf(page, CPU);
+  const residentBytes = sumOf(page, MEMORY);
+  if (cpuSeconds === undefined || residentBytes === undefined) throw new RangeError(`the page has no ${CPU} or no ${MEMORY}`);
+  return { cpuSeconds, residentBytes, sessions: sumOf(page, SESSIONS), lookedAtMs: clock.monotonicMs() };
+}
+
+/** Why a look failed, in words that complete "the metrics page …". */
+export function lookFailure(error: unknown): string {
+  return error instanceof RequestFailure || error instanceof RangeError ? error.message : 'cannot be read';
+}
+
+/** All series of one name together; undefined when there is none. */
+function sumOf(page: string, name: string): number | undefined {
+  const found = [...page.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (?<value>\\S+)`, 'gmu'))].map(({ groups }) =>
+    Number(groups?.['value']),
+  );
+  return found.length === 0 ? undefined : found.reduce((sum, value) => sum + value, 0);
+}

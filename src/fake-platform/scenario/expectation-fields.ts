@@ -1,0 +1,84 @@
+// What a scenario file may expect of a call, of its welcome, or of one step.
+import { z } from 'zod';
+import { FINDING_CODES } from '../finding.ts';
+import { textPattern } from '../text-pattern.ts';
+import { fields, milliseconds, oneOf, words } from './fields.ts';
+
+const PATTERN_FORM = 'Words that must stand in one prompt, in any case, or a regular expression such as `/nine to (five|six)/i`.';
+
+function checkPattern(written: unknown, context: z.RefinementCtx): void {
+  if (typeof written !== 'string') return;
+  try {
+    textPattern(written);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'this is no pattern' });
+  }
+}
+
+/** A text, or several in the order they are heard in. */
+function heard(description: string) {
+  const one = words(PATTERN_FORM).superRefine(checkPattern);
+  return z
+    .union([one, z.array(one).min(1).max(100)], { error: 'write a text, or a list of texts' })
+    .describe(description)
+    .optional();
+}
+
+const COUNT = z.number({ error: 'give a whole number' }).int({ error: 'give a whole number' }).min(0).max(1000);
+
+/** Fields that the whole call and one step share. */
+const SHARED = {
+  heard: heard('What the server says, as far as it sends the text of its prompts; several texts in the order they are heard in.'),
+  not_heard: heard('What the server must not say.'),
+  prompts: z
+    .union(
+      [
+        COUNT.describe('Exactly so many.'),
+        fields('a number of prompts', {
+          at_least: COUNT.describe('The least number.').optional(),
+          at_most: COUNT.describe('The largest number.').optional(),
+        }),
+      ],
+      { error: 'give a whole number, or at_least and at_most' },
+    )
+    .describe('How many prompts are heard. A reply that is streamed in pieces counts as one prompt.')
+    .optional(),
+  latency_below_ms: milliseconds(
+    'Every reply begins sooner than this after the end of what the caller did. ms of the caller.',
+    1,
+  ).optional(),
+  gap_below_ms: milliseconds('No silence between two sounds of one reply is as long as this.', 1).optional(),
+  not_clipped: z
+    .literal(true, { error: 'write true, or leave it out' })
+    .describe('No sound of the server is cut off at full scale.')
+    .optional(),
+  ends: oneOf(
+    'How the call ends. `transferred` and `ended`: by the server, with a transfer or an end of the session. `hung_up`: by the caller, without a terminal event before. `lost`: the connection broke as `line` says.',
+    'transferred',
+    'ended',
+    'hung_up',
+    'lost',
+  ).optional(),
+  with_data: z
+    .record(z.string(), z.json().superRefine(checkPattern), { error: 'write name: value' })
+    .describe('Members of the data that come with the transfer or the end, such as `summary`. A text between slashes is a pattern.')
+    .optional(),
+};
+
+/** What is expected of a step or of the welcome. */
+export const STEP_EXPECTATIONS = fields('an expectation of a step', SHARED);
+
+/** What is expected of the whole call. */
+export const CALL_EXPECTATIONS = fields('an expectation of a call', {
+  ...SHARED,
+  allowed_findings: z
+    .array(z.enum(FINDING_CODES, { error: 'there is no such finding' }))
+    .max(FINDING_CODES.length)
+    .describe('Breaches of the contract that do not fail this test. Without it none is allowed.')
+    .optional(),
+});
+
+/** What a file may expect of one step, or of the welcome. */
+export type StepExpectations = z.infer<typeof STEP_EXPECTATIONS>;
+/** What a file may expect of a call. */
+export type CallExpectations = z.infer<typeof CALL_EXPECTATIONS>;

@@ -1,0 +1,48 @@
+// How tests went as JUnit XML, which build servers read: a suite for each file, a case for each run of a test.
+import library, { type Builder } from 'junit-report-builder';
+import { failureLines, testPlace, testTitle } from './report-text.ts';
+import type { TestResult } from './run.ts';
+
+/** The XML. Whatever a server says stands in it as text. */
+export function junitReport(results: readonly TestResult[]): string {
+  const report = newBuilder().name('parley test');
+  for (const file of new Set(results.map(({ test }) => test.file))) {
+    const suite = report.testSuite().name(xmlText(file));
+    for (const result of results.filter(({ test }) => test.file === file)) {
+      const { status, failures, call } = result;
+      const one = suite
+        .testCase()
+        .className(xmlText(file))
+        .name(xmlText(testTitle(result)))
+        .time((call?.durationMs ?? 0) / 1000);
+      if (status === 'skipped') one.skipped();
+      if (status === 'interrupted') one.error('the run was interrupted');
+      if (status === 'failed') {
+        const message = failures.map(({ place, expected, found }) => `${place}: expected ${expected}; ${found}`).join('\n');
+        one.failure(xmlText(message), testPlace(result)).standardOutput(cdataText(failureLines(result, false).join('\n')));
+      }
+    }
+  }
+  return report.build();
+}
+
+/** The library exports a builder where its types promise a module with one. */
+function newBuilder(): Builder {
+  const exported: unknown = library;
+  if (!isBuilder(exported)) throw new TypeError('junit-report-builder exports something else than a builder');
+  return exported.newBuilder();
+}
+
+function isBuilder(value: unknown): value is Builder {
+  return typeof value === 'object' && value !== null && 'newBuilder' in value;
+}
+
+/** Text for a CDATA section, whose end the library looks for only once. */
+function cdataText(text: string): string {
+  return xmlText(text).replaceAll(']]>', ']] >');
+}
+
+/** Without the characters that XML cannot hold. The library escapes the rest. */
+function xmlText(text: string): string {
+  return text.replaceAll(/[^\n\P{C}]/gu, ' ');
+}

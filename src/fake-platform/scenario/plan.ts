@@ -1,0 +1,144 @@
+// A test as it stands in a file as a test that can be run: what the caller does, what is expected of which part of the call,
+// and the settings of the call. Speaks no text and reads no file.
+import path from 'node:path';
+import type { CallOptions } from '../caller.ts';
+import { textPattern } from '../text-pattern.ts';
+import type { Expectation } from '../expectation.ts';
+import { keysOf } from '../key.ts';
+import type { Draft } from '../script-draft.ts';
+import type { CallExpectations, StepExpectations } from './expectation-fields.ts';
+import { lineConditions, type ScenarioFile, type ScenarioSettings, type ScenarioStep, type ScenarioTest } from './schema.ts';
+
+/** What is expected of one step, and what the step is called in messages. */
+export interface PlannedStep {
+  readonly label: string;
+  readonly expectations: readonly Expectation[];
+}
+
+/** A test that can be run once its drafts are spoken. */
+export interface PlannedTest {
+  readonly name: string;
+  /** The file as it was named, and the line on which the test begins. */
+  readonly file: string;
+  readonly line: number;
+  readonly settings: Pick<
+    CallOptions,
+    'sessionStart' | 'allowPartial' | 'hangUpAtMs' | 'conditions' | 'habits' | 'limits' | 'vendorConfig' | 'agentId'
+  > & { readonly organizationId?: string };
+  readonly drafts: readonly Draft[];
+  readonly welcome: readonly Expectation[];
+  /** As many as there are drafts. */
+  readonly steps: readonly PlannedStep[];
+  readonly call: readonly Expectation[];
+}
+
+/**
+ * All tests of a file, in order.
+ *
+ * @param name - of the file; recordings that it names start at its folder.
+ * @param lines - on which its tests begin.
+ */
+export function planTests(file: ScenarioFile, name: string, lines: readonly number[]): readonly PlannedTest[] {
+  return file.tests.map((test, index) => plannedTest(test, file.defaults ?? {}, name, lines[index] ?? 1));
+}
+
+function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, file: string, line: number): PlannedTest {
+  const settings: ScenarioSettings = { ...defaults, ...test, expect: { ...defaults.expect, ...test.expect } };
+  const steps = test.steps ?? [];
+  return {
+    name: test.name,
+    file,
+    line,
+    settings: callSettings(settings),
+    drafts: steps.map((step) => plannedDraft(step, path.dirname(file))),
+    welcome: stepExpectations(test.welcome),
+    steps: steps.map((step) => ({ label: stepLabel(step), expectations: [...interruption(step), ...stepExpectations(step.expect)] })),
+    call: callExpectations(settings.expect ?? {}),
+  };
+}
+
+function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
+  const { agent, organization, session, vendor_config, allow_partial, habits, line, limits, hang_up_at_ms } = settings;
+  return {
+    ...(agent === undefined ? {} : { agentId: agent }),
+    ...(organization === undefined ? {} : { organizationId: organization }),
+    ...(session === undefined ? {} : { sessionStart: { name: session.name ?? '', parameters: session.parameters ?? {} } }),
+    ...(vendor_config === undefined ? {} : { vendorConfig: vendor_config }),
+    ...(allow_partial === undefined ? {} : { allowPartial: allow_partial }),
+    habits: { terminatorIncluded: habits?.send_terminator ?? false, singleDigitDirect: habits?.direct_digit ?? false },
+    ...(line === undefined ? {} : { conditions: lineConditions(line) }),
+    limits: {
+      ...(limits?.call_ms === undefined ? {} : { callMs: limits.call_ms }),
+      ...(limits?.connect_ms === undefined ? {} : { connectMs: limits.connect_ms }),
+      ...(limits?.answer_ms === undefined ? {} : { answerMs: limits.answer_ms }),
+    },
+    ...(hang_up_at_ms === undefined ? {} : { hangUpAtMs: hang_up_at_ms }),
+  };
+}
+
+function plannedDraft(step: ScenarioStep, folder: string): Draft {
+  return {
+    ...plannedAction(step, folder),
+    ...(step.interrupt_after_ms === undefined ? {} : { interruptMs: step.interrupt_after_ms }),
+    ...(step.interrupt_at === undefined ? {} : { interruptWord: step.interrupt_at }),
+  };
+}
+
+function plannedAction({ say, wav, press, wait_ms, send_event, hang_up }: ScenarioStep, folder: string): Draft {
+  if (say !== undefined) return { kind: 'say', text: say };
+  if (wav !== undefined) return { kind: 'wav', file: path.join(folder, wav) };
+  if (press !== undefined) return { kind: 'press', keys: keysOf(press) ?? [] };
+  if (wait_ms !== undefined) return { kind: 'wait', waitMs: wait_ms };
+  if (send_event !== undefined) return { kind: 'send_event', name: send_event.name, parameters: send_event.parameters ?? {} };
+  return hang_up === true ? { kind: 'hang_up' } : { kind: 'stay_silent' };
+}
+
+function stepLabel({ say, wav, press, wait_ms, send_event, hang_up }: ScenarioStep): string {
+  if (say !== undefined) return `say "${say}"`;
+  if (wav !== undefined) return `wav ${wav}`;
+  if (press !== undefined) return `press ${press}`;
+  if (wait_ms !== undefined) return `wait ${String(wait_ms)} ms`;
+  if (send_event !== undefined) return `send_event ${send_event.name}`;
+  return hang_up === true ? 'hang_up' : 'stay_silent';
+}
+
+function interruption({ interrupt_after_ms, interrupt_at }: ScenarioStep): readonly Expectation[] {
+  if (interrupt_after_ms !== undefined) return [{ kind: 'interruption', written: `interrupt_after_ms ${String(interrupt_after_ms)}` }];
+  return interrupt_at === undefined ? [] : [{ kind: 'interruption', written: `interrupt_at "${interrupt_at}"` }];
+}
+
+function callExpectations(expected: CallExpectations): readonly Expectation[] {
+  const { allowed_findings: allowed = [] } = expected;
+  return [...stepExpectations(expected), { kind: 'no_findings', written: 'no breach of the contract', allowed }];
+}
+
+function stepExpectations(expected: StepExpectations = {}): readonly Expectation[] {
+  const { heard, not_heard, prompts, latency_below_ms, gap_below_ms, not_clipped, ends, with_data } = expected;
+  const expectations: Expectation[] = [];
+  for (const text of listed(heard)) expectations.push({ kind: 'text', written: `heard ${quoted(text)}`, pattern: textPattern(text) });
+  for (const text of listed(not_heard))
+    expectations.push({ kind: 'no_text', written: `not_heard ${quoted(text)}`, pattern: textPattern(text) });
+  if (prompts !== undefined) {
+    const { at_least: least = 0, at_most: most = Infinity } =
+      typeof prompts === 'number' ? { at_least: prompts, at_most: prompts } : prompts;
+    const written = least === most ? String(least) : `at least ${String(least)}${most === Infinity ? '' : `, at most ${String(most)}`}`;
+    expectations.push({ kind: 'prompts', written: `prompts ${written}`, least, most });
+  }
+  if (latency_below_ms !== undefined)
+    expectations.push({ kind: 'latency', written: `latency_below_ms ${String(latency_below_ms)}`, belowMs: latency_below_ms });
+  if (gap_below_ms !== undefined)
+    expectations.push({ kind: 'gap', written: `gap_below_ms ${String(gap_below_ms)}`, belowMs: gap_below_ms });
+  if (not_clipped === true) expectations.push({ kind: 'no_clipping', written: 'not_clipped' });
+  if (ends !== undefined) expectations.push({ kind: 'outcome', written: `ends ${ends}`, outcome: ends });
+  for (const [name, value] of Object.entries(with_data ?? {}))
+    expectations.push({ kind: 'data', written: `with_data ${name}: ${JSON.stringify(value)}`, name, value });
+  return expectations;
+}
+
+function listed(texts: string | readonly string[] = []): readonly string[] {
+  return typeof texts === 'string' ? [texts] : texts;
+}
+
+function quoted(text: string): string {
+  return text.startsWith('/') ? text : `"${text}"`;
+}

@@ -1,0 +1,104 @@
+// The text of a scenario file as tests, or what is wrong with it and where. Any text is one or the other: nothing is thrown.
+// Knows no folders.
+import { LineCounter, isAlias, isNode, isPair, parseDocument, visit, type Document } from 'yaml';
+import type { z } from 'zod';
+import { isTooDeep, tooDeepLine } from './nesting.ts';
+import { SCENARIO_FILE, type ScenarioFile } from './schema.ts';
+
+/** Something wrong in a file. */
+export interface ScenarioProblem {
+  /** Counted from 1. */
+  readonly line: number;
+  /** The field, such as `tests[2].steps[0].press`; empty for the whole file. */
+  readonly field: string;
+  /** What is wrong and what is allowed. */
+  readonly message: string;
+}
+
+/** A file that can be used, with the line on which each of its tests begins; or what is wrong with it. */
+export type ReadScenarios =
+  | { readonly file: ScenarioFile; readonly lines: readonly number[] }
+  | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
+
+/** Most problems told at once. */
+const MAX_PROBLEMS = 50;
+const TOO_DEEP = 'this nests too deep for a scenario';
+
+/** Reads a file, YAML or JSON. */
+export function readScenarios(text: string): ReadScenarios {
+  const deep = tooDeepLine(text);
+  if (deep !== undefined) return { problems: [{ line: deep, field: '', message: TOO_DEEP }] };
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    return { problems: [{ line: lines.linePos(error.pos[0]).line, field: '', message: `this is no YAML or JSON: ${error.message}` }] };
+  }
+  const data = dataOf(document);
+  if (data === undefined) {
+    return { problems: [{ line: 1, field: '', message: 'an alias points nowhere, into itself, or multiplies too often: write it out' }] };
+  }
+  if (isTooDeep(data.value)) return { problems: [{ line: 1, field: '', message: TOO_DEEP }] };
+  const parsed = SCENARIO_FILE.safeParse(data.value);
+  const lineAt = (path: readonly PropertyKey[]): number => lineOf(document, lines, path);
+  if (parsed.success) {
+    return { file: parsed.data, lines: parsed.data.tests.map((_, index) => lineAt(['tests', index])) };
+  }
+  const [first, ...rest] = parsed.error.issues
+    .flatMap(flattened)
+    .slice(0, MAX_PROBLEMS)
+    .map((issue) => problemOf(issue, lineAt));
+  return { problems: [first ?? { line: 1, field: '', message: 'this is no file of scenarios' }, ...rest] };
+}
+
+/** The document as data; undefined when its aliases cannot be followed. */
+function dataOf(document: Document.Parsed): { readonly value: unknown } | undefined {
+  try {
+    // An anchor within itself would make data without an end.
+    const circles: string[] = [];
+    visit(document, {
+      Alias: (_, alias, path) => {
+        if (path.some((parent) => isNode(parent) && 'anchor' in parent && parent.anchor === alias.source)) circles.push(alias.source);
+      },
+    });
+    return circles.length > 0 ? undefined : { value: document.toJS({ maxAliasCount: 100 }) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a union only the nearest way is told: the one that got furthest into the value. */
+function flattened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const ways = issue.errors.map((errors) => errors.filter(({ code }) => code !== 'invalid_type'));
+  const inner = ways.find((errors) => errors.length > 0);
+  return inner === undefined ? [issue] : inner.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+function problemOf(issue: z.core.$ZodIssue, lineAt: (path: readonly PropertyKey[]) => number): ScenarioProblem {
+  const place = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
+  const field = place
+    .map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+  return { line: lineAt(place), field, message: issue.message };
+}
+
+/** The line of the innermost part of a path that exists, keys rather than values. */
+function lineOf(document: Document.Parsed, lines: LineCounter, path: readonly PropertyKey[]): number {
+  let offset = 0;
+  let node: unknown = document.contents;
+  const note = (found: unknown): void => {
+    if (isNode(found) && Array.isArray(found.range)) offset = found.range[0];
+  };
+  note(node);
+  for (const part of path) {
+    const source: unknown = isAlias(node) ? node.resolve(document) : node;
+    const items: unknown = typeof source === 'object' && source !== null && 'items' in source ? source.items : undefined;
+    if (!Array.isArray(items)) break;
+    const item: unknown = typeof part === 'number' ? items[part] : items.find((pair) => isPair(pair) && String(pair.key) === String(part));
+    if (item === undefined) break;
+    note(isPair(item) ? item.key : item);
+    node = isPair(item) ? item.value : item;
+  }
+  return lines.linePos(offset).line;
+}

@@ -1,0 +1,26 @@
+// How tests went, for programs: plain data for JSON. The sound of calls is left out; timelines of passed tests, too.
+import { callData } from '../result-text.ts';
+import type { TestResult, TestStatus } from './run.ts';
+
+/** One test. */
+export function testData({ test, round, status, failures, call }: TestResult): object {
+  const { file, line, name } = test;
+  return {
+    ...{ file, line, name, round, status, failures },
+    ...(call === undefined ? {} : { call: callData(call) }),
+    ...(call === undefined || status === 'passed' ? {} : { timeline: call.timeline }),
+  };
+}
+
+/** All tests together. */
+export function summaryData(results: readonly TestResult[], durationMs: number): object {
+  const count = (status: TestStatus): number => results.filter((result) => result.status === status).length;
+  return {
+    ok: results.every(({ status }) => status === 'passed'),
+    passed: count('passed'),
+    failed: count('failed'),
+    interrupted: count('interrupted'),
+    skipped: count('skipped'),
+    durationMs: Math.round(durationMs),
+  };
+}

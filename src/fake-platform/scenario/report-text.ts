@@ -1,0 +1,122 @@
+// How tests went, for people: one line each, and for a failed one what was expected, what was heard, and the whole call with
+// the turn that failed marked. Texts of servers are shown on one line and without control characters.
+import { createColors } from 'picocolors';
+import type { Reply } from '../turn.ts';
+import { timelineText } from '../timeline-text.ts';
+import type { TestResult, TestStatus } from './run.ts';
+
+/** Most lines of one timeline; the last ones of a longer call. */
+const MAX_TIMELINE = 300;
+/** Longest text of a server in one line, characters. */
+const MAX_TEXT = 400;
+
+/** Where the test stands, for editors that open what is printed: `file:line`. */
+export function testPlace({ test }: Pick<TestResult, 'test'>): string {
+  return `${test.file}:${String(test.line)}`;
+}
+
+/** The name of the test; with its round where it was run more than once. */
+export function testTitle({ test, round }: Pick<TestResult, 'test' | 'round'>): string {
+  return round === 1 ? test.name : `${test.name} (round ${String(round)})`;
+}
+
+/** One test in one line. */
+export function resultLine(result: TestResult, isColoured: boolean): string {
+  const colours = createColors(isColoured);
+  const paint: Record<TestStatus, (text: string) => string> = {
+    passed: colours.green,
+    failed: colours.red,
+    interrupted: colours.yellow,
+    skipped: colours.dim,
+  };
+  const { call } = result;
+  const length = call === undefined ? '' : `${(call.durationMs / 1000).toFixed(1)} s`;
+  const slowest = call === undefined ? undefined : slowestReply(call.replies);
+  const latency = slowest === undefined ? '' : `, slowest reply ${milliseconds(slowest.latencyMs)}`;
+  const words = `${testPlace(result)}  ${shown(testTitle(result))}`;
+  return `${paint[result.status](result.status.padEnd(11))}  ${words}  ${colours.dim(`${length}${latency}`)}`.trimEnd();
+}
+
+/** A failed test in full. */
+export function failureLines(result: TestResult, isColoured: boolean): readonly string[] {
+  const colours = createColors(isColoured);
+  const { failures, call } = result;
+  const failed = new Set(failures.flatMap(({ turn }) => turn ?? []));
+  return [
+    `${colours.red('FAILED')}  ${testPlace(result)}  ${shown(testTitle(result))}`,
+    ...failures.flatMap(({ place, expected, found, turn }) => [
+      `  ${colours.dim('expected')}  ${shown(place)}: ${shown(expected)}`,
+      `  ${colours.dim('found')}     ${colours.red(shown(found))}${turn === undefined || found.includes(`#${String(turn)}`) ? '' : ` (#${String(turn)})`}`,
+    ]),
+    ...(call === undefined ? [] : [...heardLines(call.replies, failed, isColoured), ...timelineLines(call, failed, isColoured)]),
+    ...(call === undefined ? [] : [`  ${colours.dim('conversation')}  ${call.conversationId}`]),
+  ];
+}
+
+function heardLines(replies: readonly Reply[], failed: ReadonlySet<number>, isColoured: boolean): readonly string[] {
+  const colours = createColors(isColoured);
+  return [
+    `  ${colours.dim('heard')}`,
+    ...replies.map((reply) => {
+      const words = reply.texts.length === 0 ? `${(reply.audioMs / 1000).toFixed(1)} s without text` : `"${shown(reply.texts.join(' '))}"`;
+      const latency = reply.latencyMs === undefined ? '' : `  +${milliseconds(reply.latencyMs)}`;
+      const cut = reply.isInterrupted ? '  interrupted' : '';
+      return marked(
+        failed.has(reply.turn),
+        `${`#${String(reply.turn)}`.padEnd(4)}  ${reply.kind.padEnd(13)}  ${words}${latency}${cut}`,
+        isColoured,
+      );
+    }),
+  ];
+}
+
+function timelineLines(call: NonNullable<TestResult['call']>, failed: ReadonlySet<number>, isColoured: boolean): readonly string[] {
+  const line = timelineText(isColoured);
+  const left = Math.max(0, call.timeline.length - MAX_TIMELINE);
+  return [
+    `  ${createColors(isColoured).dim(left === 0 ? 'timeline' : `timeline, without its first ${String(left)} lines`)}`,
+    ...call.timeline.slice(left).map((event) => marked(event.turn !== undefined && failed.has(event.turn), line(event), isColoured)),
+  ];
+}
+
+function marked(isMarked: boolean, line: string, isColoured: boolean): string {
+  return isMarked ? `${createColors(isColoured).red('  >')} ${line}` : `    ${line}`;
+}
+
+/** The last lines: how many passed, and the slowest reply of all with the test and the turn it belongs to. */
+export function summaryLines(results: readonly TestResult[], durationMs: number): readonly string[] {
+  const count = (status: TestStatus): number => results.filter((result) => result.status === status).length;
+  const others = (['interrupted', 'skipped'] as const).flatMap((status) =>
+    count(status) === 0 ? [] : [`${String(count(status))} ${status}`],
+  );
+  const counts = [`${String(count('passed'))} passed`, `${String(count('failed'))} failed`, ...others].join(', ');
+  const slowest = results
+    .flatMap((result) => {
+      const reply = slowestReply(result.call?.replies ?? []);
+      return reply === undefined ? [] : [{ result, reply }];
+    })
+    .sort((one, other) => other.reply.latencyMs - one.reply.latencyMs)[0];
+  return [
+    `${counts} in ${(durationMs / 1000).toFixed(1)} s`,
+    ...(slowest === undefined
+      ? []
+      : [
+          `slowest reply: ${milliseconds(slowest.reply.latencyMs)} to ${slowest.reply.kind} (#${String(slowest.reply.turn)}) in ${testPlace(slowest.result)} ${shown(testTitle(slowest.result))}`,
+        ]),
+  ];
+}
+
+function slowestReply(replies: readonly Reply[]): (Reply & { readonly latencyMs: number }) | undefined {
+  return replies
+    .flatMap((reply) => (reply.latencyMs === undefined ? [] : [{ ...reply, latencyMs: reply.latencyMs }]))
+    .sort((one, other) => other.latencyMs - one.latencyMs)[0];
+}
+
+function milliseconds(ms: number): string {
+  return `${String(Math.round(ms))} ms`;
+}
+
+/** A text of a file or of a server on one line. */
+function shown(text: string): string {
+  return text.replaceAll(/\p{C}+/gu, ' ').slice(0, MAX_TEXT);
+}

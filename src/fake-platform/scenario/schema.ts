@@ -1,0 +1,173 @@
+// The file format of scenarios: everything a file may hold, with the words that an editor shows. The one source of what is
+// accepted, of the types, and of docs/scenario.schema.json.
+import { z } from 'zod';
+import { checkConditions, type LineConditions } from '../conditions/line-conditions.ts';
+import { keysOf } from '../key.ts';
+import { CALL_EXPECTATIONS, STEP_EXPECTATIONS } from './expectation-fields.ts';
+import { fields, milliseconds, words } from './fields.ts';
+
+const YES = { error: 'write true, or leave it out' };
+const DATA = z.record(z.string(), z.json(), { error: 'write name: value' });
+
+/** What a step does; each has exactly one of these. */
+const ACTIONS = ['say', 'wav', 'press', 'wait_ms', 'stay_silent', 'send_event', 'hang_up'] as const;
+
+const EXACTLY_ONE = `a step does exactly one of ${ACTIONS.join(', ')}`;
+
+const STEP = fields('a step', {
+  say: words('The caller speaks this text.').optional(),
+  wav: words('The caller plays this recording; its path starts at the folder of this file.').optional(),
+  press: words('The caller presses these keys: 0 to 9, *, # and A to D. In quotes, such as "1234#".', 64)
+    .refine((text) => keysOf(text) !== undefined, { error: 'keys are 0 to 9, *, # and A to D' })
+    .optional(),
+  wait_ms: milliseconds('The caller says nothing for so long, whatever the server does meanwhile.').optional(),
+  stay_silent: z.literal(true, YES).describe('The caller says nothing until the server has said something about it.').optional(),
+  send_event: fields('an event', {
+    name: words('Name of the event.', 200),
+    parameters: DATA.describe('What it carries.').optional(),
+  })
+    .describe('The flow sends a custom event.')
+    .optional(),
+  hang_up: z.literal(true, YES).describe('The caller hangs up. Nothing can follow it.').optional(),
+  interrupt_after_ms: milliseconds('Begin this step so long into the prompts that play after the step before it.').optional(),
+  interrupt_at: words(
+    'Begin this step about when the prompts come to these words. The moment is guessed from the text and the length of the prompts.',
+  ).optional(),
+  expect: STEP_EXPECTATIONS.describe('What the reply to this step must be.').optional(),
+})
+  .refine((step) => ACTIONS.filter((action) => step[action] !== undefined).length === 1, { error: EXACTLY_ONE })
+  .refine((step) => step.interrupt_after_ms === undefined || step.interrupt_at === undefined, {
+    error: 'give interrupt_after_ms or interrupt_at, not both',
+    path: ['interrupt_at'],
+  })
+  .refine((step) => step.stay_silent === undefined || (step.interrupt_after_ms ?? step.interrupt_at) === undefined, {
+    error: 'silence interrupts nothing',
+    path: ['stay_silent'],
+  })
+  .meta({ oneOf: ACTIONS.map((action) => ({ required: [action] })) });
+
+const STEPS = z
+  .array(STEP, { error: 'write a list of steps' })
+  .max(500)
+  .superRefine((steps, context) => {
+    const after = steps.findIndex((step) => step.hang_up === true) + 1;
+    if (after > 0 && after < steps.length) context.addIssue({ code: 'custom', message: 'nothing can follow hang_up', path: [after] });
+  })
+  .describe(
+    'What the caller does, in order. Each step begins when it is the caller’s turn, unless it interrupts. After the last reply the caller hangs up. Without steps the caller hears the welcome and hangs up.',
+  );
+
+const POSITIVE = z.number({ error: 'give a number' }).positive({ error: 'give a number above 0' });
+
+const LINE = fields('a line', {
+  seed: z.number().int().describe('Decides all that is random; the same seed gives the same line. Default 1.').optional(),
+  jitter_ms: milliseconds('Whatever the platform sends is late by a random time up to this.').optional(),
+  burst_ms: milliseconds('Whatever the platform sends is held back and sent at once, every so many ms.').optional(),
+  lose_after_ms: milliseconds('The connection breaks at this time of the call.').optional(),
+  slow_reader: fields('a slow reader', {
+    pause_ms: milliseconds('Reading stops for so long after the first sound of each reply.').optional(),
+    bytes_per_second: POSITIVE.describe('Sound is read at most at this rate; 8000 is the rate at which it plays.').optional(),
+  })
+    .describe('The platform reads answers slowly.')
+    .optional(),
+});
+
+/** Settings of a call; the same fields stand in `defaults` and in each test. */
+const SETTINGS = {
+  agent: words('Agent to talk to. Default: the server decides.', 500).optional(),
+  organization: words('Organization of the call, in place of the one of the command line.', 500).optional(),
+  session: fields('a session', {
+    name: words('Name of the start event.', 200).optional(),
+    parameters: DATA.describe('What the flow has set before the call reaches the agent.').optional(),
+  })
+    .describe('What the flow sends with the start of the session.')
+    .optional(),
+  vendor_config: words('Opaque text of the administrator’s agent configuration.', 100_000).optional(),
+  allow_partial: z.boolean({ error: 'write true or false' }).describe('Accept PARTIAL answers. Default false.').optional(),
+  habits: fields('habits', {
+    send_terminator: z.boolean().describe('Hand the terminator over with the keys. Default false.').optional(),
+    direct_digit: z.boolean().describe('Answer a menu of one digit without reporting the first key before. Default false.').optional(),
+  })
+    .describe('What the platform does where the contract leaves it open.')
+    .optional(),
+  line: LINE.superRefine((line, context) => {
+    try {
+      checkConditions(lineConditions(line));
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'a line cannot be like this' });
+    }
+  })
+    .describe('How the line between platform and server behaves. Default: good.')
+    .optional(),
+  limits: fields('limits', {
+    call_ms: milliseconds('Longest call. Default 120000.', 1).optional(),
+    connect_ms: milliseconds('Longest time until the connection stands. Default 5000.', 1).optional(),
+    answer_ms: milliseconds('Longest wait for a sign of a reply. Default 10000.', 1).optional(),
+  })
+    .describe('What ends a call that does not end by itself.')
+    .optional(),
+  hang_up_at_ms: milliseconds('The caller hangs up at this time of the call, whatever happens then.').optional(),
+  expect: CALL_EXPECTATIONS.describe('What must be true of the whole call.').optional(),
+};
+
+const TEST = fields('a test', {
+  name: words('Name of the test; one name stands once in a file.', 200),
+  ...SETTINGS,
+  welcome: STEP_EXPECTATIONS.describe('What must be heard before the first step.').optional(),
+  steps: STEPS.optional(),
+});
+
+/** A whole file. */
+export const SCENARIO_FILE = fields('a file', {
+  $schema: z.string().describe('Address of the schema, for editors; not read.').optional(),
+  defaults: fields('defaults', SETTINGS)
+    .describe('Settings of all tests of this file; a test’s own win. Of `expect`, each field by itself.')
+    .optional(),
+  tests: z
+    .array(TEST, { error: 'write a list of tests' })
+    .min(1, { error: 'a file holds at least one test' })
+    .max(1000)
+    .superRefine((tests, context) => {
+      tests.forEach(({ name }, index) => {
+        if (tests.findIndex((other) => other.name === name) < index)
+          context.addIssue({ code: 'custom', message: 'another test of this file has the same name', path: [index, 'name'] });
+      });
+    })
+    .describe('The tests.'),
+});
+
+/** A file as it was read. */
+export type ScenarioFile = z.infer<typeof SCENARIO_FILE>;
+/** One test as it stands in a file. */
+export type ScenarioTest = ScenarioFile['tests'][number];
+/** One step as it stands in a file. */
+export type ScenarioStep = NonNullable<ScenarioTest['steps']>[number];
+/** Settings of a call. */
+export type ScenarioSettings = NonNullable<ScenarioFile['defaults']>;
+
+/** The conditions of a line as the caller takes them. */
+export function lineConditions(line: z.infer<typeof LINE>): LineConditions {
+  const { seed, jitter_ms, burst_ms, lose_after_ms, slow_reader } = line;
+  return {
+    ...(seed === undefined ? {} : { seed }),
+    ...(jitter_ms === undefined ? {} : { jitterMs: jitter_ms }),
+    ...(burst_ms === undefined ? {} : { burstMs: burst_ms }),
+    ...(lose_after_ms === undefined ? {} : { loseAfterMs: lose_after_ms }),
+    ...(slow_reader === undefined
+      ? {}
+      : {
+          slowReader: {
+            ...(slow_reader.pause_ms === undefined ? {} : { pauseMs: slow_reader.pause_ms }),
+            ...(slow_reader.bytes_per_second === undefined ? {} : { bytesPerSecond: slow_reader.bytes_per_second }),
+          },
+        }),
+  };
+}
+
+/** The published JSON Schema of a file, for editors. */
+export function scenarioJsonSchema(): object {
+  return {
+    title: 'Parley scenarios',
+    ...z.toJSONSchema(SCENARIO_FILE, { io: 'input' }),
+  };
+}

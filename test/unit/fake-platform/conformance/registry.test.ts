@@ -1,0 +1,22 @@
+// The list of checks: every one has a name of its own, says what it demands, and names rules.
+import { describe, expect, it } from 'vitest';
+import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
+import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';
+
+describe('the checks', () => {
+  it('have names of their own in kebab-case, a sentence, and rules', () => {
+    expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
+    for (const { id, title, rules } of CHECKS) {
+      expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)+$/u);
+      expect(title, id).toMatch(/^[A-Z].*\.$/u);
+      for (const rule of rules) expect(rule, id).toMatch(/^[GJO]-[0-9A-F]{2}$/u);
+    }
+  });
+
+  it('can be chosen by rule and by id, and all are without either', () => {
+    expect(chooseChecks(CHECKS, [], [])).toBe(CHECKS);
+    expect(chooseChecks(CHECKS, ['G-01'], []).map(({ id }) => id)).toEqual(['other-methods-unimplemented', 'both-methods-served']);
+    expect(chooseChecks(CHECKS, ['G-42'], ['one-default-agent']).map(({ id }) => id)).toEqual(['one-default-agent', 'chunk-size-and-form']);
+    expect(chooseChecks(CHECKS, ['no such rule'], [])).toEqual([]);
+  });
+});

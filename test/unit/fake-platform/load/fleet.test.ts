@@ -1,0 +1,207 @@
+// Workers as one: what they say is read as foreign, and a run ends in bounded time whatever they do.
+import { describe, expect, it } from 'vitest';
+import { Fleet } from '../../../../src/fake-platform/load/fleet.ts';
+import { Histogram } from '../../../../src/fake-platform/load/histogram.ts';
+import { readLoadResult } from '../../../../src/fake-platform/load/load-result.ts';
+import { runLoad, type LoadProgress } from '../../../../src/fake-platform/load/load-run.ts';
+import { orderSchema, reportSchema, type WorkerOrder, type WorkerReport } from '../../../../src/fake-platform/load/worker-messages.ts';
+import type { LoadWorker } from '../../../../src/fake-platform/load/worker-process.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { madeUpResult } from '../../../support/load-result.ts';
+
+const SCENARIO = {
+  name: 'keys',
+  agentId: '',
+  organizationId: '',
+  vendorConfig: '',
+  allowPartial: false,
+  session: { name: '', parameters: {} },
+  habits: {},
+};
+const PREPARE: Extract<WorkerOrder, { kind: 'prepare' }> = {
+  kind: 'prepare',
+  target: 'grpc://127.0.0.1:1',
+  profile: 'fake',
+  organizationId: 'o',
+  agentId: '',
+  bearer: false,
+  callsPerConnection: 100,
+  scenarios: [{ ...SCENARIO, script: [{ kind: 'press', keys: ['1'] }] }],
+  limits: { callMs: 1, connectMs: 1, answerMs: 1 },
+};
+
+/** A worker in the hands of a test. */
+class HeldWorker implements LoadWorker {
+  readonly orders: WorkerOrder[] = [];
+  isKilled = false;
+  say: (report: WorkerReport) => void = () => undefined;
+  leave: (why: string) => void = () => undefined;
+  readonly #obeys: boolean;
+
+  /** @param obeys - gets ready, and stops when told to. */
+  constructor(obeys = true) {
+    this.#obeys = obeys;
+  }
+
+  send(order: WorkerOrder): void {
+    this.orders.push(orderSchema.parse(structuredClone(order)));
+    if (this.#obeys && order.kind === 'prepare') this.say({ kind: 'ready' });
+    if (this.#obeys && order.kind === 'stop') this.say({ kind: 'done' });
+  }
+
+  listen(onReport: (report: WorkerReport) => void, onGone: (why: string) => void): void {
+    this.say = onReport;
+    this.leave = onGone;
+  }
+
+  kill(): void {
+    this.isKilled = true;
+  }
+}
+
+function second(more: Partial<Extract<WorkerReport, { kind: 'second' }>> = {}): WorkerReport {
+  const nothing = Histogram.empty().encoded;
+  const counts = { live: 2, started: 3, missed: 0, cpu: 0.5, loopDelayP99Ms: 1, loopDelayMaxMs: 2, residentBytes: 3 };
+  return { kind: 'second', ...counts, waits: [], calls: [], startLateness: nothing, timerLateness: nothing, ...more };
+}
+
+function fleetOf(workers: readonly HeldWorker[], clock = new FakeClock()): Fleet {
+  const left = [...workers];
+  return new Fleet(clock, workers.length, () => left.shift() ?? new HeldWorker());
+}
+
+const RUN = {
+  target: 't',
+  asked: 'a',
+  scenarios: [{ name: 'keys', weight: 1, meanMs: 1000 }],
+  kind: 'fixed',
+  phases: [{ durationMs: 2000, fromPerSecond: 5, toPerSecond: 5 }],
+  seed: 1,
+  warmUpMs: 0,
+  drainMs: 5000,
+} as const;
+
+describe('a fleet of workers', () => {
+  it('gives each its share of one run, and adds up what they heard', async () => {
+    const clock = new FakeClock();
+    const workers = [new HeldWorker(), new HeldWorker()];
+    const fleet = fleetOf(workers, clock);
+    await fleet.prepare(PREPARE);
+    const progress: LoadProgress[] = [];
+    const running = runLoad({ ...RUN, clock, fleet, signal: new AbortController().signal, onProgress: (each) => progress.push(each) });
+    const orders = workers.map(({ orders: given }) => given.at(-1));
+    expect(orders).toMatchObject([
+      { kind: 'run', worker: 0, workers: 2, expectedCalls: 3 },
+      { kind: 'run', worker: 1, workers: 2, expectedCalls: 3 },
+    ]);
+    await clock.advanceAsync(1300);
+    for (const [index, worker] of workers.entries()) {
+      worker.say(
+        second({
+          waits: [
+            { kind: 'first_audio', fromMs: 500, waitedMs: 10 + index },
+            { kind: 'key_reply', fromMs: 9999, waitedMs: 1 },
+          ],
+        }),
+      );
+    }
+    await clock.advanceAsync(1000);
+    expect(progress.at(-1)).toMatchObject({ live: 4, perSecond: 5, elapsedMs: 1800, lengthMs: 2000 });
+    for (const worker of workers) worker.say({ kind: 'done' });
+    const result = await running;
+    expect(result).toMatchObject({
+      saturated: false,
+      interrupted: false,
+      calls: { maxLive: 4 },
+      firstAudio: { count: 2 },
+      reply: { count: 0 },
+    });
+    expect(result.firstAudio.max).toBeCloseTo(11, 1);
+    // What was measured can be written down and read again.
+    expect(readLoadResult(JSON.stringify(result), 'it')).toEqual(result);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('hangs up when it is told to, and says what was measured', async () => {
+    const clock = new FakeClock();
+    const workers = [new HeldWorker(), new HeldWorker(false)];
+    const fleet = fleetOf(workers, clock);
+    const stop = new AbortController();
+    const running = runLoad({ ...RUN, clock, fleet, signal: stop.signal });
+    await clock.advanceAsync(700);
+    workers[0]?.say(second({ waits: [{ kind: 'first_audio', fromMs: 100, waitedMs: 10 }] }));
+    stop.abort();
+    await clock.advanceAsync(0);
+    expect(workers.map(({ orders }) => orders.at(-1))).toEqual([
+      { kind: 'stop', hangUp: true },
+      { kind: 'stop', hangUp: true },
+    ]);
+    // The second worker never answers: the run is over all the same.
+    await clock.advanceAsync(8000);
+    expect(await running).toMatchObject({ interrupted: true, firstAudio: { count: 1 }, countedToS: expect.closeTo(2, 0) as number });
+    fleet.close();
+    expect(workers.every(({ isKilled }) => isKilled)).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('ends calls that outlast the run', async () => {
+    const clock = new FakeClock();
+    const worker = new HeldWorker();
+    const running = runLoad({ ...RUN, clock, fleet: fleetOf([worker], clock), signal: new AbortController().signal });
+    await clock.advanceAsync(200 + 2000 + 5000);
+    expect(worker.orders.at(-1)).toEqual({ kind: 'stop', hangUp: true });
+    expect(await running).toMatchObject({ interrupted: false });
+  });
+
+  it.each<[string, (worker: HeldWorker) => void]>([
+    [
+      'it ended with SIGKILL',
+      (worker) => {
+        worker.leave('it ended with SIGKILL');
+      },
+    ],
+    [
+      'no such scenario',
+      (worker) => {
+        worker.say({ kind: 'failed', message: 'no such scenario' });
+      },
+    ],
+  ])('fails by name when a worker fails: %s', async (why, fail) => {
+    const clock = new FakeClock();
+    const workers = [new HeldWorker(), new HeldWorker()];
+    const running = runLoad({ ...RUN, clock, fleet: fleetOf(workers, clock), signal: new AbortController().signal });
+    const [, worker = new HeldWorker()] = workers;
+    fail(worker);
+    await expect(running).rejects.toThrow(`worker 2 of the load failed: ${why}`);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('does not wait for ever until a worker is ready', async () => {
+    const clock = new FakeClock();
+    const preparing = fleetOf([new HeldWorker(false)], clock).prepare(PREPARE);
+    const failed = expect(preparing).rejects.toThrow('was not ready within 30 s');
+    await clock.advanceAsync(30_000);
+    await failed;
+  });
+});
+
+describe('what a load and its workers say', () => {
+  it.each([{ kind: 'second' }, { kind: 'second', live: 'many' }, { kind: 'dance' }, 'ready', null])(
+    'is refused as a report: %j',
+    (message) => {
+      expect(reportSchema.safeParse(message).success).toBe(false);
+    },
+  );
+
+  it('is refused as an order when a step is none', () => {
+    const script = [{ kind: 'say', label: 'x', mulaw: 'no bytes' }];
+    expect(orderSchema.safeParse({ ...PREPARE, scenarios: [{ ...SCENARIO, script }] }).success).toBe(false);
+    expect(orderSchema.safeParse(PREPARE).success).toBe(true);
+  });
+
+  it('of a result is read with a sentence for what is none', () => {
+    expect(() => readLoadResult('{', 'a.json')).toThrow('a.json is no JSON');
+    expect(() => readLoadResult('{"version":2}', 'a.json')).toThrow('a.json is no result of a load: version');
+    expect(readLoadResult(JSON.stringify(madeUpResult()), 'a.json').calls.finished).toBe(1000);
+  });
+});

@@ -1,0 +1,188 @@
+// Waits count from the moment they should have begun: a server that stands still for two seconds is found in the figures,
+// although no call could be answered meanwhile.
+import { setMaxListeners } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { arrivalsOf } from '../../../../src/fake-platform/load/arrivals.ts';
+import type { CallFacts, WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
+import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
+import { Generator } from '../../../../src/fake-platform/load/generator.ts';
+import { LateClock } from '../../../../src/fake-platform/load/late-clock.ts';
+import { holdLoadCall } from '../../../../src/fake-platform/load/load-call.ts';
+import { LoadBook } from '../../../../src/fake-platform/load/load-book.ts';
+import { KnownSounds } from '../../../../src/fake-platform/load/prompt-watch.ts';
+import { saturationOf } from '../../../../src/fake-platform/load/saturation.ts';
+import { loadProfile } from '../../../../src/fake-platform/profile.ts';
+import { parseTarget } from '../../../../src/fake-platform/target.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { startSmallServer, type SmallServer } from '../../../support/small-server.ts';
+
+let server: SmallServer | undefined;
+afterEach(() => {
+  server?.process.kill('SIGKILL');
+});
+
+const LIMITS = { callMs: 20_000, connectMs: 5000, answerMs: 10_000 };
+const PER_SECOND = 20;
+const LENGTH_MS = 3000;
+const STOP_AT_MS = 600;
+const STOPPED_MS = 2000;
+
+function facts(more: Partial<CallFacts> = {}): CallFacts {
+  const sound = { compared: 0, wrong: 0, short: 0, unknown: 0 };
+  const call = { scenario: 0, dueMs: 0, lateMs: 0, durationMs: 10, outcome: 'hung_up', replies: 1, isHeard: true } as const;
+  return { ...call, gapsMs: [], failures: [], breaches: [], sound, ...more };
+}
+
+describe('an open model', () => {
+  it('finds a server that stood still for two seconds', async () => {
+    server = await startSmallServer();
+    const { process: child } = server;
+    const target = parseTarget(server.target);
+    const pool = new ConnectionPool({ target, profile: loadProfile('fake'), clock: systemClock, connectLimitMs: 5000 }, 100);
+    const zeroMs = systemClock.monotonicMs() + 200;
+    const known = new KnownSounds();
+    const { signal } = new AbortController();
+    setMaxListeners(0, signal);
+    const generator = new Generator({
+      clock: systemClock,
+      zeroMs,
+      maxLive: 1000,
+      arrivals: arrivalsOf({
+        kind: 'fixed',
+        phases: [{ durationMs: LENGTH_MS, fromPerSecond: PER_SECOND, toPerSecond: PER_SECOND }],
+        seed: 1,
+        weights: [1],
+      }),
+      hold: async (arrival, onWaited) => {
+        const line = pool.line({
+          conversationId: `c-${String(arrival.number)}`,
+          organizationId: 'o',
+          agentId: '',
+          vendorConfig: '',
+          allowPartial: false,
+        });
+        const scenario = {
+          ...{ name: 'listen', script: [], agentId: '', organizationId: '', vendorConfig: '', allowPartial: false },
+          ...{ session: { name: '', parameters: {} }, habits: {} },
+        };
+        const held = await holdLoadCall({ arrival, scenario, line, clock: systemClock, zeroMs, known, limits: LIMITS, signal, onWaited });
+        line.close();
+        return held;
+      },
+    });
+    systemClock.after(200 + STOP_AT_MS, () => child.kill('SIGSTOP'));
+    systemClock.after(200 + STOP_AT_MS + STOPPED_MS, () => child.kill('SIGCONT'));
+    await generator.over;
+    pool.close();
+
+    const report = generator.take();
+    const book = new LoadBook({ workers: 1, countedFromMs: 0, countedToMs: LENGTH_MS });
+    const nothing = { loopDelayP99Ms: 0, loopDelayMaxMs: 0, residentBytes: 0, cpu: 0.1, timerLateness: report.startLateness.encoded };
+    book.add(
+      0,
+      {
+        kind: 'second',
+        ...report,
+        ...nothing,
+        waits: [...report.waits],
+        calls: [...report.calls],
+        startLateness: report.startLateness.encoded,
+      },
+      0,
+    );
+    const { firstAudio, calls, sound, seconds } = book.account;
+    expect(calls).toMatchObject({ finished: (PER_SECOND * LENGTH_MS) / 1000, failed: 0 });
+    // Calls were due all the while, so the waits are spread evenly over the two seconds. One caller after the other would have
+    // noticed one wait.
+    expect(firstAudio.count).toBe(calls.finished);
+    expect(firstAudio.max).toBeGreaterThan(STOPPED_MS - 150);
+    const overOneSecond = report.waits.filter(({ waitedMs }) => waitedMs > STOPPED_MS / 2).length;
+    expect(overOneSecond).toBeGreaterThanOrEqual(PER_SECOND - 4);
+    expect(firstAudio.p50).toBeGreaterThan(200);
+    // And they stand where callers began to wait, not where the answer came.
+    expect(seconds[1]?.firstAudioMax).toBeGreaterThan(1000);
+    expect(sound).toMatchObject({ wrong: 0, short: 0, compared: calls.finished - 1 });
+  });
+
+  it('lets calls arrive although none before is over, and tells what it had no room for', async () => {
+    const clock = new FakeClock();
+    const resolvers: ((held: CallFacts) => void)[] = [];
+    const generator = new Generator({
+      clock,
+      zeroMs: 0,
+      maxLive: 15,
+      arrivals: arrivalsOf({ kind: 'fixed', phases: [{ durationMs: 2000, fromPerSecond: 10, toPerSecond: 10 }], seed: 1, weights: [1] }),
+      hold: () => new Promise((resolve) => resolvers.push(resolve)),
+    });
+    clock.advance(1000);
+    expect(generator.take()).toMatchObject({ live: 10, started: 10, missed: 0 });
+    clock.advance(1000);
+    expect(generator.take()).toMatchObject({ live: 15, started: 5, missed: 5 });
+    for (const resolve of resolvers) resolve(facts());
+    await generator.over;
+    expect(generator.take()).toMatchObject({ live: 0, started: 0, calls: { length: 15 } });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('begins no further call once it is stopped', async () => {
+    const clock = new FakeClock();
+    const generator = new Generator({
+      clock,
+      zeroMs: 0,
+      maxLive: 15,
+      arrivals: arrivalsOf({ kind: 'fixed', phases: [{ durationMs: 2000, fromPerSecond: 10, toPerSecond: 10 }], seed: 1, weights: [1] }),
+      hold: () => Promise.resolve(facts()),
+    });
+    clock.advance(500);
+    generator.stop();
+    await generator.over;
+    expect(generator.take().started).toBe(5);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('a load that cannot keep its own pace', () => {
+  /** A machine whose timers fire so much too late. */
+  function slowed(clock: FakeClock, byMs: number): LateClock {
+    return new LateClock({
+      nowMs: () => clock.nowMs(),
+      monotonicMs: () => clock.monotonicMs(),
+      after: (ms, task) => clock.after(ms + byMs, task),
+    });
+  }
+
+  function workersOf(byMs: number, cpu: number, missed = 0): LoadBook {
+    const clock = new FakeClock();
+    const late = slowed(clock, byMs);
+    const generator = new Generator({
+      clock: late,
+      zeroMs: 0,
+      maxLive: 100,
+      arrivals: arrivalsOf({ kind: 'fixed', phases: [{ durationMs: 2000, fromPerSecond: 5, toPerSecond: 5 }], seed: 1, weights: [1] }),
+      hold: () => Promise.resolve(facts()),
+    });
+    clock.advance(3000);
+    const { startLateness } = generator.take();
+    const book = new LoadBook({ workers: 1, countedFromMs: 0, countedToMs: 2000 });
+    const second = { kind: 'second', live: 0, started: 10, waits: [] as WaitFact[], calls: [] as CallFacts[] } as const;
+    const own = { cpu, missed, loopDelayP99Ms: 0, loopDelayMaxMs: 0, residentBytes: 1 };
+    book.add(
+      0,
+      { ...second, ...own, waits: [], calls: [], startLateness: startLateness.encoded, timerLateness: late.takeLateness().encoded },
+      1000,
+    );
+    return book;
+  }
+
+  it.each([
+    ['in time', 1, 0.5, 0, []],
+    ['late', 8, 0.5, 0, ['frames of worker 1 were late by', 'calls of worker 1 were late by']],
+    ['too busy', 1, 0.9, 0, ['worker 1 used 90 % of a core']],
+    ['too small', 1, 0.5, 3, ['worker 1 had no room for 3 calls']],
+  ])('is known by its own clock: %s', (_, byMs, cpu, missed, expected) => {
+    const reasons = saturationOf(workersOf(byMs, cpu, missed).workers);
+    expect(reasons).toHaveLength(expected.length);
+    for (const [index, reason] of expected.entries()) expect(reasons[index]).toContain(reason);
+  });
+});

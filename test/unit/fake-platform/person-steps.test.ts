@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { FakeCall, config, event, piece, press, prompt, REACTION_MS, welcomed } from '../../support/fake-line.ts';
+import { wordMoment } from '../../../src/fake-platform/word-moment.ts';
+
+describe('the moment of a word', () => {
+  const whole = { texts: ['Press 1 for hours,', '2 for the address.'], audioMs: 3700, isWhole: true };
+
+  it('is as far into the sound as the word is into the text', () => {
+    expect(wordMoment(whole, 'Press')).toBe(0);
+    expect(wordMoment(whole, 'ADDRESS')).toBe((29 / 37) * 3700);
+    expect(wordMoment(whole, 'hours, 2')).toBe((12 / 37) * 3700);
+  });
+
+  it('is not known before the reply is whole, and never when nobody says the word', () => {
+    expect(wordMoment({ ...whole, isWhole: false }, 'Press')).toBe('unknown');
+    expect(wordMoment(whole, 'goodbye')).toBe('never');
+  });
+});
+
+describe('steps of the caller', () => {
+  it('interrupts about when the prompt comes to a word, once its text is known', () => {
+    const call = new FakeCall({ script: [{ ...press('1'), interruptWord: 'address' }] });
+    call.turn(1).answer({ type: 'chunk', prompts: [piece(1000, true)] });
+    call.clock.advance(100);
+    call.turn(1).answer({ type: 'chunk', prompts: [piece(1000, true)] });
+    call.turn(1).answer({});
+    call.turn(1).complete(['Welcome. The address?']);
+    // 13 of 21 characters into 2000 ms.
+    call.clock.advance(1137);
+    expect(call.turn(2).kinds).not.toContain('dtmf_start');
+    call.clock.advance(2);
+    expect(call.turn(2).kinds).toContain('dtmf_start');
+  });
+
+  it('waits for its turn when the word is never said, and says that nothing was interrupted', async () => {
+    const call = new FakeCall({ script: [{ kind: 'hang_up', interruptWord: 'goodbye' }] });
+    call.turn(1).answer({ prompts: [{ ...prompt(1000, true), text: 'Welcome.' }] });
+    call.turn(1).complete();
+    call.clock.advance(1000 + REACTION_MS);
+    call.turn(2).complete();
+    call.turn(3).complete();
+    expect((await call.over).steps).toEqual([{ atMs: 1000 + REACTION_MS, fromTurn: 2, isInterruption: false }]);
+  });
+
+  it('G-70 stays silent until the server has said something about it', async () => {
+    const call = welcomed({ script: [{ kind: 'stay_silent' }, press('9')] }, { config: config({ noInputMs: 3000, digits: 1 }) });
+    call.clock.advance(1000 + 2999);
+    expect(call.turns).toHaveLength(2);
+    call.clock.advance(1);
+    expect(call.turn(3).kinds).toEqual(['no_input']);
+    call.turn(2).complete();
+    call.turn(3).answer({ prompts: [prompt(500)], config: config({ digits: 1 }) });
+    call.turn(3).complete();
+    call.clock.advance(500 + REACTION_MS);
+    expect(call.turns.at(-1)?.kinds).toEqual(['dtmf_start']);
+    call.turn(5).complete();
+    const metadata = { reason: 'asked' };
+    call.turn(6).answer({ event: { kind: 'transfer', name: 'transfer_requested', metadata } });
+    call.turn(6).complete();
+    const { steps, terminal, outcome } = await call.over;
+    expect(outcome).toBe('transferred');
+    expect(terminal).toEqual({ kind: 'transfer', name: 'transfer_requested', metadata, turn: 6 });
+    expect(steps.map(({ fromTurn }) => fromTurn)).toEqual([2, 5]);
+  });
+
+  it('marks what was begun in the middle of a prompt', async () => {
+    const call = welcomed({ script: [press('1', 400), press('2')] }, { config: config({ digits: 1 }) }, true);
+    call.clock.advance(400);
+    call.turn(2).complete();
+    call.turn(3).answer(event('session_end'));
+    call.turn(3).complete();
+    expect((await call.over).steps).toEqual([{ atMs: 400, fromTurn: 3, isInterruption: true }]);
+  });
+});

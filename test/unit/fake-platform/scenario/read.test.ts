@@ -1,0 +1,199 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { packageRoot } from '../../../../src/base/package-root.ts';
+import { readScenarios } from '../../../../src/fake-platform/scenario/read.ts';
+import { scenarioJsonSchema } from '../../../../src/fake-platform/scenario/schema.ts';
+
+/** Problems as `line field: message`. */
+function problemsOf(text: string): readonly string[] {
+  const read = readScenarios(text);
+  return 'file' in read ? [] : read.problems.map(({ line, field, message }) => `${String(line)} ${field}: ${message}`);
+}
+
+/** A file with one test that has these lines. */
+function oneTest(...lines: readonly string[]): string {
+  return ['tests:', '  - name: one', ...lines.map((line) => `    ${line}`)].join('\n');
+}
+
+const SAMPLE = `# a comment
+defaults: { agent: front-desk }
+tests:
+  - name: first
+    welcome: { heard: [welcome, /press \\d/i] }
+    steps:
+      - press: '1'
+        interrupt_after_ms: 400
+        expect: { prompts: { at_least: 1 }, latency_below_ms: 800 }
+      - hang_up: true
+
+  - name: second
+    line: { jitter_ms: 40, slow_reader: { pause_ms: 200 } }
+    expect: { ends: transferred, with_data: { summary: /hours/, deep: [1, { a: null }] }, allowed_findings: [chunk_size] }
+`;
+
+describe('files of scenarios', () => {
+  it('are read with the line of each test, from YAML and from JSON', () => {
+    const read = readScenarios(SAMPLE);
+    if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
+    expect(read.lines).toEqual([4, 12]);
+    expect(read.file.tests.map(({ name }) => name)).toEqual(['first', 'second']);
+    const json = readScenarios(JSON.stringify(read.file, undefined, '\t'));
+    expect('file' in json && json.file).toEqual(read.file);
+  });
+
+  it.each([
+    ['', '1 : a file must be written as fields: $schema, defaults, tests'],
+    ['tests: []', '1 tests: a file holds at least one test'],
+    ['tests: one', '1 tests: write a list of tests'],
+    ['tests: [}', '1 : this is no YAML or JSON: '],
+    ['a: 1\na: 2', '2 : this is no YAML or JSON: Map keys must be unique'],
+    ['tests: *nobody', '1 : an alias points nowhere'],
+    ['tests: &a [*a]', '1 : an alias points nowhere'],
+    [oneTest('stepz: []'), '3 tests[0].stepz: unknown field "stepz"; a test has name, agent,'],
+    [oneTest('steps:', '  - press: 1'), '4 tests[0].steps[0].press: write a text; one that looks like a number goes in quotes'],
+    [oneTest('steps:', '  - press: 12x'), '4 tests[0].steps[0].press: keys are 0 to 9'],
+    [oneTest('steps:', '  - {}'), '4 tests[0].steps[0]: a step does exactly one of say, wav,'],
+    [oneTest('steps:', '  - say: a', '    wav: b'), '4 tests[0].steps[0]: a step does exactly one of'],
+    [oneTest('steps:', '  - stay_silent: no'), '4 tests[0].steps[0].stay_silent: write true, or leave it out'],
+    [oneTest('steps:', '  - hang_up: true', '  - say: bye'), '5 tests[0].steps[1]: nothing can follow hang_up'],
+    [
+      oneTest('steps:', '  - say: a', '    interrupt_at: b', '    interrupt_after_ms: 1'),
+      '5 tests[0].steps[0].interrupt_at: give interrupt_after_ms or',
+    ],
+    [oneTest('expect:', '  heard: /(/'), '4 tests[0].expect.heard: "/(/" is no regular expression'],
+    [oneTest('expect:', '  heard: [a, /(/]'), '4 tests[0].expect.heard[1]: "/(/" is no regular expression'],
+    [oneTest('expect:', '  with_data: { a: /(/ }'), '4 tests[0].expect.with_data.a: "/(/" is no regular expression'],
+    [
+      oneTest('expect:', '  prompts: { at_lest: 1 }'),
+      '4 tests[0].expect.prompts.at_lest: unknown field "at_lest"; a number of prompts has at_least, at_most',
+    ],
+    [oneTest('expect:', '  ends: failed'), '4 tests[0].expect.ends: write one of transferred, ended, hung_up, lost'],
+    [oneTest('expect:', '  allowed_findings: [everything]'), '4 tests[0].expect.allowed_findings[0]: there is no such finding'],
+    [oneTest('line: { jitter_ms: 5000 }'), '3 tests[0].line: jitter: give 0 to 2000 ms'],
+    [oneTest('limits: { call_ms: 1.5 }'), '3 tests[0].limits.call_ms: give whole milliseconds'],
+    ['tests:\n  - name: a\n  - name: a', '3 tests[1].name: another test of this file has the same name'],
+  ])('are refused with the place: %j', (text, problem) => {
+    expect(problemsOf(text)[0]?.startsWith(problem), problemsOf(text)[0]).toBe(true);
+  });
+
+  it('are refused when they nest so deep that reading them could end the process', () => {
+    const columns = Array.from({ length: 500 }, (_, level) => `${' '.repeat(level)}a:`).join('\n');
+    // Each alias puts what the one before it holds forty levels deeper.
+    const deeper = (index: number): string =>
+      `a${String(index)}: &a${String(index)} ${'['.repeat(40)}*a${String(index - 1)}${']'.repeat(40)}`;
+    const aliases = ['a0: &a0 x', ...Array.from({ length: 2 }, (_, index) => deeper(index + 1))].join('\n');
+    const places = ['['.repeat(50_000), `a:\n${'- '.repeat(5000)}b`, columns, aliases].map((text) => problemsOf(text));
+    const message = 'this nests too deep for a scenario';
+    expect(places).toEqual([[`1 : ${message}`], [`2 : ${message}`], [`201 : ${message}`], [`1 : ${message}`]]);
+  });
+
+  it('may hold brackets in texts', () => {
+    const step = ['  - say: "[{[{ [ "', '    expect: { heard: "/\\\\[ {/" }'];
+    expect(problemsOf(oneTest('steps:', ...Array.from({ length: 60 }, () => step).flat()))).toEqual([]);
+  });
+
+  it('finds every problem, and each in its line', () => {
+    const text = oneTest('agent: 7', 'steps:', '  - press: "1"', '    expect: { herd: x }', '  - wait_ms: -1');
+    expect(problemsOf(text).map((problem) => problem.split(':')[0])).toEqual([
+      '3 tests[0].agent',
+      '6 tests[0].steps[0].expect.herd',
+      '7 tests[0].steps[1].wait_ms',
+    ]);
+  });
+
+  it('are accepted or refused with a place within the text, whatever they hold', () => {
+    const names = ['tests', 'name', 'steps', 'press', 'expect', 'heard', 'line', '__proto__', 'constructor', 'x'];
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom<unknown>(null, true, 1, -1.5, '', '1', '/(/', NaN),
+        fc.string(),
+        fc.array(tie('tree'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom(...names), tie('tree'), { maxKeys: 4 }),
+      ),
+    }));
+    const texts = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({
+        unit: fc.constantFrom(
+          '- ',
+          'a',
+          ': ',
+          '\n',
+          '  ',
+          '[',
+          '{',
+          '}',
+          ']',
+          '&a ',
+          '*a',
+          '!!map ',
+          '? ',
+          '"',
+          "'",
+          '|',
+          '#',
+          '%YAML 1.1\n---\n',
+        ),
+      }),
+      tree.map((value) => JSON.stringify(value)),
+      tree.map((value) => stringify({ tests: [{ name: 'a', steps: value, expect: value, line: value }] })),
+      fc
+        .tuple(fc.nat(SAMPLE.length), fc.nat(20), fc.string())
+        .map(([at, length, put]) => SAMPLE.slice(0, at) + put + SAMPLE.slice(at + length)),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        const read = readScenarios(text);
+        if ('file' in read) return read.lines.length === read.file.tests.length;
+        const lines = text.split('\n').length;
+        return read.problems.every(({ line, message }) => line >= 1 && line <= lines && message !== '');
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('have a schema that describes every field and knows no others', () => {
+    const nameless: string[] = [];
+    const look = (schema: unknown, place: string): void => {
+      if (typeof schema !== 'object' || schema === null) return;
+      const { properties, items, anyOf } = schema as { properties?: Record<string, unknown>; items?: unknown; anyOf?: readonly unknown[] };
+      if (properties !== undefined) expect(schema, place).toHaveProperty('additionalProperties', false);
+      for (const [name, field] of Object.entries(properties ?? {})) {
+        if (typeof field === 'object' && field !== null && !('description' in field)) nameless.push(`${place}.${name}`);
+        look(field, `${place}.${name}`);
+      }
+      look(items, `${place}[]`);
+      for (const way of anyOf ?? []) look(way, place);
+    };
+    look(scenarioJsonSchema(), '');
+    expect(nameless).toEqual([]);
+    const committed: unknown = JSON.parse(readFileSync(path.join(packageRoot(), 'docs/scenario.schema.json'), 'utf8'));
+    expect(committed, 'run `npm run generate`').toEqual(scenarioJsonSchema());
+  });
+
+  it('have a page that names every field, and whose example is one', () => {
+    const page = readFileSync(path.join(packageRoot(), 'docs/scenarios.md'), 'utf8');
+    const names = [
+      ...JSON.stringify(scenarioJsonSchema()).matchAll(/"properties":\{"|"(?<name>[a-z_]+)":\{"(?:type|anyOf|description|\$ref)"/gu),
+    ]
+      .flatMap(({ groups }) => groups?.['name'] ?? [])
+      .filter((name) => !['items', 'additionalProperties', 'name'].includes(name));
+    expect(names.length).toBeGreaterThan(40);
+    expect(names.filter((name) => !page.includes(name))).toEqual([]);
+    const examples = [...page.matchAll(/^```yaml\n(?<text>[\s\S]*?)^```/gmu)].map(({ groups }) => groups?.['text'] ?? '');
+    expect(examples.map(problemsOf)).toEqual([[]]);
+  });
+
+  it('of the bundled bots name the schema, so that editors complete them', () => {
+    const folder = path.join(packageRoot(), 'bots/scenarios');
+    for (const file of readdirSync(folder)) {
+      expect(readFileSync(path.join(folder, file), 'utf8'), file).toMatch(
+        /^# yaml-language-server: \$schema=..\/..\/docs\/scenario.schema.json\n/u,
+      );
+    }
+  });
+});

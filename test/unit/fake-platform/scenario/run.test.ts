@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../../src/base/errors.ts';
+import type { CallOutcome } from '../../../../src/fake-platform/outcome.ts';
+import { junitReport } from '../../../../src/fake-platform/scenario/junit.ts';
+import { planTests } from '../../../../src/fake-platform/scenario/plan.ts';
+import { readScenarios } from '../../../../src/fake-platform/scenario/read.ts';
+import { failureLines, resultLine, summaryLines } from '../../../../src/fake-platform/scenario/report-text.ts';
+import {
+  runTests,
+  type PlacedCall,
+  type ReadyTest,
+  type RunOptions,
+  type RunProgress,
+} from '../../../../src/fake-platform/scenario/run.ts';
+import type { Reply } from '../../../../src/fake-platform/turn.ts';
+
+/** The tests of a file, ready; what they say is not needed here. */
+function testsOf(text: string): readonly ReadyTest[] {
+  const read = readScenarios(text);
+  if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
+  return planTests(read.file, 'folder/file.yaml', read.lines).map((test) => ({ ...test, script: [] }));
+}
+
+const named = (count: number): readonly ReadyTest[] =>
+  testsOf(`tests:\n${Array.from({ length: count }, (_, index) => `  - name: test ${String(index)}`).join('\n')}`);
+
+function reply(turn: number, texts: readonly string[], latencyMs: number): Reply {
+  return {
+    turn,
+    kind: turn === 1 ? 'session_start' : 'dtmf',
+    latencyMs,
+    atMs: 0,
+    prompts: 1,
+    audioMs: 900,
+    maxGapMs: 0,
+    texts,
+    isInterrupted: false,
+  };
+}
+
+function callOf(outcome: CallOutcome, more: Partial<PlacedCall> = {}): PlacedCall {
+  const none = { replies: [], heardTexts: [], findings: [], unmet: [], timeline: [], steps: [], terminal: undefined };
+  const sound = { heard: new Int16Array(8), said: new Int16Array(8) };
+  return { ok: true, outcome, durationMs: 1000, conversationId: 'c-1', ...none, ...sound, ...more };
+}
+
+function run(options: Partial<RunOptions> & Pick<RunOptions, 'tests' | 'place'>): ReturnType<typeof runTests> {
+  return runTests({ jobs: 4, signal: new AbortController().signal, ...options });
+}
+
+describe('a run of tests', () => {
+  it.each([1, 3, 50])('never has more than %i calls at once, and runs every round of every test', async (jobs) => {
+    let now = 0;
+    let most = 0;
+    const seen: RunProgress[] = [];
+    const results = await run({
+      tests: named(10),
+      jobs,
+      repeat: 2,
+      place: async () => {
+        most = Math.max(most, (now += 1));
+        await Promise.resolve();
+        now -= 1;
+        return callOf('hung_up');
+      },
+      onProgress: (progress) => seen.push(progress),
+    });
+    expect(most).toBe(Math.min(jobs, 20));
+    expect(results.map(({ test, round, status }) => `${test.name}/${String(round)} ${status}`)).toEqual(
+      [1, 2].flatMap((round) => Array.from({ length: 10 }, (_, index) => `test ${String(index)}/${String(round)} passed`)),
+    );
+    expect(seen.at(-1)).toEqual({ done: 20, failed: 0, running: 0, total: 20 });
+    expect(Math.max(...seen.map(({ running }) => running))).toBe(most);
+  });
+
+  it('begins no more tests after the signal, and tells calls that were cut from those that were not placed', async () => {
+    const stop = new AbortController();
+    const results = await run({
+      tests: named(5),
+      jobs: 2,
+      signal: stop.signal,
+      place: async ({ name }) => {
+        if (name === 'test 1') stop.abort();
+        await Promise.resolve();
+        return callOf(stop.signal.aborted ? 'interrupted' : 'hung_up');
+      },
+    });
+    expect(results.map(({ status }) => status)).toEqual(['interrupted', 'interrupted', 'skipped', 'skipped', 'skipped']);
+    expect(summaryLines(results, 1)[0]).toBe('0 passed, 0 failed, 2 interrupted, 3 skipped in 0.0 s');
+  });
+
+  it('stops at the first failure when told so, and names a call that could not be placed', async () => {
+    const place = (): Promise<never> => Promise.reject(new AppError('prompt_unusable', 'the line is gone'));
+    const statuses = async (bail: boolean): Promise<readonly string[]> =>
+      (await run({ tests: named(3), jobs: 1, bail, place })).map(({ status }) => status);
+    expect(await statuses(true)).toEqual(['failed', 'skipped', 'skipped']);
+    expect(await statuses(false)).toEqual(['failed', 'failed', 'failed']);
+    const [result] = await run({ tests: named(1), place });
+    expect(result?.failures).toEqual([{ place: 'call', expected: 'the call is placed', found: 'the line is gone' }]);
+  });
+
+  it('hands the sound to whoever keeps it and keeps none itself', async () => {
+    const lengths: (number | undefined)[] = [];
+    const onOver: RunOptions['onOver'] = ({ call }) => void lengths.push(call?.heard.length);
+    const [result] = await run({ tests: named(1), place: () => Promise.resolve(callOf('ended')), onOver });
+    expect([lengths, result?.call?.heard.length]).toEqual([[8], 0]);
+  });
+});
+
+const TWO_STEPS = `
+tests:
+  - name: hours <&> "]]>"
+    welcome: { heard: welcome, not_heard: hours }
+    steps:
+      - press: '1'
+        interrupt_at: hours
+        expect: { heard: nine to five, latency_below_ms: 300 }
+      - press: '0'
+        expect: { ends: transferred, with_data: { reason: asked } }
+`;
+
+/** A call on which both steps were done. */
+const GOOD: Partial<PlacedCall> = {
+  replies: [reply(1, ['Welcome.'], 20), reply(4, ['From nine to five.'], 250), reply(6, ['One moment.'], 20)],
+  steps: [
+    { atMs: 900, fromTurn: 3, isInterruption: true },
+    { atMs: 2000, fromTurn: 5, isInterruption: false },
+  ],
+  terminal: { kind: 'transfer', name: '', metadata: { reason: 'asked' }, turn: 6 },
+};
+
+async function failuresOf(call: PlacedCall): Promise<readonly string[]> {
+  const [result] = await run({ tests: testsOf(TWO_STEPS), place: () => Promise.resolve(call) });
+  return result?.failures.map(({ place, expected, found, turn }) => `${place} | ${expected} | ${found} | ${String(turn)}`) ?? [];
+}
+
+describe('the verdict on a call', () => {
+  it('judges the welcome and each step by its own replies', async () => {
+    expect(await failuresOf(callOf('transferred', GOOD))).toEqual([]);
+    const swapped = [reply(1, ['From nine to five, the hours.'], 20), reply(4, ['Welcome.'], 250), reply(6, [], 20)];
+    expect(await failuresOf(callOf('transferred', { ...GOOD, replies: swapped }))).toEqual([
+      'welcome | heard "welcome" | heard "From nine to five, the hours." | undefined',
+      'welcome | not_heard "hours" | heard "From nine to five, the hours." | undefined',
+      'step 1 (press 1) | heard "nine to five" | heard "Welcome." | undefined',
+    ]);
+  });
+
+  it('names the turn that was slow', async () => {
+    const replies = [reply(1, ['Welcome.'], 20), reply(4, ['From nine to five.'], 1450), reply(6, [], 20)];
+    expect(await failuresOf(callOf('transferred', { ...GOOD, replies }))).toEqual([
+      'step 1 (press 1) | latency_below_ms 300 | the reply to dtmf (#4) took 1450 ms | 4',
+    ]);
+  });
+
+  it('fails a step that was not done, or that interrupted nothing', async () => {
+    const steps = [{ atMs: 900, fromTurn: 3, isInterruption: false }];
+    const [interrupt, missed] = await failuresOf(callOf('ended', { ...GOOD, steps, terminal: undefined }));
+    expect(interrupt).toContain('interrupt_at "hours" | the prompts were over before that moment');
+    expect(missed).toBe('step 2 (press 0) | the step is done | the call was ended before it | undefined');
+  });
+
+  it('fails a call with a breach of the contract, and one that failed', async () => {
+    const finding = { code: 'chunk_size', rule: 'G-42', message: '3 bytes', turn: 4, atMs: 1, fatal: false } as const;
+    expect(await failuresOf(callOf('transferred', { ...GOOD, findings: [finding] }))).toEqual([
+      'call | no breach of the contract | G-42 chunk_size: 3 bytes | 4',
+    ]);
+    const [result] = await run({ tests: named(1), place: () => Promise.resolve(callOf('failed')) });
+    expect(result?.status).toBe('failed');
+  });
+});
+
+describe('the reports', () => {
+  const slow = async (): ReturnType<typeof runTests> =>
+    run({
+      tests: testsOf(TWO_STEPS),
+      place: () =>
+        Promise.resolve(
+          callOf('transferred', {
+            ...GOOD,
+            replies: [reply(1, ['Welcome.\u0007\u001b[31m ]]>'], 20), reply(4, ['From nine to five.'], 1450), reply(6, [], 20)],
+            timeline: [
+              { atMs: 900, who: 'caller', what: 'presses', detail: '1' },
+              { atMs: 2350, who: 'server', what: 'prompt', turn: 4, latencyMs: 1450 },
+            ],
+          }),
+        ),
+    });
+
+  it('show what was expected, what was heard, and the timeline with the slow turn marked', async () => {
+    const [result] = await slow();
+    if (result === undefined) throw new Error('there is no result');
+    expect(resultLine(result, false)).toBe('failed       folder/file.yaml:3  hours <&> "]]>"  1.0 s, slowest reply 1450 ms');
+    expect(failureLines(result, false)).toEqual([
+      'FAILED  folder/file.yaml:3  hours <&> "]]>"',
+      '  expected  step 1 (press 1): latency_below_ms 300',
+      '  found     the reply to dtmf (#4) took 1450 ms',
+      '  heard',
+      '    #1    session_start  "Welcome. [31m ]]>"  +20 ms',
+      '  > #4    dtmf           "From nine to five."  +1450 ms',
+      '    #6    dtmf           0.9 s without text  +20 ms',
+      '  timeline',
+      '       0.900  caller    presses               1',
+      '  >    2.350  server    prompt          #4      +1450 ms',
+      '  conversation  c-1',
+    ]);
+    expect(summaryLines([result], 2000)[1]).toBe('slowest reply: 1450 ms to dtmf (#4) in folder/file.yaml:3 hours <&> "]]>"');
+  });
+
+  it('are XML whatever a server says: escaped, and without characters that XML cannot hold', async () => {
+    const xml = junitReport([
+      ...(await slow()),
+      ...(await run({ tests: named(1), place: () => Promise.reject(new RangeError('\u0000\ud800')) })),
+    ]);
+    expect(xml).toContain('<testcase classname="folder/file.yaml" name="hours &lt;&amp;> &quot;]]>&quot;" time="1">');
+    expect(xml).toContain('message="step 1 (press 1): expected latency_below_ms 300; the reply to dtmf (#4) took 1450 ms"');
+    expect(xml).toContain('<testsuites name="parley test" tests="2" failures="2"');
+    // The name of one test, and the ends of two sections: what the server said ends none.
+    expect(xml.match(/\]\]>/gu)).toHaveLength(3);
+    // The characters that XML 1.0 allows; lone surrogates are none.
+    expect(xml).toMatch(/^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u);
+  });
+});
