@@ -6,6 +6,7 @@ import { toAppError } from '../base/errors.ts';
 import type { BotModule, BotProblem } from '../bot/loader.ts';
 import { placeInFolder } from '../bot/module-place.ts';
 import { TestCall } from '../bot/testing.ts';
+import { shownFile } from '../voice/prompt-files.ts';
 
 /** Each is tried in a call of its own. */
 const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promise<unknown>])[] = [
@@ -65,7 +66,8 @@ export async function probeBot({ file, bot }: BotModule, options: ProbeOptions):
   for (const recording of recordings) {
     const problem = await options.renderRecording(recording).then(
       () => undefined,
-      (thrown: unknown) => toAppError(thrown).message,
+      // No caller has typed the digits of this name, and its author needs all of it.
+      (thrown: unknown) => toAppError(thrown).message.replace(shownFile(recording), () => JSON.stringify(recording)),
     );
     if (problem !== undefined) problems.push({ file, problem, mend: 'put the recording into the prompts folder (bots.prompts_folder)' });
   }

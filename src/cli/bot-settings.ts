@@ -4,7 +4,15 @@ import type { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
-const NOT_NEEDED = ['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1', '--auth.data_sources=[]'];
+const NOT_NEEDED = [
+  ...['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1', '--auth.data_sources=[]', '--admin.enabled=false'],
+  ...['integration.client_secret', 'service_app.client_secret', 'oauth.client_secret', 'oauth.refresh_token'].map(secretLeftOut),
+  ...['static_token.access_token', 'store.keys'].map(secretLeftOut),
+];
+
+function secretLeftOut(name: string): string {
+  return `--admin.${name}=`;
+}
 
 /** Lets a command take `--folder` beside the flags of the configuration. */
 export function acceptBotSettings(command: Command): Command {

@@ -7,6 +7,8 @@ import { callerVoice, type CallerVoice } from './caller-voice.ts';
 export interface CallSurroundings {
   readonly clock: Clock;
   readonly isColoured: boolean;
+  /** A terminal on which progress can be drawn over itself; undefined where there is none. */
+  readonly progress?: NodeJS.WriteStream | undefined;
   /** The voice the caller speaks with; the command closes it. */
   readonly openVoice: () => Promise<CallerVoice>;
   readonly print: (line: string) => void;
@@ -21,6 +23,7 @@ export function processSurroundings(): CallSurroundings {
   return {
     clock: systemClock,
     isColoured: process.stdout.isTTY && process.stdout.hasColors(),
+    progress: process.stderr.isTTY ? process.stderr : undefined,
     openVoice: callerVoice,
     print: (line) => {
       console.log(line);

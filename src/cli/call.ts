@@ -3,42 +3,42 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { AppError } from '../base/errors.ts';
+import { scaledClock } from '../base/scaled-clock.ts';
 import { placeCall, type CallOptions } from '../fake-platform/caller.ts';
-import { parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
+import type { LineConditions } from '../fake-platform/conditions/line-conditions.ts';
+import { EXPECTATION_FORMS, parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
 import { GrpcConnection } from '../fake-platform/grpc-line.ts';
-import { loadProfile } from '../fake-platform/profile.ts';
+import { promptSound, type ChangeRate } from '../fake-platform/prompt-sound.ts';
 import { callRecording } from '../fake-platform/recording.ts';
 import { resultData, resultLines } from '../fake-platform/result-text.ts';
 import { SCRIPT_OPTIONS, draftScript, prepareScript, type GivenOption } from '../fake-platform/script-draft.ts';
-import { parseTarget, targetText } from '../fake-platform/target.ts';
+import { parseTarget } from '../fake-platform/target.ts';
 import { timelineText } from '../fake-platform/timeline-text.ts';
+import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from './failure.ts';
+import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
+import { paceOf, repeated, wholeNumber } from './option-values.ts';
 
-interface Flags {
-  readonly org: string;
+interface Flags extends AccessFlags, LineFlags {
   readonly agent?: string;
   readonly conversation?: string;
-  readonly profile: string;
   readonly param?: Readonly<Record<string, string>>;
-  readonly token?: string;
-  readonly tokenFile?: string;
-  readonly bearer?: true;
-  readonly ca?: string;
-  readonly serverName?: string;
-  readonly plaintext?: true;
   readonly hangupAfter?: number;
   readonly sendTerminator?: true;
   readonly directDigit?: true;
   readonly expect?: readonly string[];
+  readonly hears?: readonly string[];
   readonly record?: string;
   readonly json?: true;
   readonly maxSeconds: number;
+  readonly pace: number;
   readonly list?: true;
 }
 
 const LIST_LIMIT_MS = 10_000;
 const CONNECT_LIMIT_MS = 5000;
+const ANSWER_LIMIT_MS = 10_000;
 
 const EXAMPLES = `
 Steps are done in the order given. Each begins when it is the caller's turn; after the last reply the caller hangs up.
@@ -48,39 +48,38 @@ Examples:
   $ parley call grpc://localhost:50051 --org $ORG --say "opening hours please" --expect 'text:/nine to five/i'
   $ parley call bots.example.org --org $ORG --token-file token.jws --interrupt 2500 --press 0 --expect transfer
   $ parley call localhost:50051 --ca certificate.pem --org $ORG --token-file token.jws --list
+  $ parley call grpc://localhost:50051 --org $ORG --press 1 --jitter 150 --burst 400 --slow-reader 3000ms
+  $ parley call grpc://localhost:50051 --org $ORG --press 1 --pace 10
+
+A bad line delays only what the caller sends; a lost connection ends the call with the outcome "lost". At another pace than
+1 all times shown are those of the call, so that a server's own work seems to take so many times as long.
 
 Exit code: 0 as expected, 1 the call failed or an expectation was not met, 2 wrong usage, 130 interrupted.`;
 
 /** The command. Its surroundings default to this process. */
 export function callCommand(surroundings: CallSurroundings = processSurroundings()): Command {
   const given: GivenOption[] = [];
-  const command = new Command('call')
-    .description('place a call to a server as the platform does, in real time')
-    .argument('<target>', 'host:port or grpcs://host:port with TLS, grpc://host:port without')
-    .requiredOption('--org <id>', 'organization the call belongs to')
+  const command = new Command('call').description('place a call to a server as the platform does').argument('<target>', TARGET_FORMS);
+  withLineOptions(withAccessOptions(command))
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
     .option('--conversation <id>', 'conversation id (default: a new one)')
-    .option('--profile <name>', 'platform profile: a shipped name or a file', 'fake')
     .option('--param <name=value>', 'send this with the session start; may be repeated', parameter)
-    .option('--token-file <file>', 'data-source token to present')
-    .option('--token <token>', 'the token itself; others on this machine can read it in the process list')
-    .option('--bearer', 'present the token as "Bearer TOKEN"')
-    .option('--ca <file>', 'PEM of the only authorities to trust')
-    .option('--server-name <name>', 'name the certificate must carry (default: the host)')
-    .option('--plaintext', 'no TLS')
     .option('--say <text>', 'step: speak')
     .option('--wav <file>', 'step: speak from a recording')
     .option('--press <keys>', 'step: press keys, such as 1234#')
     .option('--wait <ms>', 'step: stay silent')
+    .option('--event <name[=json]>', 'step: the flow sends a custom event, such as bonus={"points":3}')
     .option('--hangup', 'step: hang up')
     .option('--interrupt <ms>', 'begin the next step this long into the prompts')
     .option('--hangup-after <ms>', 'hang up at this time of the call, whatever happens', wholeNumber)
     .option('--send-terminator', 'hand the terminator over with the keys (G-67)')
     .option('--direct-digit', 'answer a one-digit menu without START_OF_DTMF (G-64)')
-    .option('--expect <what>', 'text:/pattern/i, text:words, transfer, end or latency<800ms; may be repeated', repeated)
+    .option('--expect <what>', `${EXPECTATION_FORMS}; may be repeated`, repeated)
+    .option('--hears <wav>', 'expect this recording in a reply, sample by sample; may be repeated', repeated)
     .option('--record <file>', 'write a stereo WAV: left heard, right said')
     .option('--json', 'print JSON lines')
     .option('--max-seconds <n>', 'longest call', wholeNumber, 120)
+    .option('--pace <n>', 'so many times as fast as life, 1 to 50', paceOf, 1)
     .option('--list', 'list the agents instead of calling')
     .addHelpText('after', EXAMPLES)
     // Events come in the order of the command line across different options; their values alone would not tell.
@@ -105,7 +104,7 @@ async function runCommand(
     if (isMisuse) return command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
     throw thrown;
   };
-  const { access, drafts, expectations } = await understand(target, flags, given).catch(misused);
+  const { access, drafts, expectations, conditions } = await understand(target, flags, given).catch(misused);
   if (flags.list === true) {
     await listAgents(access, flags.json === true, surroundings);
     return;
@@ -113,7 +112,8 @@ async function runCommand(
   const voice = await surroundings.openVoice();
   try {
     const script = await prepareScript(drafts, { ...voice, readFile: readBounded }).catch(misused);
-    const { agent, conversation, hangupAfter } = flags;
+    const sounds = await Promise.all((flags.hears ?? []).map((file) => knownSound(file, voice.changeRate))).catch(misused);
+    const { agent, conversation, hangupAfter, pace } = flags;
     const call: CallOptions = {
       ...access,
       ...(agent === undefined ? {} : { agentId: agent }),
@@ -121,11 +121,14 @@ async function runCommand(
       ...(hangupAfter === undefined ? {} : { hangUpAtMs: hangupAfter }),
       sessionStart: { parameters: flags.param ?? {} },
       script,
-      expectations,
+      expectations: [...expectations, ...sounds],
       habits: { terminatorIncluded: flags.sendTerminator ?? false, singleDigitDirect: flags.directDigit ?? false },
-      limits: { callMs: flags.maxSeconds * 1000, connectMs: CONNECT_LIMIT_MS },
+      ...(conditions === undefined ? {} : { conditions }),
+      // A server takes its own time, however fast the call goes.
+      limits: { callMs: flags.maxSeconds * 1000, connectMs: CONNECT_LIMIT_MS * pace, answerMs: ANSWER_LIMIT_MS * pace },
+      replySound: sounds.length > 0 ? 'samples' : expectations.some(({ kind }) => kind === 'no_clipping') ? 'facts' : 'none',
       changeRate: voice.changeRate,
-      clock: surroundings.clock,
+      clock: pace === 1 ? surroundings.clock : scaledClock(pace, surroundings.clock),
     };
     await holdCall(call, flags, surroundings);
   } finally {
@@ -133,37 +136,30 @@ async function runCommand(
   }
 }
 
-type Access = Pick<CallOptions, 'target' | 'profile' | 'organizationId' | 'token' | 'bearer' | 'certificateAuthority' | 'serverName'>;
+/** @throws RangeError or AppError `prompt_unusable` when the file holds no recording. */
+async function knownSound(file: string, changeRate: ChangeRate): Promise<Expectation> {
+  return { written: `hears ${file}`, kind: 'sound', known: promptSound(await readBounded(file), changeRate) };
+}
 
 interface Understood {
   readonly access: Access;
   readonly drafts: ReturnType<typeof draftScript>;
   readonly expectations: readonly Expectation[];
+  readonly conditions: LineConditions | undefined;
 }
 
 /** @throws RangeError with a sentence for the user; async, so that everything wrong comes the same way. */
 async function understand(target: string, flags: Flags, given: readonly GivenOption[]): Promise<Understood> {
-  const { token, tokenFile, ca, serverName } = flags;
-  if (token !== undefined && tokenFile !== undefined) throw new RangeError('--token and --token-file: give one of them');
-  const address = targetText(parseTarget(target, flags.plaintext));
   const drafts = draftScript(given);
   const expectations = (flags.expect ?? []).map(parseExpectation);
-  const shown = tokenFile === undefined ? token : new TextDecoder().decode(await readBounded(tokenFile)).trim();
-  const access: Access = {
-    target: address,
-    profile: loadProfile(flags.profile),
-    organizationId: flags.org,
-    bearer: flags.bearer ?? false,
-    ...(shown === undefined ? {} : { token: shown }),
-    ...(ca === undefined ? {} : { certificateAuthority: await readBounded(ca) }),
-    ...(serverName === undefined ? {} : { serverName }),
-  };
-  return { access, drafts, expectations };
+  const conditions = lineConditionsOf(flags);
+  const access = await readAccess(target, flags);
+  return { access, drafts, expectations, conditions };
 }
 
 async function holdCall(
   options: CallOptions,
-  { json = false, record }: { json?: boolean; record?: string },
+  { json, record, pace }: Pick<Flags, 'json' | 'record' | 'pace'>,
   surroundings: CallSurroundings,
 ): Promise<void> {
   const { print, complain, isColoured } = surroundings;
@@ -177,11 +173,11 @@ async function holdCall(
       ...options,
       signal: stop.signal,
       onEvent: (event) => {
-        print(json ? JSON.stringify(event) : line(event));
+        print(json === true ? JSON.stringify(event) : line(event));
       },
     });
-    if (json) print(JSON.stringify({ result: resultData(result) }));
-    else print(['', ...resultLines(result, isColoured)].join('\n'));
+    if (json === true) print(JSON.stringify({ result: resultData(result), ...(pace === 1 ? {} : { pace }) }));
+    else print(['', ...resultLines(result, isColoured), ...paceLines(pace)].join('\n'));
     surroundings.setExitCode(result.outcome === 'interrupted' ? EXIT.interrupted : result.ok ? EXIT.ok : EXIT.failed);
     if (record !== undefined) await writeFile(record, callRecording(result));
   } catch (error) {
@@ -191,6 +187,11 @@ async function holdCall(
   } finally {
     forget();
   }
+}
+
+/** Says what the times of a fast call are worth. */
+function paceLines(pace: number): readonly string[] {
+  return pace === 1 ? [] : [`  at pace ${String(pace)}: a server's own work counts ${String(pace)} times in these times`];
 }
 
 async function listAgents(access: Access, json: boolean, { clock, print, complain, setExitCode }: CallSurroundings): Promise<void> {
@@ -210,17 +211,8 @@ async function listAgents(access: Access, json: boolean, { clock, print, complai
   }
 }
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('Give a whole number.');
-  return Number(text);
-}
-
 function parameter(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-}
-
-function repeated(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
 }

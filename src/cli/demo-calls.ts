@@ -1,10 +1,12 @@
-// The three calls of the demo: one to each bundled bot, each with what it must bring about.
+// The calls of the demo: one to each bundled bot, each with what it must bring about, and one more with another token.
 import { keysOf } from '../fake-platform/key.ts';
 import { parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
 import type { Step } from '../fake-platform/script.ts';
 
 /** One call of the demo. */
 export interface DemoCall {
+  /** Of its recording. */
+  readonly name: string;
   readonly agentId: string;
   readonly title: string;
   readonly script: readonly Step[];
@@ -14,29 +16,47 @@ export interface DemoCall {
 /** Speaks a text as the caller: µ-law, 8 kHz. */
 export type Speak = (text: string) => Promise<Uint8Array>;
 
+/** All calls of the demo. */
+export interface DemoCalls {
+  readonly withFirstToken: readonly DemoCall[];
+  /** Short: whoever watches has waited for the token already. */
+  readonly withNextToken: DemoCall;
+}
+
 /** Makes the calls. */
-export async function demoCalls(speak: Speak): Promise<readonly DemoCall[]> {
+export async function demoCalls(speak: Speak): Promise<DemoCalls> {
   const sentence = 'Hello Parley, can you hear me?';
-  return [
+  const withFirstToken: readonly DemoCall[] = [
     {
+      name: 'front-desk',
       agentId: 'front-desk',
       title: 'front-desk  the caller interrupts the menu, asks for the opening hours, then for a person',
       script: [press('1', 2500), press('0', 1500)],
       expectations: expecting('text:/welcome to the front desk/i', 'text:/nine to five/', 'text:/connect you/', 'transfer', 'latency<1s'),
     },
     {
+      name: 'echo',
       agentId: 'echo',
       title: 'echo        the caller says a sentence, hears it back, and ends with a key',
       script: [{ kind: 'say', label: sentence, mulaw: await speak(sentence) }, press('5')],
-      expectations: expecting('text:/say something/i', 'text:/goodbye/i', 'end', 'latency<2s'),
+      expectations: expecting('text:/say something/i', 'text:/goodbye/i', 'end', 'latency<5s'),
     },
     {
+      name: 'code-line',
       agentId: 'code-line',
       title: 'code-line   the caller enters a code, hears it back and confirms it',
       script: [press('4711'), press('1')],
-      expectations: expecting('text:/four digit code/', 'text:/You entered 4 7 1 1/', 'text:/thank you/i', 'end', 'latency<2s'),
+      expectations: expecting('text:/four digit code/', 'text:/You entered 4 7 1 1/', 'text:/thank you/i', 'end', 'latency<5s'),
     },
   ];
+  const withNextToken: DemoCall = {
+    name: 'front-desk-again',
+    agentId: 'front-desk',
+    title: 'front-desk  the caller calls again, with the new token, and asks for a person at once',
+    script: [press('0', 1000)],
+    expectations: expecting('text:/welcome to the front desk/i', 'text:/connect you/', 'transfer', 'latency<1s'),
+  };
+  return { withFirstToken, withNextToken };
 }
 
 function press(text: string, interruptMs?: number): Step {

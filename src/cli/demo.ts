@@ -1,27 +1,35 @@
-// `parley demo`: the whole way on one machine. A token issuer, the server with TLS and the token check, and one call to
-// each bundled bot, in real time.
+// `parley demo`: the whole way on one machine, in real time. A fake platform, a login, the server with TLS and the token
+// check, an organization that authorizes the app, a call to each bundled bot, a renewed token and a call with it.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { Command } from 'commander';
-import { createApp, type App } from '../app/app.ts';
-import { loadSettings } from '../app/config/load-settings.ts';
-import { createLogger } from '../base/log.ts';
-import { loadProfile } from '../fake-platform/profile.ts';
+import type { App } from '../app/app.ts';
+import { AppError } from '../base/errors.ts';
+import type { DataSourceRecord } from '../fake-platform/admin-api/data-source-book.ts';
 import { placeCall, type CallResult } from '../fake-platform/caller.ts';
-import type { Issuer } from '../fake-platform/issuer.ts';
+import { loadProfile } from '../fake-platform/profile.ts';
 import { callRecording } from '../fake-platform/recording.ts';
 import { timelineText } from '../fake-platform/timeline-text.ts';
-import { callerVoice } from './caller-voice.ts';
+import { callerVoice, type CallerVoice } from './caller-voice.ts';
 import { demoCalls, type DemoCall } from './demo-calls.ts';
+import {
+  authorize,
+  dataSourceOf,
+  DEMO_ORGANIZATION,
+  logIn,
+  renewed,
+  startDemoPlatform,
+  startDemoServer,
+  type DemoPlatform,
+} from './demo-platform.ts';
 import { EXIT } from './failure.ts';
 import { readyLine } from './serve.ts';
-import { prepareSurroundings } from './surroundings.ts';
 
 /** The command: exit code 0 when every call went as expected. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('start a token issuer and the server on free ports of this machine and place a call to each bundled bot')
+    .description('go the whole way on free ports of this machine: platform, login, server, authorization, calls, renewal')
     .option('--output <folder>', 'where the recordings go', 'demo-output')
     .addHelpText('after', '\nExample:\n  $ parley demo --output /tmp/calls')
     .action(async ({ output }: { output: string }) => {
@@ -35,47 +43,38 @@ export function demoCommand(): Command {
 }
 
 async function runDemo(folder: string, output: string): Promise<boolean> {
-  const surroundings = await prepareSurroundings(folder);
-  const { issuer, configFile, certificatePem } = surroundings;
+  const platform = await startDemoPlatform(folder);
   try {
-    const { settings } = loadSettings({ argv: [`--config=${configFile}`], env: {} });
-    const app = await createApp({ settings, log: createLogger({ level: settings.log.level }) });
+    console.log(`platform    ${platform.api.baseUrl}, tokens from ${platform.issuer.issuer}`);
+    await logIn(platform);
+    const app = await startDemoServer(platform);
     try {
       console.log(readyLine(app.ready));
+      const registered = await authorize(platform);
       await app.warmed;
-      return await placeCalls(app, issuer, Buffer.from(certificatePem), output);
+      return await placeCalls(app, platform, registered, output);
     } finally {
       await app.close();
     }
   } finally {
-    await issuer.close();
+    await platform.close();
   }
 }
 
-async function placeCalls(app: App, issuer: Issuer, certificateAuthority: Buffer, output: string): Promise<boolean> {
+async function placeCalls(app: App, platform: DemoPlatform, registered: DataSourceRecord, output: string): Promise<boolean> {
   const voice = await callerVoice();
   try {
     await mkdir(output, { recursive: true });
+    const calls = await demoCalls((text) => voice.speak(text));
     const results: (readonly [DemoCall, CallResult])[] = [];
-    for (const call of await demoCalls((text) => voice.speak(text))) {
-      console.log(`\n${call.title}`);
-      const isColoured = process.stdout.isTTY && process.stdout.hasColors();
-      const line = timelineText(isColoured);
-      const result = await placeCall({
-        ...call,
-        target: `grpcs://localhost:${String(app.ready.port)}`,
-        profile: loadProfile('fake'),
-        organizationId: issuer.claims.organizationId,
-        token: await issuer.issueToken(),
-        certificateAuthority,
-        changeRate: voice.changeRate,
-        onEvent: (event) => {
-          console.log(line(event));
-        },
-      });
-      await writeFile(path.join(output, `${call.agentId}.wav`), callRecording(result));
+    const place = async (call: DemoCall): Promise<void> => {
+      const result = await placeDemoCall(call, app, platform, voice);
+      await writeFile(path.join(output, `${call.name}.wav`), callRecording(result));
       results.push([call, result]);
-    }
+    };
+    for (const call of calls.withFirstToken) await place(call);
+    await renewed(platform, registered);
+    await place(calls.withNextToken);
     console.log();
     for (const [call, result] of results) console.log(summaryOf(call, result, output));
     return results.every(([, result]) => result.ok && result.findings.length === 0);
@@ -84,14 +83,31 @@ async function placeCalls(app: App, issuer: Issuer, certificateAuthority: Buffer
   }
 }
 
-function summaryOf({ agentId }: DemoCall, { ok, outcome, durationMs, findings, unmet }: CallResult, output: string): string {
+function placeDemoCall(call: DemoCall, app: App, { api, certificatePem }: DemoPlatform, voice: CallerVoice): Promise<CallResult> {
+  const token = dataSourceOf(api)?.jwsToken;
+  if (token === undefined) throw new AppError('platform_unavailable', 'the data source is gone; the log above says why');
+  console.log(`\n${call.title}`);
+  const line = timelineText(process.stdout.isTTY && process.stdout.hasColors());
+  return placeCall({
+    ...call,
+    ...{ token, changeRate: voice.changeRate, organizationId: DEMO_ORGANIZATION },
+    target: `grpcs://localhost:${String(app.ready.port)}`,
+    profile: loadProfile('fake'),
+    certificateAuthority: Buffer.from(certificatePem),
+    onEvent: (event) => {
+      console.log(line(event));
+    },
+  });
+}
+
+function summaryOf({ name }: DemoCall, { ok, outcome, durationMs, findings, unmet }: CallResult, output: string): string {
   const complaints = [
     ...unmet.map(({ expected, found }) => `expected ${expected}, found ${found}`),
     ...findings.map(({ message }) => message),
   ];
   const verdict = ok && complaints.length === 0 ? 'ok    ' : 'FAILED';
-  const file = path.relative(process.cwd(), path.join(output, `${agentId}.wav`));
-  return [`${verdict}  ${agentId.padEnd(10)}  ${outcome.padEnd(11)}  ${(durationMs / 1000).toFixed(1)} s  ${file}`, ...complaints].join(
+  const file = path.relative(process.cwd(), path.join(output, `${name}.wav`));
+  return [`${verdict}  ${name.padEnd(16)}  ${outcome.padEnd(11)}  ${(durationMs / 1000).toFixed(1)} s  ${file}`, ...complaints].join(
     '\n        ',
   );
 }

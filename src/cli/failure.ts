@@ -6,15 +6,20 @@ import { AppError, ERROR_MENDS } from '../base/errors.ts';
 /** Exit codes of all commands. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
-/** Prints a failure to standard error. @returns the exit code for it. */
-export function reportFailure(thrown: unknown): number {
+/** Prints a failure, by default to standard error. @returns the exit code for it. */
+export function reportFailure(
+  thrown: unknown,
+  print: (line: unknown) => void = (line) => {
+    console.error(line);
+  },
+): number {
   if (!(thrown instanceof AppError)) {
-    console.error(thrown instanceof Error ? thrown.stack : thrown);
+    print(thrown instanceof Error ? thrown.stack : thrown);
     return EXIT.failed;
   }
   const colors = pc.createColors(process.stderr.isTTY && process.stderr.hasColors());
-  console.error(`${colors.red(`error ${thrown.code}`)}  ${thrown.message}`);
+  print(`${colors.red(`error ${thrown.code}`)}  ${thrown.message}`);
   if (thrown.code === 'config_invalid') return EXIT.usage;
-  console.error(`${colors.dim('what to do')}  ${ERROR_MENDS[thrown.code]}`);
+  print(`${colors.dim('what to do')}  ${ERROR_MENDS[thrown.code]}`);
   return EXIT.failed;
 }

@@ -1,25 +1,16 @@
 #!/usr/bin/env node
-// The `parley` command. Each sub-command has a file of its own, which is loaded only when it is asked for: the server
-// must not wait for what the demo needs.
+// The `parley` command: finds the sub-command, runs it, and turns what it throws into a message and an exit code.
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { packageRoot } from '../base/package-root.ts';
+import { COMMANDS } from './commands.ts';
 import { EXIT, reportFailure } from './failure.ts';
 
 /** How long a command that is done may linger, ms. */
 const LEAVE_MS = 500;
-
-const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
-  ['serve', async () => (await import('./serve.ts')).serveCommand()],
-  ['bots', async () => (await import('./bots.ts')).botsCommand(leaveSoon)],
-  ['call', async () => (await import('./call.ts')).callCommand()],
-  ['config', async () => (await import('./config.ts')).configCommand(leaveSoon)],
-  ['demo', async () => (await import('./demo.ts')).demoCommand()],
-  ['health', async () => (await import('./health.ts')).healthCommand()],
-]);
 
 // Node 22 and newer keep compiled modules between starts when they are asked to; Node 20 has no such function.
 const enableCompileCache: unknown = Reflect.get(module, 'enableCompileCache');
@@ -40,7 +31,7 @@ try {
 /** The named command alone; all of them for help and for names that do not exist. */
 async function wanted(name: string | undefined): Promise<readonly Command[]> {
   const one = COMMANDS.get(name ?? '');
-  return one === undefined ? Promise.all([...COMMANDS.values()].map((load) => load())) : [await one()];
+  return one === undefined ? Promise.all([...COMMANDS.values()].map((load) => load(leaveSoon))) : [await one(leaveSoon)];
 }
 
 /** Ends the process although a loaded bot module may still keep it busy; what was printed has time to be written. */

@@ -3,13 +3,19 @@ import { Command } from 'commander';
 import { createApp, type App, type ReadySummary } from '../app/app.ts';
 import { originOf } from '../app/config/describe-settings.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
+import { linkAbort } from '../base/abort.ts';
+import { AppError } from '../base/errors.ts';
 import { createLogger, type LogFields, type Logger } from '../base/log.ts';
 import { EXIT } from './failure.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 import { catchStrayFailures } from './stray-failures.ts';
 
-/** The command. */
-export function serveCommand(): Command {
+/**
+ * The command.
+ *
+ * @param leave - ends the process soon although a bot that was loaded still keeps it busy.
+ */
+export function serveCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('serve'))
     .description('run the server until SIGTERM or SIGINT; open turns are finished first')
     .option('--json', 'print the ready line as JSON')
@@ -21,26 +27,51 @@ export function serveCommand(): Command {
     const loaded = loadSettings({ argv: settingsArguments(command) });
     const { settings } = loaded;
     const log = createLogger({ level: settings.log.level });
-    const app = await createApp({ settings, originOf: originOf(loaded), log });
-    stopOnSignal(app, log);
-    console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
+    const stopping = hearSignals(log, leave);
+    const app = await createApp({ settings, originOf: originOf(loaded), log, signal: stopping.signal }).catch((thrown: unknown) => {
+      leave();
+      // Whoever asked for it gets no error.
+      if (stopping.signal.aborted && thrown instanceof AppError && thrown.code === 'shutting_down') return undefined;
+      throw thrown;
+    });
+    if (app === undefined) {
+      log.info({}, 'stopped');
+      return;
+    }
+    const isGoingOn = stopping.started(app);
+    if (isGoingOn) console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
   });
 }
 
+/** What stops the server, from the first moment on. */
+interface Stopping {
+  /** Aborts when the start is to be given up. */
+  readonly signal: AbortSignal;
+  /** From now on an app is there to be closed. @returns false when it is closed at once, because a signal came before. */
+  started(app: App): boolean;
+}
+
 // The handlers stay: a library that writes files listens to signals, too, and sends them on when it is the last one.
-function stopOnSignal(app: App, log: Logger): void {
+function hearSignals(log: Logger, leave: () => void): Stopping {
+  const starting = linkAbort();
+  const running: { app?: App } = {};
   let isStopping = false;
-  let exitCode: number = EXIT.ok;
+  const close = (app: App, why: LogFields): void => {
+    const open = { openSessions: app.openSessions(), openTurns: app.openTurns() };
+    log.info({ ...why, ...open }, 'stopping: new calls are refused, open turns are finished');
+    void app.close().then(() => {
+      log.info({}, 'stopped');
+      leave();
+    });
+  };
   const stop = (why: LogFields): void => {
     if (isStopping) return;
     isStopping = true;
-    log.info({ ...why, openTurns: app.openTurns() }, 'stopping: new calls are refused, open turns are finished');
-    void app.close().then(() => {
-      log.info({}, 'stopped');
-      process.off('SIGTERM', onSignal);
-      process.off('SIGINT', onSignal);
-      process.exitCode = exitCode;
-    });
+    if (running.app !== undefined) close(running.app, why);
+    else {
+      log.info(why, 'stopping: the start is given up');
+      starting.abort('shutdown');
+    }
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     // The second signal is from somebody who does not want to wait.
@@ -49,11 +80,19 @@ function stopOnSignal(app: App, log: Logger): void {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // Who watches the process starts it anew; calls that are running are finished before.
-  catchStrayFailures(log, () => {
-    exitCode = EXIT.failed;
-    stop({});
-  });
+  return {
+    signal: starting.signal,
+    started: (app) => {
+      running.app = app;
+      if (isStopping) close(app, {});
+      // Who watches the process starts it anew; calls that are running are finished before.
+      catchStrayFailures(log, () => {
+        process.exitCode = EXIT.failed;
+        stop({});
+      });
+      return !isStopping;
+    },
+  };
 }
 
 /** The one line that says the server is ready. */

@@ -10,8 +10,15 @@ export function acceptSettings(command: Command): Command {
     .addHelpText('after', '\nEvery setting is a flag too: --section.key=value. `parley config` lists them, docs/config.md explains them.');
 }
 
-/** The arguments of such a command as `loadSettings` takes them. */
+/** The operands of such a command, which come before all flags of settings; an optional one may be missing. */
+export function operandsOf({ args, registeredArguments }: Command): readonly string[] {
+  const firstFlag = args.findIndex((argument) => argument.startsWith('-'));
+  return args.slice(0, Math.min(registeredArguments.length, firstFlag === -1 ? args.length : firstFlag));
+}
+
+/** The arguments of such a command as `loadSettings` takes them; operands of its own are left out. */
 export function settingsArguments(command: Command): readonly string[] {
   const file: unknown = command.getOptionValue('config');
-  return typeof file === 'string' ? [...command.args, `--config=${file}`] : command.args;
+  const flags = command.args.slice(operandsOf(command).length);
+  return typeof file === 'string' ? [...flags, `--config=${file}`] : flags;
 }

@@ -102,7 +102,7 @@ describe('parley bots check', () => {
       'fine.mjs': botModule('fine'),
       'broken.mjs': 'export default nonsense;',
       'silent.mjs': botModule('silent', '\n  no_input: () => { throw new Error("not today"); },\n  dtmf_input: () => 7,'),
-      'mute.mjs': botModule('mute', 'session_start: () => go(null, play("no-such.wav").listen()),'),
+      'mute.mjs': botModule('mute', 'session_start: () => go(null, play("no-such-4.wav").listen()),'),
       'slow.mjs': botModule('slow', 'speech_input: () => new Promise(() => undefined),'),
       'gone.mjs': botModule('gone', 'session_start: () => go(null, say("Bye.").end()),'),
     });
@@ -112,7 +112,7 @@ describe('parley bots check', () => {
     expect(last).toMatchObject({ ok: false, bots: 5 });
     expect(last.problems.map(({ file, problem, mend }) => `${file} | ${problem} | ${mend}`)).toEqual([
       expect.stringMatching(/^broken\.mjs \| nonsense is not defined \| look at broken\.mjs:1$/u),
-      expect.stringMatching(/^mute\.mjs \| .*no-such\.wav.* does not exist \| put the recording into the prompts folder/u),
+      expect.stringMatching(/^mute\.mjs \| .*no-such-4\.wav.* does not exist \| put the recording into the prompts folder/u),
       expect.stringMatching(/^silent\.mjs \| no_input: .*threw: not today \| look at silent\.mjs:4$/u),
       expect.stringMatching(/^silent\.mjs \| dtmf_input: .* \| mend this handler$/u),
       expect.stringMatching(/^slow\.mjs \| speech_input with a text: there was no answer within 100 ms/u),

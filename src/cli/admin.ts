@@ -1,0 +1,25 @@
+// `parley admin`: the platform's administration by hand. Each group of commands has a file of its own.
+import { Command } from 'commander';
+import { dataSourcesGroup } from './admin/data-sources.ts';
+import { loginCommand } from './admin/login.ts';
+import { orgsGroup } from './admin/orgs.ts';
+import { personAt, type Person } from './admin/person.ts';
+import { schemasGroup } from './admin/schemas.ts';
+import { tokenGroup } from './admin/token.ts';
+import { webhooksGroup } from './admin/webhooks.ts';
+
+/** The command with all its sub-commands. @param person - who is asked and shown something beside the output. */
+export function adminGroup(person: Person = personAt()): Command {
+  const group = new Command('admin')
+    .description('log in to the platform and look after organizations, data sources and webhooks by hand')
+    .addHelpText('after', '\nExample:\n  $ parley admin login --config my.yaml\n  $ parley admin orgs list --config my.yaml');
+  for (const part of [dataSourcesGroup(person), schemasGroup(), webhooksGroup(person)]) group.addCommand(part);
+  for (const part of [loginCommand(person), orgsGroup(person), tokenGroup(person)]) group.addCommand(part);
+  return throwing(group);
+}
+
+/** Lets a command and all below it throw where they would end the process. */
+function throwing(command: Command): Command {
+  command.commands.forEach(throwing);
+  return command.exitOverride();
+}

@@ -1,0 +1,126 @@
+// `parley admin data-sources create`, `update`, `renew` and `delete`. What brings a fresh nonce needs the store alone: a server
+// that runs beside it would refuse the calls that carry it.
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/by-hand/data-source-changes.ts';
+import type { DataSourceChange } from '../../admin/by-hand/organization-data-sources.ts';
+import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
+import type { AdminAccess } from '../../app/admin-access.ts';
+import { AppError } from '../../base/errors.ts';
+import { operandsOf } from '../settings-arguments.ts';
+import { alignedRows } from '../table.ts';
+import { demandAnswer, isConfirmed } from './confirmation.ts';
+import { CHANGE_HEADINGS, changeRow, consequenceOf } from './data-source-text.ts';
+import { neededOperand } from './operands.ts';
+import { inEach } from './organizations-meant.ts';
+import type { Person } from './person.ts';
+import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
+
+type Given = AdminWork & { readonly access: AdminAccess };
+
+/** `create`. */
+export function createCommand(): Command {
+  const command = adminCommand(new Command('create'), 'data-sources create --org $ORG --config my.yaml')
+    .description('register the data source that the configuration wants; refused when one that fits is there')
+    .requiredOption('--org <id>', 'the organization')
+    .addOption(new Option('--transport <name>', 'for which transport').choices(['grpc', 'websocket']).default('grpc'));
+  return command.action(async ({ org, transport }: { org: string; transport: 'grpc' | 'websocket' }) => {
+    await runWithAccess(command, 'change', async (given) => {
+      show(await (await dataSourcesOf(org, given)).create(transport, given.signal), given);
+    });
+  });
+}
+
+/** `renew`. */
+export function renewCommand(): Command {
+  const command = adminCommand(new Command('renew'), 'data-sources renew --org $ORG --config my.yaml')
+    .description('make fresh tokens, and put back what is not as the configuration wants it; a running server does so by itself')
+    .argument('[id]', 'only this data source')
+    .option('--org <id>', 'only this organization; needed with an id when several are known');
+  return command.action(async (_id: string | undefined, { org }: { org?: string }) => {
+    const [id] = operandsOf(command);
+    await runWithAccess(command, 'change', async (given) => {
+      const organizations = await organizationsMeant(org, given);
+      if (id !== undefined && organizations.length > 1)
+        throw new AppError('config_invalid', 'several organizations are known: name one with --org');
+      const changes = await inEach(organizations, given, (each) => openDataSources(each, given).renew(id, given.signal));
+      const rows = changes.map((change) => changeRow(change, given.clock.nowMs()));
+      given.output.table(changes, CHANGE_HEADINGS, rows, 'there is nothing to renew');
+    });
+  });
+}
+
+const SETTABLE = 'url, audience, subject, lifetime (minutes), status (active or disabled), message (why it is disabled)';
+
+/** `update`. */
+export function updateCommand(): Command {
+  const command = adminCommand(new Command('update'), 'data-sources update $ID --org $ORG --set status=disabled "message=We are moving"')
+    .description('change a data source; everything but the status brings a fresh token')
+    .argument('<id>', 'of the data source')
+    .requiredOption('--org <id>', 'its organization')
+    .requiredOption('--set <name=value...>', `what to change: ${SETTABLE}`, changed)
+    .option('--yes', 'give a fresh token also to a data source that this configuration does not use');
+  return command.action(async (_id: string, { org, set, yes = false }: { org: string; set: DataSourceChanges; yes?: boolean }) => {
+    const id = neededOperand(command);
+    demandSound(set);
+    // The status says nothing that a server would refuse calls for.
+    await runWithAccess(command, bringsToken(set) ? 'change' : 'look', async (given) => {
+      show(await (await dataSourcesOf(org, given)).update(id, set, yes, given.signal), given);
+    });
+  });
+}
+
+/** `delete`. @param person - who is asked when `--yes` is missing. */
+export function deleteCommand(person: Person): Command {
+  const command = adminCommand(new Command('delete'), 'data-sources delete $ID --org $ORG --yes --config my.yaml')
+    .description('delete a data source: calls of the organization no longer reach its address')
+    .argument('<id>', 'of the data source')
+    .requiredOption('--org <id>', 'its organization')
+    .option('--yes', 'do not ask');
+  return command.action(async (_id: string, { org }: { org: string }) => {
+    const id = neededOperand(command);
+    const what = `delete the data source ${id}`;
+    demandAnswer(command, what, person);
+    await runWithAccess(command, 'look', async (given) => {
+      const dataSources = await dataSourcesOf(org, given);
+      if (!(await isConfirmed(command, what, person, given))) return;
+      show(await dataSources.delete(id, given.signal), given);
+    });
+  });
+}
+
+async function dataSourcesOf(org: string, given: Given) {
+  const [organizationId = ''] = await organizationsMeant(org, given);
+  return openDataSources(organizationId, given);
+}
+
+function show(change: DataSourceChange, { output, clock }: Given): void {
+  output.show(change, alignedRows([CHANGE_HEADINGS, changeRow(change, clock.nowMs())]));
+  const consequence = consequenceOf(change, clock.nowMs());
+  if (consequence !== undefined) output.note(`note: ${consequence}\n`);
+}
+
+/** Reads one `name=value` behind those before it. */
+function changed(text: string, before: DataSourceChanges = {}): DataSourceChanges {
+  const at = text.indexOf('=');
+  const [name, value] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
+  if (value === '') throw new InvalidArgumentError('Write name=value.');
+  switch (name) {
+    case 'url':
+      if (!URL.canParse(value)) throw new InvalidArgumentError('The url is no address.');
+      return { ...before, url: value };
+    case 'audience':
+      return { ...before, audience: value };
+    case 'subject':
+      return { ...before, subject: value };
+    case 'message':
+      return { ...before, errorMessage: value };
+    case 'lifetime':
+      if (!/^[1-9]\d{0,3}$/u.test(value) || Number(value) > 1440) throw new InvalidArgumentError('A lifetime is 1 to 1440 minutes (J-01).');
+      return { ...before, tokenLifetimeMinutes: Number(value) };
+    case 'status':
+      if (value !== 'active' && value !== 'disabled') throw new InvalidArgumentError('A status is active or disabled.');
+      return { ...before, status: value };
+    default:
+      throw new InvalidArgumentError(`What can be set: ${SETTABLE}.`);
+  }
+}

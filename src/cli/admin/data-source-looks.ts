@@ -1,0 +1,41 @@
+// `parley admin data-sources list` and `get`: what the platform has, beside what the configuration wants. Both work while a
+// server runs.
+import { Command } from 'commander';
+import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
+import { alignedRows } from '../table.ts';
+import { DATA_SOURCE_HEADINGS, dataSourceMembers, dataSourceRow } from './data-source-text.ts';
+import { inEach } from './organizations-meant.ts';
+import { neededOperand } from './operands.ts';
+import { adminCommand, runWithAccess } from './run.ts';
+
+/** `list`; the exit code is 1 when an organization could not be looked at. */
+export function listCommand(): Command {
+  const command = adminCommand(new Command('list'), 'data-sources list --config my.yaml')
+    .description('list the data sources of the organizations that configuration and store know, also those of other apps')
+    .option('--org <id>', 'only this organization');
+  return command.action(async ({ org }: { org?: string }) => {
+    await runWithAccess(command, 'look', async (given) => {
+      const organizations = await organizationsMeant(org, given);
+      const views = await inEach(organizations, given, (id) => openDataSources(id, given).list(given.signal));
+      const rows = views.map((view) => dataSourceRow(view, given.clock.nowMs()));
+      const nothing = organizations.length === 0 ? 'no organization is known: name one with --org' : 'there are no data sources';
+      given.output.table(views, DATA_SOURCE_HEADINGS, rows, nothing);
+    });
+  });
+}
+
+/** `get`. */
+export function getCommand(): Command {
+  const command = adminCommand(new Command('get'), 'data-sources get $ID --org $ORG --config my.yaml')
+    .description('show a data source, and what about it is not as the configuration wants it')
+    .argument('<id>', 'of the data source')
+    .requiredOption('--org <id>', 'its organization');
+  return command.action(async (_id: string, { org }: { org: string }) => {
+    const id = neededOperand(command);
+    await runWithAccess(command, 'look', async (given) => {
+      const [organizationId = ''] = await organizationsMeant(org, given);
+      const view = await openDataSources(organizationId, given).get(id, given.signal);
+      given.output.show(view, alignedRows(dataSourceMembers(view, given.clock.nowMs())));
+    });
+  });
+}

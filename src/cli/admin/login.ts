@@ -1,0 +1,82 @@
+// `parley admin login`: somebody agrees in a browser that the integration acts for them; its tokens are kept in the sealed
+// store, where a server finds them at its next start. Shows when they end, and nothing else of them.
+import { Command, InvalidArgumentError } from 'commander';
+import type { AdminSettings } from '../../app/admin-settings.ts';
+import { AppError } from '../../base/errors.ts';
+import { alignedRows } from '../table.ts';
+import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
+import type { Person } from './person.ts';
+import { endText, isoTime } from './time-text.ts';
+
+/** How long somebody has, unless told otherwise, and at most, seconds. */
+const WAIT_S = 300;
+const MAX_WAIT_S = 3600;
+/** What the command needs beside the waiting, ms. */
+const REST_MS = 60_000;
+
+/** What stands in for a login where there is none. */
+const INSTEAD: Readonly<Record<AdminSettings['login'], string>> = {
+  service_app: 'nothing stands in for it',
+  oauth_refresh: 'the refresh token of admin.oauth.refresh_token stands in for it, and the server renews it by itself',
+  static_token: 'the access token of admin.static_token.access_token stands in for it, and whoever made it renews it',
+};
+
+/** The command. @param person - whose browser it is. */
+export function loginCommand(person: Person): Command {
+  const command = adminCommand(new Command('login'), 'login --config my.yaml')
+    .description('log in with the integration, in a browser that comes back to admin.integration.redirect_uri on this machine')
+    .option('--no-browser', 'open no browser; the address is printed in any case')
+    .option('--wait-s <seconds>', `how long to wait for somebody to agree, 1 to ${String(MAX_WAIT_S)}`, waitOf, WAIT_S);
+  return command.action(async (options: { browser: boolean; waitS: number }) => {
+    const limitMs = options.waitS * 1000;
+    await runWithAccess(
+      command,
+      'change',
+      async ({ access, admin, clock, output, signal }) => {
+        const { integration } = access.access;
+        if (integration === undefined)
+          throw new AppError('config_invalid', `nobody logs in with admin.login ${admin.login}: ${INSTEAD[admin.login]}`);
+        const show = async (url: string): Promise<void> => {
+          output.note(
+            `Log in at this address, and agree:\n\n  ${url}\n\nWaiting for ${String(options.waitS)} seconds; Ctrl-C gives it up.\n`,
+          );
+          if (options.browser && person.isThere) await openedBrowser(person, url, output);
+        };
+        const { scopes } = integration;
+        const { expiresAtMs, refreshExpiresAtMs } = await integration.logIn({ show, limitMs }, signal);
+        const nowMs = clock.nowMs();
+        const isRefreshEndTold = refreshExpiresAtMs !== undefined;
+        output.show(
+          {
+            ...{ platform: access.address.baseUrl, scopes, storeFile: admin.store.file },
+            accessTokenEnds: isoTime(expiresAtMs),
+            refreshTokenEnds: isRefreshEndTold ? isoTime(refreshExpiresAtMs) : null,
+          },
+          alignedRows([
+            ['logged in at', access.address.baseUrl],
+            ['scopes asked for', scopes.join(' ')],
+            ['access token', `until ${endText(expiresAtMs, nowMs)}`],
+            ['refresh token', isRefreshEndTold ? `until ${endText(refreshExpiresAtMs, nowMs)}` : 'the platform does not say until when'],
+            ['kept in', admin.store.file],
+          ]),
+        );
+      },
+      { limitMs: limitMs + REST_MS, ifHeld: 'stop it, log in, and start it again: it reads the tokens when it starts' },
+    );
+  });
+}
+
+/** The address is printed already: a browser that cannot be opened is no failure. */
+async function openedBrowser(person: Person, url: string, output: AdminWork['output']): Promise<void> {
+  try {
+    await person.openBrowser(url);
+  } catch {
+    output.note('No browser could be opened here: open the address yourself.\n');
+  }
+}
+
+function waitOf(text: string): number {
+  const seconds = /^\d{1,5}$/u.test(text) ? Number(text) : 0;
+  if (seconds < 1 || seconds > MAX_WAIT_S) throw new InvalidArgumentError(`It is a whole number from 1 to ${String(MAX_WAIT_S)}.`);
+  return seconds;
+}

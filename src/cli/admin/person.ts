@@ -1,0 +1,82 @@
+// The person in front of an admin command: a browser to open, questions to answer, and what is typed or piped in.
+import { createInterface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
+import { AppError, toAppError } from '../../base/errors.ts';
+
+/** What admin commands use of them; tests bring their own. */
+export interface Person {
+  /** Whether somebody can see a question and answer it. */
+  readonly isThere: boolean;
+  /** Opens a browser at an address; rejects when there is none. */
+  openBrowser(url: string): Promise<void>;
+  /** Asks for a yes; anything else, and the end of the input, is a no. */
+  confirms(question: string, signal: AbortSignal): Promise<boolean>;
+  /** All of the standard input. @throws AppError `config_invalid` for more than `maxBytes`, or when `signal` aborts. */
+  readInput(maxBytes: number, signal: AbortSignal): Promise<string>;
+}
+
+/** Where somebody sits. */
+export interface Terminal {
+  readonly input: Readable;
+  /** For questions. */
+  readonly output: Writable;
+  readonly isInteractive: boolean;
+}
+
+/** Whoever sits there, by default at the terminal of this process. */
+export function personAt({ input, output, isInteractive }: Terminal = terminalOfProcess()): Person {
+  return {
+    isThere: isInteractive,
+    openBrowser: async (url) => {
+      const { default: open } = await import('open');
+      await open(url);
+    },
+    confirms: async (question, signal) => {
+      const lines = createInterface({ input, output });
+      // On a terminal it is the library that sees Ctrl-C, and keeps it for itself.
+      lines.on('SIGINT', () => {
+        process.kill(process.pid, 'SIGINT');
+      });
+      const ended = new Promise<string>((resolve) => {
+        lines.once('close', () => {
+          resolve('');
+        });
+      });
+      try {
+        const answer = await Promise.race([lines.question(`${question} [y/N] `, { signal }), ended]);
+        return /^y(?:es)?$/iu.test(answer.trim());
+      } catch {
+        return false;
+      } finally {
+        lines.close();
+      }
+    },
+    readInput: async (maxBytes, signal) => {
+      const pieces: Buffer[] = [];
+      let bytes = 0;
+      const giveUp = (): void => {
+        input.destroy();
+      };
+      if (signal.aborted) giveUp();
+      else signal.addEventListener('abort', giveUp, { once: true });
+      try {
+        for await (const piece of input) {
+          const buffer = Buffer.from(piece as Uint8Array);
+          bytes += buffer.length;
+          if (bytes > maxBytes) throw new AppError('config_invalid', `the standard input is longer than ${String(maxBytes)} bytes`);
+          pieces.push(buffer);
+        }
+      } catch (thrown) {
+        throw toAppError(thrown, 'config_invalid', 'the standard input did not end in time, or cannot be read');
+      } finally {
+        signal.removeEventListener('abort', giveUp);
+      }
+      return Buffer.concat(pieces).toString('utf8');
+    },
+  };
+}
+
+function terminalOfProcess(): Terminal {
+  const { stdin, stderr } = process;
+  return { input: stdin, output: stderr, isInteractive: stdin.isTTY && stderr.isTTY };
+}

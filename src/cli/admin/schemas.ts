@@ -1,0 +1,34 @@
+// `parley admin schemas`: what data sources can be registered under.
+import { Command } from 'commander';
+import { schemaView } from '../../admin/by-hand/schema-view.ts';
+import { organizationsMeant } from '../../app/admin-data-sources.ts';
+import { AppError } from '../../base/errors.ts';
+import { adminCommand, runWithAccess } from './run.ts';
+
+/** The group. */
+export function schemasGroup(): Command {
+  return new Command('schemas')
+    .description('look at the schemas of data sources')
+    .addHelpText('after', '\nExample:\n  $ parley admin schemas list --config my.yaml')
+    .addCommand(listCommand());
+}
+
+function listCommand(): Command {
+  const command = adminCommand(new Command('list'), 'schemas list --config my.yaml')
+    .description('list the schemas that the platform offers, and the transport of each by the platform profile')
+    .option('--org <id>', 'ask with the token of this organization; default: the first one that is known');
+  return command.action(async ({ org }: { org?: string }) => {
+    await runWithAccess(command, 'look', async (given) => {
+      const { access, profile, output, signal } = given;
+      const [organizationId] = await organizationsMeant(org, given);
+      // Any token may ask, but there must be one.
+      if (organizationId === undefined) throw new AppError('config_invalid', 'no organization is known: name one with --org');
+      const schemas = (await access.schemasOf(organizationId).list(signal)).map((schema) => schemaView(schema, profile));
+      const rows = schemas.map(({ id, transport = '-', protocol = '-', serviceType = '-', name = '-' }) => [
+        ...[id, transport, protocol, serviceType],
+        name,
+      ]);
+      output.table(schemas, ['ID', 'TRANSPORT', 'PROTOCOL', 'SERVICE', 'NAME'], rows, 'the platform offers no schemas');
+    });
+  });
+}

@@ -1,0 +1,21 @@
+// Points in time as people read them.
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** An ISO time in whole seconds. @param atMs - ms since the epoch. */
+export function isoTime(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** When something ends, and how far away that is: `2027-01-15T08:00:00Z (in 13 days)`. Both in ms since the epoch. */
+export function endText(endMs: number, nowMs: number): string {
+  const awayMs = Math.abs(endMs - nowMs);
+  const [name, ms] = UNITS.find(([, unitMs]) => awayMs >= unitMs) ?? UNITS[2];
+  const count = Math.floor(awayMs / ms);
+  const away = count === 0 ? 'less than a minute' : `${String(count)} ${name}${count === 1 ? '' : 's'}`;
+  return `${isoTime(endMs)} (${endMs <= nowMs ? `${away} ago` : `in ${away}`})`;
+}

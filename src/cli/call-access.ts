@@ -1,0 +1,62 @@
+// Where a server is and who calls it: the options that every command with calls to a server shares, and what they mean.
+// Knows no call.
+import type { Command } from 'commander';
+import type { CallOptions } from '../fake-platform/caller.ts';
+import { loadProfile } from '../fake-platform/profile.ts';
+import { parseTarget, targetText } from '../fake-platform/target.ts';
+import { readBounded } from './call-surroundings.ts';
+
+/** The options as they were given. */
+export interface AccessFlags {
+  readonly org: string;
+  readonly profile: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly bearer?: true;
+  readonly ca?: string;
+  readonly serverName?: string;
+  readonly plaintext?: true;
+}
+
+/** How a server is reached and what is presented to it. */
+export type Access = Pick<
+  CallOptions,
+  'target' | 'profile' | 'organizationId' | 'token' | 'bearer' | 'certificateAuthority' | 'serverName'
+>;
+
+/** What the target of a command may be, for its help. */
+export const TARGET_FORMS = 'host:port or grpcs://host:port with TLS, grpc://host:port without';
+
+/** Adds the options to a command. The target is the command's own: an argument or an option. */
+export function withAccessOptions(command: Command): Command {
+  return command
+    .requiredOption('--org <id>', 'organization the call belongs to')
+    .option('--profile <name>', 'platform profile: a shipped name or a file', 'fake')
+    .option('--token-file <file>', 'data-source token to present')
+    .option('--token <token>', 'the token itself; others on this machine can read it in the process list')
+    .option('--bearer', 'present the token as "Bearer TOKEN"')
+    .option('--ca <file>', 'PEM of the only authorities to trust')
+    .option('--server-name <name>', 'name the certificate must carry (default: the host)')
+    .option('--plaintext', 'no TLS');
+}
+
+/**
+ * Reads what the options name.
+ *
+ * @throws RangeError with a sentence for the user; always as a rejection.
+ */
+export async function readAccess(target: string, flags: AccessFlags): Promise<Access> {
+  const { token, tokenFile, ca, serverName } = flags;
+  if (token !== undefined && tokenFile !== undefined) throw new RangeError('--token and --token-file: give one of them');
+  const address = targetText(parseTarget(target, flags.plaintext));
+  const shown = tokenFile === undefined ? token : new TextDecoder().decode(await readBounded(tokenFile)).trim();
+  return {
+    target: address,
+    profile: loadProfile(flags.profile),
+    organizationId: flags.org,
+    bearer: flags.bearer ?? false,
+    ...(shown === undefined ? {} : { token: shown }),
+    ...(ca === undefined ? {} : { certificateAuthority: await readBounded(ca) }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}

@@ -1,0 +1,22 @@
+// The sub-commands of `parley`. Each has a file of its own, which is loaded only when it is asked for: the server must not
+// wait for what the demo needs.
+import type { Command } from 'commander';
+
+/** Loads a command. `leaveSoon` ends the process although a loaded bot module may still keep it busy. */
+type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
+
+/** All of them by name, in the order of the help. */
+export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCommand>([
+  ['serve', async (leaveSoon) => (await import('./serve.ts')).serveCommand(leaveSoon)],
+  ['doctor', async (leaveSoon) => (await import('./doctor.ts')).doctorCommand(leaveSoon)],
+  ['admin', async () => (await import('./admin.ts')).adminGroup()],
+  ['bots', async (leaveSoon) => (await import('./bots.ts')).botsCommand(leaveSoon)],
+  ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],
+  ['health', async () => (await import('./health.ts')).healthCommand()],
+  ['call', async () => (await import('./call.ts')).callCommand()],
+  ['test', async () => (await import('./test.ts')).testCommand()],
+  ['conformance', async () => (await import('./conformance.ts')).conformanceCommand()],
+  ['load', async () => (await import('./load.ts')).loadCommand()],
+  ['platform', async () => (await import('./platform.ts')).platformCommand()],
+  ['demo', async () => (await import('./demo.ts')).demoCommand()],
+]);

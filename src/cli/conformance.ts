@@ -1,0 +1,202 @@
+// `parley conformance`: looks at any server of the contract from outside, rule by rule, and says what holds and what does
+// not, with the exchange that proves it. The checks are the fake platform's business.
+import { writeFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import pc from 'picocolors';
+import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { chooseChecks, runConformance, type CheckResult } from '../fake-platform/conformance/run.ts';
+import { CHECKS } from '../fake-platform/conformance/registry.ts';
+import type { Suspect } from '../fake-platform/conformance/suspect.ts';
+import type { Check } from '../fake-platform/conformance/check.ts';
+import { keysOf, type Key } from '../fake-platform/key.ts';
+import { parseTarget } from '../fake-platform/target.ts';
+import { encodeMulaw } from '../speech/g711.ts';
+import { readWav } from '../speech/wav.ts';
+import { readAccess, TARGET_FORMS, withAccessOptions, type AccessFlags } from './call-access.ts';
+import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
+import { platformPort, platformTokens } from './conformance/platform-signer.ts';
+import { conformancePage } from './conformance/report-page.ts';
+import { checkList, conformanceData, conformanceText } from './conformance/report-text.ts';
+import { EXIT } from './failure.ts';
+import { repeated } from './option-values.ts';
+
+interface Flags extends Omit<AccessFlags, 'org'> {
+  readonly org?: string;
+  readonly agent?: string;
+  readonly say: string;
+  readonly wav?: string;
+  readonly press: readonly Key[];
+  readonly endPress?: readonly Key[];
+  readonly transferPress?: readonly Key[];
+  readonly pace: number;
+  readonly jobs: number;
+  readonly answerSeconds: number;
+  readonly rule: readonly string[];
+  readonly check: readonly string[];
+  readonly platform?: string;
+  readonly html?: string;
+  readonly list?: true;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Without a token it looks at everything that needs none. The bot is spoken to, keys are pressed, and it is left waiting.
+
+Examples:
+  $ parley conformance grpc://localhost:50051 --org $ORG
+  $ parley conformance bots.example.org --org $ORG --token-file token.jws --agent front-desk --end-press 9
+  $ parley conformance grpc://localhost:8086 --org $ORG --platform http://127.0.0.1:8090 --html report.html
+  $ parley conformance grpc://localhost:50051 --org $ORG --rule G-42 --rule G-43 --json
+  $ parley conformance --list
+
+Exit code: 0 nothing failed, 1 a check failed or the server cannot be talked to, 2 wrong usage, 130 interrupted.`;
+
+/** The command. Its surroundings default to this process. */
+export function conformanceCommand(surroundings: CallSurroundings = processSurroundings()): Command {
+  const command = withAccessOptions(
+    new Command('conformance').description('check a server against the contract, rule by rule').argument('[target]', TARGET_FORMS),
+  )
+    .option('--agent <id>', 'agent to talk to (default: the server decides)')
+    .option('--say <text>', 'what the caller says', 'Hello, what are your opening hours?')
+    .option('--wav <file>', 'a recording of what the caller says, 8 kHz')
+    .option('--press <keys>', 'keys that the bot answers', keys, ['1'])
+    .option('--end-press <keys>', 'keys upon which the bot ends the call', keys)
+    .option('--transfer-press <keys>', 'keys upon which the bot hands the caller over', keys)
+    .option('--pace <n>', 'send the caller’s audio so many times as fast as real time', wholeNumber, 1)
+    .option('--jobs <n>', 'checks at once', wholeNumber, 8)
+    .option('--answer-seconds <n>', 'longest wait for a sign of the server', wholeNumber, 10)
+    .option('--rule <id>', 'only checks of this rule, such as G-42; may be repeated', repeated, [])
+    .option('--check <id>', 'only this check; may be repeated', repeated, [])
+    .option('--platform <url>', 'a running `parley platform` that signs tokens, right and wrong, such as http://127.0.0.1:8090')
+    .option('--html <file>', 'write a report with every exchange')
+    .option('--list', 'list the checks instead of running them')
+    .option('--json', 'print JSON')
+    .addHelpText('after', EXAMPLES);
+  // The list of checks needs neither server nor organization.
+  for (const option of command.options) option.mandatory = false;
+  return command.action((target: string | undefined, flags: Flags) => runCommand(command, target, flags, surroundings));
+}
+
+async function runCommand(command: Command, target: string | undefined, flags: Flags, surroundings: CallSurroundings): Promise<void> {
+  const { print, setExitCode } = surroundings;
+  const misused = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT.usage });
+  const checks = chooseChecks(CHECKS, flags.rule, flags.check);
+  if (checks.length === 0) misused('no check has this rule or id: `parley conformance --list` shows all');
+  if (flags.list === true) {
+    const data = checks.map(({ id, rules, title, needs }) => ({ id, rules, title, needs }));
+    print(flags.json === true ? JSON.stringify(data) : checkList(checks).trimEnd());
+    setExitCode(EXIT.ok);
+    return;
+  }
+  const { org } = flags;
+  if (target === undefined) return misused('name the target: host:port');
+  if (org === undefined) return misused('name the organization: --org');
+  const suspect = await suspectOf(target, { ...flags, org }, surroundings).catch((thrown: unknown) => {
+    if (thrown instanceof RangeError) return misused(thrown.message);
+    throw thrown;
+  });
+  await examine(target, suspect, checks, flags, surroundings);
+}
+
+async function examine(
+  target: string,
+  suspect: Omit<Suspect, 'wantsToken'>,
+  checks: readonly Check[],
+  { jobs, json, html }: Flags,
+  { print, complain, setExitCode, onInterrupt, isColoured }: CallSurroundings,
+): Promise<void> {
+  const stop = new AbortController();
+  const forget = onInterrupt(() => {
+    stop.abort();
+  });
+  try {
+    const found = await runConformance({ suspect, checks, jobs, signal: stop.signal, onResult: progress(complain) });
+    print(json === true ? JSON.stringify(conformanceData(found, target)) : conformanceText(found, pc.createColors(isColoured)));
+    if (html !== undefined) await writeFile(html, conformancePage(found, target));
+    setExitCode(found.isInterrupted ? EXIT.interrupted : found.ok ? EXIT.ok : EXIT.failed);
+  } catch (thrown) {
+    if (!isFileError(thrown)) throw thrown;
+    complain(`the report cannot be written: ${thrown.message}`);
+    setExitCode(EXIT.failed);
+  } finally {
+    forget();
+  }
+}
+
+/** What is known of the server and its bot before anything is asked. @throws RangeError with a sentence for the user. */
+async function suspectOf(
+  target: string,
+  flags: Flags & { readonly org: string },
+  surroundings: CallSurroundings,
+): Promise<Omit<Suspect, 'wantsToken'>> {
+  const { certificateAuthority, serverName, profile, organizationId, token } = await readAccess(target, flags);
+  const platform = flags.platform === undefined ? undefined : await platformTokens(platformPort(flags.platform), organizationId);
+  return {
+    target: parseTarget(target, flags.plaintext),
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...{ profile, organizationId },
+    token: token ?? platform?.token,
+    signer: platform?.signer,
+    clock: surroundings.clock,
+    agentId: flags.agent ?? '',
+    speech: await speechOf(flags, surroundings),
+    press: flags.press,
+    endPress: flags.endPress ?? [],
+    transferPress: flags.transferPress ?? [],
+    timing: { answerMs: flags.answerSeconds * 1000, pace: flags.pace, newKeyMs: NEW_KEY_MS },
+  };
+}
+
+/** What the caller says; undefined when nobody can speak it. @throws RangeError for a recording that cannot be used. */
+async function speechOf({ say, wav }: Flags, { openVoice }: CallSurroundings): Promise<Uint8Array | undefined> {
+  if (wav !== undefined) return recordedSpeech(wav);
+  const voice = await openVoice();
+  try {
+    return await voice.speak(say);
+  } catch (thrown) {
+    // Without a synthesizer the checks that need speech do not apply, and say so.
+    if (thrown instanceof AppError) return undefined;
+    throw thrown;
+  } finally {
+    await voice.close();
+  }
+}
+
+async function recordedSpeech(file: string): Promise<Uint8Array> {
+  const bytes = await readBounded(file);
+  try {
+    const { samples, sampleRateHz } = readWav(bytes);
+    if (sampleRateHz === 8000) return encodeMulaw(samples);
+  } catch (thrown) {
+    if (!(thrown instanceof AppError)) throw thrown;
+  }
+  throw new RangeError(`${file} is no WAV of 8 kHz`);
+}
+
+/** Says now and then how far the run is. */
+function progress(complain: (line: string) => void): (result: CheckResult, done: number, of: number) => void {
+  let saidAtMs = systemClock.monotonicMs();
+  return ({ id, verdict, reason }, done, of) => {
+    if (verdict === 'fail') complain(`${String(done)}/${String(of)}  FAIL ${id}: ${reason}`);
+    else if (done === of || systemClock.monotonicMs() - saidAtMs > PROGRESS_MS) complain(`${String(done)}/${String(of)} checks`);
+    else return;
+    saidAtMs = systemClock.monotonicMs();
+  };
+}
+
+const PROGRESS_MS = 2000;
+/** Servers ask for keys again half a minute after the last time, or earlier. */
+const NEW_KEY_MS = 36_000;
+
+function keys(text: string): readonly Key[] {
+  const read = keysOf(text);
+  if (read === undefined) throw new InvalidArgumentError('Give keys of a phone: 0-9, A-D, * and #.');
+  return read;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,3}$/u.test(text)) throw new InvalidArgumentError('Give a whole number from 1.');
+  return Number(text);
+}

@@ -1,0 +1,125 @@
+// The platform's side of the demo: a fake platform, a server that belongs to it, a login, an organization that authorizes the
+// app, and the tokens that come of it. Each step is told in one line.
+import path from 'node:path';
+import { createApp, type App } from '../app/app.ts';
+import { openAdminAccess } from '../app/admin-access.ts';
+import { loadSettings } from '../app/config/load-settings.ts';
+import type { Settings } from '../app/config/settings.ts';
+import { abortAfter, pause } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { createLogger } from '../base/log.ts';
+import { agreeInBrowser } from '../fake-platform/admin-api/browser.ts';
+import type { DataSourceRecord } from '../fake-platform/admin-api/data-source-book.ts';
+import { loadProfile } from '../fake-platform/profile.ts';
+import { freePorts } from './free-ports.ts';
+import { writeServerConfig } from './platform/server-config.ts';
+import { startPlatform, type FakePlatform } from './platform/start-platform.ts';
+import { writeThrowAwayCertificate } from './throw-away-certificate.ts';
+
+/** The organization that authorizes the app: made up. */
+export const DEMO_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
+
+/** A fake platform, and what a server needs that belongs to it. `close` must be called. */
+export interface DemoPlatform extends FakePlatform {
+  readonly settings: Settings;
+  /** PEM text that clients of the server must trust. */
+  readonly certificatePem: string;
+}
+
+/** Longest wait for a login or for what the server does by itself, ms. */
+const LIMIT_MS = 30_000;
+/** Longest wait for a renewal, which is due half a minute after the token before, ms. */
+const RENEWAL_LIMIT_MS = 60_000;
+const LOOK_MS = 50;
+
+/** Starts the platform on free ports, and writes certificate and configuration of the server into `folder`. */
+export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
+  const [grpcPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(3);
+  const redirectUri = `http://127.0.0.1:${String(redirectPort)}/callback`;
+  const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, systemClock.nowMs());
+  const platform = await startPlatform({ port: 0, redirectUri });
+  try {
+    const file = path.join(folder, 'parley.yaml');
+    await writeServerConfig(file, platform, {
+      ...{ grpcPort, webhookPort, redirectUri, url: `https://localhost:${String(grpcPort)}` },
+      more: {
+        tls: { mode: 'files', certificate_file: certificateFile, key_file: keyFile },
+        ops: { port: 0 },
+        // So that a timeline can show what was said; never in production.
+        media: { reveal_prompt_text: true },
+        log: { level: 'warn' },
+        shutdown: { grace_ms: 1000 },
+      },
+    });
+    const { settings } = loadSettings({ argv: [`--config=${file}`], env: {} });
+    return { ...platform, settings: { ...settings, admin: withShortTokens(settings.admin) }, certificatePem };
+  } catch (thrown) {
+    await platform.close();
+    throw thrown;
+  }
+}
+
+/** Logs in as `parley admin login` does, with a browser that nobody sits at. */
+export async function logIn({ settings }: Pick<DemoPlatform, 'settings'>): Promise<void> {
+  const log = createLogger({ level: settings.log.level });
+  const opened = await openAdminAccess(settings.admin, { profile: loadProfile('fake'), clock: systemClock, log, purpose: 'change' });
+  const whole = abortAfter(LIMIT_MS, systemClock);
+  try {
+    const show = (url: string): Promise<void> => agreeInBrowser(url, whole.signal);
+    await opened.access.integration?.logIn({ show, limitMs: LIMIT_MS }, whole.signal);
+    console.log("logged in   a browser has agreed on the platform's page; the tokens lie in a sealed store");
+  } finally {
+    whole.abort('shutdown');
+    whole.dispose();
+    await opened.close();
+  }
+}
+
+/** Starts the server that belongs to the platform. Whoever starts it closes it. */
+export function startDemoServer({ settings }: DemoPlatform): Promise<App> {
+  return createApp({ settings, log: createLogger({ level: settings.log.level }) });
+}
+
+/** An organization authorizes the app, and the server registers its data source by itself. Resolves when it has. */
+export async function authorize({ api }: FakePlatform): Promise<DataSourceRecord> {
+  api.authorize(DEMO_ORGANIZATION);
+  console.log(`authorized  organization ${DEMO_ORGANIZATION} lets the app act for it, and a webhook tells the server`);
+  const registered = await reached('the server has registered a data source', LIMIT_MS, () => dataSourceOf(api));
+  console.log(`registered  data source ${registered.id}, token good until ${registered.tokenExpiryTime}`);
+  return registered;
+}
+
+/** Resolves when the server has renewed the token of `before`, which it does in its own time (L-07). */
+export async function renewed({ api }: FakePlatform, before: DataSourceRecord): Promise<DataSourceRecord> {
+  const after = await reached('the server has renewed the token', RENEWAL_LIMIT_MS, () => {
+    const now = dataSourceOf(api);
+    return now?.nonce === before.nonce ? undefined : now;
+  });
+  console.log(`\nrenewed     the server has fetched another token by itself, good until ${after.tokenExpiryTime}`);
+  return after;
+}
+
+/** The data source of the organization, with the token that its callers present. */
+export function dataSourceOf(api: FakePlatform['api']): DataSourceRecord | undefined {
+  return api.dataSources(DEMO_ORGANIZATION).findLast(({ status }) => status === 'active');
+}
+
+/** Tokens of one minute, the shortest there are, so that a renewal can be watched: it comes when half of it is over. */
+function withShortTokens(admin: Settings['admin']): Settings['admin'] {
+  return { ...admin, dataSources: { ...admin.dataSources, tokenLifetimeMinutes: 1 } };
+}
+
+/** What `look` finds at last. @throws AppError `platform_unavailable` when it finds nothing in time. */
+async function reached<T>(what: string, limitMs: number, look: () => T | undefined): Promise<T> {
+  const whole = abortAfter(limitMs, systemClock);
+  try {
+    do {
+      const found = look();
+      if (found !== undefined) return found;
+    } while (await pause(LOOK_MS, systemClock, whole.signal));
+  } finally {
+    whole.dispose();
+  }
+  throw new AppError('platform_unavailable', `gave up waiting until ${what}; the log above says why it has not`);
+}

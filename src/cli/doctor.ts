@@ -1,0 +1,122 @@
+// `parley doctor`: says why no calls come in. Looks at the configuration, the platform, the registered address and the server
+// that answers there, and changes nothing. What is looked at, src/admin/doctor decides.
+import { Command, InvalidArgumentError } from 'commander';
+import { CHECK_IDS, type Check, type CheckId } from '../admin/doctor/check.ts';
+import { DOCTOR_CHECKS } from '../admin/doctor/checks.ts';
+import { runDoctor, type CheckResult } from '../admin/doctor/run-doctor.ts';
+import { openExamination } from '../app/examination.ts';
+import { createLogger } from '../base/log.ts';
+import { INTERRUPTED, runAsConfigured, type AdminWork } from './admin/run.ts';
+import { readBounded } from './call-surroundings.ts';
+import { doctorText, reportOf } from './doctor-text.ts';
+import { EXIT } from './failure.ts';
+import { serverQuestions } from './registered-server.ts';
+import { acceptSettings } from './settings-arguments.ts';
+
+/** Longest time of one check, ms: a request to the platform may be sent again. */
+const CHECK_LIMIT_MS = 20_000;
+/** Longest time of all of them, ms. */
+const LIMIT_MS = 600_000;
+/** Clears the line that the cursor stands in. */
+const CLEAR_LINE = '\r\u001b[K';
+
+interface Flags {
+  readonly ca?: string;
+  readonly org?: string;
+  readonly only?: readonly CheckId[];
+}
+
+const HELP = `
+Examples:
+  $ parley doctor --config my.yaml
+  $ parley doctor --config my.yaml --org $ORG --only url --json
+
+Checks: ${CHECK_IDS.join(', ')}.
+Exit code: 0 no fault, 1 faults, 2 the configuration or the usage is wrong, 130 interrupted.`;
+
+/**
+ * The command.
+ *
+ * @param leave - ends the process soon although a bot that was loaded still keeps it busy.
+ * @param isWatched - whether somebody watches standard error, and wants to see how far it is.
+ */
+export function doctorCommand(leave: () => void, isWatched: boolean = process.stderr.isTTY): Command {
+  const command = acceptSettings(new Command('doctor'))
+    .description('say why no calls come in: looks at data sources, tokens, the registered address and the server behind it')
+    .option('--org <id>', 'look at this organization only, in any spelling')
+    .option('--only <check>', 'make this check and those that it needs; may be repeated', checkIds)
+    .option('--ca <file>', 'PEM of authorities to trust beside the public ones, for a certificate that the platform would not take')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP);
+  return command.action(async (flags: Flags) => {
+    try {
+      const authorities = await authoritiesIn(flags.ca, command);
+      await runAsConfigured(command, (given) => examine(given, flags, authorities, isWatched), LIMIT_MS);
+    } finally {
+      leave();
+    }
+  });
+}
+
+async function examine(given: AdminWork, { org, only }: Flags, authorities: readonly string[], isWatched: boolean): Promise<void> {
+  const { output, clock, profile, signal, settings } = given;
+  // The findings say what the log would warn of.
+  const isAskedFor = settings.log.level === 'debug' || settings.log.level === 'trace';
+  const log = isAskedFor ? given.log : createLogger({ level: 'error', destination: { write: output.note } });
+  const examination = await openExamination({
+    ...given,
+    ...{ log, organization: org, authorities, server: serverQuestions({ profile, clock, authorities }) },
+  });
+  const progress = isWatched && !output.isJson ? progressOn(output.note) : undefined;
+  let checks: readonly CheckResult[];
+  try {
+    const options = { signal, clock, perCheckMs: CHECK_LIMIT_MS, onResult: progress?.onResult };
+    checks = await runDoctor(withGrounds(only), examination.context, options);
+  } finally {
+    progress?.end();
+    await examination.close();
+  }
+  // What was found until somebody interrupted it is of use, but nothing is right for it.
+  const report = reportOf(checks, !signal.aborted);
+  output.show(report, doctorText(report, output.colors));
+  process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
+}
+
+/** The named checks with those that they need; all of them when none is named. */
+function withGrounds(only: readonly CheckId[] = CHECK_IDS): readonly Check[] {
+  const chosen = new Set(only);
+  // What is needed stands before what needs it.
+  for (const { id, needs } of [...DOCTOR_CHECKS].reverse()) if (chosen.has(id)) for (const need of needs) chosen.add(need);
+  return DOCTOR_CHECKS.filter(({ id }) => chosen.has(id));
+}
+
+function progressOn(note: (text: string) => void) {
+  let done = 0;
+  return {
+    onResult: ({ id }: CheckResult, checks: number): void => {
+      done += 1;
+      note(`${CLEAR_LINE}${String(done)} of ${String(checks)} checks made, the last one: ${id}`);
+    },
+    end: (): void => {
+      note(CLEAR_LINE);
+    },
+  };
+}
+
+function checkIds(text: string, before: readonly CheckId[] = []): readonly CheckId[] {
+  const id = CHECK_IDS.find((known) => known === text);
+  if (id === undefined) throw new InvalidArgumentError(`The checks are: ${CHECK_IDS.join(', ')}.`);
+  return [...before, id];
+}
+
+async function authoritiesIn(file: string | undefined, command: Command): Promise<readonly string[]> {
+  if (file === undefined) return [];
+  try {
+    const pem = Buffer.from(await readBounded(file)).toString('utf8');
+    if (pem.includes('-----BEGIN CERTIFICATE-----')) return [pem];
+    throw new RangeError(`${file} holds no PEM certificate`);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
+    throw thrown;
+  }
+}

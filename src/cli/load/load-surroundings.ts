@@ -1,0 +1,19 @@
+// What `parley load` uses of the process beyond what calls do: workers, and files it writes.
+import { writeFile } from 'node:fs/promises';
+import { startWorkerProcess, type LoadWorker } from '../../fake-platform/load/worker-process.ts';
+import { processSurroundings, type CallSurroundings } from '../call-surroundings.ts';
+
+/** What the command uses of its surroundings; tests bring their own. */
+export interface LoadSurroundings extends CallSurroundings {
+  readonly startWorker: () => LoadWorker;
+  readonly writeFile: (file: string, text: string) => Promise<void>;
+}
+
+/** This process. */
+export function loadSurroundings(): LoadSurroundings {
+  return {
+    ...processSurroundings(),
+    startWorker: startWorkerProcess,
+    writeFile: (file, text) => writeFile(file, text),
+  };
+}

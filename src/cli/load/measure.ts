@@ -1,0 +1,187 @@
+// What `parley load` does once its options are understood: prepares the callers, rehearses, runs one load or searches the
+// capacity, and ends everything it started, whatever happens.
+import type { CallLimits } from '../../fake-platform/caller.ts';
+import { lengthOf } from '../../fake-platform/load/arrivals.ts';
+import { findCapacity, type Capacity } from '../../fake-platform/load/capacity.ts';
+import { judge, type Criterion, type Judged } from '../../fake-platform/load/criteria.ts';
+import { Fleet } from '../../fake-platform/load/fleet.ts';
+import type { LoadResult } from '../../fake-platform/load/load-result.ts';
+import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../fake-platform/load/load-run.ts';
+import { phasesOf } from '../../fake-platform/load/load-shape.ts';
+import { lookAtServer, lookFailure } from '../../fake-platform/load/server-metrics.ts';
+import { sendRequest } from '../../base/http-send.ts';
+import { readBounded } from '../call-surroundings.ts';
+import type { LoadTask, LoadWish } from './load-options.ts';
+import type { LoadSurroundings } from './load-surroundings.ts';
+import { prepareMix, type MixEntry } from './mix.ts';
+import { rehearse } from './rehearsal.ts';
+
+const LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000 };
+/** A search does not wait for the ends of calls that no longer count. */
+const SEARCH_DRAIN_MS = 2000;
+const FIRST_TRY_CALLS = 10;
+const PRECISION = 0.05;
+
+/** What was measured. */
+export type Measured =
+  | { readonly kind: 'refused'; readonly failures: readonly string[] }
+  | { readonly kind: 'run'; readonly result: LoadResult; readonly judged: readonly Judged[] }
+  | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly held: TryResult | undefined; readonly interrupted: boolean };
+
+/** The last try of a number of calls. */
+export interface TryResult {
+  readonly result: LoadResult;
+  readonly judged: readonly Judged[];
+}
+
+/** Who is told meanwhile. */
+export interface MeasureView {
+  readonly say: (line: string) => void;
+  readonly progress: (progress: LoadProgress) => void;
+}
+
+/** @throws AppError when no voice is installed or a worker fails, and RangeError when the metrics page is none. */
+export async function measure(wish: LoadWish, surroundings: LoadSurroundings, view: MeasureView, signal: AbortSignal): Promise<Measured> {
+  const { clock } = surroundings;
+  await checkMetrics(wish, surroundings, signal);
+  const voice = await surroundings.openVoice();
+  try {
+    const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
+    const { access, agentId } = wish;
+    view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
+    const { scenarios, failures } = await rehearse(mix, { access, agentId, clock, limits: LIMITS, changeRate: voice.changeRate, signal });
+    if (failures.length > 0) return { kind: 'refused', failures };
+    if (signal.aborted) return { kind: 'refused', failures: [] };
+    const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
+    try {
+      await fleet.prepare(orderOf(wish, mix));
+      const run = {
+        clock,
+        fleet,
+        scenarios,
+        signal,
+        target: access.target,
+        asked: wish.asked,
+        kind: wish.arrivals,
+        seed: wish.seed,
+        onProgress: view.progress,
+        ...(wish.metricsUrl === undefined ? {} : { metricsUrl: wish.metricsUrl }),
+      };
+      return wish.task.kind === 'run' ? await measureRun(wish.task, run, scenarios) : await search(wish.task, run, view);
+    } finally {
+      fleet.close();
+    }
+  } finally {
+    await voice.close();
+  }
+}
+
+type Run = Omit<LoadRunOptions, 'phases' | 'warmUpMs' | 'drainMs'>;
+
+async function measureRun(
+  { shape, warmUpMs, expected }: Extract<LoadTask, { kind: 'run' }>,
+  run: Run,
+  scenarios: readonly WeightedScenario[],
+): Promise<Measured> {
+  const meanMs = meanLengthOf(scenarios);
+  const [first, ...rest] = shape.stages;
+  // So many calls are there only when the first ones are about to end: the level is held that much longer, or a short run would
+  // have nothing that counts.
+  const fillMs = first?.level.kind === 'calls' ? meanMs : 0;
+  const stages = first === undefined ? rest : [{ ...first, durationMs: first.durationMs + fillMs }, ...rest];
+  const phases = phasesOf({ ...shape, stages }, meanMs);
+  const fromMs = warmUpMs ?? shape.rampMs + fillMs;
+  if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
+  const result = await runLoad({ ...run, phases, warmUpMs: fromMs, drainMs: LIMITS.callMs });
+  return { kind: 'run', result, judged: judge(expected, result) };
+}
+
+async function search(
+  { criteria, windowMs, rampMs, maxCalls }: Extract<LoadTask, { kind: 'capacity' }>,
+  run: Run,
+  view: MeasureView,
+): Promise<Measured> {
+  const meanMs = meanLengthOf(run.scenarios);
+  const results = new Map<number, TryResult>();
+  const stopped = new StoppedSearch();
+  try {
+    const capacity = await findCapacity(
+      async (calls) => {
+        const one = await attempt(calls, { ...run, windowMs, rampMs, meanMs, criteria });
+        if (one.result.interrupted) throw stopped;
+        const holds = one.judged.every((each) => each.holds);
+        // Of several tries of one number, one that held says how much was left.
+        if (holds || !results.has(calls)) results.set(calls, one);
+        view.say(tryText(calls, one, holds));
+        return { holds, isSaturated: one.result.saturated };
+      },
+      { start: Math.min(FIRST_TRY_CALLS, maxCalls), max: maxCalls, precision: PRECISION },
+    );
+    return { kind: 'capacity', capacity, held: results.get(capacity.calls), interrupted: false };
+  } catch (error) {
+    if (error !== stopped) throw error;
+    const held = [...results]
+      .filter(([, { judged, result }]) => !result.saturated && judged.every((each) => each.holds))
+      .map(([calls]) => calls);
+    const calls = Math.max(0, ...held);
+    const capacity: Capacity = { calls, failedAt: undefined, limit: 'maximum', tried: [] };
+    return { kind: 'capacity', capacity, held: results.get(calls), interrupted: true };
+  }
+}
+
+/** Not a failure: the user has seen enough. */
+class StoppedSearch extends Error {}
+
+type Attempt = Run & {
+  readonly windowMs: number;
+  readonly rampMs: number;
+  readonly meanMs: number;
+  readonly criteria: readonly Criterion[];
+};
+
+/** One try: a ramp, a call's length until the number is reached, and then the time that counts. */
+async function attempt(calls: number, { windowMs, rampMs, meanMs, criteria, ...run }: Attempt): Promise<TryResult> {
+  const level = { kind: 'calls', calls } as const;
+  const phases = phasesOf({ stages: [{ level, durationMs: meanMs + windowMs }], rampMs }, meanMs);
+  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + meanMs, drainMs: SEARCH_DRAIN_MS });
+  return { result, judged: judge(criteria, result) };
+}
+
+function tryText(calls: number, { result, judged }: TryResult, holds: boolean): string {
+  const values = judged.map(({ criterion, value }) => `${criterion.metric} ${value === undefined ? 'not measured' : value.toFixed(2)}`);
+  const verdict = result.saturated ? 'the load was too slow' : holds ? 'holds' : 'does not hold';
+  return `${String(calls)} calls: ${verdict} (at once ${result.calls.meanLive.toFixed(0)}, ${values.join(', ')})`;
+}
+
+async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurroundings, signal: AbortSignal): Promise<void> {
+  if (metricsUrl === undefined) return;
+  try {
+    await lookAtServer(metricsUrl, clock, sendRequest, signal);
+  } catch (error) {
+    throw new RangeError(`--metrics ${metricsUrl}: the page ${lookFailure(error)}`, { cause: error });
+  }
+}
+
+function orderOf(wish: LoadWish, mix: readonly MixEntry[]): Parameters<Fleet['prepare']>[0] {
+  const { target, organizationId, token, bearer = false, certificateAuthority, serverName } = wish.access;
+  return {
+    kind: 'prepare',
+    target,
+    profile: wish.profileName,
+    organizationId,
+    agentId: wish.agentId,
+    bearer,
+    callsPerConnection: wish.callsPerConnection,
+    limits: LIMITS,
+    scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
+    ...(token === undefined ? {} : { token }),
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+type OrderedStep = Parameters<Fleet['prepare']>[0]['scenarios'][number]['script'][number];
+
+function plain(step: MixEntry['scenario']['script'][number]): OrderedStep {
+  return step.kind === 'press' ? { ...step, keys: [...step.keys] } : step;
+}

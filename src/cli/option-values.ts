@@ -1,0 +1,20 @@
+// Values of options as users write them. Each is refused with a sentence when it is no such value.
+import { InvalidArgumentError } from 'commander';
+
+/** A whole number of at most nine digits. */
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}
+
+/** How much faster than life: a number from 1 to 50. */
+export function paceOf(text: string): number {
+  const pace = Number(text);
+  if (!/^\d{1,2}(?:\.\d{1,3})?$/u.test(text) || pace < 1 || pace > 50) throw new InvalidArgumentError('Give a number from 1 to 50.');
+  return pace;
+}
+
+/** Adds a value of an option that may be repeated. */
+export function repeated(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}

@@ -1,0 +1,199 @@
+// `parley test`: runs the tests of scenario files against a server, some beside each other, and says by its exit code whether
+// all passed. Joins the fake platform's scenarios with files, a voice and the terminal.
+import { setMaxListeners } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { AppError } from '../base/errors.ts';
+import { scaledClock } from '../base/scaled-clock.ts';
+import { placeCall } from '../fake-platform/caller.ts';
+import { junitReport } from '../fake-platform/scenario/junit.ts';
+import { summaryData, testData } from '../fake-platform/scenario/report-json.ts';
+import { failureLines, resultLine, summaryLines } from '../fake-platform/scenario/report-text.ts';
+import { runTests, type PlacedCall, type ReadyTest, type TestResult } from '../fake-platform/scenario/run.ts';
+import type { ChangeRate } from '../fake-platform/prompt-sound.ts';
+import { textPattern } from '../fake-platform/text-pattern.ts';
+import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
+import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
+import { EXIT } from './failure.ts';
+import { paceOf, wholeNumber } from './option-values.ts';
+import { progressBar, progressLines } from './scenarios/progress.ts';
+import { Recordings } from './scenarios/recordings.ts';
+import { findTests, readyTests } from './scenarios/scenario-files.ts';
+
+interface Flags extends AccessFlags {
+  readonly target: string;
+  readonly jobs: number;
+  readonly repeat: number;
+  readonly grep?: RegExp;
+  readonly bail?: true;
+  readonly pace: number;
+  readonly junit?: string;
+  readonly json?: true;
+  readonly recordFailures?: string;
+  readonly recordAll?: string;
+}
+
+const CONNECT_LIMIT_MS = 5000;
+const ANSWER_LIMIT_MS = 10_000;
+const MAX_JOBS = 200;
+
+const EXAMPLES = `
+Files are YAML or JSON: docs/scenarios.md says what they hold, docs/scenario.schema.json lets an editor complete them.
+
+Examples:
+  $ parley test bots/scenarios --target localhost:50051 --ca certificate.pem --org $ORG --token-file token.jws
+  $ parley test bots/scenarios/echo.yaml --target grpc://localhost:50051 --org $ORG --grep silence --record-all recordings
+  $ parley test bots/scenarios --target bots.example.org --org $ORG --token-file token.jws --jobs 20 --junit report.xml
+
+Exit code: 0 all passed, 1 a test failed, 2 wrong usage or a file that is no scenario, 130 interrupted.`;
+
+/** The command. Its surroundings default to this process. */
+export function testCommand(surroundings: CallSurroundings = processSurroundings()): Command {
+  const command = new Command('test')
+    .description('run scenarios against a server and say whether it does what they expect')
+    .argument('<files...>', 'files of scenarios, or folders that hold them')
+    .requiredOption('--target <address>', TARGET_FORMS);
+  return withAccessOptions(command)
+    .option('--jobs <n>', 'most calls at once', jobsOf, 8)
+    .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
+    .option('--grep <pattern>', 'only tests whose name holds these words or matches /pattern/i', patternOf)
+    .option('--bail', 'begin no more tests after the first failure')
+    .option('--pace <n>', 'so many times as fast as life, 1 to 50', paceOf, 1)
+    .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--json', 'print JSON lines: one for each test, then a summary')
+    .option('--record-failures <folder>', 'write a stereo WAV of each failed test: left heard, right said')
+    .option('--record-all <folder>', 'the same of every test')
+    .addHelpText('after', EXAMPLES)
+    .action((files: readonly string[], flags: Flags) => runCommand(command, files, flags, surroundings));
+}
+
+async function runCommand(command: Command, files: readonly string[], flags: Flags, surroundings: CallSurroundings): Promise<void> {
+  const misused = (thrown: unknown): never => {
+    const isMisuse = thrown instanceof RangeError || (thrown instanceof AppError && thrown.code === 'prompt_unusable');
+    if (isMisuse) return command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
+    throw thrown;
+  };
+  const access = await readAccess(flags.target, flags).catch(misused);
+  const found = await findTests(files).catch(misused);
+  if (found.problems.length > 0) {
+    for (const problem of found.problems) surroundings.complain(problem);
+    surroundings.setExitCode(EXIT.usage);
+    return;
+  }
+  const { grep } = flags;
+  const chosen = grep === undefined ? found.tests : found.tests.filter(({ name }) => grep.test(name));
+  if (chosen.length === 0) misused(new RangeError('no test has such a name'));
+  const voice = await surroundings.openVoice();
+  try {
+    const tests = await readyTests(chosen, { ...voice, readFile: readBounded }).catch(misused);
+    await run(tests, { access, changeRate: voice.changeRate, flags, surroundings });
+  } finally {
+    await voice.close();
+  }
+}
+
+interface Run {
+  readonly access: Access;
+  readonly changeRate: ChangeRate;
+  readonly flags: Flags;
+  readonly surroundings: CallSurroundings;
+}
+
+async function run(tests: readonly ReadyTest[], { access, changeRate, flags, surroundings }: Run): Promise<void> {
+  const { print, complain, isColoured, clock, progress: terminal } = surroundings;
+  const { jobs, repeat, bail = false, json = false } = flags;
+  const stop = new AbortController();
+  // Every call under way listens to it.
+  setMaxListeners(0, stop.signal);
+  const forget = surroundings.onInterrupt(() => {
+    stop.abort();
+  });
+  const recordings = new Recordings({ failures: flags.recordFailures, all: flags.recordAll });
+  const progress = terminal === undefined ? progressLines(clock, complain) : progressBar(terminal);
+  const startMs = clock.monotonicMs();
+  const keepsSound = (flags.recordFailures ?? flags.recordAll) !== undefined;
+  try {
+    const results = await runTests({
+      ...{ tests, jobs, repeat, bail, signal: stop.signal },
+      place: (test) => place(test, { access, changeRate, keepsSound, pace: flags.pace, clock, signal: stop.signal }),
+      onOver: async (result) => {
+        if (json) print(JSON.stringify(testData(result)));
+        // A bar and lines would draw over each other.
+        else if (terminal === undefined) print(resultLine(result, isColoured));
+        for (const file of await recordings.keep(result)) if (!json) complain(`recorded ${file}`);
+      },
+      onProgress: (now) => {
+        progress.show(now);
+      },
+    });
+    progress.end();
+    const durationMs = clock.monotonicMs() - startMs;
+    if (json) print(JSON.stringify({ summary: summaryData(results, durationMs) }));
+    else printResults(results, durationMs, terminal !== undefined, surroundings);
+    if (flags.junit !== undefined) await writeFile(flags.junit, junitReport(results));
+    surroundings.setExitCode(exitCode(results, stop.signal.aborted));
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    complain(`the results cannot be written: ${error.message}`);
+    surroundings.setExitCode(EXIT.failed);
+  } finally {
+    progress.end();
+    forget();
+  }
+}
+
+interface Placing extends Pick<Run, 'access' | 'changeRate'> {
+  readonly keepsSound: boolean;
+  readonly pace: number;
+  readonly clock: CallSurroundings['clock'];
+  readonly signal: AbortSignal;
+}
+
+function place({ settings, script }: ReadyTest, { access, pace, clock, ...more }: Placing): Promise<PlacedCall> {
+  return placeCall({
+    ...access,
+    ...settings,
+    ...more,
+    script,
+    replySound: 'facts',
+    // A server takes its own time, however fast the call goes.
+    limits: { connectMs: CONNECT_LIMIT_MS * pace, answerMs: ANSWER_LIMIT_MS * pace, ...settings.limits },
+    clock: pace === 1 ? clock : scaledClock(pace, clock),
+  });
+}
+
+function printResults(
+  results: readonly TestResult[],
+  durationMs: number,
+  isListed: boolean,
+  { print, isColoured }: Pick<CallSurroundings, 'print' | 'isColoured'>,
+): void {
+  if (isListed) for (const result of results) print(resultLine(result, isColoured));
+  for (const result of results) if (result.status === 'failed') print(['', ...failureLines(result, isColoured)].join('\n'));
+  print(['', ...summaryLines(results, durationMs)].join('\n'));
+}
+
+function exitCode(results: readonly TestResult[], isInterrupted: boolean): number {
+  if (isInterrupted) return EXIT.interrupted;
+  return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.failed;
+}
+
+function atLeastOne(text: string): number {
+  const number = wholeNumber(text);
+  if (number < 1 || number > 10_000) throw new InvalidArgumentError('Give a number from 1 to 10000.');
+  return number;
+}
+
+function jobsOf(text: string): number {
+  const jobs = atLeastOne(text);
+  if (jobs > MAX_JOBS) throw new InvalidArgumentError(`At most ${String(MAX_JOBS)} calls at once; \`parley load\` places more.`);
+  return jobs;
+}
+
+function patternOf(text: string): RegExp {
+  try {
+    return textPattern(text);
+  } catch (error) {
+    throw error instanceof RangeError ? new InvalidArgumentError(error.message) : error;
+  }
+}

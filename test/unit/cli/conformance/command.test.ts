@@ -1,0 +1,86 @@
+// `parley conformance` as a command: what it prints, what it writes, and its exit codes.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.ts';
+import type { CallSurroundings } from '../../../../src/cli/call-surroundings.ts';
+import { conformanceCommand } from '../../../../src/cli/conformance.ts';
+import { platformPort } from '../../../../src/cli/conformance/platform-signer.ts';
+import { startReferenceServer } from '../../../fixtures/broken-servers/reference-server.ts';
+
+const WAV = path.join(import.meta.dirname, '../../../fixtures/speech/yes.wav');
+
+/** Runs the command. */
+async function run(
+  ...words: readonly string[]
+): Promise<{ readonly code: number | undefined; readonly out: string; readonly err: string }> {
+  const [out, err]: [string[], string[]] = [[], []];
+  let code: number | undefined;
+  const surroundings: CallSurroundings = {
+    clock: systemClock,
+    isColoured: false,
+    openVoice: () => Promise.reject(new Error('no voice is wanted')),
+    print: (line) => out.push(line),
+    complain: (line) => err.push(line),
+    setExitCode: (value) => {
+      code = value;
+    },
+    onInterrupt: () => () => undefined,
+  };
+  const command = conformanceCommand(surroundings).exitOverride();
+  command.configureOutput({ writeErr: (text) => err.push(text) });
+  await command.parseAsync(words, { from: 'user' }).catch((thrown: unknown) => {
+    code = thrown instanceof Error && 'exitCode' in thrown ? Number(thrown.exitCode) : -1;
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+it('lists the checks without a server', async () => {
+  const { code, out } = await run('--list', '--rule', 'G-42');
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^G-42 {2}chunk-size-and-form {2}A CHUNK carries/u) as string });
+});
+
+it.each([
+  [['--org', 'o'], 'name the target'],
+  [['grpc://127.0.0.1:1'], '--org'],
+  [['--list', '--check', 'no-such-check'], 'no check has this rule or id'],
+  [['grpc://127.0.0.1:1', '--org', 'o', '--wav', WAV, '--platform', 'https://elsewhere.example'], 'is no platform of this machine'],
+  [['grpc://127.0.0.1:1', '--org', 'o', '--press', '12x'], 'Give keys of a phone'],
+])('says what is wrong with %j and ends with code 2 or that of the parser', async (words, said) => {
+  const { code, err } = await run(...words);
+  expect(err).toContain(said);
+  expect(code).toBeGreaterThan(0);
+});
+
+it('names a server that nobody can talk to, and ends with code 1', async () => {
+  const { code, out } = await run('grpc://127.0.0.1:1', '--org', 'o', '--wav', WAV);
+  expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^refused: .*\nno check was run$/u) as string });
+});
+
+it('tells a failure with its exchange as text, as JSON and as a page without scripts', async () => {
+  const server = await startReferenceServer({ breach: 'two_defaults' });
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-conformance-'));
+  onTestFinished(() => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const file = path.join(folder, 'report.html');
+  const words = [server.target, '--org', 'o', '--wav', WAV, '--check', 'one-default-agent', '--check', 'both-methods-served'];
+  const text = await run(...words, '--html', file);
+  expect(text.code).toBe(1);
+  expect(text.out).toMatch(/^FAIL {2}G-07 {2}one-default-agent/mu);
+  expect(text.out).toMatch(/^does not conform {2}score 1\/2 \(50 %\), 1 failed, 0 not applicable; broken: G-07$/mu);
+  expect(text.err).toContain('FAIL one-default-agent');
+  const page = readFileSync(file, 'utf8');
+  expect(page.indexOf('1 failed')).toBeGreaterThan(0);
+  expect(page.indexOf('1 failed')).toBeLessThan(page.indexOf('1 passed'));
+  expect(page).not.toMatch(/<script|https?:\/\/(?!127)|\son\w+=/u);
+  const data: unknown = JSON.parse((await run(...words, '--json')).out);
+  expect(data).toMatchObject({ ok: false, passed: 1, failed: 1, brokenRules: ['G-07'], target: server.target });
+});
+
+it('takes the address of a platform of this machine only', () => {
+  expect(platformPort('http://127.0.0.1:8090')).toBe(8090);
+  for (const address of ['8090', 'http://127.0.0.1', 'http://10.0.0.1:8090']) expect(() => platformPort(address)).toThrow(RangeError);
+});
