@@ -1,20 +1,9 @@
 // The server that looks after its data sources itself, against the fake platform: an organization authorizes the app by
 // itself, calls come in with the tokens that the platform makes, and end with the authorization.
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { request } from 'node:https';
 import { status } from '@grpc/grpc-js';
-import { expect, it, onTestFinished } from 'vitest';
-import { INTEGRATION_KEY } from '../../src/admin/oauth/integration-tokens.ts';
-import { readTokenReply } from '../../src/admin/tokens.ts';
-import { loadProfile } from '../../src/contract/profile.ts';
-import { startAdminApi, type AdminApi } from '../../src/fake-platform/admin-api/admin-api.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
-import { DurableStore } from '../../src/store/durable-store.ts';
-import { Seal } from '../../src/store/seal.ts';
+import { expect, it } from 'vitest';
+import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { until } from '../support/until.ts';
@@ -22,73 +11,19 @@ import { event } from '../support/wire-audio.ts';
 
 const ORG = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
 const MINUTE = 60_000;
-const profile = loadProfile('fake');
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** What stays when the server is started again. */
-interface Surroundings {
+interface Surroundings extends AdminSurroundings {
   readonly clock: FakeClock;
-  readonly api: AdminApi;
-  readonly issuer: Issuer;
-  readonly key: string;
-  readonly flags: readonly string[];
 }
 
 async function surroundings(): Promise<Surroundings> {
   const clock = new FakeClock();
-  const issuer = await startIssuer({ profile, clock });
-  const api = await startAdminApi({ profile, issuer, clock });
-  const folder = mkdtempSync(path.join(tmpdir(), 'parley-admin-'));
-  onTestFinished(async () => {
-    await api.close();
-    await issuer.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  // Connections to the platform stay open for the next request, and are no server's: they are there before the first one.
-  await Promise.all(Array.from({ length: 4 }, async () => (await fetch(`${api.baseUrl}/nothing`)).text()));
-  const key = randomBytes(32).toString('hex');
-  const file = path.join(folder, 'admin.store');
-  // Somebody has logged in.
-  const store = await DurableStore.open({ file, seal: new Seal(Buffer.from(key, 'hex')) });
-  await store.set(INTEGRATION_KEY, JSON.stringify(readTokenReply({ ...api.logIn() }, clock.nowMs())));
-  await store.close();
-  const port = String(await freePort());
-  const admin = {
-    enabled: 'true',
-    base_url: api.baseUrl,
-    'store.file': file,
-    'store.keys': JSON.stringify([key]),
-    'integration.client_id': api.integration.clientId,
-    'integration.client_secret': api.integration.clientSecret,
-    'service_app.client_id': api.serviceApp.clientId,
-    'service_app.client_secret': api.serviceApp.clientSecret,
-    'data_sources.url': 'http://127.0.0.1:50051',
-    'data_sources.audience': 'aud',
-    'data_sources.subject': 'sub',
-    'data_sources.token_lifetime_minutes': '60',
-    'data_sources.renewal_lead_minutes': '20',
-    'webhooks.target_url': `http://127.0.0.1:${port}/webhooks`,
-    'webhooks.port': port,
-  };
-  const issuers = `--platform.extra_issuers=${JSON.stringify([issuer.issuer])}`;
-  return {
-    clock,
-    api,
-    issuer,
-    key,
-    flags: [...WITH_TEST_BOTS, issuers, ...Object.entries(admin).map(([name, value]) => `--admin.${name}=${value}`)],
-  };
+  return { clock, ...(await adminSurroundings({ clock })) };
 }
 
-const serve = ({ clock, flags }: Surroundings): Promise<RunningServer> => RunningServer.start({ clock, flags, dataSources: () => [] });
+const serve = ({ clock, flags }: Surroundings): Promise<RunningServer> =>
+  RunningServer.start({ clock, flags: [...WITH_TEST_BOTS, ...flags], dataSources: () => [] });
 
 /** How a short call with this token ends. */
 async function callWith(server: RunningServer, authorization: string | undefined): Promise<status | undefined> {
@@ -141,11 +76,48 @@ it('authorized, called, renewed, called with both tokens, restarted without a ch
   await second.close();
 }, 90_000);
 
+it('J-05 started again with another audience and subject, it takes calls with the token of before beside the new one', async () => {
+  const around = await surroundings();
+  const first = await serve(around);
+  around.api.authorize(ORG);
+  const token = (): string | undefined => around.api.dataSources(ORG)[0]?.jwsToken;
+  await until('it is registered', () => first.logged({ event: 'data_source', transition: 'created' }).length === 1);
+  const before = token();
+  expect(await callWith(first, before)).toBe(status.OK);
+  await first.quiet();
+  await first.close();
+
+  const flags = [...around.flags, '--admin.data_sources.audience=another', '--admin.data_sources.subject=another'];
+  const second = await serve({ ...around, flags });
+  expect(around.api.dataSources(ORG)).toMatchObject([{ audience: 'another', subject: 'another' }]);
+  expect(token()).not.toBe(before);
+  for (const each of [before, token()]) expect(await callWith(second, each)).toBe(status.OK);
+  await second.quiet();
+  await second.close();
+}, 60_000);
+
 it('a first look that fails ends the start, with the sentence that mends it, and leaves nothing open', async () => {
   const around = await surroundings();
   around.api.revokeTokens(around.api.integration.clientId);
   await expect(serve(around)).rejects.toMatchObject({ code: 'login_needed' });
   const later = await serve({ ...around, flags: [...around.flags, '--admin.fail_startup=false'] });
-  expect(later.logged({ event: 'webhook_registration', outcome: 'failed' })).toHaveLength(2);
+  await until('the first look fails', () => later.logged({ event: 'webhook_registration', outcome: 'failed' }).length === 2);
   await later.close();
+});
+
+it('takes deliveries over TLS with the certificate of the media server when it is told to', async () => {
+  const around = await surroundings();
+  const port = around.webhookPort;
+  const secure = ['--admin.webhooks.tls=true', `--admin.webhooks.target_url=https://localhost:${String(port)}/webhooks`];
+  const server = await serve({ ...around, flags: [...around.flags, ...secure] });
+  const answered = await new Promise<number | undefined>((resolve, reject) => {
+    const sent = request({ port, path: '/webhooks', method: 'POST', ca: server.certificate.certificatePem, agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    sent.once('error', reject).end('{}');
+  });
+  // H-20: whoever does not sign is a stranger, who was heard.
+  expect(answered).toBe(401);
+  await server.close();
 });

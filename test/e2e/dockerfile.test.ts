@@ -13,12 +13,12 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { freePort } from '../support/free-port.ts';
 import { ImageBuild, instructionsOf, mayEnter, type BuiltImage } from '../support/image-build.ts';
 import { ROOT } from '../support/source-tree.ts';
 import { until, within } from '../support/until.ts';
@@ -114,15 +114,6 @@ async function stop(child: Server): Promise<number | NodeJS.Signals | null> {
   }
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  // A listening TCP server has the address of a port.
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
-
 describe('the Dockerfile', () => {
   it('takes every base by a digest that has no default', () => {
     const instructions = instructionsOf(DOCKERFILE);
@@ -148,6 +139,7 @@ describe('the Dockerfile', () => {
     'src/node_modules/a.js',
     'scripts/check.mjs',
     'cache/prompts/a',
+    'data/admin.store',
   ])('lets %s stay outside', (file) => {
     expect(mayEnter(DOCKERIGNORE, file)).toBe(false);
   });
@@ -185,6 +177,7 @@ describe('the image', () => {
       'bots',
       'cache',
       'config',
+      'data',
       'dist',
       'node_modules',
       'package.json',
@@ -196,13 +189,14 @@ describe('the image', () => {
     expect(built).toContain('bots/front-desk.js');
   });
 
-  it('leaves no file that its user could change, but in the folder for spoken prompts', () => {
+  it('leaves no file that its user could change, but in the folders for spoken prompts and the sealed store', () => {
     const probe =
       "const fs = require('node:fs'); for (const p of process.argv.slice(1)) { try { fs.accessSync(p, 2); console.log(p); } catch {} }";
-    const candidates = [image.root, inside('.'), inside('dist/src/cli/main.js'), inside('config/default.yaml'), inside('cache/prompts')];
+    const candidates = [image.root, inside('.'), inside('dist/src/cli/main.js'), inside('config/default.yaml')];
+    const writable = [inside('cache/prompts'), inside('data')];
     const node = path.join(image.root, 'usr/local/bin/node');
-    const { stdout } = spawnSync(node, ['-e', probe, ...candidates], { encoding: 'utf8', env: {}, ...NOBODY });
-    expect(stdout.trim().split('\n')).toEqual([inside('cache/prompts')]);
+    const { stdout } = spawnSync(node, ['-e', probe, ...candidates, ...writable], { encoding: 'utf8', env: {}, ...NOBODY });
+    expect(stdout.trim().split('\n')).toEqual(writable);
   });
 
   it('tells its version', async () => {

@@ -14,6 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const anything: unknown = expect.any(String);
+
 describe('the tracking id', () => {
   it('P-02 of the platform stands on every line of its turn, cut to a sane length and alphabet', async () => {
     const call = client.call();
@@ -28,6 +30,11 @@ describe('the tracking id', () => {
     for (const name of ['turn_started', 'reply_started', 'turn_ended']) {
       expect(server.logged({ event: name, conversationId, trackingId }), name).toHaveLength(1);
     }
+    // A second start: a line that the engine writes itself.
+    await call.turn(event('SESSION_START'));
+    const lines = server.logged({ conversationId }).filter((line) => 'turnId' in line);
+    expect(lines.filter((line) => !('event' in line))).not.toEqual([]);
+    for (const line of lines) expect(line, String(line['msg'])).toMatchObject({ trackingId: anything, organizationId: anything });
   });
 
   it('P-02 is one of ours where the platform sends none, and another one for each turn', async () => {
@@ -56,9 +63,10 @@ describe('the timeline of a call', () => {
     await call.turn(event('SESSION_END'));
     const found = timeline.parse(await get(`/calls/${call.ids.conversationId}`));
     expect(found.end).toBe('caller');
-    const second = found.facts.filter(({ turnId }) => turnId?.endsWith('#2'));
+    // Whether the key cuts the welcome is a matter of how fast this machine is.
+    const second = found.facts.filter(({ turnId, event: name }) => turnId?.endsWith('#2') && name !== 'barge_in');
     expect(second.map(({ event: name }) => name)).toEqual([
-      ...['turn_started', 'barge_in', 'bot_asked', 'bot_answered', 'bot_failed', 'reply_started', 'turn_ended'],
+      ...['turn_started', 'bot_asked', 'bot_answered', 'bot_failed', 'reply_started', 'turn_ended'],
     ]);
     expect(second.find(({ event: name }) => name === 'bot_failed')).toMatchObject({ code: 'bot_failed' });
     const times = found.facts.map(({ atMs }) => atMs);

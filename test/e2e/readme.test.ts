@@ -4,7 +4,11 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePorts } from '../../src/cli/free-ports.ts';
+import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';
 
+/** The organization of the text. */
+const ORG = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const COPIED = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json', 'tsconfig.build.json', 'vitest.config.ts'];
 const COPIED_FOLDERS = ['src', 'bots', 'config', 'proto', 'scripts'];
@@ -14,30 +18,62 @@ const blocks = (language: string): readonly string[] =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gmu'))].map((match) => match[1] ?? '');
 const commands = blocks('sh').flatMap((block) => block.trim().split('\n'));
 
+/** The command of the text that holds these words. */
+function commandWith(words: string): string {
+  const found = commands.filter((command) => command.includes(words));
+  expect(found, words).toHaveLength(1);
+  return found[0] ?? '';
+}
+
 interface Run {
   readonly code: number | null;
   readonly output: string;
 }
 
-let copy = '';
-let server: ChildProcess | undefined;
-
-/** Runs a command line of the README in the copy. The words hold no quotes, so a shell is not needed. */
-function start(commandLine: string, more: readonly string[] = []): ChildProcess {
-  const [program = '', ...args] = commandLine.split(' ');
-  return spawn(program, [...args, ...more], { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+/** A command that may run on. */
+interface Running {
+  readonly ended: Promise<Run>;
+  /** What the first group of `pattern` finds in its output, as soon as it does. */
+  says(pattern: RegExp): Promise<string>;
 }
 
-function run(commandLine: string, more: readonly string[] = []): Promise<Run> {
-  const child = start(commandLine, more);
+let copy = '';
+const children: ChildProcess[] = [];
+
+/** Starts a command line of the README in the copy. The words hold no quotes, so a shell is not needed. */
+function start(commandLine: string, more: readonly string[] = []): Running {
+  const [program = '', ...args] = commandLine.split(' ');
+  const child = spawn(program, [...args, ...more], { cwd: copy, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  children.push(child);
   let output = '';
-  child.stdout?.on('data', (bytes: Buffer) => (output += bytes.toString()));
-  child.stderr?.on('data', (bytes: Buffer) => (output += bytes.toString()));
-  return new Promise((resolve) => {
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (bytes: Buffer) => {
+      output += bytes.toString();
+      look();
+    });
+  }
+  const ended = new Promise<Run>((resolve) => {
     child.once('close', (code) => {
       resolve({ code, output });
     });
   });
+  const says = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        const found = pattern.exec(output)?.[1];
+        if (found !== undefined) resolve(found);
+      };
+      look();
+      void ended.then(() => {
+        reject(new Error(`${commandLine} ended: ${output}`));
+      });
+    });
+  return { ended, says };
+}
+
+function run(commandLine: string, more: readonly string[] = []): Promise<Run> {
+  return start(commandLine, more).ended;
 }
 
 beforeAll(async () => {
@@ -50,7 +86,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (server?.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGKILL');
+  for (const { pid, exitCode, signalCode } of children) {
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+  }
   await rm(copy, { recursive: true, force: true });
 });
 
@@ -61,18 +99,27 @@ describe('the README', () => {
       'npm test',
       'npm run dev',
       'npm run parley -- call grpc://127.0.0.1:8086 --org test --agent hello --press 7 --press 0 --expect transfer --record hello.wav',
+      'npm run parley -- platform --config-out parley.platform.yaml',
+      'npm run parley -- admin login --config parley.platform.yaml',
+      'npm run parley -- serve --config parley.platform.yaml',
+      `npm run parley -- platform authorize ${ORG}`,
+      `npm run parley -- platform token ${ORG}`,
+      `npm run parley -- call grpc://127.0.0.1:8086 --org ${ORG} --token-file token.jws --agent front-desk --press 0 --expect transfer`,
       'npm run parley -- config --grpc.port=8443 --tls.mode=off --auth.enabled=false --grpc.host=127.0.0.1',
       'npm run build',
       'node dist/src/cli/main.js serve --help',
     ]);
   });
 
-  it('npm run demo places a call to each bundled bot and leaves the recordings', async () => {
+  it('npm run demo goes from the login to a call with a renewed token and leaves the recordings', async () => {
     const { code, output } = await run('npm run demo');
     expect(code, output).toBe(0);
-    expect((await readdir(path.join(copy, 'demo-output'))).sort()).toEqual(['code-line.wav', 'echo.wav', 'front-desk.wav']);
-    expect(output.match(/^ok {4}/gmu)).toHaveLength(3);
-  }, 60_000);
+    const recordings = ['code-line.wav', 'echo.wav', 'front-desk-again.wav', 'front-desk.wav'];
+    expect((await readdir(path.join(copy, 'demo-output'))).sort()).toEqual(recordings);
+    expect(output.match(/^ok {4}/gmu)).toHaveLength(4);
+    const steps = output.match(/^(?:platform|logged in|ready|authorized|registered|renewed) {2}/gmu)?.map((step) => step.trim());
+    expect(steps).toEqual(['platform', 'logged in', 'ready', 'authorized', 'registered', 'renewed']);
+  }, 120_000);
 
   // The whole suite inside one of its own tests would never end; the gate runs this very command on a fresh clone.
   it('npm test runs the tests of the bot that the text tells to write', async () => {
@@ -89,21 +136,8 @@ describe('the README', () => {
   }, 60_000);
 
   it('npm run dev and parley call hold a call with it', async () => {
-    server = start('npm run dev', ['--', '--grpc.port=0', '--ops.port=0', '--json']);
-    const port = await new Promise<string>((resolve, reject) => {
-      let output = '';
-      const look = (bytes: Buffer): void => {
-        output += bytes.toString();
-        const found = /"event":"ready".*?"port":(\d+)/u.exec(output)?.[1];
-        if (found !== undefined) resolve(found);
-      };
-      server?.stdout?.on('data', look);
-      server?.stderr?.on('data', look);
-      server?.once('exit', () => {
-        reject(new Error(`the server ended: ${output}`));
-      });
-    });
-    const call = commands.find((command) => command.includes(' call ')) ?? '';
+    const port = await start('npm run dev', ['--', '--grpc.port=0', '--ops.port=0', '--json']).says(/"event":"ready".*?"port":(\d+)/u);
+    const call = commandWith(' --agent hello ');
     const { code, output } = await run(call.replace(':8086', `:${port}`));
     expect(code, output).toBe(0);
     expect(output).toContain('You pressed 7.');
@@ -111,8 +145,29 @@ describe('the README', () => {
     expect((await readFile(path.join(copy, 'hello.wav'))).toString('latin1', 0, 4)).toBe('RIFF');
   }, 60_000);
 
+  it('parley platform, admin login, serve, authorize, token and call go the whole way by hand', async () => {
+    const [port = 0, grpcPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(4);
+    const platform = start(commandWith(' platform --config-out '), [
+      ...[`--port=${String(port)}`, `--server-port=${String(grpcPort)}`, `--webhook-port=${String(webhookPort)}`],
+      `--redirect-uri=http://127.0.0.1:${String(redirectPort)}/callback`,
+    ]);
+    await platform.says(/(Ctrl-C)/u);
+    const login = start(commandWith(' admin login '), ['--no-browser']);
+    await agreeInBrowser(await login.says(/^ *(http:\S+)$/mu), AbortSignal.timeout(20_000));
+    expect(await login.ended).toMatchObject({ code: 0 });
+    await start(commandWith(' serve --config '), ['--ops.port=0']).says(/^(ready) /mu);
+    const on = [`--port=${String(port)}`];
+    for (const command of [commandWith(' platform authorize '), commandWith(' platform token ')]) {
+      const { code, output } = await run(command, on);
+      expect(code, output).toBe(0);
+    }
+    const { code, output } = await run(commandWith(' --token-file ').replace(':8086', `:${String(grpcPort)}`));
+    expect(code, output).toBe(0);
+    expect(output).toContain('transferred');
+  }, 120_000);
+
   it('parley config shows what comes out and where it was set', async () => {
-    const { code, output } = await run(commands.find((command) => command.includes(' config ')) ?? '');
+    const { code, output } = await run(commandWith(' config '));
     expect(code, output).toBe(0);
     expect(output).toMatch(/grpc\.port\s+8443\s+.*--grpc\.port/u);
   }, 60_000);

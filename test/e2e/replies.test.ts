@@ -138,7 +138,9 @@ describe('replies with other settings', () => {
   });
 
   it('names the texts of its prompts in the trailers where a test setting allows it, never beside the sound', async () => {
-    const { client } = await serverFor({ flags: [...WITH_TEST_BOTS, '--media.reveal_prompt_text=true'] });
+    const { server, client } = await serverFor({ flags: [...WITH_TEST_BOTS, '--media.reveal_prompt_text=true'] });
+    // The synthesizer speaks one text after the other, and a caller is kept waiting for 5 s at most.
+    await server.app.warmed;
     const call = await begun(client);
     const turn = await call.turn(keys('9'));
     expect(turn.story).toEqual(['CHUNK audio', 'FINAL empty']);

@@ -53,7 +53,18 @@ describe('a sensitive input', () => {
     await server.close();
   });
 
-  const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}/metrics`)).text();
+  const operations = async (path: string): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}${path}`)).text();
+
+  /** Everything that an operator can read of a call. */
+  async function expectNoTraceOf(call: PlatformCall): Promise<void> {
+    expectNoTrace('the log', JSON.stringify(server.log));
+    expectNoTrace('the metrics', await operations('/metrics'));
+    expectNoTrace('the latest calls', await operations('/calls'));
+    const timeline = await operations(`/calls/${call.ids.conversationId}`);
+    expect(timeline).toContain(call.ids.conversationId);
+    expectNoTrace('the timeline of the call', timeline);
+  }
 
   it('G-83 is the next one only: the answer to it asks for no other', async () => {
     const call = client.call();
@@ -68,14 +79,19 @@ describe('a sensitive input', () => {
     ['makes its bot throw', 'throw'],
     ['is answered by a recording', play('yes.wav').listen()],
     ['is followed by a transfer', play('yes.wav').transfer({ reason: 'asked' })],
+    [
+      'is answered by a recording that is missing',
+      play(`numbers/${CANARY.join('')}.wav`)
+        .say('Thank you.')
+        .listen(),
+    ],
   ] as const)('G-68 G-83 leaves no digit in log, metrics or responses when it %s', async (_how, later) => {
     const call = client.call();
     const turn = await pressCanary(call, later);
     expect(turn.ending.code).toBe(status.OK);
     expect(turn.story.length).toBeGreaterThan(0);
     await call.turn(event('SESSION_END'));
-    expectNoTrace('the log', JSON.stringify(server.log));
-    expectNoTrace('the metrics', await metrics());
+    await expectNoTraceOf(call);
     expectNoTrace('the responses', JSON.stringify([turn.responses, turn.ending.metadata.getMap()]));
   });
 
@@ -85,8 +101,7 @@ describe('a sensitive input', () => {
     const turn = await call.turn(format(), ...quiet(200), ...frames(joined(recorded('number'), silence(2500))));
     expect(turn.story).toEqual(['FINAL START_OF_INPUT', 'CHUNK END_OF_INPUT', 'CHUNK audio', 'FINAL empty']);
     await call.turn(event('SESSION_END'));
-    expectNoTrace('the log', JSON.stringify(server.log));
-    expectNoTrace('the metrics', await metrics());
+    await expectNoTraceOf(call);
     expectNoTrace('the responses', JSON.stringify(turn.responses));
   });
 

@@ -9,7 +9,9 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { PlatformClient } from '../support/platform-client.ts';
+import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/running-server.ts';
+import { openSurroundings } from '../support/open-surroundings.ts';
 import { ServeProcess } from '../support/serve-process.ts';
 import { until } from '../support/until.ts';
 import { event, format, keys, quiet } from '../support/wire-audio.ts';
@@ -30,6 +32,13 @@ function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): Se
   const running = new ServeProcess([...serverFlags(issuer, certificate, [dataSource(issuer)]), ...flags]);
   onTestFinished(() => running.kill());
   return running;
+}
+
+/** Flags that load a bot whose module keeps the process busy, as a pool of connections would. The folder goes with the test. */
+async function withBusyBot({ onTestFinished }: TestContext): Promise<readonly string[]> {
+  const folder = await makeFolder({ 'busy.ts': `${botModule('busy')}setInterval(() => undefined, 1000);\n` });
+  onTestFinished(() => removeFolder(folder));
+  return [`--bots.folder=${folder}`, '--bots.default_bot=busy'];
 }
 
 async function clientOf({ onTestFinished }: TestContext, port: number): Promise<PlatformClient> {
@@ -93,6 +102,8 @@ describe('parley serve', () => {
     expect((await call.turn(event('START_OF_DTMF'))).ending.code).toBe(status.OK);
     expect(await open.ended()).toMatchObject({ code: status.OK });
     expect(open.story.at(-1)).toBe('FINAL empty');
+    // The platform opens the next stream of a call that goes on; nobody is waited for who has hung up.
+    await call.turn(event('SESSION_END'));
     const startedMs = systemClock.monotonicMs();
     expect(await running.ended()).toEqual({ code: 0, signal: null });
     expect(systemClock.monotonicMs() - startedMs).toBeLessThan(5000);
@@ -116,14 +127,14 @@ describe('parley serve', () => {
   });
 
   it(
-    'finishes what can be finished of calls in every state, hands over the others, and counts them',
+    'finishes what can be finished of calls in every state, hands over the others, and counts them (G-51)',
     { timeout: 90_000 },
     async (context) => {
       const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=6000');
       const client = await clientOf(context, (await running.ready()).port);
       await running.logged('the static prompts are spoken');
-      const [thinking, listening, streaming, farewell] = await Promise.all(
-        Array.from({ length: 4 }, async () => {
+      const [thinking, listening, streaming, farewell, between, silent] = await Promise.all(
+        Array.from({ length: 6 }, async () => {
           const call = client.call();
           await call.turn(event('SESSION_START'));
           return call;
@@ -135,21 +146,51 @@ describe('parley serve', () => {
       await Promise.all([thought?.heard('CHUNK audio'), goodbye?.heard('CHUNK audio')]);
       const streamed = streaming?.open(keys('*')).halfClose();
       await streamed?.heard('CHUNK audio');
+      // Its first prompt cannot be cut: the platform opens the next stream only after it. The other never comes back.
+      for (const call of [between, silent]) await call?.turn(keys('6'));
 
       running.signal('SIGTERM');
       await running.logged('stopping');
       expect((await client.call().turn(event('SESSION_START'))).story).toEqual(['FINAL TRANSFER_TO_AGENT wav']);
-      for (const turn of [thought, heard, goodbye, streamed]) await turn?.ended();
+      await streamed?.ended();
+      await streaming?.turn(event('SESSION_END'));
+      // The hand-over has begun.
+      await heard?.heard('CHUNK audio');
+      const back = between?.open(format(), ...quiet(200));
+      for (const turn of [thought, heard, goodbye, back]) await turn?.ended();
       expect(await running.ended()).toEqual({ code: 0, signal: null });
 
       expect([streamed?.ending?.code, streamed?.story.length, streamed?.story.at(-1)]).toEqual([status.OK, 40 * 3 + 2, 'FINAL empty']);
       expect([goodbye?.ending?.code, goodbye?.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/)]);
-      for (const turn of [thought, heard]) {
+      for (const turn of [thought, heard, back]) {
         expect([turn?.ending?.code, turn?.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL TRANSFER_TO_AGENT/)]);
       }
-      expect(running.stderr.split('\n').find((line) => line.includes('cutTurns'))).toContain('"cutTurns":2');
+      expect(running.stderr.split('\n').find((line) => line.includes('cutTurns'))).toContain('"cutTurns":3');
+      expect(running.stderr.split('\n').find((line) => line.includes('cutCalls'))).toContain('"cutCalls":1');
     },
   );
+
+  it('ends although a bot module still keeps the process busy', async (context) => {
+    const running = serve(context, '--json', ...(await withBusyBot(context)));
+    await running.ready();
+    running.signal('SIGTERM');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(running.stderr.trimEnd().split('\n').at(-1)).toContain('"stopped"');
+  });
+
+  it('gives up a start that waits for the platform, in order', async (context) => {
+    const around = await openSurroundings();
+    context.onTestFinished(() => around.close());
+    around.api.faults.add('any', { kind: 'hang' }, Infinity);
+    const running = new ServeProcess([...serverFlags(around.issuer, undefined, []), ...around.flags, '--json']);
+    context.onTestFinished(() => running.kill());
+    await until('the platform is asked', () => around.api.journal.count('GET /webhooks') > 0, 20_000);
+    running.signal('SIGTERM');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect([running.stdout, running.stderr]).toEqual(['', expect.stringContaining('the start is given up')]);
+    // The store was let go.
+    await (await around.openStore()).close();
+  });
 
   it('ends at once on a second signal', async (context) => {
     const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=600000');
@@ -200,7 +241,7 @@ describe('parley serve refuses to start', () => {
     expect(attempts[0]?.stderr).toContain('/nowhere/certificate.pem');
   });
 
-  it('on a port that is taken, for calls or for operations', async (context) => {
+  it('on a port that is taken, for calls or for operations, whatever a bot module still does', async (context) => {
     const taken = net.createServer().listen(0, '127.0.0.1');
     context.onTestFinished(() => {
       taken.close();
@@ -208,7 +249,7 @@ describe('parley serve refuses to start', () => {
     await until('the port is taken', () => taken.listening);
     const address = taken.address();
     const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-    const attempts = [serve(context, `--grpc.port=${port}`), serve(context, `--ops.port=${port}`)];
+    const attempts = [serve(context, `--grpc.port=${port}`), serve(context, `--ops.port=${port}`, ...(await withBusyBot(context)))];
     for (const attempt of attempts) {
       expect(await attempt.ended()).toEqual({ code: 1, signal: null });
       expect(attempt.stdout).toBe('');

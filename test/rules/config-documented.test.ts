@@ -81,15 +81,14 @@ describe('docs/config.md', () => {
 
 describe('config/example.production.yaml', () => {
   const file = join(ROOT, 'config/example.production.yaml');
-  const dummySecrets = JSON.stringify([
-    {
-      ...{ id: 'ds', organization_id: 'org', url: 'https://voice.example.com:443' },
-      ...{ audience: 'a', subject: 's', nonce: 'dummy', transport: 'grpc' },
-    },
-  ]);
+  const dummySecrets = {
+    PARLEY_ADMIN_INTEGRATION_CLIENT_SECRET: 'dummy',
+    PARLEY_ADMIN_SERVICE_APP_CLIENT_SECRET: 'dummy',
+    PARLEY_ADMIN_STORE_KEYS: JSON.stringify(['ab'.repeat(32)]),
+  };
 
   it('is valid once its secrets are there', () => {
-    const loaded = loadSettings({ argv: ['--config', file], env: { PARLEY_AUTH_DATA_SOURCES: dummySecrets }, cwd: ROOT });
+    const loaded = loadSettings({ argv: ['--config', file], env: dummySecrets, cwd: ROOT });
     expect(loaded.origin('tls.certificate_file')).toMatchObject({ kind: 'file' });
     expect(loaded.settings.auth.enabled).toBe(true);
     expect(loaded.settings.tls.mode).toBe('files');
@@ -97,6 +96,6 @@ describe('config/example.production.yaml', () => {
 
   it('holds no secret itself: what it lacks are the mounted secret files, and nothing else', () => {
     const problems = (): unknown => loadSettings({ argv: ['--config', file], env: {}, cwd: ROOT });
-    expect(problems).toThrow(/^2 settings are wrong:[^]*\.nonce = \{"file":[^]*\.previous_nonce = \{"file":/u);
+    expect(problems).toThrow(/^3 settings are wrong:[^]*store\.keys[^]*integration\.client_secret = [^]*service_app\.client_secret = /u);
   });
 });

@@ -45,6 +45,11 @@ describe('the rules of the turn grammar', () => {
     },
   );
 
+  it.each(rules.filter(({ duty }) => duty === 'platform'))('$id is named by the title of a test of the fake platform', ({ id }) => {
+    const proofs = (tests.get(id) ?? []).filter(({ file }) => isOfFakePlatform(file));
+    expect(proofs, `no test of the fake platform names ${id} in its title`).not.toEqual([]);
+  });
+
   it('are the only ones that anything cites', () => {
     const files = filesUnder(['src', 'test', 'bots', 'proto', 'config', 'scripts', 'docs', 'README.md', 'CONTRIBUTING.md']);
     const foreign = files.flatMap(({ path: file, text }) =>

@@ -102,7 +102,7 @@ export async function failureOf(work: Promise<unknown>): Promise<AppError> {
 }
 
 /** Every own property of an error, its causes and their properties as text: what an unwary logger could write out. */
-export function expectNoCanary(thrown: unknown): void {
+export function textsIn(thrown: unknown): readonly string[] {
   const parts: string[] = [];
   const seen = new Set<unknown>();
   const walk = (value: unknown): void => {
@@ -112,6 +112,12 @@ export function expectNoCanary(thrown: unknown): void {
     for (const name of Reflect.ownKeys(value)) walk(Reflect.get(value, name));
   };
   walk(thrown);
+  return parts;
+}
+
+/** Expects texts in an error, and no canary in any of them. */
+export function expectNoCanary(thrown: unknown): void {
+  const parts = textsIn(thrown);
   expect(parts.length).toBeGreaterThan(0);
   expect(parts.filter((part) => part.includes('CANARY'))).toEqual([]);
 }

@@ -6,7 +6,7 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller.ts';
 import { mulawWav } from '../../src/speech/wav.ts';
 import { signal } from './line-signals.ts';
-import { scaledClock } from './scaled-clock.ts';
+import { scaledClock } from '../../src/base/scaled-clock.ts';
 import { listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from './scripted-server.ts';
 
 /** How fast calls run in tests. */

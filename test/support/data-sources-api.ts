@@ -20,8 +20,12 @@ export class MemoryDataSources implements DataSourcesApi {
   readonly mishaps: [Operation, Mishap][] = [];
   /** Called with the nonce when the platform has taken it and its answer is still on the way. */
   onTaken: (nonce: string, id: string) => void = () => undefined;
+  /** By how much the platform's clock is ahead of ours, ms. */
+  skewMs = 0;
   /** True while nothing can be reached. */
   isDown = false;
+  /** How it refuses what is not there; 410 is as good as 404. */
+  goneStatus = 404;
   /** What answers leave out. */
   readonly hidden = new Set<keyof DataSource>();
   readonly #clock: Clock;
@@ -33,7 +37,7 @@ export class MemoryDataSources implements DataSourcesApi {
   /** Registers a data source behind the server's back. */
   add(record: Partial<DataSource> & DataSourceCreate): DataSource {
     const id = record.id ?? randomUUID();
-    const whole = { status: 'active', ...record, id, tokenExpiresAtMs: this.#clock.nowMs() + record.tokenLifetimeMinutes * 60_000 };
+    const whole = { status: 'active', ...record, id, tokenExpiresAtMs: this.#endOf(record.tokenLifetimeMinutes) };
     this.records.set(id, whole);
     return whole;
   }
@@ -59,7 +63,7 @@ export class MemoryDataSources implements DataSourcesApi {
       const before = this.#record(id);
       const isFresh = update.nonce !== undefined && update.nonce !== before.nonce;
       const minutes = update.tokenLifetimeMinutes ?? before.tokenLifetimeMinutes ?? 60;
-      const record = { ...before, ...update, ...(isFresh ? { tokenExpiresAtMs: this.#clock.nowMs() + minutes * 60_000 } : {}) };
+      const record = { ...before, ...update, ...(isFresh ? { tokenExpiresAtMs: this.#endOf(minutes) } : {}) };
       this.records.set(id, record);
       if (update.nonce !== undefined) this.onTaken(update.nonce, id);
       return this.#told(record);
@@ -69,6 +73,10 @@ export class MemoryDataSources implements DataSourcesApi {
   /** How often an operation was asked for. */
   count(operation: Operation): number {
     return this.asked.filter((each) => each === operation).length;
+  }
+
+  #endOf(lifetimeMinutes: number): number {
+    return this.#clock.nowMs() + this.skewMs + lifetimeMinutes * 60_000;
   }
 
   #answer<T>(operation: Operation, work: () => T): Promise<T> {
@@ -89,7 +97,7 @@ export class MemoryDataSources implements DataSourcesApi {
 
   #record(id: string): DataSource {
     const record = this.records.get(id);
-    if (record === undefined) throw refusal(404);
+    if (record === undefined) throw refusal(this.goneStatus);
     return record;
   }
 

@@ -5,6 +5,7 @@ import { loadSignalEngines } from '../../src/app/signal-engines.ts';
 import type { Bot } from '../../src/bot/bot.ts';
 import { Catalog } from '../../src/bot/catalog.ts';
 import type { PromptAudio } from '../../src/dialog/output.ts';
+import type { Prompt } from '../../src/dialog/reply.ts';
 import { Admission, type AdmissionLimits, type LoadReading } from '../../src/session/admission.ts';
 import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
@@ -42,13 +43,15 @@ const NO_LIMITS = { maxSessionsPerOrganization: 0, maxStreams: Infinity, maxLoop
 /** Speaks every text in 10 ms a character, at once. */
 export class FakeVoice implements PromptVoice {
   readonly canSpeak: boolean;
+  /** Prompts whose sound was not waited for any longer. */
+  readonly givenUp: Prompt[] = [];
   readonly #sounds = new Map<string, PromptAudio>();
 
   constructor(canSpeak = true) {
     this.canSpeak = canSpeak;
   }
 
-  render(prompt: Parameters<PromptVoice['render']>[0]): ReturnType<PromptVoice['render']> {
+  render(prompt: Prompt): ReturnType<PromptVoice['render']> {
     if (!this.canSpeak && prompt.kind === 'text') return undefined;
     if (prompt.kind === 'audio') return { mulaw: prompt.mulaw, durationMs: prompt.mulaw.length / 8 };
     const name = prompt.kind === 'text' ? prompt.text : prompt.file;
@@ -58,6 +61,10 @@ export class FakeVoice implements PromptVoice {
     const sound = { mulaw: new Uint8Array(durationMs * 8).fill(0x55), durationMs };
     this.#sounds.set(name, sound);
     return sound;
+  }
+
+  late(prompt: Prompt): void {
+    this.givenUp.push(prompt);
   }
 }
 

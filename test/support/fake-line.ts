@@ -17,6 +17,7 @@ export class FakeTurn implements LineTurn {
   readonly sent: PlatformInput[] = [];
   isHalfClosed = false;
   isCancelled = false;
+  isReading = true;
   readonly #listener: TurnListener;
 
   constructor(listener: TurnListener) {
@@ -34,6 +35,14 @@ export class FakeTurn implements LineTurn {
 
   cancel(): void {
     this.isCancelled = true;
+  }
+
+  pauseReading(): void {
+    this.isReading = false;
+  }
+
+  resumeReading(): void {
+    this.isReading = true;
   }
 
   /** What was sent, as kinds: frames of audio as `silence` or `speech`, repeats left out. */
@@ -60,13 +69,18 @@ export class FakeCall implements Line {
   readonly clock = new FakeClock();
   readonly turns: FakeTurn[] = [];
   result: CallResult | undefined;
+  isBroken = false;
   readonly over: Promise<CallResult>;
 
   constructor(options: Omit<HeldCallOptions, 'clock'> = {}) {
     this.over = holdCall(this, 'the fake line', { ...options, clock: this.clock });
-    void this.over.then((result) => {
-      this.result = result;
-    });
+    this.over.then(
+      (result) => {
+        this.result = result;
+      },
+      // Whoever waits for it sees why.
+      () => undefined,
+    );
   }
 
   open(listener: TurnListener): LineTurn {
@@ -77,6 +91,10 @@ export class FakeCall implements Line {
 
   close(): void {
     throw new Error('a call does not close its line');
+  }
+
+  break(): void {
+    this.isBroken = true;
   }
 
   /** A turn by its number, counted from 1. */

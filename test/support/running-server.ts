@@ -8,11 +8,13 @@ import { createLogger } from '../../src/base/log.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
-import type { ThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
 import { testCertificate, type TestCertificate } from './certificate.ts';
 import { CountedClock } from './counted-clock.ts';
 import { PlatformClient, type PlatformClientOptions } from './platform-client.ts';
+import { dataSource, serverFlags } from './server-flags.ts';
 import { until } from './until.ts';
+
+export { dataSource, serverFlags, TEST_SPEECH, WITH_TEST_BOTS } from './server-flags.ts';
 
 /** One line of the log. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -28,14 +30,6 @@ export interface ServerOptions {
   /** Default: {@link dataSource} alone. */
   readonly dataSources?: (issuer: Issuer) => readonly Readonly<Record<string, string>>[];
 }
-
-/** Folder of the bots that are made for tests. */
-const TEST_BOTS = `${packageRoot()}/test/fixtures/bots`;
-/** Folder of recorded speech; test bots play from it. */
-export const TEST_SPEECH = `${packageRoot()}/test/fixtures/speech`;
-
-/** Flags that load the test bots with their recordings. */
-export const WITH_TEST_BOTS = [`--bots.folder=${TEST_BOTS}`, `--bots.prompts_folder=${TEST_SPEECH}`, '--bots.default_bot=tester'];
 
 /** A running server and what surrounds it. */
 export class RunningServer {
@@ -75,7 +69,8 @@ export class RunningServer {
     const issuer = await startIssuer({ profile: loadProfile('fake'), ...(time === undefined ? {} : { clock: time }) });
     const log: LogLine[] = [];
     const { settings } = loadSettings({
-      argv: [...serverFlags(issuer, hasTls ? certificate : undefined, dataSources(issuer)), ...flags],
+      // A test that leaves callers behind does not wait for them.
+      argv: [...serverFlags(issuer, hasTls ? certificate : undefined, dataSources(issuer)), '--shutdown.grace_ms=0', ...flags],
       env: {},
       cwd: packageRoot(),
     });
@@ -141,57 +136,16 @@ export class RunningServer {
     expect({ sessions: this.app.openSessions(), turns: this.app.openTurns() }).toEqual({ sessions: 0, turns: 0 });
     expect(this.#clock.pendingTimers, 'timers of the server').toBe(0);
     await until(
-      () => `no socket, timer or thread is left of the server: ${JSON.stringify(added(this.#before, process.getActiveResourcesInfo()))}`,
-      () => added(this.#before, process.getActiveResourcesInfo()).length === 0,
+      () =>
+        `no socket, timer or thread is left of the server: ${JSON.stringify(addedResources(this.#before, process.getActiveResourcesInfo()))}`,
+      () => addedResources(this.#before, process.getActiveResourcesInfo()).length === 0,
     );
     expect(this.logged({ level: 'error' }), 'errors in the log').toEqual([]);
   }
 }
 
-/**
- * The flags of a server on free ports of loopback that trusts this issuer.
- *
- * @param certificate - plaintext without.
- */
-export function serverFlags(
-  { issuer }: Issuer,
-  certificate: ThrowAwayCertificate | undefined,
-  dataSources: readonly Readonly<Record<string, string>>[],
-): readonly string[] {
-  return [
-    '--platform.profile=fake',
-    `--platform.extra_issuers=${JSON.stringify([issuer])}`,
-    '--grpc.host=127.0.0.1',
-    '--grpc.port=0',
-    ...(certificate === undefined
-      ? ['--tls.mode=off']
-      : [`--tls.certificate_file=${certificate.certificateFile}`, `--tls.key_file=${certificate.keyFile}`]),
-    `--auth.data_sources=${JSON.stringify(dataSources)}`,
-    '--synthesizer.cache_folder=',
-    '--ops.port=0',
-    '--log.level=debug',
-    // A machine that runs many tests at once is busy; that must refuse no call.
-    '--overload.max_loop_delay_ms=0',
-    '--overload.max_heap_percent=0',
-  ];
-}
-
-/** The data source whose tokens an issuer signs, as the configuration wants it. */
-export function dataSource({ claims }: Issuer): Readonly<Record<string, string>> {
-  return {
-    id: 'ds-test',
-    organization_id: claims.organizationId,
-    url: claims.url,
-    schema_id: claims.schemaId,
-    audience: claims.audience,
-    subject: claims.subject,
-    nonce: claims.nonce,
-    transport: 'grpc',
-  };
-}
-
 /** What is there now and was not before. Counted by kind, because resources have no names. */
-function added(before: readonly string[], now: readonly string[]): readonly string[] {
+export function addedResources(before: readonly string[], now: readonly string[]): readonly string[] {
   const known = [...before];
   return now.filter((kind) => {
     const index = known.indexOf(kind);

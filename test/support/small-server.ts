@@ -1,0 +1,17 @@
+// The small server of the load's tests as a child process.
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A running one. Whoever starts it kills it. */
+export interface SmallServer {
+  readonly target: string;
+  readonly process: ChildProcess;
+}
+
+/** Starts it on a free port. */
+export async function startSmallServer(): Promise<SmallServer> {
+  const file = new URL('../fixtures/load/small-server.ts', import.meta.url);
+  const child = fork(file, { execArgv: ['--import=tsx', '--conditions=development'] });
+  const [port] = (await once(child, 'message')) as [number];
+  return { target: `grpc://127.0.0.1:${String(port)}`, process: child };
+}
