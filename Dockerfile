@@ -3,10 +3,13 @@
 #   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
 #   docker build --build-arg NODE_DIGEST=sha256:… --tag parley .
 #
-# Runs as a user without rights on a read-only root file system; only spoken prompts are written, to /parley/cache/prompts,
-# where synthesizer.cache_folder points unless you set it. With a configuration like config/example.production.yaml:
+# Runs as a user without rights on a read-only root file system. Two folders are written: /parley/cache/prompts has the spoken
+# prompts, and /parley/data the sealed store of the administration, which must outlive the container. The settings
+# synthesizer.cache_folder and admin.store.file point there unless you set them. With a configuration like
+# config/example.production.yaml:
 #
 #   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --publish 8443:8443 \
+#     --publish 8089:8089 --volume parley-data:/parley/data \
 #     --volume /etc/parley:/etc/parley:ro --volume /run/secrets/parley:/run/secrets/parley:ro \
 #     --volume parley-prompts:/parley/cache/prompts --env PARLEY_CONFIG=/etc/parley/parley.yaml parley
 #
@@ -26,8 +29,8 @@ COPY src src
 COPY bots bots
 RUN npm run build
 RUN npm prune --omit=dev --no-audit --no-fund
-# The only folder the server may write to; it is made here because the last stage runs nothing.
-RUN mkdir prompts-cache
+# The folders that the server may write to; they are made here because the last stage runs nothing.
+RUN mkdir prompts-cache data
 
 FROM ${NODE_IMAGE}@${NODE_DIGEST}
 LABEL org.opencontainers.image.title="Parley" \
@@ -43,9 +46,11 @@ COPY bots/prompts bots/prompts
 COPY --from=build /parley/node_modules node_modules
 COPY --from=build /parley/dist dist
 COPY --from=build --chown=1000:1000 /parley/prompts-cache cache/prompts
+COPY --from=build --chown=1000:1000 /parley/data data
 VOLUME /parley/cache/prompts
+VOLUME /parley/data
 # The user "node" of the base image, by number so that a cluster can see that it is not root.
 USER 1000:1000
-EXPOSE 8086 8087 8443
+EXPOSE 8086 8087 8089 8443
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/src/cli/main.js", "health"]
 CMD ["node", "dist/src/cli/main.js", "serve"]
