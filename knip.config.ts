@@ -25,6 +25,8 @@ const config: KnipConfig = {
   ignore: ['src/contract/gen/**'],
   // A signature may need a name for its shape although nobody else writes that name.
   ignoreExportsUsedInFile: { interface: true, type: true },
+  // Started by its path: `typescript` has a program of the same name.
+  ignoreDependencies: ['typescript-native'],
   // Debian's, not npm's: tests that need them say so themselves.
   ignoreBinaries: ['mkfifo', 'protoc'],
 };

@@ -10,7 +10,7 @@ import { credentials, Metadata, type ClientDuplexStream, Client } from '@grpc/gr
 import { EVENT_INPUT, loadContract, type MediaRequest, type MediaResponse } from '../src/contract/grpc.ts';
 import { loadProfile } from '../src/contract/profile.ts';
 import { packageRoot } from '../src/base/package-root.ts';
-import { prepareSurroundings } from '../src/cli/surroundings.ts';
+import { prepareSurroundings } from './surroundings.ts';
 
 const STARTS = 5;
 const CALLS = 50;

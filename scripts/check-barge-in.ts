@@ -8,6 +8,7 @@ import { createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
 import { createLogger } from '../src/base/log.ts';
 import { packageRoot } from '../src/base/package-root.ts';
+import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { loadProfile } from '../src/contract/profile.ts';
 import { placeCall, type CallResult } from '../src/fake-platform/caller.ts';
 import type { Step } from '../src/fake-platform/script.ts';
@@ -33,17 +34,6 @@ function numberOf(flag: string, otherwise: number): number {
   return value;
 }
 
-/** Mulberry32: the same moments for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** What the caller has really heard of the welcome, ms; undefined when nothing was cut. */
 function truthOf(result: CallResult): number | undefined {
   const cut = result.timeline.find((event) => event.what === 'cuts_prompts');
@@ -59,7 +49,7 @@ function quantile(sorted: readonly number[], part: number): number {
 async function main(): Promise<boolean> {
   const calls = numberOf('--calls', 1000);
   const seed = numberOf('--seed', 1);
-  const random = randomFrom(seed);
+  const random = seededNumbers(seed);
   const startedAtMs = performance.now();
   const believed = new Map<string, number>();
   const destination = {

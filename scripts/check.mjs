@@ -3,16 +3,19 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const GENERATED = ['src/contract/gen', 'docs/protocol.md', 'docs/bot-api.md'];
+const GENERATED = ['src/contract/gen', 'docs/protocol.md', 'docs/bot-api.md', 'docs/scenario.schema.json'];
 /** Longer than the slowest step on a slow machine: only a step that hangs is ended by it. */
 const STEP_LIMIT_MS = 13 * 60_000;
 
-const HELP = `Runs everything CI runs: generate, format, lint, types, layers, unused, build, test.
+/** Steps that run at once: one uses a core. */
+const LANES = Math.min(2, availableParallelism());
+
+const HELP = `Runs everything CI runs: generate, lint, format, types, layers, unused, build, test.
 
   npm run check                     all of it
   npm run check -- lint types       only these steps
@@ -26,19 +29,21 @@ a test that is skipped without a reason has failed. The exit code is 1 when anyt
 /**
  * @typedef {{ passed: number, failed: number, output: string, summary?: string, skipped?: { test: string, reason: string }[] }} Outcome
  * @typedef {{ name: string, failed: number, seconds: number, summary: string, skipped: { test: string, reason: string }[] }} StepResult
- * @typedef {{ name: string, mend: string, run: () => Promise<Outcome> }} Step
+ * @typedef {{ name: string, mend: string, run: () => Promise<Outcome>, isAlone?: boolean }} Step - isAlone: it changes files that
+ * others read, or uses all cores itself
  */
 
 /** @type {readonly Step[]} */
 const STEPS = [
-  { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate },
-  { name: 'format', mend: 'npm run format', run: () => command('node', ['scripts/with-packages.mjs', 'prettier', '--check', '.']) },
+  { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate, isAlone: true },
+  // The longest first: the others run beside it.
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
+  { name: 'format', mend: 'npm run format', run: () => command('node', ['scripts/with-packages.mjs', 'prettier', '--check', '.']) },
   { name: 'types', mend: 'npm run types', run: () => script('types') },
   { name: 'layers', mend: 'npm run layers', run: () => script('layers') },
   { name: 'unused', mend: 'npm run unused', run: () => script('unused') },
   { name: 'build', mend: 'npm run build', run: () => script('build') },
-  { name: 'test', mend: 'npm test', run: tests },
+  { name: 'test', mend: 'npm test', run: tests, isAlone: true },
 ];
 
 const { values, positionals } = parseArgs({
@@ -59,23 +64,52 @@ async function check(wanted) {
     throw new Error(`there is no step ${foreign.join(', ')}; the steps are ${STEPS.map(({ name }) => name).join(', ')}`);
   const steps = STEPS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 
-  /** @type {StepResult[]} */
+  /** @type {(StepResult & { passed: number })[]} */
   const results = [];
-  let passed = 0;
-  for (const [index, { name, mend, run }] of steps.entries()) {
-    progress.write(`[${String(index + 1)}/${String(steps.length)}] ${name} …\n`);
+  let begun = 0;
+  /** @param {Step} step */
+  const runOne = async ({ name, mend, run }) => {
+    begun += 1;
+    progress.write(`[${String(begun)}/${String(steps.length)}] ${name} …\n`);
     const startedMs = performance.now();
     const outcome = await run();
     const seconds = (performance.now() - startedMs) / 1000;
-    passed += outcome.passed;
     if (outcome.failed > 0) progress.write(`${outcome.output.trimEnd()}\n${paint('red', `${name} failed`)}; to mend: ${mend}\n`);
     const summary = outcome.summary ?? (outcome.failed > 0 ? 'failed' : 'passed');
-    results.push({ name, failed: outcome.failed, seconds, summary, skipped: outcome.skipped ?? [] });
+    results.push({ name, passed: outcome.passed, failed: outcome.failed, seconds, summary, skipped: outcome.skipped ?? [] });
+  };
+  for (const batch of batchesOf(steps)) {
+    const waiting = [...batch];
+    const lane = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await runOne(next);
+    };
+    await Promise.all(Array.from({ length: Math.min(LANES, batch.length) }, lane));
   }
+  const order = steps.map(({ name }) => name);
+  results.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
+  const passed = results.reduce((sum, result) => sum + result.passed, 0);
   const failed = results.reduce((sum, result) => sum + result.failed, 0);
-  if (values.json) process.stdout.write(`${JSON.stringify({ passed, failed, steps: results }, undefined, 2)}\n`);
+  if (values.json)
+    process.stdout.write(`${JSON.stringify({ passed, failed, steps: results.map(({ passed: _, ...step }) => step) }, undefined, 2)}\n`);
   else printTable(results, passed, failed);
   process.exitCode = failed > 0 ? 1 : 0;
+}
+
+/**
+ * Steps that may run beside each other, in order.
+ *
+ * @param {readonly Step[]} steps
+ */
+function batchesOf(steps) {
+  /** @type {Step[][]} */
+  const batches = [];
+  let isOpen = false;
+  for (const step of steps) {
+    if (isOpen && step.isAlone !== true) batches.at(-1)?.push(step);
+    else batches.push([step]);
+    isOpen = step.isAlone !== true;
+  }
+  return batches;
 }
 
 /**

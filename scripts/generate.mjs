@@ -1,5 +1,5 @@
-// Writes what is generated and committed: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md and
-// docs/bot-api.md. With a folder as the first argument it writes the types there, and nothing else. The folder is deleted
+// Writes what is generated and committed: the TypeScript types of proto/ to src/contract/gen, docs/protocol.md,
+// docs/bot-api.md and docs/scenario.schema.json. With a folder as the first argument it writes the types there, and nothing else. The folder is deleted
 // first; nothing that is written depends on time or machine.
 // Knows the message names of the platform; that is why the neutral names in gen/wire.ts are made here.
 import { execFileSync } from 'node:child_process';
@@ -118,5 +118,7 @@ if (folder === undefined) {
   // The compiler and the formatter take seconds to load; whoever wants the types alone need not wait.
   const { BOT_API_PAGE, botApiPage } = await import('./bot-api.mjs');
   writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
+  const { SCENARIO_SCHEMA, scenarioSchema } = await import('./scenario-schema.mjs');
   writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
+  writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
 }

@@ -99,7 +99,7 @@ class MutantRunner {
   }
 
   /**
-   * The first failure. One by a time limit counts only if the test fails with more time, too: the machine may be busy.
+   * The first failure. One by a time limit counts only if the test fails with twice the time, too.
    *
    * @param {(test: Test) => boolean} isWanted
    * @param {(test: Test) => void} begins
@@ -112,7 +112,7 @@ class MutantRunner {
       if (failure?.test === undefined || !(failure.error instanceof TimeLimit)) return failure;
       const { id } = failure.test;
       switches.hitCount = 0;
-      const again = await this.#run((test) => test.id === id, watch, 5);
+      const again = await this.#run((test) => test.id === id, watch, 2);
       if (again !== undefined) return again;
       late.add(id);
     }

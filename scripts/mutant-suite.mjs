@@ -1,6 +1,7 @@
 // A small stand-in for the describe/it/hooks of the ordinary test runner, so that one process can run chosen tests again
 // and again without loading anything anew: a mutant then costs milliseconds instead of seconds. Assertions are the ordinary
 // ones. mutant-loader.mjs gives it to the tests in place of the ordinary runner.
+import { performance } from 'node:perf_hooks';
 import { format } from 'node:util';
 
 export { expect } from 'vitest';
@@ -12,8 +13,15 @@ export { expect } from 'vitest';
  * @typedef {{ test: Test, error: unknown, ms: number }} Outcome
  */
 
-/** A test that takes this long beyond five times its usual time waits for something that will not come, ms. */
-const PATIENCE_MS = 2000;
+/**
+ * A test during which the process had nothing to do for this long beyond five times the usual time waits for something that
+ * will not come, ms. Time without work is counted, not time: a busy machine gives a process less of its own.
+ */
+const IDLE_MS = 1000;
+/** The longest a test may take beyond five times its usual time, work included, ms. */
+const PATIENCE_MS = 20_000;
+/** How often is looked, ms. */
+const LOOK_MS = 100;
 /** Taken for the usual time of a test that has not run yet, ms: enough for a busy machine. */
 const UNKNOWN_MS = 5000;
 
@@ -81,7 +89,7 @@ async function runSuite(suite, isWanted, watch, patience) {
   const attempt = async (steps) => {
     for (const step of steps) {
       try {
-        const cleanUp = await inTime('Hook', step, 5 * PATIENCE_MS * patience);
+        const cleanUp = await inTime('Hook', step, 5 * IDLE_MS, patience);
         if (typeof cleanUp === 'function') suite.afterAll.push(/** @type {Step} */ (cleanUp));
       } catch (error) {
         failure ??= { test: first, error, ms: 0 };
@@ -113,7 +121,7 @@ async function runTest(test, suite, watch, patience) {
   /** @param {Step} step */
   const attempt = async (step) => {
     try {
-      await inTime('Test', step, (PATIENCE_MS + 5 * (usualMs.get(test.id) ?? UNKNOWN_MS)) * patience);
+      await inTime('Test', step, 5 * (usualMs.get(test.id) ?? UNKNOWN_MS), patience);
     } catch (error) {
       errors.push(error ?? new Error('thrown without an error'));
     }
@@ -133,20 +141,25 @@ async function runTest(test, suite, watch, patience) {
 /**
  * @param {string} what
  * @param {Step} step
- * @param {number} limitMs
+ * @param {number} usualMs - what it may take without being suspected, ms
+ * @param {number} patience - how many times the limits are allowed
  */
-async function inTime(what, step, limitMs) {
+async function inTime(what, step, usualMs, patience) {
+  const startedMs = performance.now();
+  const before = performance.eventLoopUtilization();
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
   const limit = new Promise((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new TimeLimit(`${what} timed out`));
-    }, limitMs);
+    timer = setInterval(() => {
+      const { idle } = performance.eventLoopUtilization(before);
+      const isIdle = idle > (IDLE_MS + usualMs) * patience;
+      if (isIdle || performance.now() - startedMs > (PATIENCE_MS + usualMs) * patience) reject(new TimeLimit(`${what} timed out`));
+    }, LOOK_MS);
   });
   try {
     return await Promise.race([step(), limit]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 

@@ -1,4 +1,5 @@
 // What each call of the soak does: chosen at random, the same for the same seed and number. Plans only; places no call.
+import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { KEYS, keysOf, type Key } from '../src/fake-platform/key.ts';
 import type { PlatformHabits } from '../src/fake-platform/key-entry.ts';
 import type { Step } from '../src/fake-platform/script.ts';
@@ -57,24 +58,13 @@ export interface RoughPlan {
   readonly end: 'hang_up' | 'cancel' | 'vanish';
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /**
  * The plan of one call.
  *
  * @param phrases - the spoken {@link PHRASES}: µ-law, 8 kHz.
  */
 export function planCall(seed: number, number: number, phrases: readonly Uint8Array[]): FairPlan | RoughPlan {
-  const random = randomFrom(Math.imul(seed, 0x9e3779b1) + number);
+  const random = seededNumbers(Math.imul(seed, 0x9e3779b1) + number);
   const pick = <T>(list: readonly [T, ...T[]] | readonly T[]): T => {
     const item = list[Math.floor(random() * list.length)];
     if (item === undefined) throw new RangeError('nothing to pick from');

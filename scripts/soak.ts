@@ -5,14 +5,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../src/base/package-root.ts';
+import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { callerVoice } from '../src/cli/caller-voice.ts';
-import { prepareSurroundings, type Surroundings } from '../src/cli/surroundings.ts';
+import { prepareSurroundings, type Surroundings } from './surroundings.ts';
 import { rounded } from './bench/figures.ts';
 import { MeasuredProcess } from './bench/measured-process.ts';
 import { pause } from './bench/paced-rounds.ts';
 import { builtMain } from './bench/servers.ts';
 import { placePlanned, type CallAccess } from './soak-calls.ts';
-import { AGENTS, PHRASES, planCall, planText, randomFrom } from './soak-plans.ts';
+import { AGENTS, PHRASES, planCall, planText } from './soak-plans.ts';
 import { gauge, handlesOf, LogWatch, MemoryWatch, moreHandles } from './soak-watch.ts';
 
 const HELP = `usage: npm run soak -- [options]
@@ -98,7 +99,7 @@ async function placeOne(number: number, access: Access): Promise<void> {
 
 /** Callers who place one call after the other, until `untilMs`. */
 async function placeMany(access: Access, callers: number, untilMs: number): Promise<void> {
-  const random = randomFrom(access.seed);
+  const random = seededNumbers(access.seed);
   let next = 0;
   const caller = async (): Promise<void> => {
     await pause(random() * MAX_PAUSE_MS);

@@ -1,5 +1,6 @@
 // Sounds of a telephone line that are no speech, and what mixes them: noise, hum, coughs, clicks, keys, echo. All of them
 // come from a seed, so that a corpus is the same in every run. Samples are parts of full scale at 8 kHz.
+import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { LINE_RATE_HZ } from '../src/speech/audio-format.ts';
 import { encodeMulaw } from '../src/speech/g711.ts';
 
@@ -13,13 +14,7 @@ const FRAME = LINE_RATE_HZ / 50;
 
 /** Numbers that depend on the seed alone. */
 export function randomFrom(seed: number): Random {
-  let state = (seed * 2_654_435_761) >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return seededNumbers(seed * 2_654_435_761);
 }
 
 /** A whole number from `least` to `largest`. */

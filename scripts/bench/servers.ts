@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
-import { prepareSurroundings, type Surroundings } from '../../src/cli/surroundings.ts';
+import { prepareSurroundings, type Surroundings } from '../surroundings.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { MeasuredProcess } from './measured-process.ts';
 import { promptFiles, RPC_PATH } from './traffic.ts';
