@@ -40,8 +40,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Two noisy cores: generous enough that only a hang fails, and no test waits for the clock on purpose.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     teardownTimeout: 20_000,
     // A passing test says nothing; what it printed is shown when it fails.
     silent: 'passed-only',

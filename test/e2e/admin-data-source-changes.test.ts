@@ -93,7 +93,7 @@ it('R-12 a renewal whose answer is lost is known, and the next one is fresh', as
   expect(await journals(around)).toContain(taken);
   expect((await run('data-sources', 'renew', id)).out).toContain(`renewed  ${id}`);
   expect([nonce, taken]).not.toContain(only().nonce);
-}, 30_000);
+}, 120_000);
 
 it('R-12 a registration whose answer is lost is found and not repeated', async () => {
   const { run, only, api } = await servedWorld({ isRegistered: false });

@@ -143,7 +143,7 @@ it('says what the platform says when it does not agree', async () => {
   await expectSilent(end, around);
 });
 
-it('does not begin while a server holds the store, and says what to do', { timeout: 60_000 }, async () => {
+it('does not begin while a server holds the store, and says what to do', { timeout: 180_000 }, async () => {
   const around = await toLogIn();
   const store = await around.openStore();
   try {

@@ -159,7 +159,7 @@ it('asks before it erases, and erases nothing without a yes', async () => {
   expect(await around.json('orgs', 'list')).toEqual([]);
 });
 
-it('does not erase while a server holds the store', { timeout: 60_000 }, async () => {
+it('does not erase while a server holds the store', { timeout: 180_000 }, async () => {
   const around = await servedWorld();
   const store = await around.openStore();
   const end = await runAdmin(['orgs', 'forget', ORG, '--yes', ...around.flags]);

@@ -74,7 +74,7 @@ it('authorized, called, renewed, called with both tokens, restarted without a ch
   const written = JSON.stringify([first.log, second.log]);
   for (const secret of [...secrets, ...api.webhooks().map((webhook) => webhook.secret)]) expect(written).not.toContain(secret);
   await second.close();
-}, 90_000);
+}, 180_000);
 
 it('J-05 started again with another audience and subject, it takes calls with the token of before beside the new one', async () => {
   const around = await surroundings();
@@ -94,7 +94,7 @@ it('J-05 started again with another audience and subject, it takes calls with th
   for (const each of [before, token()]) expect(await callWith(second, each)).toBe(status.OK);
   await second.quiet();
   await second.close();
-}, 60_000);
+}, 180_000);
 
 it('a first look that fails ends the start, with the sentence that mends it, and leaves nothing open', async () => {
   const around = await surroundings();

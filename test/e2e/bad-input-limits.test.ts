@@ -56,7 +56,7 @@ describe('messages that are too large', () => {
 describe('10,000 streams on one connection', () => {
   it(
     'of a client that keeps to the limit: 1,000 are open, the others wait, other connections are served',
-    { timeout: 90_000 },
+    { timeout: 180_000 },
     async () => {
       const clock = new FakeClock();
       const { server, client } = await serverFor({ clock, flags: ['--turns.max_open=2000'] });

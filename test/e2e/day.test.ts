@@ -263,4 +263,4 @@ it('a day: no call is lost, tokens are renewed once when they are due, and every
     () => `nothing is left: ${JSON.stringify(addedResources(before, process.getActiveResourcesInfo()))}`,
     () => addedResources(before, process.getActiveResourcesInfo()).length === 0,
   );
-}, 240_000);
+}, 400_000);

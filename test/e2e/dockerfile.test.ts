@@ -28,7 +28,7 @@ const DOCKERIGNORE = readFileSync(path.join(ROOT, '.dockerignore'), 'utf8');
 const DIGEST = `sha256:${'0'.repeat(64)}`;
 /** Installing takes half a minute with a warm cache, and several on a slow line. */
 const BUILD_LIMIT_MS = 8 * 60_000;
-const STOP_LIMIT_MS = 20_000;
+const STOP_LIMIT_MS = 60_000;
 /** The user "nobody" of Debian; only root can become somebody else, others are without root's rights anyway. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined;
 

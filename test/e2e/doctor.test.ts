@@ -331,7 +331,7 @@ describe('parley doctor, while somebody watches', () => {
     whole.printed.push(child.stdout, child.stderr);
     expect(child.stdout).toMatch(/19 checks: 19 ok, 0 found something, 0 skipped; 0 faults, 0 warnings\n$/u);
     expect(child.stderr).toBe('');
-  }, 40_000);
+  }, 120_000);
 
   it('ends with 130 on Ctrl-C, and tells what it knows by then', async () => {
     const organization = await whole.admit();

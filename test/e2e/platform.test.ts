@@ -77,7 +77,7 @@ it('from the platform to a server that can be called, and back, with every secre
     });
   });
   let loggedIn: AdminEnd | undefined;
-  await agreeInBrowser(await opened, AbortSignal.timeout(20_000));
+  await agreeInBrowser(await opened, AbortSignal.timeout(60_000));
   await until('the login is over', () => loggedIn !== undefined);
   expect(loggedIn?.code).toBe(0);
 

@@ -40,7 +40,7 @@ async function failureOf(asked: Promise<unknown>): Promise<string> {
 }
 
 export function recognizerSuite(name: string, open: (understanding: Understanding) => Promise<OpenedRecognizer>): void {
-  describe(`${name}, like every recognizer`, { timeout: 30_000 }, () => {
+  describe(`${name}, like every recognizer`, { timeout: 120_000 }, () => {
     it('gives what was said as 16-bit samples of 8 kHz in a WAV file', async () => {
       const { recognizer, clock } = await open('describes');
       expect(await recognizer.recognize(UTTERANCE, never())).toBe('format 1 rate 8000 bytes 16044');

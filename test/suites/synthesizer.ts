@@ -26,7 +26,7 @@ async function failureOf(asked: Promise<unknown>): Promise<string> {
 
 /** @param open - opens one that speaks {@link SENTENCE} in two to five seconds. */
 export function synthesizerSuite(name: string, open: () => Promise<OpenedSynthesizer>): void {
-  describe(`${name}, like every synthesizer`, { timeout: 30_000 }, () => {
+  describe(`${name}, like every synthesizer`, { timeout: 120_000 }, () => {
     it('speaks at the loudness of a telephone voice, never clipped, with a little silence at both ends', async () => {
       const { synthesizer, clock } = await open();
       const mulaw = await synthesizer.speak(SENTENCE, never());

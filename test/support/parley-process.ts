@@ -4,7 +4,7 @@ import { packageRoot } from '../../src/base/package-root.ts';
 import { until } from './until.ts';
 
 /** Generous for a busy machine, ms. */
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 
 /** How a process ended. */
 export interface Exit {

@@ -40,7 +40,7 @@ describe('a reloaded module', () => {
     async (ext) => {
       const folder = await folderOf(ext);
       const argv = ['--import', 'tsx', '--conditions=development', 'test/fixtures/reload/load-twice.ts', folder, `lib/deep/words.${ext}`];
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, argv, { cwd: packageRoot(), timeout: 60_000 });
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, argv, { cwd: packageRoot(), timeout: 120_000 });
       expect({ said: JSON.parse(stdout) as unknown, stderr }).toEqual({ said: { said: ['first', 'second', 'third'] }, stderr: '' });
     },
     60_000,

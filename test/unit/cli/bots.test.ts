@@ -141,7 +141,7 @@ describe('parley bots new', () => {
 
     const checked = await run('check', '--folder', folder);
     expect(checked.out).toContain('{"ok":true,"bots":1,"problems":[]}');
-    const inPackage = { cwd: packageRoot(), timeout: 60_000 };
+    const inPackage = { cwd: packageRoot(), timeout: 120_000 };
     const tool = promisify(execFile);
     const bin = (name: string) => path.join(packageRoot(), 'node_modules/.bin', name);
     const files = ['night-line.ts', 'night-line.test.ts'].map((name) => path.join(folder, name));
@@ -152,7 +152,7 @@ describe('parley bots new', () => {
       tool(bin('prettier'), ['--check', '--ignore-path', '/dev/null', ...files], inPackage),
       tool(bin('tsc'), ['-p', tsconfig], inPackage),
     ]);
-  }, 90_000);
+  }, 180_000);
 
   it('overwrites nothing and leaves nothing half done', async () => {
     const folder = await folderInside();

@@ -261,7 +261,7 @@ describe('a browser without a person', () => {
 
   it('says without the address why it came to no good end', async () => {
     const failure = async (url: string): Promise<string> => {
-      const thrown: unknown = await agreeInBrowser(url, AbortSignal.timeout(10_000)).catch((error: unknown) => error);
+      const thrown: unknown = await agreeInBrowser(url, AbortSignal.timeout(60_000)).catch((error: unknown) => error);
       return thrown instanceof Error ? thrown.message : 'none';
     };
     expect(await failure(page({ client_id: 'C00' }))).toBe('the authorization page has no button to press (status 400)');

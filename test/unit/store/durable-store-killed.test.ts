@@ -16,7 +16,7 @@ describe('a process that is killed while it writes', () => {
     },
   );
 
-  it('is waited for no longer than its lock lives, and keeps others out while it runs', { timeout: 60_000 }, async () => {
+  it('is waited for no longer than its lock lives, and keeps others out while it runs', { timeout: 180_000 }, async () => {
     const writers = await Writers.open();
     try {
       const writer = await writers.start('locked');

@@ -188,7 +188,7 @@ describe('CachingPromptVoice', () => {
   });
 });
 
-describe('openPromptVoice', { timeout: 30_000 }, () => {
+describe('openPromptVoice', { timeout: 120_000 }, () => {
   const settings = (cacheFolder: string | undefined, engine: 'flite' | 'none' = 'flite'): Parameters<typeof openPromptVoice>[0] => ({
     synthesizer: engine === 'none' ? { engine } : { engine, voice: 'kal', timeoutMs: 10_000 },
     ...{ cacheFolder, cacheMaxBytes: 10_000_000 },

@@ -61,7 +61,7 @@ function argumentsFor(understanding: Understanding, pidsFile: string): readonly 
   return { describes: ['describe'], fails: ['broken'], garbles: ['latin1'], hangs: ['hang', pidsFile] }[understanding];
 }
 
-describe('CommandRecognizer', { timeout: 30_000 }, () => {
+describe('CommandRecognizer', { timeout: 120_000 }, () => {
   it.each([
     ['pcm16', 'format 1 rate 8000 bytes 16044'],
     ['mulaw', 'format 7 rate 8000 bytes 8058'],

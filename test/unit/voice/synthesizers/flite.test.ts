@@ -40,7 +40,7 @@ synthesizerSuite('FliteSynthesizer', () => {
   return Promise.resolve({ synthesizer, clock });
 });
 
-describe('FliteSynthesizer', { timeout: 30_000 }, () => {
+describe('FliteSynthesizer', { timeout: 120_000 }, () => {
   it.each(FLITE_VOICES)('speaks a sentence with voice %s: three seconds, loud enough, never clipped', async (voice) => {
     const mulaw = await flite(voice).speak(SENTENCE, never());
     expect(mulaw.length / 8000).toBeGreaterThan(2.2);
