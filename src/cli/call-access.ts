@@ -50,6 +50,7 @@ export async function readAccess(target: string, flags: AccessFlags): Promise<Ac
   if (token !== undefined && tokenFile !== undefined) throw new RangeError('--token and --token-file: give one of them');
   const address = targetText(parseTarget(target, flags.plaintext));
   const shown = tokenFile === undefined ? token : new TextDecoder().decode(await readBounded(tokenFile)).trim();
+  if (shown !== undefined) demandHeaderText(tokenFile === undefined ? '--token' : `--token-file ${tokenFile}`, shown);
   return {
     target: address,
     profile: loadProfile(flags.profile),
@@ -59,4 +60,16 @@ export async function readAccess(target: string, flags: AccessFlags): Promise<Ac
     ...(ca === undefined ? {} : { certificateAuthority: await readBounded(ca) }),
     ...(serverName === undefined ? {} : { serverName }),
   };
+}
+
+/**
+ * Checks a text that goes into a header of a request. What the gRPC library says about another one quotes it, and a token
+ * must not be printed.
+ *
+ * @param what - the option, for the message; the text itself is never in it.
+ * @throws RangeError with a sentence for the user when it is empty, or holds anything but visible characters of ASCII.
+ */
+export function demandHeaderText(what: string, text: string): void {
+  if (/^[!-~]+$/u.test(text)) return;
+  throw new RangeError(`${what}: a header takes one line of visible ASCII characters, without blanks`);
 }

@@ -14,7 +14,7 @@ import { resultData, resultLines } from '../fake-platform/result-text.ts';
 import { SCRIPT_OPTIONS, draftScript, prepareScript, type GivenOption } from '../fake-platform/script-draft.ts';
 import { parseTarget } from '../fake-platform/target.ts';
 import { timelineText } from '../fake-platform/timeline-text.ts';
-import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
+import { TARGET_FORMS, demandHeaderText, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from './failure.ts';
 import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
@@ -154,6 +154,7 @@ async function understand(target: string, flags: Flags, given: readonly GivenOpt
   const expectations = (flags.expect ?? []).map(parseExpectation);
   const conditions = lineConditionsOf(flags);
   const access = await readAccess(target, flags);
+  if (flags.conversation !== undefined) demandHeaderText('--conversation', flags.conversation);
   return { access, drafts, expectations, conditions };
 }
 

@@ -139,6 +139,20 @@ describe('parley test', () => {
     expect([code === 0, complaints.join()]).toEqual([false, expect.stringMatching(complaint)]);
   });
 
+  it('refuses a token that cannot be sent, and does not print it', async () => {
+    const file = path.join(folder, 'token');
+    await writeFile(file, 'first-secret\nsecond-secret\n');
+    for (const argv of [
+      ['--token-file', file],
+      ['--token', 'gehei\u00df-secret'],
+      ['--token', ''],
+    ]) {
+      const { code, complaints, printed } = await run(argv);
+      expect([code, complaints.join()]).toEqual([2, expect.stringMatching(/visible ASCII/u)]);
+      expect([...complaints, ...printed].join()).not.toContain('secret');
+    }
+  });
+
   it('says why a step cannot be done whose recording is no WAV', async () => {
     await writeFile(path.join(folder, 'scenarios/brief.yaml'), 'tests: [{ name: a, steps: [{ wav: brief.yaml }] }]');
     const { code, complaints } = await run([]);

@@ -264,6 +264,7 @@ describe('parley call', () => {
     [['localhost:1', ...ORGANIZATION, '--wav', '/nonexistent.wav'], 'cannot be read'],
     [['localhost:1', ...ORGANIZATION, '--wav', new URL(import.meta.url).pathname], 'does not start with RIFF'],
     [['localhost:1', ...ORGANIZATION, '--token', 'a', '--token-file', 'b'], 'give one of them'],
+    [['localhost:1', ...ORGANIZATION, '--conversation', 'caf\u00e9'], 'visible ASCII'],
     [['localhost:1', ...ORGANIZATION, '--ca', '/nonexistent.pem'], 'cannot be read'],
     [['localhost:1', ...ORGANIZATION, '--param', 'x'], 'name=value'],
     [['localhost:1', ...ORGANIZATION, '--max-seconds', 'long'], 'whole number'],
