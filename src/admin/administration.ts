@@ -120,7 +120,8 @@ export class Administration {
     const waited = await waitAtMost(looked, isServing ? SERVING_LOOK_MS : FIRST_LOOK_MS, clock, signal);
     if (waited.kind === 'aborted') throw new AppError('shutting_down', 'the start was given up');
     const failures = waited.kind === 'value' ? waited.value : [tooLong()];
-    const failure = failureOfStart(failures, isServing);
+    const served = this.states.flatMap(({ isServed, wanted }) => (isServed ? [wanted.organizationId] : []));
+    const failure = failureOfStart(failures, { isServing, served });
     if (failure !== undefined) throw failure;
   }
 
@@ -146,8 +147,8 @@ export class Administration {
     for (const { organizationId, error } of failed) {
       log.warn({ event: 'organization_failed', organizationId, err: error }, 'an organization is not served yet');
     }
-    const webhooks = (await ensured).map((error) => ({ error, isOfWebhooks: true }));
-    return [...webhooks, ...failed.map(({ error }) => ({ error, isOfWebhooks: false }))];
+    const ofApp = (await ensured).map((error): FirstFailure => ({ error, of: 'app' }));
+    return [...ofApp, ...failed.map(({ error, organizationId }) => ({ error, of: { organizationId } }))];
   }
 
   #known(): readonly AuthorizingOrganization[] {
@@ -200,5 +201,5 @@ export class Administration {
 }
 
 function tooLong(): FirstFailure {
-  return { error: new AppError('platform_unavailable', 'the first look at the data sources took too long'), isOfWebhooks: false };
+  return { error: new AppError('platform_unavailable', 'the first look at the data sources took too long'), of: 'organizations' };
 }

@@ -1,12 +1,13 @@
-// Which failure of the first look ends a start whose operator wants that: a mistake is to be seen at once, and an outage of the
-// platform is to cost no call whose token is good. Looks at errors, does nothing about them.
+// Which failure of the first look ends a start whose operator wants that: a mistake is to be seen at once, and neither an outage
+// of the platform nor the trouble of one organization is to cost a call whose token is good. Looks at errors, does nothing
+// about them.
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 
 /** Something that failed at the first look. */
 export interface FirstFailure {
   readonly error: AppError;
-  /** It is about the registrations of webhooks alone: no call needs them. */
-  readonly isOfWebhooks: boolean;
+  /** `app`: login and webhooks, which no call needs; `organizations`: all of them; else the UUID of the only one. */
+  readonly of: 'app' | 'organizations' | { readonly organizationId: string };
 }
 
 /** What costs no call while the tokens are good that the store knows of: it passes, or is mended while calls come in. */
@@ -17,12 +18,30 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'authorization_needed',
 ]);
 
+/** What no organization can help, and no other one escapes. */
+const ABOUT_ALL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['config_invalid', 'profile_invalid', 'store_failed']);
+
+/** Where calls can come in. */
+export interface Serving {
+  /** With tokens that were good before the start (L-15). */
+  readonly isServing: boolean;
+  /** UUIDs of the organizations whose calls can come in after the first look. */
+  readonly served: readonly string[];
+}
+
 /**
- * The failure that ends the start; undefined when none does. An organization that has not authorized the app never ends it.
- *
- * @param isServing - calls can come in with tokens that were good before the start (L-15).
+ * The failure that ends the start; undefined when none does. An organization that has not authorized the app never ends it, and
+ * what is wrong with one organization only does when it is wrong with each.
  */
-export function failureOfStart(failures: readonly FirstFailure[], isServing: boolean): AppError | undefined {
+export function failureOfStart(failures: readonly FirstFailure[], { isServing, served }: Serving): AppError | undefined {
   const grave = failures.filter(({ error }) => error.code !== 'org_not_registered');
-  return grave.find(({ error, isOfWebhooks }) => !isServing || !(isOfWebhooks || CAN_WAIT.has(error.code)))?.error;
+  const canWait = ({ code }: AppError): boolean => isServing && CAN_WAIT.has(code);
+  const inTrouble = new Set(grave.flatMap(({ of, error }) => (typeof of === 'object' && !canWait(error) ? [of.organizationId] : [])));
+  const isAnyWell = served.some((organizationId) => !inTrouble.has(organizationId));
+  const ends = ({ error, of }: FirstFailure): boolean => {
+    if (of === 'app') return !isServing;
+    if (ABOUT_ALL.has(error.code)) return true;
+    return !canWait(error) && (of === 'organizations' || !isAnyWell);
+  };
+  return grave.find(ends)?.error;
 }

@@ -230,6 +230,34 @@ describe('the administration', () => {
     expect((await failureOf(administration.start(never()))).code).toBe('data_source_unclear');
   });
 
+  it.each([
+    ['403 of one organization', { kind: 'answer', status: 403 }],
+    ['record of one organization that is another one', { kind: 'answer', status: 404 }],
+  ] as const)('a %s ends no start while another organization is served', async (_, fault) => {
+    const first = await open();
+    await first.administration.start(never());
+    for (const organization of [ORG, OTHER_ORG]) first.api.authorize(organization);
+    await until('both are served', () => first.served().length === 2);
+    await first.close();
+    const { running, store, api } = first;
+    const pinned = [ORG, OTHER_ORG].map((organizationId) => ({
+      ...{ organizationId, transport: 'grpc' as const },
+      pinnedId: api.dataSources(organizationId)[0]?.id ?? '',
+    }));
+    const second = await open({ running, store, pinned });
+    api.faults.add('GET /dataSources/:id', fault, 1);
+    await second.administration.start(never());
+    expect([new Set(second.served()), second.told.filter((each) => each === 'failed')]).toEqual([new Set([ORG, OTHER_ORG]), ['failed']]);
+  });
+
+  it('neither when none was served before: one of two data sources that fails to be registered ends no start', async () => {
+    const { api, administration, served, told } = await open({ organizations: [ORG, OTHER_ORG], webhooks: undefined });
+    for (const organization of [ORG, OTHER_ORG]) api.authorize(organization);
+    api.faults.add('POST /dataSources', { kind: 'answer', status: 403 }, 1);
+    await administration.start(never());
+    expect([served().length, told.sort()]).toEqual([1, ['created', 'failed']]);
+  });
+
   it('a start that is given up ends at once', async () => {
     const { administration, api } = await restarted();
     api.faults.add('any', { kind: 'hang' }, Infinity);
