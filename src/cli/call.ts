@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { AppError } from '../base/errors.ts';
-import { scaledClock } from '../base/scaled-clock.ts';
+import { DEFAULT_LIMITS } from '../fake-platform/call-limits.ts';
 import { placeCall, type CallOptions } from '../fake-platform/caller.ts';
 import type { LineConditions } from '../fake-platform/conditions/line-conditions.ts';
 import { EXPECTATION_FORMS, parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
@@ -37,8 +37,6 @@ interface Flags extends AccessFlags, LineFlags {
 }
 
 const LIST_LIMIT_MS = 10_000;
-const CONNECT_LIMIT_MS = 5000;
-const ANSWER_LIMIT_MS = 10_000;
 
 const EXAMPLES = `
 Steps are done in the order given. Each begins when it is the caller's turn; after the last reply the caller hangs up.
@@ -124,11 +122,11 @@ async function runCommand(
       expectations: [...expectations, ...sounds],
       habits: { terminatorIncluded: flags.sendTerminator ?? false, singleDigitDirect: flags.directDigit ?? false },
       ...(conditions === undefined ? {} : { conditions }),
-      // A server takes its own time, however fast the call goes.
-      limits: { callMs: flags.maxSeconds * 1000, connectMs: CONNECT_LIMIT_MS * pace, answerMs: ANSWER_LIMIT_MS * pace },
+      limits: { callMs: flags.maxSeconds * 1000 },
       replySound: sounds.length > 0 ? 'samples' : expectations.some(({ kind }) => kind === 'no_clipping') ? 'facts' : 'none',
       changeRate: voice.changeRate,
-      clock: pace === 1 ? surroundings.clock : scaledClock(pace, surroundings.clock),
+      clock: surroundings.clock,
+      pace,
     };
     await holdCall(call, flags, surroundings);
   } finally {
@@ -196,7 +194,7 @@ function paceLines(pace: number): readonly string[] {
 }
 
 async function listAgents(access: Access, json: boolean, { clock, print, complain, setExitCode }: CallSurroundings): Promise<void> {
-  const connection = new GrpcConnection({ ...access, target: parseTarget(access.target), clock, connectLimitMs: CONNECT_LIMIT_MS });
+  const connection = new GrpcConnection({ ...access, target: parseTarget(access.target), clock, connectLimitMs: DEFAULT_LIMITS.connectMs });
   try {
     const answer = await connection.listAgents(access.organizationId, LIST_LIMIT_MS);
     if ('code' in answer) {

@@ -3,8 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
+import { scaledClock } from '../base/scaled-clock.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { CallClock } from './call-clock.ts';
+import { DEFAULT_LIMITS, stretched, type CallLimits } from './call-limits.ts';
 import { addedWaitMs, checkConditions, underConditions, type LineConditions } from './conditions/line-conditions.ts';
 import { unmetExpectations, type Unmet } from './expectation-check.ts';
 import type { Expectation } from './expectation.ts';
@@ -21,18 +23,6 @@ import { parseTarget, targetText } from './target.ts';
 import { Timeline, type TimelineEvent } from './timeline.ts';
 import { TurnGrammar } from './turn-grammar.ts';
 import type { Reply } from './turn.ts';
-
-/** The longest that a call and its parts may take, ms. */
-export interface CallLimits {
-  /** The whole call. Default 120 000. */
-  readonly callMs: number;
-  /** Until the connection stands. Default 5 000. */
-  readonly connectMs: number;
-  /** Until a sign of a reply, and from the last one to the completion of an RPC. Default 10 000 (G-95 asks for 6 s). */
-  readonly answerMs: number;
-}
-
-const DEFAULT_LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000 };
 
 /** A custom event that the flow sends. */
 export interface FlowEvent {
@@ -57,11 +47,14 @@ export interface HeldCallOptions {
   /** How the line behaves; default good. */
   readonly conditions?: LineConditions;
   readonly habits?: PlatformHabits;
+  /** Times of `clock`, whatever the pace: a server takes its own time, however fast the call goes. */
   readonly limits?: Partial<CallLimits>;
   readonly expectations?: readonly Expectation[];
   /** Needed for prompts that do not have 8 kHz. */
   readonly changeRate?: ChangeRate;
   readonly clock?: Clock;
+  /** How many times as fast as `clock` the call goes. Default 1. */
+  readonly pace?: number;
   /** Ends the call from outside: the caller hangs up at once, outcome `interrupted`. */
   readonly signal?: AbortSignal;
   /** Called for every line of the timeline as it happens. */
@@ -100,7 +93,10 @@ export interface CallResult {
   /** The call was held to its end, and every expectation was met. Breaches of the contract alone do not make it false. */
   readonly ok: boolean;
   readonly outcome: CallOutcome;
+  /** ms of the call's own clock, as all times of it. */
   readonly durationMs: number;
+  /** How many times as fast as life it went. */
+  readonly pace: number;
   readonly timeline: readonly TimelineEvent[];
   readonly replies: readonly Reply[];
   /** The event with which the server ended the call, if it did. */
@@ -124,11 +120,12 @@ export interface CallResult {
 export async function placeCall(options: CallOptions): Promise<CallResult & { readonly conversationId: string }> {
   const target = parseTarget(options.target);
   const conversationId = options.conversationId ?? randomUUID();
+  const time = timeOf(options);
   const connection = new GrpcConnection({
     ...options,
     target,
-    clock: options.clock ?? systemClock,
-    connectLimitMs: options.limits?.connectMs ?? DEFAULT_LIMITS.connectMs,
+    clock: time.clock,
+    connectLimitMs: time.limits.connectMs,
     readsSlowly: options.conditions?.slowReader !== undefined,
   });
   const line = connection.line({
@@ -140,7 +137,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
   });
   try {
     await connection.connect(options.signal);
-    return { ...(await holdCall(line, targetText(target), options)), conversationId };
+    return { ...(await holdInTime(line, targetText(target), options, time)), conversationId };
   } finally {
     connection.close();
   }
@@ -152,11 +149,28 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
  * @param address - what the timeline calls the other side.
  * @throws RangeError when a line cannot be in such conditions.
  */
-export async function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
-  const { conditions = {} } = options;
+export function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
+  return holdInTime(line, address, options, timeOf(options));
+}
+
+/** The clock of a call and the limits on it. */
+interface CallTime {
+  readonly clock: Clock;
+  readonly limits: CallLimits;
+}
+
+function timeOf({ clock = systemClock, limits, pace = 1 }: HeldCallOptions): CallTime {
+  return {
+    clock: pace === 1 ? clock : scaledClock(pace, clock),
+    limits: stretched({ ...DEFAULT_LIMITS, ...limits }, pace),
+  };
+}
+
+async function holdInTime(line: Line, address: string, options: HeldCallOptions, time: CallTime): Promise<CallResult> {
+  const { conditions = {}, pace = 1 } = options;
   checkConditions(conditions);
-  const clock = new CallClock(options.clock ?? systemClock);
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const clock = new CallClock(time.clock);
+  const { limits } = time;
   const answerLimitMs = limits.answerMs + addedWaitMs(conditions);
   const timeline = new Timeline(clock, options.onEvent);
   const findings = new Findings(({ code, rule, message, turn }) => {
@@ -173,6 +187,7 @@ export async function holdCall(line: Line, address: string, options: HeldCallOpt
       habits: options.habits ?? {},
       allowPartial: options.allowPartial ?? false,
       answerLimitMs,
+      hangUpLimitMs: Math.min(limits.hangUpMs, answerLimitMs),
       ...(options.changeRate === undefined ? {} : { changeRate: options.changeRate }),
       ...(options.onReply === undefined ? {} : { onReply: options.onReply }),
       keepsSound,
@@ -214,7 +229,7 @@ export async function holdCall(line: Line, address: string, options: HeldCallOpt
       options.signal?.removeEventListener('abort', onAbort);
       timeline.add('platform', outcome);
       const { terminal, book } = grammar;
-      const call = { outcome, replies: book.replies, heardTexts: heardTexts(grammar), terminal, findings: findings.all };
+      const call = { outcome, replies: book.replies, heardTexts: heardTexts(grammar), terminal, findings: findings.all, pace };
       const unmet = unmetExpectations(options.expectations ?? [], call);
       resolve({
         ...call,

@@ -8,6 +8,8 @@ import type { TurnBookOptions } from './turn-book.ts';
 /** What the turn grammar works with. */
 export interface TurnGrammarOptions extends TurnBookOptions {
   readonly habits: PlatformHabits;
+  /** Longest wait for the answer to SESSION_END, ms. */
+  readonly hangUpLimitMs: number;
   readonly changeRate?: ChangeRate;
   /** Whether the playback clock keeps what was heard. Default true. */
   readonly keepsSound?: boolean;

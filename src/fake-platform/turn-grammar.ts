@@ -23,8 +23,6 @@ import type { Turn, TurnPhase } from './turn.ts';
 const MAX_TURNS = 1000;
 /** Listening RPCs in a row that the server ends without a word before the call is given up. */
 const MAX_EMPTY_EARS = 3;
-/** Longest wait for the answer to SESSION_END, ms. */
-const HANG_UP_LIMIT_MS = 5000;
 
 /** The turns of one call. */
 export class TurnGrammar {
@@ -142,7 +140,7 @@ export class TurnGrammar {
     // The ear is half-closed and may still be completed; what was to be heard is cancelled.
     for (const turn of this.book.all) if (turn.kind !== 'speech' || turn.phase !== 'set_aside') this.book.giveUp(turn);
     const end = this.book.ask('session_end', { kind: 'session_end' });
-    end.watch(Math.min(HANG_UP_LIMIT_MS, this.#options.answerLimitMs), () => {
+    end.watch(this.#options.hangUpLimitMs, () => {
       this.#late(end);
     });
   }

@@ -13,7 +13,7 @@ import { listenFor, startScriptedServer, type ScriptedServer, type TurnScript } 
 const PACE = 20;
 
 /** Waits that only end a test that hangs; at pace 20 they are seconds. */
-const PATIENT = { answerMs: 120_000, connectMs: 120_000, callMs: 500_000 };
+const PATIENT = { answerMs: 120_000, connectMs: 120_000, callMs: 500_000, hangUpMs: 120_000 };
 
 /** A call and the server's side of it. */
 export interface LabCall {

@@ -1,6 +1,6 @@
 // What `parley load` does once its options are understood: prepares the callers, rehearses, runs one load or searches the
 // capacity, and ends everything it started, whatever happens.
-import type { CallLimits } from '../../fake-platform/caller.ts';
+import { DEFAULT_LIMITS } from '../../fake-platform/call-limits.ts';
 import { lengthOf } from '../../fake-platform/load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../fake-platform/load/capacity.ts';
 import { judge, type Criterion, type Judged } from '../../fake-platform/load/criteria.ts';
@@ -16,7 +16,6 @@ import type { LoadSurroundings } from './load-surroundings.ts';
 import { prepareMix, type MixEntry } from './mix.ts';
 import { rehearse } from './rehearsal.ts';
 
-const LIMITS: CallLimits = { callMs: 120_000, connectMs: 5000, answerMs: 10_000 };
 /** A search does not wait for the ends of calls that no longer count. */
 const SEARCH_DRAIN_MS = 2000;
 const FIRST_TRY_CALLS = 10;
@@ -49,7 +48,14 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
     const { access, agentId } = wish;
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
-    const { scenarios, failures } = await rehearse(mix, { access, agentId, clock, limits: LIMITS, changeRate: voice.changeRate, signal });
+    const { scenarios, failures } = await rehearse(mix, {
+      access,
+      agentId,
+      clock,
+      limits: DEFAULT_LIMITS,
+      changeRate: voice.changeRate,
+      signal,
+    });
     if (failures.length > 0) return { kind: 'refused', failures };
     if (signal.aborted) return { kind: 'refused', failures: [] };
     const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
@@ -92,7 +98,7 @@ async function measureRun(
   const phases = phasesOf({ ...shape, stages }, meanMs);
   const fromMs = warmUpMs ?? shape.rampMs + fillMs;
   if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
-  const result = await runLoad({ ...run, phases, warmUpMs: fromMs, drainMs: LIMITS.callMs });
+  const result = await runLoad({ ...run, phases, warmUpMs: fromMs, drainMs: DEFAULT_LIMITS.callMs });
   return { kind: 'run', result, judged: judge(expected, result) };
 }
 
@@ -172,7 +178,7 @@ function orderOf(wish: LoadWish, mix: readonly MixEntry[]): Parameters<Fleet['pr
     agentId: wish.agentId,
     bearer,
     callsPerConnection: wish.callsPerConnection,
-    limits: LIMITS,
+    limits: DEFAULT_LIMITS,
     scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
     ...(token === undefined ? {} : { token }),
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),

@@ -1,5 +1,6 @@
 // One call of every scenario before a load: it tells whether the server takes them at all, and how long they are.
-import { placeCall, type CallLimits } from '../../fake-platform/caller.ts';
+import type { CallLimits } from '../../fake-platform/call-limits.ts';
+import { placeCall } from '../../fake-platform/caller.ts';
 import type { WeightedScenario } from '../../fake-platform/load/load-run.ts';
 import type { ChangeRate } from '../../fake-platform/prompt-sound.ts';
 import type { Clock } from '../../base/clock.ts';

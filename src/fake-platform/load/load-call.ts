@@ -1,7 +1,8 @@
 // Holds one call of a load: as any caller does, but keeps nothing of its sound and tells what it waits for at once.
 import type { JsonObject } from '../../base/json.ts';
 import type { Clock } from '../../base/clock.ts';
-import { holdCall, type CallLimits } from '../caller.ts';
+import type { CallLimits } from '../call-limits.ts';
+import { holdCall } from '../caller.ts';
 import type { PlatformHabits } from '../key-entry.ts';
 import type { Line } from '../line.ts';
 import type { Step } from '../script.ts';

@@ -47,7 +47,7 @@ export const orderSchema = z.discriminatedUnion('kind', [
     serverName: z.exactOptional(z.string()),
     callsPerConnection: z.number(),
     scenarios: z.array(scenario),
-    limits: z.object({ callMs: z.number(), connectMs: z.number(), answerMs: z.number() }),
+    limits: z.object({ callMs: z.number(), connectMs: z.number(), answerMs: z.number(), hangUpMs: z.number() }),
   }),
   /** Begin a run: every worker draws the same arrivals and takes each so-many-th. */
   z.object({

@@ -80,6 +80,24 @@ describe('the end of a call', () => {
     expect(call.clock.pendingTimers).toBe(0);
   });
 
+  it('waits for a server in real time, however fast the call goes', async () => {
+    const call = new FakeCall({ hangUpAtMs: 0, pace: 20 });
+    call.clock.advance(4900);
+    expect(call.turn(2).isCancelled).toBe(false);
+    call.turn(2).complete();
+    expect(await call.over).toMatchObject({ outcome: 'hung_up', findings: [], pace: 20, durationMs: 98_000 });
+    const limits = { callMs: 3000, answerMs: 2000 };
+    const [silent, endless] = [new FakeCall({ pace: 20, limits }), new FakeCall({ pace: 20, limits: { ...limits, answerMs: 9000 } })];
+    silent.clock.advance(1999);
+    endless.clock.advance(2999);
+    expect([silent.turns.length, endless.turns.length]).toEqual([1, 1]);
+    silent.clock.advance(1);
+    endless.clock.advance(1);
+    for (const given of [silent, endless]) given.turn(2).complete();
+    await Promise.all([silent.over, endless.over]);
+    expect([silent, endless].flatMap(findingNames)).toEqual(['no_answer', 'call_limit']);
+  });
+
   it('ends with SESSION_END and the outcome interrupted when it is stopped from outside', async () => {
     const stop = new AbortController();
     const call = welcomed({ script: [say(1000)], signal: stop.signal });

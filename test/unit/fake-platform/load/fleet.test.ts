@@ -27,7 +27,7 @@ const PREPARE: Extract<WorkerOrder, { kind: 'prepare' }> = {
   bearer: false,
   callsPerConnection: 100,
   scenarios: [{ ...SCENARIO, script: [{ kind: 'press', keys: ['1'] }] }],
-  limits: { callMs: 1, connectMs: 1, answerMs: 1 },
+  limits: { callMs: 1, connectMs: 1, answerMs: 1, hangUpMs: 1 },
 };
 
 /** A worker in the hands of a test. */

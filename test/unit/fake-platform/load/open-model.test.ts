@@ -3,6 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
+import { DEFAULT_LIMITS } from '../../../../src/fake-platform/call-limits.ts';
 import { arrivalsOf } from '../../../../src/fake-platform/load/arrivals.ts';
 import type { CallFacts, WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
@@ -22,7 +23,7 @@ afterEach(() => {
   server?.process.kill('SIGKILL');
 });
 
-const LIMITS = { callMs: 20_000, connectMs: 5000, answerMs: 10_000 };
+const LIMITS = { ...DEFAULT_LIMITS, callMs: 20_000 };
 const PER_SECOND = 20;
 const LENGTH_MS = 3000;
 const STOP_AT_MS = 600;
