@@ -18,7 +18,7 @@ import { TARGET_FORMS, demandHeaderText, readAccess, withAccessOptions, type Acc
 import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from './failure.ts';
 import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
-import { paceOf, repeated, wholeNumber } from './option-values.ts';
+import { callSeconds, paceOf, repeated, wholeNumber } from './option-values.ts';
 
 interface Flags extends AccessFlags, LineFlags {
   readonly agent?: string;
@@ -76,7 +76,7 @@ export function callCommand(surroundings: CallSurroundings = processSurroundings
     .option('--hears <wav>', 'expect this recording in a reply, sample by sample; may be repeated', repeated)
     .option('--record <file>', 'write a stereo WAV: left heard, right said')
     .option('--json', 'print JSON lines')
-    .option('--max-seconds <n>', 'longest call', wholeNumber, 120)
+    .option('--max-seconds <n>', 'longest call, 1 to 3600', callSeconds, 120)
     .option('--pace <n>', 'so many times as fast as life, 1 to 50', paceOf, 1)
     .option('--list', 'list the agents instead of calling')
     .addHelpText('after', EXAMPLES)

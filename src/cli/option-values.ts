@@ -7,6 +7,13 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** The length of a call, 1 s to an hour; far longer ones would be beyond any timer. */
+export function callSeconds(text: string): number {
+  const seconds = wholeNumber(text);
+  if (seconds < 1 || seconds > 3600) throw new InvalidArgumentError('Give a number from 1 to 3600.');
+  return seconds;
+}
+
 /** How much faster than life: a number from 1 to 50. */
 export function paceOf(text: string): number {
   const pace = Number(text);

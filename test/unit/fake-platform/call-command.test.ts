@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { packageRoot } from '../../../src/base/package-root.ts';
 import { callCommand } from '../../../src/cli/call.ts';
 import type { CallSurroundings } from '../../../src/cli/call-surroundings.ts';
@@ -11,7 +12,6 @@ import { DTMF_KEY, EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
 import { mulawWav, pcmWav, readWavLayout } from '../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../support/call-lab.ts';
 import { testCertificate } from '../../support/certificate.ts';
-import { scaledClock } from '../../../src/base/scaled-clock.ts';
 import { eventOnly, listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const ORGANIZATION = ['--org', 'o-1'];
@@ -73,13 +73,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs the command in this process, twenty times as fast. */
+/** Runs the command in this process, twenty times as fast as life unless the words say otherwise. */
 async function run(...words: readonly string[]): Promise<Ran> {
   const printed: string[] = [];
   const complaints: string[] = [];
   let code: number | undefined;
   const surroundings: CallSurroundings = {
-    clock: scaledClock(20),
+    clock: systemClock,
     isColoured: false,
     openVoice: () =>
       Promise.resolve({
@@ -101,7 +101,7 @@ async function run(...words: readonly string[]): Promise<Ran> {
   const command = callCommand(surroundings).exitOverride();
   command.configureOutput({ writeErr: (text) => complaints.push(text), writeOut: (text) => printed.push(text) });
   try {
-    await command.parseAsync(words, { from: 'user' });
+    await command.parseAsync(['--pace', '20', ...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     code = error.exitCode;
@@ -127,7 +127,7 @@ describe('parley call', () => {
       '--expect',
       'end',
     );
-    expect(printed.at(-1)).toMatch(/^\nok {2}ended after \d+\.\d s, 4 replies, slowest reply \d+ ms$/u);
+    expect(printed.at(-1)).toMatch(/^\nok {2}ended after \d+\.\d s, 4 replies, slowest reply \d+ ms\n {2}at pace 20/u);
     expect(code).toBe(0);
     const steps = printed.filter((line) => /caller +(?:presses|speaks)/u.test(line));
     expect(steps.map((line) => line.trim().split(/ {2,}/u).slice(1))).toEqual([
@@ -143,6 +143,7 @@ describe('parley call', () => {
     expect(printed.at(-1)?.trim().split('\n')).toEqual([
       expect.stringMatching(/^not ok {2}ended/u),
       '  unmet  transfer: the call was ended',
+      expect.stringContaining('at pace 20'),
     ]);
   });
 
@@ -151,7 +152,7 @@ describe('parley call', () => {
     const { code, printed, complaints } = await run(server.target, ...ORGANIZATION);
     expect(code).toBe(1);
     expect(printed.at(-1)).toContain('refused on #1: nothing listens at the address');
-    expect([...printed, ...complaints].join('\n')).not.toMatch(/^\s+at /mu);
+    expect([...printed, ...complaints].join('\n')).not.toMatch(/^\s+at .*:\d+:\d+/mu);
   });
 
   it('prints JSON lines, the result last', async () => {
@@ -232,7 +233,7 @@ describe('parley call', () => {
   });
 
   it('says that a call is lost whose line is', async () => {
-    const { code, printed } = await run(server.target, ...ORGANIZATION, '--wait', '60000', '--lose-after', '3000');
+    const { code, printed } = await run(server.target, ...ORGANIZATION, '--wait', '60000', '--lose-after', '20000');
     expect(code).toBe(0);
     expect(printed.at(-1)).toMatch(/^\nok {2}lost after \d+\.\d s, 1 reply/u);
   });
@@ -268,6 +269,8 @@ describe('parley call', () => {
     [['localhost:1', ...ORGANIZATION, '--ca', '/nonexistent.pem'], 'cannot be read'],
     [['localhost:1', ...ORGANIZATION, '--param', 'x'], 'name=value'],
     [['localhost:1', ...ORGANIZATION, '--max-seconds', 'long'], 'whole number'],
+    [['localhost:1', ...ORGANIZATION, '--max-seconds', '0'], 'from 1 to 3600'],
+    [['localhost:1', ...ORGANIZATION, '--max-seconds', '3601'], 'from 1 to 3600'],
     [['localhost:1', ...ORGANIZATION, '--unknown'], 'unknown option'],
     [['localhost:1', ...ORGANIZATION, '--event', '={}'], 'write a name'],
     [['localhost:1', ...ORGANIZATION, '--event', 'bonus=[1]'], 'a JSON object'],

@@ -17,7 +17,7 @@ afterEach(() => {
 async function call(target: string, more: Partial<CallOptions> = {}): Promise<CallResult> {
   const clock = new CountedClock(scaledClock(20));
   // At this pace a minute is three seconds: only a hang takes as long.
-  const limits = { connectMs: 60_000, answerMs: 60_000, callMs: 120_000 };
+  const limits = { connectMs: 60_000, answerMs: 60_000, callMs: 120_000, hangUpMs: 60_000 };
   const result = await placeCall({ target, profile: loadProfile('fake'), organizationId: 'o-1', clock, limits, ...more });
   expect(clock.pendingTimers).toBe(0);
   return result;

@@ -162,11 +162,11 @@ describe('the reference exchanges over a real connection', () => {
       if (turn.number === 3) turn.send(wavReply(100));
       turn.complete();
     };
-    const { server, result } = await callScripted(script, { script: [press('12', 800)] });
-    expect(server.exchange.filter((line) => /^RPC[23] /u.test(line))).toEqual([
+    const { server, result } = await callScripted(script, { script: [press('12', 800)], clock: scaledClock(UNHURRIED_PACE) });
+    // Whether a frame of silence goes before the key is a matter of milliseconds.
+    expect(server.exchange.filter((line) => /^RPC[23] /u.test(line) && line !== 'RPC2 > silence')).toEqual([
       'RPC2 > format',
       'RPC2 > probe',
-      'RPC2 > silence',
       'RPC2 > START_OF_DTMF',
       'RPC2 > half-close',
       'RPC2 < complete',

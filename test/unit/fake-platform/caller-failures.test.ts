@@ -27,7 +27,7 @@ async function call(target: string, more: Partial<CallOptions> = {}): Promise<Ca
     organizationId: 'o-1',
     clock,
     ...more,
-    limits: { connectMs: 60_000, answerMs: 60_000, callMs: 200_000, ...more.limits },
+    limits: { connectMs: 60_000, answerMs: 60_000, callMs: 200_000, hangUpMs: 60_000, ...more.limits },
   });
   expect(clock.pendingTimers).toBe(0);
   return result;

@@ -28,7 +28,7 @@ async function call(target: string, conditions: LineConditions, certificateAutho
     script: [{ kind: 'say', label: 'tone', mulaw: tone(60_000) }],
     conditions,
     clock,
-    limits: { connectMs: 60_000, answerMs: 60_000, callMs: 200_000 },
+    limits: { connectMs: 60_000, answerMs: 60_000, callMs: 200_000, hangUpMs: 60_000 },
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
   });
   expect(clock.pendingTimers).toBe(0);
