@@ -41,8 +41,21 @@ export interface CapacityOptions {
 const NEAR = 0.25;
 /** A load that was too slow says nothing, and may have been so by chance: only after so many tries it counts. */
 const SATURATED_TRIES = 3;
+/** So many votes of one side decide for good, whatever came before. */
+const DECISIVE = 2;
 /** No search takes more tries. */
 const MAX_TRIES = 60;
+
+/** How often a number must hold, or fail, without once doing the other, to be believed; else it is tried up to {@link DECISIVE}. */
+interface Votes {
+  readonly toHold: number;
+  readonly toFail: number;
+}
+
+/** On the way up a failure by chance would hide everything above it, a success is looked at again later. */
+const WIDENING: Votes = { toHold: 1, toFail: DECISIVE };
+const QUICK: Votes = { toHold: 1, toFail: 1 };
+const SURE: Votes = { toHold: DECISIVE, toFail: DECISIVE };
 
 /**
  * Searches.
@@ -51,9 +64,10 @@ const MAX_TRIES = 60;
  */
 export async function findCapacity(attempt: (calls: number) => Promise<Trial>, options: CapacityOptions): Promise<Capacity> {
   const search = new Search(attempt, options);
-  await search.widen();
-  do await search.narrow();
-  while (!(await search.confirm()));
+  do {
+    await search.widen();
+    await search.narrow();
+  } while (!(await search.confirm()));
   return search.found;
 }
 
@@ -70,19 +84,17 @@ class Search {
   }
 
   get found(): Capacity {
-    const { max } = this.#options;
     const tried = this.#tried.filter(({ calls }) => calls === this.#failed);
     const isLoad = tried.filter(({ isSaturated }) => isSaturated).length * 2 > tried.length;
-    const limit = this.#failed === undefined || this.#failed > max ? 'maximum' : isLoad ? 'load' : 'server';
+    const limit = this.#failed === undefined ? 'maximum' : isLoad ? 'load' : 'server';
     return { calls: this.#held, failedAt: this.#failed, limit, tried: this.#tried };
   }
 
-  /** Doubles until a number does not hold. */
+  /** Doubles what held until a number does not hold. */
   async widen(): Promise<void> {
     const { start, max } = this.#options;
-    for (let calls = Math.min(start, max); ; calls = Math.min(max, calls * 2)) {
-      await this.#settle(calls, 1);
-      if (this.#failed !== undefined || calls >= max) return;
+    while (this.#failed === undefined && this.#held < max && this.#mayTry) {
+      await this.#settle(Math.min(max, this.#held === 0 ? start : this.#held * 2), WIDENING);
     }
   }
 
@@ -91,24 +103,21 @@ class Search {
     const { precision } = this.#options;
     while (this.#failed !== undefined && this.#failed - this.#held > Math.max(1, precision * this.#held) && this.#mayTry) {
       const middle = Math.floor((this.#held + this.#failed) / 2);
-      await this.#settle(middle, this.#failed - this.#held <= NEAR * this.#failed ? 2 : 1);
+      await this.#settle(middle, this.#failed - this.#held <= NEAR * this.#failed ? SURE : QUICK);
     }
   }
 
-  /** Tries both sides of the border again. @returns whether they stand. */
+  /** Tries both sides of the border again. @returns whether they stand; else there is more to search. */
   async confirm(): Promise<boolean> {
-    const { precision } = this.#options;
     const [held, failed] = [this.#held, this.#failed];
-    if (held > 0 && !(await this.#decide(held, 2))) {
+    if (held > 0 && !(await this.#decide(held, SURE))) {
       this.#failed = held;
       this.#held = this.#lastHeldBelow(held);
       return !this.#mayTry;
     }
-    if (failed !== undefined && (await this.#decide(failed, 2))) {
+    if (failed !== undefined && (await this.#decide(failed, SURE))) {
       this.#held = failed;
-      this.#failed = this.#firstFailedAbove(failed) ?? Math.max(failed + 1, Math.ceil(failed * (1 + 2 * precision)));
-      // That number was never tried: it is where the search goes on, not what was found.
-      if (!this.#tried.some(({ calls }) => calls === this.#failed) && this.#mayTry) await this.#settle(this.#failed, 1);
+      this.#failed = this.#firstFailedAbove(failed);
       return !this.#mayTry;
     }
     return true;
@@ -118,33 +127,43 @@ class Search {
     return this.#tried.length < MAX_TRIES;
   }
 
-  async #settle(calls: number, votes: number): Promise<void> {
-    if (await this.#decide(calls, votes)) {
-      this.#held = calls;
-      if (this.#failed !== undefined && this.#failed <= calls) this.#failed = this.#firstFailedAbove(calls);
-    } else this.#failed = calls;
+  async #settle(calls: number, votes: Votes): Promise<void> {
+    if (await this.#decide(calls, votes)) this.#held = calls;
+    else this.#failed = calls;
   }
 
-  /** Tries a number until one side has so many votes. */
-  async #decide(calls: number, votes: number): Promise<boolean> {
+  /** Tries a number until it is decided. */
+  async #decide(calls: number, { toHold, toFail }: Votes): Promise<boolean> {
     for (;;) {
-      const tried = this.#tried.filter((each) => each.calls === calls);
-      const saturated = tried.filter(({ isSaturated }) => isSaturated).length;
-      const held = tried.filter(({ holds, isSaturated }) => holds && !isSaturated).length;
-      if (held >= votes) return true;
-      if (tried.length - held - saturated >= votes || saturated >= SATURATED_TRIES || !this.#mayTry) return false;
+      const { held, failed, saturated } = this.#votesOf(calls);
+      if (held >= DECISIVE || (failed === 0 && held >= toHold)) return true;
+      if (failed >= DECISIVE || (held === 0 && failed >= toFail) || saturated >= SATURATED_TRIES) return false;
+      if (!this.#mayTry) return held > failed;
       this.#options.onTry?.(calls, this.#tried.length + 1);
       this.#tried.push({ calls, ...(await this.#attempt(calls)) });
     }
   }
 
-  #lastHeldBelow(calls: number): number {
-    const held = this.#tried.filter((each) => each.calls < calls && each.holds && !each.isSaturated).map((each) => each.calls);
-    return Math.max(0, ...held);
+  #votesOf(calls: number): { readonly held: number; readonly failed: number; readonly saturated: number } {
+    const tried = this.#tried.filter((each) => each.calls === calls);
+    const saturated = tried.filter(({ isSaturated }) => isSaturated).length;
+    const held = tried.filter(({ holds, isSaturated }) => holds && !isSaturated).length;
+    return { held, failed: tried.length - held - saturated, saturated };
   }
 
-  #firstFailedAbove(calls: number): number | undefined {
-    const failed = this.#tried.filter((each) => each.calls > calls && (!each.holds || each.isSaturated)).map((each) => each.calls);
-    return failed.length === 0 ? undefined : Math.min(...failed);
+  #lastHeldBelow(below: number): number {
+    const held = this.#tried.filter(({ calls }) => {
+      const votes = this.#votesOf(calls);
+      return calls < below && votes.held > votes.failed;
+    });
+    return Math.max(0, ...held.map(({ calls }) => calls));
+  }
+
+  #firstFailedAbove(above: number): number | undefined {
+    const failed = this.#tried.filter(({ calls }) => {
+      const votes = this.#votesOf(calls);
+      return calls > above && votes.held <= votes.failed;
+    });
+    return failed.length === 0 ? undefined : Math.min(...failed.map(({ calls }) => calls));
   }
 }

@@ -36,6 +36,30 @@ describe('the search for the capacity', () => {
     expect(Math.max(...found) / Math.min(...found)).toBeLessThan(1.1);
   });
 
+  it('finds the same when exactly one try fails by chance, whichever', async () => {
+    for (const capacity of [7, 45, 90, 160, 319, 2000, 9999]) {
+      for (let unlucky = 1; unlucky <= 20; unlucky += 1) {
+        let tries = 0;
+        const { calls, failedAt, limit } = await findCapacity((tried) => {
+          tries += 1;
+          return Promise.resolve({ holds: tried <= capacity && tries !== unlucky, isSaturated: false });
+        }, OPTIONS);
+        const what = `${String(capacity)}, try ${String(unlucky)}`;
+        const reached = Math.min(capacity, OPTIONS.max);
+        expect(calls, what).toBeLessThanOrEqual(reached);
+        expect(calls, what).toBeGreaterThanOrEqual(reached - Math.max(1, 0.05 * reached));
+        expect(limit, what).toBe(capacity > OPTIONS.max ? 'maximum' : 'server');
+        if (capacity <= OPTIONS.max) expect(failedAt, what).toBeGreaterThan(capacity);
+      }
+    }
+  });
+
+  it('tries no more calls than it may', async () => {
+    const draw = seededNumbers(3);
+    const { tried } = await findCapacity(() => Promise.resolve({ holds: draw() < 0.7, isSaturated: false }), { ...OPTIONS, max: 100 });
+    expect(Math.max(...tried.map(({ calls }) => calls))).toBeLessThanOrEqual(100);
+  });
+
   it('ends, whatever the answers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.infiniteStream(fc.record({ holds: fc.boolean(), isSaturated: fc.boolean() })), async (answers) => {
