@@ -11,7 +11,7 @@ import type { OrganizationTokens } from './lifecycle/served-organizations.ts';
 import { Organizations, tokensKey } from './organizations.ts';
 import { fixedToken, ownTokens, ownTokensKey } from './own-tokens.ts';
 import type { PlatformAddress } from './platform-address.ts';
-import { decodeId, encodeId } from './platform-id.ts';
+import { decodeId, encodeId, tryDecodeId } from './platform-id.ts';
 import { ApplicationTokens } from './rest/application-token.ts';
 import { RestClient } from './rest/rest-client.ts';
 import { Webhooks } from './rest/webhooks.ts';
@@ -21,7 +21,13 @@ import type { IntegrationCredentials, OAuthTokens, ServiceAppCredentials } from 
 /** The ways to tokens. Everything in here but client ids is secret. */
 export type AccessSettings =
   | { readonly type: 'service_app'; readonly integration: IntegrationCredentials; readonly serviceApp: ServiceAppCredentials }
-  | { readonly type: 'oauth_refresh'; readonly client: ServiceAppCredentials; readonly refreshToken: string }
+  | {
+      readonly type: 'oauth_refresh';
+      readonly client: ServiceAppCredentials;
+      readonly refreshToken: string;
+      /** The organization that the tokens are of, in any spelling. */
+      readonly organization: string;
+    }
   | { readonly type: 'static_token'; readonly accessToken: string };
 
 /** A service app, as far as webhooks need it. */
@@ -111,11 +117,13 @@ export function openAccess(settings: AccessSettings, parts: AccessParts): Access
     return { organizations, ...NO_SERVICE_APP, tokensKey: () => undefined, close: () => Promise.resolve() };
   }
   const requests = renews ? new TokenRequests({ address, clock, log, credentials: settings.client }) : NO_RENEWALS;
-  const tokens = ownTokens({ store, requests, refreshToken: settings.refreshToken, clock, log });
+  const { refreshToken } = settings;
+  const tokens = ownTokens({ store, requests, refreshToken, clock, log });
+  const ownId = tryDecodeId(settings.organization, 'ORGANIZATION', parts.profile.ids?.urnScheme ?? '');
   return {
     organizations: { tokensOf: () => tokens, forget: () => tokens.forget() },
     ...NO_SERVICE_APP,
-    tokensKey: () => ownTokensKey(settings.refreshToken),
+    tokensKey: (organizationId) => (organizationId === ownId ? ownTokensKey(refreshToken) : undefined),
     close: () => tokens.close(),
   };
 }

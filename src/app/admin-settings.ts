@@ -55,9 +55,11 @@ export function wantedDataSources(
 }
 
 /** The way to tokens, with its credentials. */
-export function accessSettings({ login, integration, serviceApp, oauth, staticToken }: AdminSettings): AccessSettings {
+export function accessSettings({ login, integration, serviceApp, oauth, staticToken, organizations }: AdminSettings): AccessSettings {
   if (login === 'static_token') return { type: login, accessToken: there(staticToken.accessToken) };
-  if (login === 'oauth_refresh') return { type: login, client: clientOf(oauth), refreshToken: there(oauth.refreshToken) };
+  if (login === 'oauth_refresh') {
+    return { type: login, client: clientOf(oauth), refreshToken: there(oauth.refreshToken), organization: there(organizations[0]) };
+  }
   const { redirectUri } = integration;
   return { type: login, integration: { ...clientOf(integration), redirectUri }, serviceApp: clientOf(serviceApp) };
 }
@@ -68,6 +70,6 @@ function clientOf({ clientId, clientSecret }: AdminSettings['serviceApp']) {
 
 /** A rule between settings has refused a missing one already. */
 function there(value: string | undefined): string {
-  if (value === undefined) throw new AppError('internal', 'the administration lacks a credential');
+  if (value === undefined) throw new AppError('internal', 'the administration lacks a credential or its organization');
   return value;
 }

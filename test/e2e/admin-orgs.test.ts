@@ -183,6 +183,10 @@ it('knows the tokens of the one organization that logs in with a refresh token o
   expect(await around.json('orgs', 'show', ORG, ...flags)).toMatchObject({ tokens: ends });
   const shown = await around.run('orgs', 'show', ORG, ...flags);
   expect(shown.out).toMatch(/^refresh token +kept, with no known end$/mu);
+  // Of another organization they are none of its business.
+  expect(await around.run('orgs', 'show', OTHER_ORG, ...flags)).toMatchObject({ code: 1, out: '' });
+  expect(await around.json('orgs', 'forget', OTHER_ORG, '--yes', ...flags)).toMatchObject({ erased: { tokens: null } });
+  expect(await around.json('orgs', 'show', ORG, ...flags)).toMatchObject({ tokens: ends });
   expect(await around.json('orgs', 'forget', ORG, '--yes', ...flags)).toMatchObject({ erased: { tokens: ends } });
   expect(await around.json('orgs', 'show', ORG, ...flags)).toMatchObject({ tokens: null });
 });

@@ -293,7 +293,8 @@ describe('the administration', () => {
     running.api.authorize(ORG);
     const access = async (): Promise<AccessSettings> => {
       const { json } = await running.askServiceToken();
-      return { type: 'oauth_refresh', client: running.api.serviceApp, refreshToken: String(json['refresh_token']) };
+      const refreshToken = String(json['refresh_token']);
+      return { type: 'oauth_refresh', client: running.api.serviceApp, refreshToken, organization: ORG };
     };
     const first = await open({ running, access: await access(), organizations: [ORG], webhooks: undefined });
     await first.administration.start(never());
