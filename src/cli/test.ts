@@ -1,10 +1,8 @@
 // `parley test`: runs the tests of scenario files against a server, some beside each other, and says by its exit code whether
 // all passed. Joins the fake platform's scenarios with files, a voice and the terminal.
-import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { AppError } from '../base/errors.ts';
-import { scaledClock } from '../base/scaled-clock.ts';
 import { placeCall } from '../fake-platform/caller.ts';
 import { junitReport } from '../fake-platform/scenario/junit.ts';
 import { summaryData, testData } from '../fake-platform/scenario/report-json.ts';
@@ -33,8 +31,6 @@ interface Flags extends AccessFlags {
   readonly recordAll?: string;
 }
 
-const CONNECT_LIMIT_MS = 5000;
-const ANSWER_LIMIT_MS = 10_000;
 const MAX_JOBS = 200;
 
 const EXAMPLES = `
@@ -103,24 +99,23 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
   const { print, complain, isColoured, clock, progress: terminal } = surroundings;
   const { jobs, repeat, bail = false, json = false } = flags;
   const stop = new AbortController();
-  // Every call under way listens to it.
-  setMaxListeners(0, stop.signal);
   const forget = surroundings.onInterrupt(() => {
     stop.abort();
   });
-  const recordings = new Recordings({ failures: flags.recordFailures, all: flags.recordAll });
+  const recordings = new Recordings({ failures: flags.recordFailures, all: flags.recordAll }, tests);
   const progress = terminal === undefined ? progressLines(clock, complain) : progressBar(terminal);
   const startMs = clock.monotonicMs();
   const keepsSound = (flags.recordFailures ?? flags.recordAll) !== undefined;
+  const unwritten: string[] = [];
   try {
     const results = await runTests({
-      ...{ tests, jobs, repeat, bail, signal: stop.signal },
-      place: (test) => place(test, { access, changeRate, keepsSound, pace: flags.pace, clock, signal: stop.signal }),
-      onOver: async (result) => {
+      ...{ tests, jobs, repeat, bail, clock, signal: stop.signal },
+      place: (test, signal) => place(test, { access, changeRate, keepsSound, pace: flags.pace, clock, signal }),
+      keep: (result) => written(recordings.keep(result), unwritten),
+      onOver: (result) => {
         if (json) print(JSON.stringify(testData(result)));
         // A bar and lines would draw over each other.
         else if (terminal === undefined) print(resultLine(result, isColoured));
-        for (const file of await recordings.keep(result)) if (!json) complain(`recorded ${file}`);
       },
       onProgress: (now) => {
         progress.show(now);
@@ -130,15 +125,29 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
     const durationMs = clock.monotonicMs() - startMs;
     if (json) print(JSON.stringify({ summary: summaryData(results, durationMs) }));
     else printResults(results, durationMs, terminal !== undefined, surroundings);
-    if (flags.junit !== undefined) await writeFile(flags.junit, junitReport(results));
-    surroundings.setExitCode(exitCode(results, stop.signal.aborted));
-  } catch (error) {
-    if (!isFileError(error)) throw error;
-    complain(`the results cannot be written: ${error.message}`);
-    surroundings.setExitCode(EXIT.failed);
+    const { junit } = flags;
+    if (junit !== undefined) await written(writeJunit(junit, results), unwritten);
+    for (const message of new Set(unwritten)) complain(`not everything could be written: ${message}`);
+    surroundings.setExitCode(exitCode(results, stop.signal.aborted, unwritten.length > 0));
   } finally {
     progress.end();
     forget();
+  }
+}
+
+async function writeJunit(file: string, results: readonly TestResult[]): Promise<readonly string[]> {
+  await writeFile(file, junitReport(results));
+  return [file];
+}
+
+/** The files that were written; none when the operating system refused, whose reason is then added to `unwritten`. */
+async function written(writing: Promise<readonly string[]>, unwritten: string[]): Promise<readonly string[]> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    unwritten.push(error.message);
+    return [];
   }
 }
 
@@ -149,16 +158,13 @@ interface Placing extends Pick<Run, 'access' | 'changeRate'> {
   readonly signal: AbortSignal;
 }
 
-function place({ settings, script }: ReadyTest, { access, pace, clock, ...more }: Placing): Promise<PlacedCall> {
+function place({ settings, script }: ReadyTest, { access, ...more }: Placing): Promise<PlacedCall> {
   return placeCall({
     ...access,
     ...settings,
     ...more,
     script,
     replySound: 'facts',
-    // A server takes its own time, however fast the call goes.
-    limits: { connectMs: CONNECT_LIMIT_MS * pace, answerMs: ANSWER_LIMIT_MS * pace, ...settings.limits },
-    clock: pace === 1 ? clock : scaledClock(pace, clock),
   });
 }
 
@@ -173,9 +179,9 @@ function printResults(
   print(['', ...summaryLines(results, durationMs)].join('\n'));
 }
 
-function exitCode(results: readonly TestResult[], isInterrupted: boolean): number {
+function exitCode(results: readonly TestResult[], isInterrupted: boolean, isIncomplete: boolean): number {
   if (isInterrupted) return EXIT.interrupted;
-  return results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.failed;
+  return !isIncomplete && results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.failed;
 }
 
 function atLeastOne(text: string): number {

@@ -10,7 +10,8 @@ export function resultData(result: CallResult & { readonly conversationId: strin
 
 /** What happened on a call as plain data, without a verdict. */
 export function callData(result: CallResult & { readonly conversationId: string }): object {
-  const { outcome, conversationId, durationMs, replies, heardTexts, terminal, findings } = result;
+  const { outcome, conversationId, durationMs, heardTexts, terminal, findings } = result;
+  const replies = result.replies.map(({ sound, ...reply }) => (sound === undefined ? reply : { ...reply, sound: sound.facts }));
   return { outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, terminal, findings };
 }
 

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { callRecording } from '../../fake-platform/recording.ts';
+import type { PlannedTest } from '../../fake-platform/scenario/plan.ts';
 import type { TestResult } from '../../fake-platform/scenario/run.ts';
 
 /** Which calls are kept, and where. */
@@ -13,10 +14,19 @@ export interface RecordingChoice {
 /** Writes the recordings of a run. */
 export class Recordings {
   readonly #choice: RecordingChoice;
-  readonly #names = new Set<string>();
+  readonly #names = new Map<PlannedTest, string>();
 
-  constructor(choice: RecordingChoice) {
+  /** @param tests - in their order, which decides the names: those of two runs can be compared, whichever call was over first. */
+  constructor(choice: RecordingChoice, tests: readonly PlannedTest[]) {
     this.#choice = choice;
+    const taken = new Set<string>();
+    for (const test of tests) {
+      const base = `${slug(path.parse(test.file).name)}-${slug(test.name)}`;
+      let name = base;
+      for (let more = 2; taken.has(name); more += 1) name = `${base}_${String(more)}`;
+      taken.add(name);
+      this.#names.set(test, name);
+    }
   }
 
   /**
@@ -25,26 +35,18 @@ export class Recordings {
    * @returns the files.
    * @throws what the operating system says when a file cannot be written.
    */
-  async keep(result: TestResult): Promise<readonly string[]> {
+  async keep({ call, status, test, round }: TestResult): Promise<readonly string[]> {
     const { failures, all } = this.#choice;
-    const { call, status } = result;
     const folders = [...(status === 'failed' && failures !== undefined ? [failures] : []), ...(all === undefined ? [] : [all])];
-    if (call === undefined || folders.length === 0) return [];
-    const name = this.#nameOf(result);
-    const files = [...new Set(folders)].map((folder) => path.join(folder, `${name}.wav`));
+    const name = this.#names.get(test);
+    if (call === undefined || name === undefined || folders.length === 0) return [];
+    // No name of a test has a dot in it, so that no round takes the name of another test.
+    const files = [...new Set(folders)].map((folder) => path.join(folder, `${name}${round === 1 ? '' : `.${String(round)}`}.wav`));
     for (const file of files) {
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, callRecording(call));
     }
     return files;
-  }
-
-  #nameOf({ test, round }: TestResult): string {
-    const base = `${slug(path.parse(test.file).name)}-${slug(test.name)}${round === 1 ? '' : `-${String(round)}`}`;
-    let name = base;
-    for (let more = 2; this.#names.has(name); more += 1) name = `${base}_${String(more)}`;
-    this.#names.add(name);
-    return name;
   }
 }
 

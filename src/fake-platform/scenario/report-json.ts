@@ -3,10 +3,10 @@ import { callData } from '../result-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
 
 /** One test. */
-export function testData({ test, round, status, failures, call }: TestResult): object {
+export function testData({ test, round, status, failures, call, tookMs, recordings }: TestResult): object {
   const { file, line, name } = test;
   return {
-    ...{ file, line, name, round, status, failures },
+    ...{ file, line, name, round, status, failures, tookMs: Math.round(tookMs), recordings },
     ...(call === undefined ? {} : { call: callData(call) }),
     ...(call === undefined || status === 'passed' ? {} : { timeline: call.timeline }),
   };

@@ -40,7 +40,7 @@ export function resultLine(result: TestResult, isColoured: boolean): string {
 /** A failed test in full. */
 export function failureLines(result: TestResult, isColoured: boolean): readonly string[] {
   const colours = createColors(isColoured);
-  const { failures, call } = result;
+  const { failures, call, recordings } = result;
   const failed = new Set(failures.flatMap(({ turn }) => turn ?? []));
   return [
     `${colours.red('FAILED')}  ${testPlace(result)}  ${shown(testTitle(result))}`,
@@ -50,6 +50,7 @@ export function failureLines(result: TestResult, isColoured: boolean): readonly 
     ]),
     ...(call === undefined ? [] : [...heardLines(call.replies, failed, isColoured), ...timelineLines(call, failed, isColoured)]),
     ...(call === undefined ? [] : [`  ${colours.dim('conversation')}  ${call.conversationId}`]),
+    ...recordings.map((file) => `  ${colours.dim('recording')}     ${file}`),
   ];
 }
 

@@ -1,5 +1,7 @@
 // Runs tests beside each other, never more at once than allowed, and says how each went. How a call is placed is given in;
 // what is expected of it is judged elsewhere.
+import { setMaxListeners } from 'node:events';
+import { systemClock, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { CallResult } from '../caller.ts';
 import type { Step } from '../script.ts';
@@ -24,8 +26,12 @@ export interface TestResult {
   readonly round: number;
   readonly status: TestStatus;
   readonly failures: readonly TestFailure[];
-  /** Undefined when it was not placed. */
+  /** Without its sound, and of a test that passed without its timeline. Undefined when it was not placed. */
   readonly call: PlacedCall | undefined;
+  /** Real time, whatever the pace of the call, ms. */
+  readonly tookMs: number;
+  /** Files that hold its sound. */
+  readonly recordings: readonly string[];
 }
 
 /** How far a run is. */
@@ -48,21 +54,32 @@ export interface RunOptions {
   /** Ends the calls under way, and begins no more. */
   readonly signal: AbortSignal;
   /** Places a call, which must end at the signal and within its own limits. */
-  readonly place: (test: ReadyTest) => Promise<PlacedCall>;
-  /** Called when a test is over, while its call still has its sound; the next test of this lane waits for it. */
-  readonly onOver?: (result: TestResult) => Promise<void> | void;
+  readonly place: (test: ReadyTest, signal: AbortSignal) => Promise<PlacedCall>;
+  /** Keeps what is wanted of a call while it still has its sound; the next test of this lane waits for it. @returns the files. */
+  readonly keep?: (result: TestResult) => Promise<readonly string[]>;
+  /** Called when a test is over and kept. */
+  readonly onOver?: (result: TestResult) => void;
   /** Called whenever a test has begun or is over. */
   readonly onProgress?: (progress: RunProgress) => void;
+  readonly clock?: Clock;
 }
 
 const NO_SOUND = new Int16Array(0);
 
-/** Runs all tests. The results stand in the order of the tests, round after round. */
+/**
+ * Runs all tests. The results stand in the order of the tests, round after round.
+ *
+ * @throws what the functions given in throw; not before every call under way was stopped and is over.
+ */
 export async function runTests(options: RunOptions): Promise<readonly TestResult[]> {
-  const { tests, jobs, repeat = 1, bail = false, signal, place, onOver, onProgress } = options;
+  const { tests, jobs, repeat = 1, bail = false, keep, onOver, onProgress } = options;
   const all = Array.from({ length: repeat }, (_, round) => tests.map((test) => ({ test, round: round + 1 }))).flat();
   const results: (TestResult | undefined)[] = all.map(() => undefined);
   const waiting = all.entries();
+  const broken = new AbortController();
+  const signal = AbortSignal.any([options.signal, broken.signal]);
+  // Every call under way listens to it.
+  setMaxListeners(0, signal);
   let running = 0;
   let failed = 0;
   let done = 0;
@@ -75,33 +92,56 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
       if (signal.aborted || (bail && failed > 0)) return;
       running += 1;
       tell();
-      const result = { test, round, ...(await runOne(test, place)) };
+      const over: TestResult = { test, round, ...(await runOne(test, options, signal)), recordings: [] };
       running -= 1;
       done += 1;
-      if (result.status === 'failed') failed += 1;
-      await onOver?.(result);
-      results[index] = withoutSound(result);
+      if (over.status === 'failed') failed += 1;
+      const result = { ...over, recordings: (await keep?.(over)) ?? [] };
+      onOver?.(result);
+      results[index] = forReports(result);
       tell();
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, Math.min(jobs, all.length)) }, lane));
-  return all.map((one, index) => results[index] ?? { ...one, status: 'skipped', failures: [], call: undefined });
-}
-
-/** Minutes of sound of a thousand tests would not fit into the memory. */
-function withoutSound(result: TestResult): TestResult {
-  return result.call === undefined ? result : { ...result, call: { ...result.call, heard: NO_SOUND, said: NO_SOUND } };
-}
-
-async function runOne(test: ReadyTest, place: RunOptions['place']): Promise<Pick<TestResult, 'status' | 'failures' | 'call'>> {
+  const lanes = Array.from({ length: Math.max(1, Math.min(jobs, all.length)) }, lane);
   try {
-    const call = await place(test);
-    if (call.outcome === 'interrupted') return { status: 'interrupted', failures: [], call };
+    await Promise.all(lanes);
+  } catch (error) {
+    broken.abort();
+    await Promise.allSettled(lanes);
+    throw error;
+  }
+  return all.map(
+    (one, index) => results[index] ?? { ...one, status: 'skipped', failures: [], call: undefined, tookMs: 0, recordings: [] },
+  );
+}
+
+/** Minutes of sound of a thousand tests would not fit into the memory, and nobody reads the timeline of one that passed. */
+function forReports(result: TestResult): TestResult {
+  const { call, status } = result;
+  if (call === undefined) return result;
+  const replies = call.replies.map((reply) =>
+    reply.sound === undefined ? reply : { ...reply, sound: { ...reply.sound, pieces: [] } },
+  );
+  const timeline = status === 'passed' ? [] : call.timeline;
+  return { ...result, call: { ...call, replies, timeline, heard: NO_SOUND, said: NO_SOUND } };
+}
+
+async function runOne(
+  test: ReadyTest,
+  { place, clock = systemClock }: RunOptions,
+  signal: AbortSignal,
+): Promise<Pick<TestResult, 'status' | 'failures' | 'call' | 'tookMs'>> {
+  const startMs = clock.monotonicMs();
+  const tookMs = (): number => clock.monotonicMs() - startMs;
+  try {
+    const call = await place(test, signal);
+    if (call.outcome === 'interrupted') return { status: 'interrupted', failures: [], call, tookMs: tookMs() };
     const failures = failuresOf(test, call);
-    return { status: failures.length === 0 ? 'passed' : 'failed', failures, call };
+    return { status: failures.length === 0 ? 'passed' : 'failed', failures, call, tookMs: tookMs() };
   } catch (error) {
     // One call that cannot be placed must not hide how the others went.
     if (!(error instanceof AppError) && !(error instanceof RangeError)) throw error;
-    return { status: 'failed', failures: [{ place: 'call', expected: 'the call is placed', found: error.message }], call: undefined };
+    const failures = [{ place: 'call', expected: 'the call is placed', found: error.message }];
+    return { status: 'failed', failures, call: undefined, tookMs: tookMs() };
   }
 }

@@ -153,6 +153,25 @@ describe('parley test', () => {
     }
   });
 
+  it('goes on when a recording cannot be written, says so, and ends with 1', async () => {
+    const junit = path.join(folder, 'report.xml');
+    const taken = path.join(folder, 'scenarios/brief.yaml');
+    const { code, printed, complaints } = await run(['--grep', '/ends/', '--repeat', '2', '--record-all', taken, '--junit', junit]);
+    expect(printed.join('\n')).toMatch(/^2 passed, 0 failed in /mu);
+    expect(await readFile(junit, 'utf8')).toContain('tests="2" failures="0"');
+    expect([code, complaints]).toEqual([1, [expect.stringMatching(/not everything could be written: \S*EEXIST|ENOTDIR/u)]]);
+  });
+
+  it('names recordings in the order of the tests, and says in every report where they are', async () => {
+    const test = (name: string, wait: number): string =>
+      `{ name: ${name}, steps: [{ wait_ms: ${String(wait)} }], expect: { heard: a joke } }`;
+    await writeFile(path.join(folder, 'scenarios/brief.yaml'), `tests: [${test('"a b"', 400)}, ${test('"a: b"', 1)}]`);
+    const { printed } = await run(['--json', '--record-failures', folder]);
+    const results = printed.map((line) => JSON.parse(line) as { name?: string; recordings?: readonly string[] });
+    expect(results.find(({ name }) => name === 'a b')?.recordings).toEqual([path.join(folder, 'brief-a-b.wav')]);
+    expect(results.find(({ name }) => name === 'a: b')?.recordings).toEqual([path.join(folder, 'brief-a-b_2.wav')]);
+  });
+
   it('says why a step cannot be done whose recording is no WAV', async () => {
     await writeFile(path.join(folder, 'scenarios/brief.yaml'), 'tests: [{ name: a, steps: [{ wav: brief.yaml }] }]');
     const { code, complaints } = await run([]);

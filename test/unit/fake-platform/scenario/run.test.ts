@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { systemClock, type Clock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import type { CallOutcome } from '../../../../src/fake-platform/outcome.ts';
 import { junitReport } from '../../../../src/fake-platform/scenario/junit.ts';
@@ -38,10 +40,15 @@ function reply(turn: number, texts: readonly string[], latencyMs: number): Reply
   };
 }
 
+const NO_FACTS = {
+  ...{ lengthMs: 1, clips: 0, longestClipMs: 0, firstClipAtMs: undefined },
+  ...{ longestQuietMs: 0, longestQuietAtMs: undefined },
+};
+
 function callOf(outcome: CallOutcome, more: Partial<PlacedCall> = {}): PlacedCall {
   const none = { replies: [], heardTexts: [], findings: [], unmet: [], timeline: [], steps: [], terminal: undefined };
   const sound = { heard: new Int16Array(8), said: new Int16Array(8) };
-  return { ok: true, outcome, durationMs: 1000, conversationId: 'c-1', ...none, ...sound, ...more };
+  return { ok: true, outcome, durationMs: 1000, pace: 1, conversationId: 'c-1', ...none, ...sound, ...more };
 }
 
 function run(options: Partial<RunOptions> & Pick<RunOptions, 'tests' | 'place'>): ReturnType<typeof runTests> {
@@ -99,11 +106,33 @@ describe('a run of tests', () => {
     expect(result?.failures).toEqual([{ place: 'call', expected: 'the call is placed', found: 'the line is gone' }]);
   });
 
-  it('hands the sound to whoever keeps it and keeps none itself', async () => {
+  it('hands the sound to whoever keeps it and keeps none itself, nor the timeline of a test that passed', async () => {
     const lengths: (number | undefined)[] = [];
-    const onOver: RunOptions['onOver'] = ({ call }) => void lengths.push(call?.heard.length);
-    const [result] = await run({ tests: named(1), place: () => Promise.resolve(callOf('ended')), onOver });
-    expect([lengths, result?.call?.heard.length]).toEqual([[8], 0]);
+    const keep: RunOptions['keep'] = ({ call }) => {
+      lengths.push(call?.heard.length);
+      return Promise.resolve(['a.wav']);
+    };
+    const sound = { facts: { ...NO_FACTS }, pieces: [new Int16Array(8)] };
+    const timeline = [{ atMs: 900, who: 'caller', what: 'presses' }] as const;
+    const place = ({ name }: ReadyTest): Promise<PlacedCall> =>
+      Promise.resolve(callOf(name === 'test 0' ? 'ended' : 'failed', { timeline, replies: [{ ...reply(1, [], 20), sound }] }));
+    const [passed, failed] = await run({ tests: named(2), place, keep });
+    expect([lengths, passed?.call?.heard.length, passed?.call?.replies[0]?.sound?.pieces]).toEqual([[8, 8], 0, []]);
+    expect([passed?.recordings, passed?.call?.timeline, failed?.call?.timeline]).toEqual([['a.wav'], [], timeline]);
+  });
+
+  it('stops every call when something breaks, and says so only when all are over', async () => {
+    let under = 0;
+    const place: RunOptions['place'] = async ({ name }, signal) => {
+      under += 1;
+      if (name === 'test 1') await Promise.resolve();
+      else await once(signal, 'abort');
+      under -= 1;
+      return callOf(signal.aborted ? 'interrupted' : 'ended');
+    };
+    const keep: RunOptions['keep'] = ({ status }) => (status === 'passed' ? Promise.reject(new TypeError('broken')) : Promise.resolve([]));
+    await expect(run({ tests: named(9), jobs: 3, place, keep })).rejects.toThrow('broken');
+    expect(under).toBe(0);
   });
 });
 
@@ -169,10 +198,18 @@ describe('the verdict on a call', () => {
   });
 });
 
+/** A clock that is half a second later whenever it is asked. */
+function halfSeconds(): Clock {
+  let nowMs = 0;
+  return { ...systemClock, monotonicMs: () => (nowMs += 500) };
+}
+
 describe('the reports', () => {
   const slow = async (): ReturnType<typeof runTests> =>
     run({
       tests: testsOf(TWO_STEPS),
+      clock: halfSeconds(),
+      keep: () => Promise.resolve(['recordings/hours.wav']),
       place: () =>
         Promise.resolve(
           callOf('transferred', {
@@ -202,6 +239,7 @@ describe('the reports', () => {
       '       0.900  caller    presses               1',
       '  >    2.350  server    prompt          #4      +1450 ms',
       '  conversation  c-1',
+      '  recording     recordings/hours.wav',
     ]);
     expect(summaryLines([result], 2000)[1]).toBe('slowest reply: 1450 ms to dtmf (#4) in folder/file.yaml:3 hours <&> "]]>"');
   });
@@ -211,7 +249,7 @@ describe('the reports', () => {
       ...(await slow()),
       ...(await run({ tests: named(1), place: () => Promise.reject(new RangeError('\u0000\ud800')) })),
     ]);
-    expect(xml).toContain('<testcase classname="folder/file.yaml" name="hours &lt;&amp;> &quot;]]>&quot;" time="1">');
+    expect(xml).toContain('<testcase classname="folder/file.yaml" name="hours &lt;&amp;> &quot;]]>&quot;" time="0.5">');
     expect(xml).toContain('message="step 1 (press 1): expected latency_below_ms 300; the reply to dtmf (#4) took 1450 ms"');
     expect(xml).toContain('<testsuites name="parley test" tests="2" failures="2"');
     // The name of one test, and the ends of two sections: what the server said ends none.
