@@ -30,7 +30,7 @@ export interface GrpcLineOptions extends ChannelOptions {
   readonly bearer?: boolean;
   /** Correlation id of the connection. Default: the conversation id of the turn, none for listing agents. */
   readonly trackingId?: string;
-  /** Longest wait for a connection, ms, counted from the making of the object. */
+  /** Longest wait for a connection, ms: of `connect` and the first RPC behind it together, then of each RPC that finds none. */
   readonly connectLimitMs: number;
   /** Turns can stop reading ({@link LineTurn.pauseReading}), and the server feels it soon. Default false: it costs time. */
   readonly readsSlowly?: boolean;
@@ -72,11 +72,11 @@ export class GrpcConnection {
   readonly #contract: Contract;
   readonly #client: Client;
   readonly #cut: () => void;
-  readonly #zeroMs: number;
+  /** How much of the wait for a connection is over before the next RPC begins, ms. */
+  #waitedMs = 0;
 
   constructor(options: GrpcLineOptions) {
     this.#options = options;
-    this.#zeroMs = options.clock.monotonicMs();
     this.#contract = loadContract(options.profile);
     const window = options.readsSlowly === true ? { receiveWindowBytes: SMALL_WINDOW_BYTES } : {};
     const { client, cut } = openWatchedClient({ ...options, ...window });
@@ -92,10 +92,13 @@ export class GrpcConnection {
    */
   connect(signal?: AbortSignal): Promise<void> {
     const channel = this.#client.getChannel();
+    const { clock, connectLimitMs } = this.#options;
+    const beganMs = clock.monotonicMs();
     return new Promise((resolve) => {
       let isOver = false;
       const settle = (): void => {
         isOver = true;
+        this.#waitedMs = clock.monotonicMs() - beganMs;
         cancelTimer();
         signal?.removeEventListener('abort', settle);
         resolve();
@@ -107,7 +110,7 @@ export class GrpcConnection {
         if (isSettled) settle();
         else channel.watchConnectivityState(state, Infinity, look);
       };
-      const cancelTimer = this.#options.clock.after(this.#options.connectLimitMs, settle);
+      const cancelTimer = clock.after(connectLimitMs, settle);
       signal?.addEventListener('abort', settle, { once: true });
       if (signal?.aborted === true) settle();
       else look();
@@ -243,7 +246,8 @@ export class GrpcConnection {
   /** Reports a connection that does not come about; the library itself would try for ever. */
   #watchConnecting(giveUp: (failure: Failure) => void): () => void {
     const { clock, connectLimitMs } = this.#options;
-    const leftMs = connectLimitMs - (clock.monotonicMs() - this.#zeroMs);
+    const leftMs = connectLimitMs - this.#waitedMs;
+    this.#waitedMs = 0;
     return clock.after(Math.max(0, leftMs), () => {
       if (this.#client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
       giveUp({ code: 'connect_timeout', message: `no connection within ${String(connectLimitMs)} ms` });

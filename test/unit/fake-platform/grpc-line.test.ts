@@ -7,6 +7,7 @@ import { GrpcConnection, type GrpcLineOptions } from '../../../src/fake-platform
 import { parseTarget } from '../../../src/fake-platform/target.ts';
 import { callScripted, wavReply } from '../../support/call-lab.ts';
 import { scaledClock } from '../../../src/base/scaled-clock.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const welcome: TurnScript = async (turn) => {
@@ -95,6 +96,19 @@ describe('questions that are answered once', () => {
     const gone = await server();
     gone.close();
     expect(await connection(gone.target).listAgents('o-1', 60_000)).toMatchObject({ code: 'refused' });
+  });
+
+  it('get the whole time for a new connection when the first is gone', async () => {
+    const { target } = await server();
+    const clock = new FakeClock();
+    const used = connection(target, { clock, connectLimitMs: 5000 });
+    await used.connect();
+    used.line({ conversationId: 'c-1', organizationId: 'o-1', agentId: '', vendorConfig: '', allowPartial: false }).break?.();
+    expect(await used.listAgents('o-1', 60_000)).toMatchObject({ code: 'closed_early' });
+    clock.advance(6000);
+    const asked = used.listAgents('o-1', 60_000);
+    clock.advance(4999);
+    expect(await asked).toEqual([]);
   });
 
   it('are not waited for longer than anybody waits', async () => {
