@@ -170,10 +170,13 @@ export class Inbox {
   }
 }
 
-/** Deliveries may come late and in any order; a deauthorization may carry the date of the authorization it ends (H-22). */
+/**
+ * Deliveries may come late and in any order; a deauthorization may carry the date of the authorization it ends, and then is
+ * the newer one of both (H-22).
+ */
 function isOvertaken({ event, authorizedAtMs }: ServiceAppEvent, written: KeptEvent): boolean {
-  if (event === 'authorized') return written.event === 'deauthorized' && authorizedAtMs <= written.authorizedAtMs;
-  return written.event === 'authorized' && authorizedAtMs < written.authorizedAtMs;
+  if (authorizedAtMs !== written.authorizedAtMs) return authorizedAtMs < written.authorizedAtMs;
+  return event === 'authorized' && written.event === 'deauthorized';
 }
 
 function nothingYet({ event, authorizerOrgId, authorizedAtMs }: ServiceAppEvent): KeptEvent {

@@ -68,6 +68,11 @@ afterEach(async () => {
   world = new World();
 });
 
+function ordersOf<T>(all: readonly T[]): readonly (readonly T[])[] {
+  if (all.length === 0) return [[]];
+  return all.flatMap((first, at) => ordersOf(all.toSpliced(at, 1)).map((rest) => [first, ...rest]));
+}
+
 const becomes = (what: string, isSo: () => boolean): Promise<void> => until(() => `${what}; done: ${world.done.join(', ')}`, isSo);
 
 describe('events of the service app', () => {
@@ -116,6 +121,8 @@ describe('events of the service app', () => {
     ['an authorization that was ended before it arrived', event('deauthorized', DAY), event('authorized', DAY)],
     ['an older authorization', event('deauthorized', DAY), event('authorized', DAY - 1)],
     ['the end of an authorization before this one', event('authorized', DAY), event('deauthorized', DAY - 1)],
+    ['the authorization before this one', event('authorized', DAY), event('authorized', DAY - 1)],
+    ['the end of an authorization before the last end', event('deauthorized', DAY), event('deauthorized', DAY - 1)],
   ])('H-23 change nothing when they come too late: %s', async (_, newest, late) => {
     const inbox = await world.inbox();
     await inbox.receive(newest);
@@ -125,6 +132,23 @@ describe('events of the service app', () => {
     expect(await inbox.receive(late)).toBe('known');
     expect(inbox.authorized).toEqual(before);
     expect(world.done).toHaveLength(1);
+  });
+
+  const HISTORY = [event('authorized', DAY), event('deauthorized', DAY), event('authorized', 2 * DAY), event('deauthorized', 2 * DAY)];
+  it.each([1, 2, 3, 4])('H-23 leave what the newest of %i says, in whatever order they come', async (length) => {
+    const happened = HISTORY.slice(0, length);
+    for (const order of ordersOf(happened)) {
+      world.texts.clear();
+      world.done.length = 0;
+      const inbox = await world.inbox();
+      for (const one of order) await inbox.receive(one);
+      await inbox.close();
+      const again = await world.inbox();
+      await again.close();
+      const said = order.map(({ event: name, authorizedAtMs }) => `${name} ${String(authorizedAtMs / DAY)}`).join(', ');
+      const last = happened.at(-1)?.event;
+      expect([said, again.authorized.length, world.done.at(-1)]).toEqual([said, last === 'authorized' ? 1 : 0, `${String(last)} org`]);
+    }
   });
 
   it('an organization can authorize again', async () => {
