@@ -26,6 +26,10 @@ export class MemoryDataSources implements DataSourcesApi {
   isDown = false;
   /** How it refuses what is not there; 410 is as good as 404. */
   goneStatus = 404;
+  /** What updates do not change, although they are answered well. */
+  readonly ignored = new Set<keyof DataSource>();
+  /** What answers to updates leave out. */
+  readonly untold = new Set<keyof DataSource>();
   /** What answers leave out. */
   readonly hidden = new Set<keyof DataSource>();
   readonly #clock: Clock;
@@ -58,15 +62,16 @@ export class MemoryDataSources implements DataSourcesApi {
     });
   }
 
-  update(id: string, update: Partial<DataSource>): Promise<DataSource> {
+  update(id: string, asked: Partial<DataSource>): Promise<DataSource> {
     return this.#answer('update', () => {
       const before = this.#record(id);
+      const update = without(asked, this.ignored);
       const isFresh = update.nonce !== undefined && update.nonce !== before.nonce;
       const minutes = update.tokenLifetimeMinutes ?? before.tokenLifetimeMinutes ?? 60;
       const record = { ...before, ...update, ...(isFresh ? { tokenExpiresAtMs: this.#endOf(minutes) } : {}) };
       this.records.set(id, record);
       if (update.nonce !== undefined) this.onTaken(update.nonce, id);
-      return this.#told(record);
+      return { ...without(this.#told(record), this.untold), id };
     });
   }
 
@@ -87,8 +92,10 @@ export class MemoryDataSources implements DataSourcesApi {
     if (mishap === 'refused') return Promise.reject(refusal(409));
     try {
       const done = work();
-      if (mishap === 'refused_after_all') return Promise.reject(refusal(409));
-      if (mishap === 'answer_lost') return Promise.reject(new AppError('platform_unavailable', 'the answer was lost'));
+      if (mishap === 'refused_after_all') return Promise.reject(refusal(409, true));
+      if (mishap === 'answer_lost') {
+        return Promise.reject(new AppError('platform_unavailable', 'the answer was lost', { details: { mayHaveHappened: true } }));
+      }
       return Promise.resolve(done);
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error('unknown'));
@@ -102,11 +109,14 @@ export class MemoryDataSources implements DataSourcesApi {
   }
 
   #told(record: DataSource): DataSource {
-    const told = Object.fromEntries(Object.entries(record).filter(([member]) => !this.hidden.has(member as keyof DataSource)));
-    return { ...told, id: record.id };
+    return { ...without(record, this.hidden), id: record.id };
   }
 }
 
-function refusal(status: number): AppError {
-  return new AppError('platform_refused', 'the platform refused', { details: { status } });
+function without(record: Partial<DataSource>, members: ReadonlySet<string>): Partial<DataSource> {
+  return Object.fromEntries(Object.entries(record).filter(([member]) => !members.has(member)));
+}
+
+function refusal(status: number, mayHaveHappened = false): AppError {
+  return new AppError('platform_refused', 'the platform refused', { details: { status, ...(mayHaveHappened ? { mayHaveHappened } : {}) } });
 }

@@ -2,7 +2,7 @@
 // one away together with its secret. Prints nothing, and shows no secret.
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
-import { shownText } from '../doctor/shown-text.ts';
+import { shownText } from '../shown-text.ts';
 import { isSameId } from '../platform-id.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';

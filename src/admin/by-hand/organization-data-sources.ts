@@ -11,6 +11,7 @@ import type { DataSource } from '../records.ts';
 import type { DataSources } from '../rest/data-sources.ts';
 import { isNotThere } from '../rest/rest-error.ts';
 import type { SecretStore } from '../secret-store.ts';
+import { shownText } from '../shown-text.ts';
 import { dataSourceView, transportOf, type DataSourceView } from './data-source-view.ts';
 import { keepOnce, type KeptOutcome } from './keep-once.ts';
 import { bringsToken, changedWanted, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';
@@ -83,7 +84,7 @@ export class OrganizationDataSources {
       throw new AppError('data_source_unclear', `organization ${organizationId} uses the data source ${one.pinnedId}: ${why}`);
     }
     const { ids } = await this.#takenFor(one, await api.list(signal));
-    if (ids.length > 0) throw new AppError('data_source_unclear', `organization ${organizationId} has one that fits: ${ids.join(', ')}`);
+    if (ids.length > 0) throw new AppError('data_source_unclear', `organization ${organizationId} has one that fits: ${shown(ids)}`);
     return this.#changed(await keepOnce(one, { ...this.#options, isRenewed: false }, signal), signal);
   }
 
@@ -107,8 +108,7 @@ export class OrganizationDataSources {
       const [only, ...more] = ids;
       if (only === undefined)
         throw new AppError('data_source_unclear', `organization ${organizationId} has no ${wanted.transport} data source that fits`);
-      if (more.length > 0)
-        throw new AppError('data_source_unclear', `${String(ids.length)} data sources fit equally well: ${ids.join(', ')}`);
+      if (more.length > 0) throw new AppError('data_source_unclear', `${String(ids.length)} data sources fit equally well: ${shown(ids)}`);
       const kept = await keepOnce({ ...wanted, pinnedId: only }, { ...this.#options, isRenewed: true }, signal);
       changes.push(await this.#changed(kept, signal));
     }
@@ -207,4 +207,9 @@ export class OrganizationDataSources {
     const takenFor = taken.find(({ ids }) => ids.length === 1 && ids.includes(record.id))?.wanted;
     return dataSourceView(record, { ...this.#options, takenFor });
   }
+}
+
+/** Ids of the platform in a message. */
+function shown(ids: readonly string[]): string {
+  return ids.map((id) => shownText(id)).join(', ');
 }

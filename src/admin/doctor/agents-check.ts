@@ -2,7 +2,7 @@
 // of the data source at the registered address; where that cannot be, the configuration is looked at.
 import type { Check, CheckTools, Finding } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../shown-text.ts';
 import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, organizationSubject, type Subject } from './subject.ts';
 
 /** Each organization has an agent. */

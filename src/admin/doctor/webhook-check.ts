@@ -5,7 +5,7 @@ import { scopeFinding } from './access-checks.ts';
 import type { Check, Finding, FindingCode } from './check.ts';
 import type { DoctorContext, ExaminedWebhooks } from './context.ts';
 import { EVERYTHING } from './subject.ts';
-import { shownText } from './shown-text.ts';
+import { shownText } from '../shown-text.ts';
 
 const EVENTS = ['authorized', 'deauthorized'] as const;
 type Event = (typeof EVENTS)[number];

@@ -5,12 +5,15 @@ import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate } from '../records.ts';
-import { isNotThere } from '../rest/rest-error.ts';
+import { isNotThere, mayHaveBeenDone } from '../rest/rest-error.ts';
 import { retryAfterOf } from '../rest/retry-after.ts';
+import { shownText } from '../shown-text.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
+import { LastingDrift } from './lasting-drift.ts';
 import { driftOf, findDataSource, isOurs } from './match.ts';
 import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
+import { valuesIn } from './registered-values.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
 
@@ -54,6 +57,9 @@ export class DataSourceKeeper {
   readonly #waiting: (() => void)[] = [];
   /** The record that was looked at last. */
   #foundId: string | undefined;
+  readonly #lasting = new LastingDrift();
+  /** A record whose schema the platform does not change: it is not taken again. */
+  #outgrownId: string | undefined;
   #wake: () => void = () => undefined;
   #running: Promise<void> | undefined;
   #expiresAtMs: number | undefined;
@@ -161,39 +167,53 @@ export class DataSourceKeeper {
   }
 
   async #reconcile(signal: AbortSignal): Promise<void> {
-    const { clock, wanted, journal } = this.#options;
     const isRenewalWanted = this.#isRenewalWanted;
     const record = await this.#found(signal);
-    if (record === undefined) await this.#create(signal);
-    else {
-      const isNew = this.#foundId !== record.id;
-      const isRenewed = await this.#follow(record, isNew);
-      this.#foundId = record.id;
-      const isDue = (isRenewalWanted && !isRenewed) || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
-      if (driftOf(record, wanted).length > 0) await this.#update(record.id, 'repaired', signal);
-      // Without a known nonce no token would be let in (L-15).
-      else if (isDue || journal.known.current === undefined) await this.#update(record.id, 'renewed', signal);
-      else if (isNew) this.#tell('adopted');
-    }
+    const left = record === undefined ? await this.#create(signal) : await this.#keep(record, isRenewalWanted, signal);
     // Asked for meanwhile: the next step's.
     if (isRenewalWanted) this.#isRenewalWanted = false;
+    if (left.length === 0) return;
+    // A schema need not be changeable (R-02): then another data source it is, and once only, or there would be no end of them.
+    const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && this.#outgrownId === undefined;
+    if (record === undefined || !isOutgrown) throw unmended(record?.id ?? this.#foundId, left);
+    this.#outgrownId = record.id;
+    await this.#reconcile(signal);
+  }
+
+  /** Follows, repairs or renews what was found, as it needs. @returns the members that are still not as we want them. */
+  async #keep(record: DataSource, isRenewalWanted: boolean, signal: AbortSignal): Promise<readonly string[]> {
+    const { clock, wanted, journal } = this.#options;
+    const isNew = this.#foundId !== record.id;
+    const isRenewed = await this.#follow(record, isNew);
+    this.#foundId = record.id;
+    const isDue = (isRenewalWanted && !isRenewed) || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
+    const drift = driftOf(record, wanted);
+    const isLasting = this.#lasting.isOf(record, wanted);
+    if (drift.length > 0 && !isLasting) return this.#update(record, 'repaired', signal);
+    // Without a known nonce no token would be let in (L-15).
+    if (isDue || journal.known.current === undefined) return this.#update(record, 'renewed', signal);
+    if (isNew) this.#tell('adopted');
+    return drift;
   }
 
   /** Our data source as the platform has it; undefined when there is none (L-02 to L-04). */
   async #found(signal: AbortSignal): Promise<DataSource | undefined> {
     const { api, wanted, journal } = this.#options;
     const known = wanted.pinnedId ?? this.#served.id ?? journal.dataSourceId;
-    if (known !== undefined) {
+    if (known !== undefined && known !== this.#outgrownId) {
       const record = await getIfThere(api, known, signal);
       if (record !== undefined && isOurs(record, wanted)) return record;
       if (wanted.pinnedId !== undefined) {
         const why = record === undefined ? 'is not there' : 'belongs to another app';
-        throw new AppError('data_source_unclear', `the pinned data source ${known} ${why}; none is registered in its place`);
+        throw new AppError('data_source_unclear', `the pinned data source ${shownText(known)} ${why}; none is registered in its place`);
       }
     }
     const match = findDataSource(await api.list(signal), wanted);
     if (match.kind === 'ambiguous') {
-      throw new AppError('data_source_unclear', `${String(match.ids.length)} data sources fit equally well: ${match.ids.join(', ')}`);
+      throw new AppError(
+        'data_source_unclear',
+        `${String(match.ids.length)} data sources fit equally well: ${match.ids.map((id) => shownText(id)).join(', ')}`,
+      );
     }
     return match.kind === 'none' ? undefined : api.get(match.id, signal);
   }
@@ -222,22 +242,29 @@ export class DataSourceKeeper {
     return nonce === announced?.nonce ? this.#options.clock.nowMs() + this.#lifetimeMs : undefined;
   }
 
-  async #create(signal: AbortSignal): Promise<void> {
+  /** Both make the platform know a nonce. @returns the members that it did not register as we want them. */
+  async #create(signal: AbortSignal): Promise<readonly string[]> {
     const nonce = await this.#announced();
     const record = await this.#options.api.create(this.#registered(nonce), signal);
     await this.#settle(record.id, nonce, record, 'created');
+    return this.#lasting.after(record, record, this.#options.wanted);
   }
 
-  async #update(id: string, transition: 'repaired' | 'renewed', signal: AbortSignal): Promise<void> {
+  async #update(before: DataSource, transition: 'repaired' | 'renewed', signal: AbortSignal): Promise<readonly string[]> {
+    const { api, journal, wanted } = this.#options;
+    const { id } = before;
+    const isFirstTry = journal.known.announced === undefined;
     const nonce = await this.#announced();
     let record: DataSource;
     try {
-      record = await this.#options.api.update(id, { ...this.#registered(nonce), status: 'active' }, signal);
+      record = await api.update(id, { ...this.#registered(nonce), status: 'active' }, signal);
     } catch (thrown) {
-      if (isRefusal(thrown)) await this.#reconsider(id, nonce, signal);
+      if (isRefusal(thrown)) await this.#reconsider(id, nonce, isFirstTry && !mayHaveBeenDone(thrown), signal);
       throw thrown;
     }
-    await this.#settle(id, nonce, record, transition);
+    const left = this.#lasting.after(before, record, wanted);
+    await this.#settle(id, nonce, record, left.length > 0 ? 'renewed' : transition);
+    return left;
   }
 
   /** What the platform is told. */
@@ -258,20 +285,38 @@ export class DataSourceKeeper {
     return nonce;
   }
 
-  /** The platform refused the change; a nonce that it has not taken by an earlier try is not tried again. */
-  async #reconsider(id: string, nonce: string, signal: AbortSignal): Promise<void> {
+  /**
+   * The platform refused the change; a nonce that it has not taken by an earlier try is not tried again.
+   *
+   * @param isSure - whether it cannot have taken it, for a record that tells none.
+   */
+  async #reconsider(id: string, nonce: string, isSure: boolean, signal: AbortSignal): Promise<void> {
     const record = await getIfThere(this.#options.api, id, signal).catch(() => undefined);
-    if (record === undefined || record.nonce === nonce) return;
+    if (record === undefined || record.nonce === nonce || (record.nonce === undefined && !isSure)) return;
     const { journal } = this.#options;
     await this.#shown(id, journal.withdraw());
   }
 
+  /**
+   * Takes over what the platform answered to a change, which need not be what it was sent (R-02).
+   *
+   * @throws AppError `platform_answer_invalid` when it has another nonce: then both are let in, and the next step looks again.
+   */
   async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
-    const { clock, times, wanted } = this.#options;
-    await this.#took(id, { nonce, values: wanted }, record.tokenExpiresAtMs ?? clock.nowMs() + this.#lifetimeMs);
+    const { clock, times, journal, wanted } = this.#options;
+    const told = toldNonce(record, journal.known, wanted) ?? { nonce, values: valuesIn(record, wanted) };
+    const isTaken = told.nonce === nonce;
+    const assumedMs = isTaken ? clock.nowMs() + this.#lifetimeMs : this.#assumedEndMs(told.nonce);
+    await this.#took(id, told, record.tokenExpiresAtMs ?? assumedMs);
+    this.#foundId = id;
+    if (!isTaken) {
+      throw new AppError(
+        'platform_answer_invalid',
+        `the platform answered a change of the data source ${shownText(id)} with another nonce`,
+      );
+    }
     // By a clock that is hours behind ours a fresh token is due at once, and the next one, and the next.
     this.#dueMs = Math.max(this.#dueMs, clock.nowMs() + times.retryMs);
-    this.#foundId = id;
     this.#tell(transition);
   }
 
@@ -328,6 +373,14 @@ export class DataSourceKeeper {
     const known = { dataSourceId: this.#served.id, expiresAtMs: this.#expiresAtMs, error };
     observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
   }
+}
+
+function unmended(id: string | undefined, members: readonly string[]): AppError {
+  const which = id === undefined ? 'a data source' : `the data source ${shownText(id)}`;
+  return new AppError(
+    'data_source_unclear',
+    `the platform answers changes of ${which}, but leaves ${members.join(', ')} as it was; it is renewed, and not changed any more`,
+  );
 }
 
 function isRefusal(thrown: unknown): thrown is AppError {

@@ -111,3 +111,10 @@ export function isNotThere(thrown: unknown): thrown is AppError {
   const { status } = thrown.details;
   return status === 404 || status === 410;
 }
+
+/** Whether what failed may have had its effect all the same: look before it is asked for again. */
+export function mayHaveBeenDone(thrown: unknown): boolean {
+  if (!(thrown instanceof AppError)) return true;
+  // Answered, but not as it must be: something was done.
+  return thrown.code === 'platform_answer_invalid' || thrown.details['mayHaveHappened'] === true;
+}

@@ -1,6 +1,6 @@
 // `parley platform status`: what the fake platform knows of organizations, data sources and webhooks.
 import { Command } from 'commander';
-import { shownText } from '../../admin/doctor/shown-text.ts';
+import { shownText } from '../../admin/shown-text.ts';
 import type { ControlAnswer } from '../../fake-platform/admin-api/control-wire.ts';
 import { alignedRows } from '../table.ts';
 import { controlCommand, controlWork } from './control-command.ts';

@@ -1,7 +1,7 @@
 // What happens on the fake platform as lines: for people, aligned and coloured where the terminal can show it, or as JSON for
 // programs. Never holds a token or a secret: what it is made from has none.
 import { createColors } from 'picocolors';
-import { shownText } from '../../admin/doctor/shown-text.ts';
+import { shownText } from '../../admin/shown-text.ts';
 import type { Delivery } from '../../fake-platform/admin-api/deliveries.ts';
 import type { JournalEntry } from '../../fake-platform/admin-api/journal.ts';
 import type { IssuerRequest } from '../../fake-platform/issuer.ts';

@@ -14,7 +14,7 @@ export interface DataSourceParts {
   readonly apps: AppBook;
   readonly book: DataSourceBook;
   readonly schemas: readonly SchemaRecord[];
-  readonly switches: Pick<Switches, 'drift' | 'updates'>;
+  readonly switches: Pick<Switches, 'drift' | 'updates' | 'schemaChanges'>;
   /** Whether a data source on this machine may do without TLS. */
   readonly allowLoopbackHttp: boolean;
 }
@@ -39,7 +39,7 @@ export function dataSourceRoutes(parts: DataSourceParts): readonly GuardedRoute[
     const app = appOf(parts, grant);
     if (record.applicationId !== app.clientId) throw new Refusal(403, 'the data source is of another service app');
     const changes: Changes = parsed(switches.updates === 'whole' ? wholeUpdate : partialUpdate, body);
-    const words = changed(record, changes);
+    const words = changed(record, switches.schemaChanges === 'taken' ? changes : { ...changes, schemaId: record.schemaId });
     demandSound(parts, app, words);
     return wired(await book.change(record, words));
   };

@@ -72,6 +72,8 @@ export interface Switches {
   skewMs: number;
   /** Whether an update must hold every field. */
   updates: 'whole' | 'partial';
+  /** Whether an update changes the schema, which is not among the fields that can be updated; it is answered well either way. */
+  schemaChanges: 'taken' | 'ignored';
   /** What becomes of the data sources of an organization that is deauthorized. */
   onDeauthorization: 'keep' | 'delete';
   readonly drift: RecordDrift;
@@ -100,6 +102,7 @@ export function makeSwitches(initial: InitialSwitches = {}): Switches {
     requestsPerMinute: 300,
     skewMs: 0,
     updates: 'whole',
+    schemaChanges: 'taken',
     onDeauthorization: 'keep',
     ...initial,
     drift: {

@@ -151,6 +151,15 @@ describe('an update', () => {
     expect(json).toMatchObject({ ...REGISTRATION, nonce: 'nonce-3' });
   });
 
+  it('R-02 may leave the schema as it was', async () => {
+    const id = await registered();
+    const other = profile.schemas.websocket;
+    running.api.switches.schemaChanges = 'ignored';
+    expect((await update(id, { schemaId: other })).json).toMatchObject({ schemaId: REGISTRATION.schemaId, nonce: 'nonce-2' });
+    running.api.switches.schemaChanges = 'taken';
+    expect((await update(id, { schemaId: other })).json).toMatchObject({ schemaId: other });
+  });
+
   it('R-03 disables only with a message, and needs none to make active again', async () => {
     const id = await registered();
     const refused = await update(id, { status: 'disabled' });

@@ -1,5 +1,5 @@
 // Texts of others, fit for a terminal: one line, not long, nothing that steers it, and no secret in them.
-import { scrub } from '../rest/scrub.ts';
+import { scrub } from './rest/scrub.ts';
 
 /** Shorter nonces are no secrets, and would be found in every other word. */
 const MIN_SECRET_CHARS = 6;

@@ -1,0 +1,42 @@
+// What changes do not mend: a platform may answer a change and leave a member as it was. Without this it would be
+// changed again at every look, each time with a fresh nonce. Pure comparison; asks nobody.
+import type { DataSource } from '../records.ts';
+import { driftOf } from './match.ts';
+import type { WantedDataSource } from './ports.ts';
+
+/** The drift that was left after our last change of one data source. */
+export class LastingDrift {
+  #left: string | undefined;
+
+  /** Whether the record is exactly as our last change left it: the same change would mend nothing. */
+  isOf(record: DataSource, wanted: WantedDataSource): boolean {
+    const drift = driftOf(record, wanted);
+    // Once all is well, the same drift is somebody's new work.
+    if (drift.length === 0) this.#left = undefined;
+    return drift.length > 0 && spelled(record, drift) === this.#left;
+  }
+
+  /**
+   * Looks at the answer to a change.
+   *
+   * @param before - the record as it was; for a new one, the answer.
+   * @returns the members that are as they were by what the answer says. What it leaves open, the next look shows.
+   */
+  after(before: DataSource, answer: DataSource, wanted: WantedDataSource): readonly string[] {
+    const seen = driftOf(answer, wanted);
+    const open = driftOf(before, wanted).filter((member) => !isTold(answer, member));
+    const whole: DataSource = { ...before, ...Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) };
+    this.#left = seen.length + open.length > 0 ? spelled(whole, driftOf(whole, wanted)) : undefined;
+    return seen;
+  }
+}
+
+function isTold(record: DataSource, member: string): boolean {
+  return Object.entries(record).some(([name, value]) => name === member && value !== undefined);
+}
+
+/** The drift with its values, to be compared. */
+function spelled(record: DataSource, drift: readonly string[]): string {
+  const values = Object.entries(record).filter(([name]) => drift.includes(name));
+  return JSON.stringify([record.id, ...values.sort(([one], [other]) => (one < other ? -1 : 1))]);
+}

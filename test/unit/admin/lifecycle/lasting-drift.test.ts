@@ -1,0 +1,116 @@
+// A platform may answer a change and leave a member as it was.
+import { afterEach, describe, expect, it } from 'vitest';
+import { BODY, HOUR, MINUTE, World } from './keeper-world.ts';
+
+let world = new World();
+afterEach(async () => {
+  await Promise.all(world.started.map((keeper) => keeper.stop()));
+  expect(world.clock.pendingTimers).toBe(0);
+  world = new World();
+});
+
+const updates = (): number => world.api.count('update');
+const recordOf = (schemaId: string) => [...world.api.records.values()].find((record) => record.schemaId === schemaId);
+
+describe.each([
+  ['tells it in its answer', []],
+  ['leaves it out of its answer', ['schemaId']],
+] as const)('R-02 a schema that the platform does not change, when it %s', (_, untold) => {
+  it('is left where it is, another data source is registered once, and tokens of both are let in', async () => {
+    const first = await world.keeper();
+    await first.start();
+    const old = world.record.nonce;
+    await first.stop();
+    world.api.ignored.add('schemaId');
+    for (const member of untold) world.api.untold.add(member);
+    const changed = { schemaId: 'another schema' };
+    const second = await world.keeper(changed);
+    second.serveKnown();
+    await second.start();
+    await world.pass(2 * HOUR, 5 * MINUTE);
+    expect(second.state).toMatchObject({ error: undefined, isServed: true, dataSourceId: recordOf('another schema')?.id });
+    expect([world.api.records.size, world.api.count('create'), updates()]).toEqual([2, 2, 1]);
+    const kept = recordOf('schema')?.nonce;
+    expect([world.lets(old), world.lets(kept), world.lets(recordOf('another schema')?.nonce, changed)]).toEqual([true, true, true]);
+    expect(world.lets(kept, changed)).toBe(untold.length > 0);
+    await second.stop();
+    await (await world.keeper(changed)).start();
+    expect([world.api.records.size, updates()]).toEqual([2, 1]);
+  });
+});
+
+describe('R-02 a member that the platform does not change', () => {
+  it('is told of and not changed again, while its tokens are renewed and let in as they are', async () => {
+    world.api.add({ ...BODY, subject: 'as it was', nonce: 'old' });
+    world.api.ignored.add('subject');
+    const keeper = await world.keeper();
+    await expect(keeper.start()).rejects.toMatchObject({
+      code: 'data_source_unclear',
+      message: expect.stringContaining('subject') as string,
+    });
+    const was = { subject: 'as it was' };
+    expect([world.lets('old', was), world.lets(world.record.nonce, was)]).toEqual([true, true]);
+    expect(world.lets(world.record.nonce)).toBe(false);
+    await world.pass(20 * HOUR, 5 * MINUTE);
+    expect([updates(), keeper.state.error?.code, keeper.state.isServed]).toEqual([1, 'data_source_unclear', true]);
+    await world.pass(4 * HOUR, 5 * MINUTE);
+    expect([updates(), world.lets(world.record.nonce, was)]).toEqual([2, true]);
+    // Mended by hand: from then on it is looked after as ever.
+    world.api.ignored.clear();
+    world.api.records.set(world.record.id, { ...world.record, subject: 'subject' });
+    await world.pass(HOUR, 5 * MINUTE);
+    expect(keeper.state.error).toBeUndefined();
+    world.api.records.set(world.record.id, { ...world.record, subject: 'as it was' });
+    await world.pass(HOUR, 5 * MINUTE);
+    expect([world.record.subject, updates()]).toEqual(['subject', 3]);
+  });
+
+  it('does not make another data source of a pinned one', async () => {
+    const { id } = world.api.add({ ...BODY, schemaId: 'another schema', nonce: 'old' });
+    world.api.ignored.add('schemaId');
+    await expect((await world.keeper({ pinnedId: id })).start()).rejects.toMatchObject({ code: 'data_source_unclear' });
+    await world.pass(2 * HOUR, 5 * MINUTE);
+    expect([world.api.records.size, updates()]).toEqual([1, 1]);
+  });
+});
+
+describe('a nonce', () => {
+  it('that the platform does not take at once is let in beside the old one, and sent again', async () => {
+    const keeper = await world.keeper();
+    await keeper.start();
+    const old = world.record.nonce;
+    world.api.ignored.add('nonce');
+    expect((await keeper.renew()).error).toMatchObject({ code: 'platform_answer_invalid' });
+    expect(world.lets(old)).toBe(true);
+    world.api.ignored.clear();
+    await world.pass(2 * MINUTE);
+    expect(world.record.nonce).not.toBe(old);
+    expect([world.lets(old), world.lets(world.record.nonce), updates()]).toEqual([true, true, 2]);
+  });
+
+  it('that may have been taken by a refused change is kept while the platform does not tell nonces', async () => {
+    const keeper = await world.keeper();
+    await keeper.start();
+    world.api.hidden.add('nonce');
+    world.api.mishaps.push(['update', 'refused_after_all']);
+    expect((await keeper.renew()).error).toMatchObject({ code: 'platform_refused' });
+    expect(world.lets(world.record.nonce)).toBe(true);
+  });
+
+  it('that was refused for sure is not tried again although the platform does not tell nonces', async () => {
+    const keeper = await world.keeper();
+    await keeper.start();
+    world.api.hidden.add('nonce');
+    const sent: string[] = [];
+    const update = world.api.update.bind(world.api);
+    world.api.update = (id, body) => {
+      sent.push(body.nonce ?? '');
+      return update(id, body);
+    };
+    world.api.mishaps.push(['update', 'refused']);
+    await keeper.renew();
+    await world.pass(2 * MINUTE);
+    expect(new Set(sent).size).toBe(2);
+    expect([world.lets(sent[0]), world.lets(sent[1])]).toEqual([false, true]);
+  });
+});
