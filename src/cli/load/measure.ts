@@ -60,7 +60,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     if (signal.aborted) return { kind: 'refused', failures: [] };
     const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
     try {
-      await fleet.prepare(orderOf(wish, mix));
+      if (!(await fleet.prepare(orderOf(wish, mix), signal))) return { kind: 'refused', failures: [] };
       const run = {
         clock,
         fleet,

@@ -45,7 +45,7 @@ export async function reportPage(result: LoadResult): Promise<string> {
 <main>
 <h1>${escaped(title)}</h1>
 <p>${escaped(result.startedAt)}, ${escaped(result.machine.processor)}, ${String(result.machine.cores)} cores, Node ${escaped(result.machine.node)}</p>
-${result.saturated ? '<p role="alert" class="void"><strong>No result:</strong> the load could not keep its own pace.</p>' : ''}
+${result.saturated ? '<p role="alert" class="void"><strong>No result:</strong> the load did not do what was asked of it.</p>' : ''}
 <h2>Figures</h2>
 <pre>${escaped(resultText(result, [], false))}</pre>
 ${figuresTable(result)}

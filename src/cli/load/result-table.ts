@@ -83,7 +83,7 @@ function verdictLines(
 ): readonly string[] {
   if (saturated) {
     return [
-      colors.red('no result: the load could not keep its own pace, so the figures are its own and not the server’s'),
+      colors.red('no result: the load did not do what was asked of it, so the figures are its own and not the server’s'),
       ...saturation.map((reason) => `  ${reason}`),
       '  Use more workers or another machine, or ask for less.',
     ];

@@ -1,11 +1,13 @@
 // The workers of a load as one: all are prepared, begin a run together, and are over when the last one is. Whatever a worker
-// does, a run ends in bounded time.
-import { linkAbort, waitAtMost } from '../../base/abort.ts';
+// does, a run ends in bounded time; one that is lost spoils that run, and another takes its place before the next.
+import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { lengthOf, type ArrivalPlan } from './arrivals.ts';
 import type { LoadWorker } from './worker-process.ts';
 import type { WorkerOrder, WorkerReport, WorkerSecond } from './worker-messages.ts';
+
+type PrepareOrder = Extract<WorkerOrder, { kind: 'prepare' }>;
 
 /** Until a worker is ready, ms: it loads its code on a machine that may be busy. */
 const READY_LIMIT_MS = 30_000;
@@ -26,90 +28,152 @@ export interface FleetRun {
   readonly onSecond: (worker: number, second: WorkerSecond) => void;
 }
 
-/** How a run ended: `whole`, or because of the signal. */
-export type FleetRunEnd = 'whole' | 'interrupted';
+/** How a run ended. */
+export interface FleetRunEnd {
+  /** Because of the signal. */
+  readonly isInterrupted: boolean;
+  /** Workers that did not hold their calls to the end, a sentence each: what was measured is not whole. */
+  readonly lost: readonly string[];
+}
+
+/** A place in the fleet and who has it. */
+interface Member {
+  readonly index: number;
+  readonly worker: LoadWorker;
+  /** Why it is of no use any more; undefined while it is. */
+  whyLost: string | undefined;
+}
 
 /** The workers. `close` must be called. */
 export class Fleet {
   readonly #clock: Clock;
-  readonly #workers: readonly LoadWorker[];
-  #heard: (worker: number, report: WorkerReport | { readonly kind: 'gone'; readonly why: string }) => void = () => undefined;
+  readonly #start: () => LoadWorker;
+  readonly #members: Member[];
+  /** What those are told first who take the place of others. */
+  #order: PrepareOrder | undefined;
+  #heard: (member: Member, report: WorkerReport) => void = () => undefined;
 
   /** @param start - starts one worker. */
   constructor(clock: Clock, count: number, start: () => LoadWorker) {
     this.#clock = clock;
-    this.#workers = Array.from({ length: count }, (_, index) => {
-      const worker = start();
-      worker.listen(
-        (report) => {
-          this.#heard(index, report);
-        },
-        (why) => {
-          this.#heard(index, { kind: 'gone', why });
-        },
-      );
-      return worker;
-    });
+    this.#start = start;
+    this.#members = Array.from({ length: count }, (_, index) => this.#begin(index));
   }
 
   get size(): number {
-    return this.#workers.length;
-  }
-
-  /** @throws AppError `internal` when a worker fails or is not ready in time. */
-  async prepare(order: Extract<WorkerOrder, { kind: 'prepare' }>): Promise<void> {
-    const ready = this.#all('ready', () => undefined);
-    for (const worker of this.#workers) worker.send(order);
-    if ((await waitAtMost(ready, READY_LIMIT_MS, this.#clock)).kind === 'timeout') {
-      throw new AppError('internal', `a worker of the load was not ready within ${String(READY_LIMIT_MS / 1000)} s`);
-    }
+    return this.#members.length;
   }
 
   /**
-   * Runs the arrivals to their end. Their clock begins a moment later.
+   * Makes all workers ready.
    *
-   * @throws AppError `internal` when a worker fails.
+   * @param signal - ends the waiting; the fleet is of no use then.
+   * @returns whether they are ready; false because of the signal.
+   * @throws AppError `internal` when a worker fails or is not ready in time.
+   */
+  async prepare(order: PrepareOrder, signal: AbortSignal): Promise<boolean> {
+    this.#order = order;
+    const isReady = await this.#getReady(this.#members, order, signal);
+    const [why] = this.#lost;
+    if (why !== undefined) throw new AppError('internal', why);
+    return isReady;
+  }
+
+  /** Lets others take the place of those that are lost. Where one is not ready in time, the next run has lost it, too. */
+  async mend(signal: AbortSignal): Promise<void> {
+    const lost = this.#members.filter(({ whyLost }) => whyLost !== undefined);
+    if (lost.length === 0 || this.#order === undefined) return;
+    const others = lost.map(({ index }) => this.#begin(index));
+    for (const other of others) this.#members[other.index] = other;
+    await this.#getReady(others, this.#order, signal);
+  }
+
+  /**
+   * Runs the arrivals to their end. Their clock begins a moment later. Once a worker is lost nothing can be measured any more:
+   * the others hang up.
    */
   async run({ arrivals, expectedCalls, drainMs, signal, onSecond }: FleetRun): Promise<FleetRunEnd> {
-    const over = this.#all('done', onSecond);
     const startAtMs = this.#clock.nowMs() + HEAD_START_MS;
-    const { length: workers } = this.#workers;
+    const { length: workers } = this.#members;
     const plan = { ...arrivals, phases: [...arrivals.phases], weights: [...arrivals.weights] };
-    for (const [worker, each] of this.#workers.entries()) {
-      each.send({ kind: 'run', startAtMs, arrivals: plan, worker, workers, expectedCalls: Math.ceil(expectedCalls / workers) });
-    }
-    const waiting = linkAbort(signal);
+    const held = new Set(this.#members);
     try {
-      const waited = await waitAtMost(over, HEAD_START_MS + lengthOf(arrivals.phases) + drainMs, this.#clock, waiting.signal);
-      if (waited.kind === 'value') return 'whole';
-      for (const worker of this.#workers) worker.send({ kind: 'stop', hangUp: true });
-      await waitAtMost(over, HANG_UP_LIMIT_MS, this.#clock);
-      return waited.kind === 'aborted' ? 'interrupted' : 'whole';
+      const over = this.#until('done', held, { onSecond, endsWithLoss: true });
+      for (const { worker, index } of held) {
+        worker.send({ kind: 'run', startAtMs, arrivals: plan, worker: index, workers, expectedCalls: Math.ceil(expectedCalls / workers) });
+      }
+      const limitMs = HEAD_START_MS + lengthOf(arrivals.phases) + drainMs;
+      await waitAtMost(over, limitMs, this.#clock, signal);
+      for (const { worker } of held) worker.send({ kind: 'stop', hangUp: true });
+      await waitAtMost(this.#until('done', held, { onSecond, endsWithLoss: false }), HANG_UP_LIMIT_MS, this.#clock);
+      // It may never be done, and then would take the next order for a mistake.
+      for (const member of held) lose(member, `did not hang up within ${String(HANG_UP_LIMIT_MS / 1000)} s`);
+      return { isInterrupted: signal.aborted, lost: this.#lost };
     } finally {
-      waiting.dispose();
       this.#heard = () => undefined;
     }
   }
 
   /** Ends all workers at once. */
   close(): void {
-    for (const worker of this.#workers) worker.kill();
+    for (const { worker } of this.#members) worker.kill();
   }
 
-  /** Resolves when every worker has said `word`; rejects when one fails. */
-  #all(word: 'ready' | 'done', onSecond: FleetRun['onSecond']): Promise<void> {
-    const left = new Set(this.#workers.keys());
-    return new Promise((resolve, reject) => {
-      this.#heard = (worker, report) => {
-        if (report.kind === 'second') onSecond(worker, report);
-        else if (report.kind === 'gone') reject(lost(worker, report.why));
-        else if (report.kind === 'failed') reject(lost(worker, report.message));
-        else if (report.kind === word && left.delete(worker) && left.size === 0) resolve();
+  get #lost(): readonly string[] {
+    return this.#members.flatMap(({ whyLost }) => whyLost ?? []);
+  }
+
+  #begin(index: number): Member {
+    const member: Member = { index, worker: this.#start(), whyLost: undefined };
+    const hear = (report: WorkerReport): void => {
+      if (report.kind === 'failed') lose(member, `failed: ${report.message}`);
+      // Another may have its place by now.
+      if (this.#members[index] === member) this.#heard(member, report);
+    };
+    member.worker.listen(hear, (why) => {
+      hear({ kind: 'failed', message: why });
+    });
+    return member;
+  }
+
+  async #getReady(members: readonly Member[], order: PrepareOrder, signal: AbortSignal): Promise<boolean> {
+    const left = new Set(members);
+    const ready = this.#until('ready', left, { onSecond: () => undefined, endsWithLoss: true });
+    for (const { worker } of members) worker.send(order);
+    const waited = await waitAtMost(ready, READY_LIMIT_MS, this.#clock, signal);
+    if (waited.kind === 'timeout') for (const member of left) lose(member, `was not ready within ${String(READY_LIMIT_MS / 1000)} s`);
+    return waited.kind === 'value';
+  }
+
+  /**
+   * Resolves when every one of `left` has said `word` or is lost. Whoever has, leaves the set.
+   *
+   * @param endsWithLoss - resolves as soon as one is lost.
+   */
+  #until(
+    word: 'ready' | 'done',
+    left: Set<Member>,
+    { onSecond, endsWithLoss }: { readonly onSecond: FleetRun['onSecond']; readonly endsWithLoss: boolean },
+  ): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        const lost = [...left].filter(({ whyLost }) => whyLost !== undefined);
+        for (const member of lost) left.delete(member);
+        if (left.size === 0 || (endsWithLoss && lost.length > 0)) resolve();
       };
+      this.#heard = (member, report) => {
+        if (report.kind === 'second') onSecond(member.index, report);
+        if (report.kind === word) left.delete(member);
+        settle();
+      };
+      settle();
     });
   }
 }
 
-function lost(worker: number, why: string): AppError {
-  return new AppError('internal', `worker ${String(worker + 1)} of the load failed: ${why}`);
+/** Gives a worker up, once: the first reason counts. */
+function lose(member: Member, why: string): void {
+  if (member.whyLost !== undefined) return;
+  member.whyLost = `worker ${String(member.index + 1)} of the load ${why}`;
+  member.worker.kill();
 }

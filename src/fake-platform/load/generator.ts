@@ -27,7 +27,7 @@ export interface GeneratorOptions {
   readonly arrivals: Iterator<Arrival, undefined>;
   /** Calls held at once at most. */
   readonly maxLive: number;
-  /** Holds one call to its end; must not reject. */
+  /** Holds one call to its end. Where it rejects, so does the whole run. */
   readonly hold: (arrival: Arrival, onWaited: (wait: WaitFact) => void) => Promise<CallFacts>;
 }
 
@@ -36,6 +36,7 @@ export class Generator {
   readonly #options: GeneratorOptions;
   readonly #over: Promise<void>;
   #resolveOver: () => void = () => undefined;
+  #rejectOver: (error: unknown) => void = () => undefined;
   #cancelTimer: CancelTimer = () => undefined;
   #next: Arrival | undefined;
   #live = 0;
@@ -48,14 +49,15 @@ export class Generator {
   /** Begins with the first arrival when it is due. */
   constructor(options: GeneratorOptions) {
     this.#options = options;
-    this.#over = new Promise((resolve) => {
+    this.#over = new Promise((resolve, reject) => {
       this.#resolveOver = resolve;
+      this.#rejectOver = reject;
     });
     this.#next = options.arrivals.next().value;
     this.#beginDue();
   }
 
-  /** Resolves when nothing more arrives and every call is over. */
+  /** Resolves when nothing more arrives and every call is over; rejects with what a call could not be held for. */
   get over(): Promise<void> {
     return this.#over;
   }
@@ -108,13 +110,18 @@ export class Generator {
     }
     this.#live += 1;
     this.#started += 1;
-    void this.#options
-      .hold(arrival, (wait) => this.#waits.push(wait))
-      .then((facts) => {
+    const held = this.#options.hold(arrival, (wait) => this.#waits.push(wait));
+    held.then(
+      (facts) => {
         this.#live -= 1;
         this.#calls.push(facts);
         this.#settle();
-      });
+      },
+      (error: unknown) => {
+        this.stop();
+        this.#rejectOver(error);
+      },
+    );
   }
 
   #settle(): void {

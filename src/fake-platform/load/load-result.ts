@@ -61,7 +61,7 @@ export const loadResultSchema = z.object({
   countedToS: z.number(),
   /** Whether it was broken off. */
   interrupted: z.boolean(),
-  /** Whether the load failed to keep its own pace: then nothing here is a result. */
+  /** Whether the load failed to keep its own pace, or lost a worker: then nothing here is a result. */
   saturated: z.boolean(),
   saturation: z.array(z.string()),
   calls: z.object({

@@ -62,14 +62,11 @@ export function meanLengthOf(scenarios: readonly WeightedScenario[]): number {
   return scenarios.reduce((sum, { weight, meanMs }) => sum + (weight / total) * meanMs, 0);
 }
 
-/**
- * Runs a load to its end.
- *
- * @throws AppError `internal` when a worker fails.
- */
+/** Runs a load to its end. One that loses a worker ends at once; what was measured until then is no result. */
 export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const { clock, fleet, scenarios, kind, phases, seed, warmUpMs, signal } = options;
   const lengthMs = lengthOf(phases);
+  await fleet.mend(signal);
   const book = new LoadBook({ workers: fleet.size, countedFromMs: warmUpMs, countedToMs: lengthMs });
   const startedAt = new Date(clock.nowMs() + HEAD_START_MS).toISOString();
   const zeroMs = clock.monotonicMs() + HEAD_START_MS;
@@ -102,7 +99,8 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       },
     });
     const workers = book.workers;
-    const saturation = saturationOf(workers);
+    const saturation = [...end.lost, ...saturationOf(workers)];
+    const isWhole = !end.isInterrupted && end.lost.length === 0;
     return {
       version: 1,
       startedAt,
@@ -113,10 +111,10 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       machine: { node: process.version, processor: os.cpus()[0]?.model ?? 'unknown', cores: os.availableParallelism() },
       scenarios: scenarios.map(({ name, weight, meanMs }, index) => ({ name, weight, meanMs: book.meanMsOf(index) ?? meanMs })),
       countedFromS: warmUpMs / 1000,
-      countedToS: Math.min(lengthMs, Math.max(0, end === 'whole' ? lengthMs : elapsed())) / 1000,
-      interrupted: end === 'interrupted',
+      countedToS: Math.min(lengthMs, Math.max(0, isWhole ? lengthMs : elapsed())) / 1000,
+      interrupted: end.isInterrupted,
       saturated: saturation.length > 0,
-      saturation: [...saturation],
+      saturation,
       workers: [...workers],
       ...book.account,
     };

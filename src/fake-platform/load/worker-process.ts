@@ -3,6 +3,9 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { reportSchema, type WorkerOrder, type WorkerReport } from './worker-messages.ts';
 
+/** Of what a worker writes before it ends, so much is kept: the end, where the reason stands. */
+const LAST_WORDS = 2048;
+
 /** A worker, wherever it runs. */
 export interface LoadWorker {
   send(order: WorkerOrder): void;
@@ -18,20 +21,28 @@ export function startWorkerProcess(): LoadWorker {
   const file = fileURLToPath(new URL(isSource ? './load-worker.ts' : './load-worker.js', import.meta.url));
   return new WorkerProcess(
     // `advanced` carries bytes. From sources the process needs the development tools' loader; no flag of ours is handed on, or
-    // two processes would want one debugging port.
+    // two processes would want one debugging port. In a process group of its own it does not hear the Ctrl-C and the SIGTERM
+    // that go to ours: whoever leaves the channel ends it.
     fork(file, {
       serialization: 'advanced',
       execArgv: isSource ? ['--conditions=development', `--import=${import.meta.resolve('tsx')}`] : [],
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      // eslint-disable-next-line no-restricted-properties -- handed on, not read
+      env: { ...process.env, NODE_OPTIONS: '' },
+      detached: true,
     }),
   );
 }
 
 class WorkerProcess implements LoadWorker {
   readonly #child: ChildProcess;
+  #lastWords = '';
 
   constructor(child: ChildProcess) {
     this.#child = child;
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS);
+    });
   }
 
   send(order: WorkerOrder): void {
@@ -51,8 +62,10 @@ class WorkerProcess implements LoadWorker {
     this.#child.once('error', (error) => {
       onGone(error.message);
     });
-    this.#child.once('exit', (code, signal) => {
-      onGone(`it ended with ${signal ?? String(code)}`);
+    // Not `exit`: then everything it wrote has been read.
+    this.#child.once('close', (code, signal) => {
+      const said = this.#lastWords.trim();
+      onGone(`it ended with ${signal ?? String(code)}${said === '' ? '' : `: ${said}`}`);
     });
   }
 

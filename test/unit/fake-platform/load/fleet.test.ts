@@ -30,6 +30,8 @@ const PREPARE: Extract<WorkerOrder, { kind: 'prepare' }> = {
   limits: { callMs: 1, connectMs: 1, answerMs: 1, hangUpMs: 1 },
 };
 
+const NEVER = new AbortController().signal;
+
 /** A worker in the hands of a test. */
 class HeldWorker implements LoadWorker {
   readonly orders: WorkerOrder[] = [];
@@ -86,9 +88,10 @@ describe('a fleet of workers', () => {
     const clock = new FakeClock();
     const workers = [new HeldWorker(), new HeldWorker()];
     const fleet = fleetOf(workers, clock);
-    await fleet.prepare(PREPARE);
+    await fleet.prepare(PREPARE, NEVER);
     const progress: LoadProgress[] = [];
     const running = runLoad({ ...RUN, clock, fleet, signal: new AbortController().signal, onProgress: (each) => progress.push(each) });
+    await clock.advanceAsync(0);
     const orders = workers.map(({ orders: given }) => given.at(-1));
     expect(orders).toMatchObject([
       { kind: 'run', worker: 0, workers: 2, expectedCalls: 3 },
@@ -166,22 +169,79 @@ describe('a fleet of workers', () => {
         worker.say({ kind: 'failed', message: 'no such scenario' });
       },
     ],
-  ])('fails by name when a worker fails: %s', async (why, fail) => {
+  ])('says what was measured, and that it is no result, when a worker fails: %s', async (why, fail) => {
     const clock = new FakeClock();
     const workers = [new HeldWorker(), new HeldWorker()];
-    const running = runLoad({ ...RUN, clock, fleet: fleetOf(workers, clock), signal: new AbortController().signal });
-    const [, worker = new HeldWorker()] = workers;
+    const running = runLoad({ ...RUN, clock, fleet: fleetOf(workers, clock), signal: NEVER });
+    const [first = new HeldWorker(), worker = new HeldWorker()] = workers;
+    await clock.advanceAsync(700);
+    first.say(second({ waits: [{ kind: 'first_audio', fromMs: 100, waitedMs: 10 }] }));
     fail(worker);
-    await expect(running).rejects.toThrow(`worker 2 of the load failed: ${why}`);
+    expect(await running).toMatchObject({
+      saturated: true,
+      saturation: [`worker 2 of the load failed: ${why}`],
+      interrupted: false,
+      firstAudio: { count: 1 },
+      countedToS: expect.closeTo(0.5, 0) as number,
+    });
+    expect(first.orders.at(-1)).toEqual({ kind: 'stop', hangUp: true });
+    expect(worker.isKilled).toBe(true);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('lets another take the place of a worker that does not hang up, and does not listen to it any more', async () => {
+    const clock = new FakeClock();
+    const workers = [new HeldWorker(false), new HeldWorker()];
+    const [slow = new HeldWorker(), other = new HeldWorker()] = workers;
+    const fleet = new Fleet(clock, 1, () => workers.shift() ?? new HeldWorker());
+    const preparing = fleet.prepare(PREPARE, NEVER);
+    slow.say({ kind: 'ready' });
+    await preparing;
+    const running = runLoad({ ...RUN, clock, fleet, signal: NEVER });
+    await clock.advanceAsync(200 + 2000 + 5000 + 8000);
+    const saturation = ['worker 1 of the load did not hang up within 8 s'];
+    expect(await running).toMatchObject({ saturated: true, saturation, interrupted: false });
+    expect(slow.isKilled).toBe(true);
+    const next = runLoad({ ...RUN, clock, fleet, signal: NEVER });
+    await clock.advanceAsync(0);
+    expect(other.orders.map(({ kind }) => kind)).toEqual(['prepare', 'run']);
+    slow.say({ kind: 'done' });
+    slow.leave('it ended with SIGKILL');
+    await clock.advanceAsync(700);
+    other.say(second());
+    other.say({ kind: 'done' });
+    expect(await next).toMatchObject({ saturated: false, calls: { maxLive: 2 } });
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('does not run where nobody could take the place of a lost worker', async () => {
+    const clock = new FakeClock();
+    const workers = [new HeldWorker(), new HeldWorker(false)];
+    const [gone = new HeldWorker()] = workers;
+    const fleet = new Fleet(clock, 1, () => workers.shift() ?? new HeldWorker(false));
+    await fleet.prepare(PREPARE, NEVER);
+    gone.leave('it ended with SIGKILL');
+    const running = runLoad({ ...RUN, clock, fleet, signal: NEVER });
+    await clock.advanceAsync(30_000);
+    expect(await running).toMatchObject({ saturated: true, saturation: ['worker 1 of the load was not ready within 30 s'] });
   });
 
   it('does not wait for ever until a worker is ready', async () => {
     const clock = new FakeClock();
-    const preparing = fleetOf([new HeldWorker(false)], clock).prepare(PREPARE);
+    const preparing = fleetOf([new HeldWorker(false)], clock).prepare(PREPARE, NEVER);
     const failed = expect(preparing).rejects.toThrow('was not ready within 30 s');
     await clock.advanceAsync(30_000);
     await failed;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('does not wait for a worker at all once it is told to end', async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const preparing = fleetOf([new HeldWorker(false)], clock).prepare(PREPARE, stop.signal);
+    stop.abort();
+    expect(await preparing).toBe(false);
+    expect(clock.pendingTimers).toBe(0);
   });
 });
 

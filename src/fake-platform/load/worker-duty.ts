@@ -1,0 +1,151 @@
+// What a process of a load does: holds its share of the calls, and says every second what they heard and how well it kept its
+// own pace. Does what it is told and nothing else.
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { every, systemClock, type CancelTimer } from '../../base/clock.ts';
+import { loadProfile } from '../profile.ts';
+import { parseTarget } from '../target.ts';
+import { arrivalsOf, type Arrival, type ArrivalPlan } from './arrivals.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { Generator } from './generator.ts';
+import { LateClock } from './late-clock.ts';
+import { holdLoadCall } from './load-call.ts';
+import { KnownSounds } from './prompt-watch.ts';
+import { orderSchema, type WorkerOrder } from './worker-messages.ts';
+import { fail, tell } from './worker-tell.ts';
+
+type Prepared = Extract<WorkerOrder, { kind: 'prepare' }>;
+type RunOrder = Extract<WorkerOrder, { kind: 'run' }>;
+
+const REPORT_MS = 1000;
+/** Calls that one worker holds at most; far beyond what one can without being late. */
+const MAX_LIVE = 5000;
+/** Resolution of the event loop's delay, ms. */
+const LOOP_RESOLUTION_MS = 5;
+const NS_PER_MS = 1e6;
+
+const clock = new LateClock(systemClock);
+const known = new KnownSounds();
+let prepared: Prepared | undefined;
+let running: { readonly generator: Generator; readonly hangUp: AbortController } | undefined;
+
+/** The arrivals that are this worker's. */
+function* shareOf(plan: ArrivalPlan, worker: number, workers: number): globalThis.Generator<Arrival, undefined> {
+  for (const arrival of arrivalsOf(plan)) if (arrival.number % workers === worker) yield arrival;
+  return undefined;
+}
+
+/** Tells what happened once a second. @returns what tells once more and stops. */
+function reportsOf(generator: Generator): CancelTimer {
+  const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  loop.enable();
+  clock.takeLateness();
+  let cpu = process.cpuUsage();
+  let atMs = systemClock.monotonicMs();
+  const report = (): void => {
+    const { startLateness, ...happened } = generator.take();
+    const used = process.cpuUsage(cpu);
+    const nowMs = systemClock.monotonicMs();
+    tell({
+      kind: 'second',
+      ...happened,
+      waits: [...happened.waits],
+      calls: [...happened.calls],
+      startLateness: startLateness.encoded,
+      timerLateness: clock.takeLateness().encoded,
+      cpu: (used.user + used.system) / 1000 / Math.max(1, nowMs - atMs),
+      // What is measured is the interval itself, which on time has the length of the resolution.
+      loopDelayP99Ms: Math.max(0, loop.percentile(99) / NS_PER_MS - LOOP_RESOLUTION_MS),
+      loopDelayMaxMs: Math.max(0, loop.max / NS_PER_MS - LOOP_RESOLUTION_MS),
+      residentBytes: process.memoryUsage.rss(),
+    });
+    cpu = process.cpuUsage();
+    atMs = nowMs;
+    loop.reset();
+  };
+  const cancel = every(systemClock, REPORT_MS, report);
+  return () => {
+    cancel();
+    report();
+    loop.disable();
+  };
+}
+
+async function run(order: RunOrder, given: Prepared): Promise<void> {
+  const { token, serverName, certificateAuthority, limits, callsPerConnection, organizationId, agentId } = given;
+  const access = {
+    target: parseTarget(given.target),
+    profile: loadProfile(given.profile),
+    bearer: given.bearer,
+    clock,
+    connectLimitMs: limits.connectMs,
+    ...(token === undefined ? {} : { token }),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+  };
+  const pool = new ConnectionPool(access, callsPerConnection);
+  pool.prepare(order.expectedCalls);
+  const hangUp = new AbortController();
+  // Every call hears it: more than the ten that Node takes for a leak.
+  setMaxListeners(0, hangUp.signal);
+  const zeroMs = systemClock.monotonicMs() + order.startAtMs - systemClock.nowMs();
+  const generator = new Generator({
+    clock,
+    zeroMs,
+    arrivals: shareOf(order.arrivals, order.worker, order.workers),
+    maxLive: MAX_LIVE,
+    hold: async (arrival, onWaited) => {
+      const scenario = given.scenarios[arrival.scenario];
+      if (scenario === undefined) throw new TypeError('an arrival names a scenario that is not there');
+      const { vendorConfig, allowPartial } = scenario;
+      const identity = {
+        conversationId: randomUUID(),
+        organizationId: scenario.organizationId === '' ? organizationId : scenario.organizationId,
+        agentId: scenario.agentId === '' ? agentId : scenario.agentId,
+        vendorConfig,
+        allowPartial,
+      };
+      const line = pool.line(identity);
+      try {
+        return await holdLoadCall({ arrival, scenario, line, clock, zeroMs, known, limits, signal: hangUp.signal, onWaited });
+      } finally {
+        line.close();
+      }
+    },
+  });
+  running = { generator, hangUp };
+  const stopReports = reportsOf(generator);
+  try {
+    await generator.over;
+  } finally {
+    stopReports();
+    pool.close();
+    running = undefined;
+  }
+  tell({ kind: 'done' });
+}
+
+function obey(order: WorkerOrder): void {
+  switch (order.kind) {
+    case 'prepare':
+      prepared = order;
+      tell({ kind: 'ready' });
+      return;
+    case 'run':
+      if (prepared === undefined || running !== undefined) throw new TypeError('a run was ordered out of turn');
+      run(order, prepared).catch(fail);
+      return;
+    case 'stop':
+      running?.generator.stop();
+      if (order.hangUp) running?.hangUp.abort();
+  }
+}
+
+process.on('message', (message) => {
+  try {
+    obey(orderSchema.parse(message));
+  } catch (error) {
+    fail(error);
+  }
+});
