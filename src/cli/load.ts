@@ -2,7 +2,7 @@
 // Reads options, shows progress and results; what is measured and how is the fake platform's business.
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { criterionText, CRITERIA_HELP } from '../fake-platform/load/criteria.ts';
+import { criterionText, CRITERIA_HELP, type Judged } from '../fake-platform/load/criteria.ts';
 import { readLoadResult, type LoadResult } from '../fake-platform/load/load-result.ts';
 import { isFileError } from './call-surroundings.ts';
 import { TARGET_FORMS } from './call-access.ts';
@@ -53,6 +53,8 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
     throw thrown;
   };
   const wish = await understand(target, flags).catch(misused);
+  // What takes an hour to measure must have a place to be written to.
+  await checkFiles(flags, surroundings).catch(misused);
   const stop = new AbortController();
   const forget = surroundings.onInterrupt(() => {
     stop.abort();
@@ -65,33 +67,54 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
   try {
     const measured = await measure(wish, surroundings, { say, progress: view.show.bind(view) }, stop.signal).catch(misused);
     view.stop();
-    await show(measured, wish, flags, surroundings);
-    surroundings.setExitCode(stop.signal.aborted ? EXIT.interrupted : exitCodeOf(measured));
-  } catch (error) {
-    if (!isFileError(error)) throw error;
-    surroundings.complain(`the report cannot be written: ${error.message}`);
-    surroundings.setExitCode(EXIT.failed);
+    show(measured, wish, flags, surroundings);
+    const isWritten = await write(measured, flags, surroundings);
+    surroundings.setExitCode(stop.signal.aborted ? EXIT.interrupted : isWritten ? exitCodeOf(measured) : EXIT.failed);
   } finally {
     view.stop();
     forget();
   }
 }
 
-async function show(measured: Measured, wish: LoadWish, flags: LoadFlags, surroundings: LoadSurroundings): Promise<void> {
-  const { print, complain, isColoured } = surroundings;
+async function checkFiles({ json, html }: LoadFlags, { touchFile }: LoadSurroundings): Promise<void> {
+  for (const file of [json, html]) {
+    if (typeof file !== 'string') continue;
+    await touchFile(file).catch((error: unknown) => {
+      if (isFileError(error)) throw new RangeError(`${file} cannot be written: ${error.message}`, { cause: error });
+      throw error;
+    });
+  }
+}
+
+function show(measured: Measured, wish: LoadWish, flags: LoadFlags, { print, complain, isColoured }: LoadSurroundings): void {
   if (measured.kind === 'refused') {
     for (const failure of measured.failures) complain(`nothing was measured: ${failure}`);
     if (flags.json === true) print(JSON.stringify({ failures: measured.failures }));
     return;
   }
-  const result = measured.kind === 'run' ? measured.result : measured.held?.result;
-  const data = measured.kind === 'run' ? measured.result : capacityData(measured);
-  if (flags.json === true) print(JSON.stringify(data));
-  else {
-    if (typeof flags.json === 'string') await surroundings.writeFile(flags.json, `${JSON.stringify(data)}\n`);
-    print(measured.kind === 'run' ? resultText(measured.result, measured.judged, isColoured) : capacityText(measured, wish));
-  }
-  if (flags.html !== undefined && result !== undefined) await surroundings.writeFile(flags.html, await reportPage(result));
+  if (flags.json === true) print(JSON.stringify(dataOf(measured)));
+  else print(measured.kind === 'run' ? resultText(measured.result, measured.judged, isColoured) : capacityText(measured, wish));
+}
+
+/** Writes what is to be written. @returns whether nothing stood in the way; what did is told, and the other file still written. */
+async function write(measured: Measured, { json, html }: LoadFlags, { writeFile, complain }: LoadSurroundings): Promise<boolean> {
+  if (measured.kind === 'refused') return true;
+  let isWritten = true;
+  const attempt = async (file: string, text: string): Promise<void> => {
+    try {
+      await writeFile(file, text);
+    } catch (error) {
+      if (!isFileError(error)) throw error;
+      complain(`the report cannot be written: ${error.message}`);
+      isWritten = false;
+    }
+  };
+  if (typeof json === 'string') await attempt(json, `${JSON.stringify(dataOf(measured))}\n`);
+  if (html === undefined) return isWritten;
+  const shown = measured.kind === 'run' ? measured : measured.held;
+  if (shown === undefined) complain(`${html} is not written: no number of calls held`);
+  else await attempt(html, await reportPage(shown.result, shown.judged));
+  return isWritten;
 }
 
 function exitCodeOf(measured: Measured): number {
@@ -108,16 +131,23 @@ function exitCodeOf(measured: Measured): number {
   }
 }
 
+function dataOf(measured: Exclude<Measured, { kind: 'refused' }>): object {
+  return measured.kind === 'run' ? { ...measured.result, conditions: conditionsOf(measured.judged) } : capacityData(measured);
+}
+
+function conditionsOf(judged: readonly Judged[]): readonly object[] {
+  return judged.map(({ criterion, value, holds }) => ({ condition: criterionText(criterion), value: value ?? null, holds }));
+}
+
 type MeasuredCapacity = Extract<Measured, { kind: 'capacity' }>;
 
 function capacityData({ capacity, held, interrupted }: MeasuredCapacity): object {
-  const margins = (held?.judged ?? []).map(({ criterion, value }) => ({ condition: criterionText(criterion), value: value ?? null }));
   return {
     ...capacity,
     failedAt: capacity.failedAt ?? null,
     saturated: capacity.limit === 'load',
     interrupted,
-    margins,
+    conditions: conditionsOf(held?.judged ?? []),
     held: held?.result ?? null,
   };
 }

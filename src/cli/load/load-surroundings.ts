@@ -1,11 +1,13 @@
 // What `parley load` uses of the process beyond what calls do: workers, and files it writes.
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { startWorkerProcess, type LoadWorker } from '../../fake-platform/load/worker-process.ts';
 import { processSurroundings, type CallSurroundings } from '../call-surroundings.ts';
 
 /** What the command uses of its surroundings; tests bring their own. */
 export interface LoadSurroundings extends CallSurroundings {
   readonly startWorker: () => LoadWorker;
+  /** Makes the file when it is not there, and changes nothing else. Rejects where it could not be written. */
+  readonly touchFile: (file: string) => Promise<void>;
   readonly writeFile: (file: string, text: string) => Promise<void>;
 }
 
@@ -14,6 +16,7 @@ export function loadSurroundings(): LoadSurroundings {
   return {
     ...processSurroundings(),
     startWorker: startWorkerProcess,
+    touchFile: (file) => appendFile(file, ''),
     writeFile: (file, text) => writeFile(file, text),
   };
 }

@@ -2,6 +2,7 @@
 // dark, and without sight. Everything that is not ours is escaped.
 import { readFile } from 'node:fs/promises';
 import { escaped } from '../../base/html-text.ts';
+import type { Judged } from '../../fake-platform/load/criteria.ts';
 import { Histogram } from '../../fake-platform/load/histogram.ts';
 import type { LoadResult, LoadSecond } from '../../fake-platform/load/load-result.ts';
 import { REPORT_SCRIPT } from './report-script.ts';
@@ -27,8 +28,8 @@ interface Chart {
 /** Rows of a chart's table at most; a long run is thinned out there, not in the chart. */
 const TABLE_ROWS = 120;
 
-/** The page. @throws Error when the chart library is not installed. */
-export async function reportPage(result: LoadResult): Promise<string> {
+/** The page. @param judged - the conditions that were asked for. @throws Error when the chart library is not installed. */
+export async function reportPage(result: LoadResult, judged: readonly Judged[] = []): Promise<string> {
   const [library, sheet] = await Promise.all(['uPlot.iife.min.js', 'uPlot.min.css'].map(libraryFile));
   const charts = chartsOf(result);
   const title = `Load on ${result.target}`;
@@ -47,7 +48,7 @@ export async function reportPage(result: LoadResult): Promise<string> {
 <p>${escaped(result.startedAt)}, ${escaped(result.machine.processor)}, ${String(result.machine.cores)} cores, Node ${escaped(result.machine.node)}</p>
 ${result.saturated ? '<p role="alert" class="void"><strong>No result:</strong> the load did not do what was asked of it.</p>' : ''}
 <h2>Figures</h2>
-<pre>${escaped(resultText(result, [], false))}</pre>
+<pre>${escaped(resultText(result, judged, false))}</pre>
 ${figuresTable(result)}
 ${charts.map(chartSection).join('\n')}
 </main>

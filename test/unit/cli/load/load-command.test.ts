@@ -1,5 +1,5 @@
 // `parley load` with worker processes of its own against a server over real sockets: what it prints, writes, and exits with.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CommanderError } from 'commander';
@@ -61,6 +61,7 @@ async function run(words: readonly string[], interruptMs?: number): Promise<Ran>
       if (interruptMs !== undefined) systemClock.after(interruptMs, interrupt);
       return startWorkerProcess();
     },
+    touchFile: (file) => appendFile(file, ''),
     writeFile: (file, text) => writeFile(file, text),
   };
   const command = loadCommand(surroundings).exitOverride();
@@ -81,7 +82,7 @@ const ORGANIZATION = ['--org', 'o-1', '--mix', 'listen'];
 describe('parley load', () => {
   it('measures with several workers, prints figures, and writes JSON and a report', async () => {
     const [json, html] = [path.join(folder, 'a.json'), path.join(folder, 'a.html')];
-    const files = ['--json', json, '--html', html];
+    const files = ['--json', json, '--html', html, '--expect', 'unheard <= 0, first-audio p99 < 0ms'];
     const ran = await run([
       server.target,
       ...ORGANIZATION,
@@ -102,11 +103,21 @@ describe('parley load', () => {
     expect(result.sound).toEqual({ compared: 8, wrong: 0, short: 0, unknown: 2 });
     expect(result.workers).toHaveLength(2);
     // On a machine that is busy with other tests the load may have been late, and says so.
-    expect(ran.code).toBe(result.saturated ? 1 : 0);
+    expect(ran.code).toBe(1);
     expect(ran.out).toMatch(/calls +10 over/u);
     expect(ran.out).toContain(result.saturated ? 'no result' : 'measured');
     expect(ran.err).toContain('rehearsing listen');
-    expect(await readFile(html, 'utf8')).toContain('<h1>Load on grpc://127.0.0.1');
+    // Whether the conditions hold stands wherever the figures stand.
+    expect(JSON.parse(await readFile(json, 'utf8'))).toMatchObject({
+      conditions: [
+        { condition: 'unheard <= 0', value: 0, holds: true },
+        { condition: 'first-audio p99 < 0ms', holds: false },
+      ],
+    });
+    const page = await readFile(html, 'utf8');
+    expect(page).toContain('<h1>Load on grpc://127.0.0.1');
+    expect(page).toContain('holds  unheard &lt;= 0');
+    expect(page).toContain('FAILS  first-audio p99');
   });
 
   it('prints what was measured on Ctrl-C, hangs every call up, and exits 130 in bounded time', async () => {
@@ -124,7 +135,10 @@ describe('parley load', () => {
     await writeFile(file, 'tests:\n  - name: hears\n  - name: leaves\n    hang_up_at_ms: 300\n');
     await writeFile(bad, 'tests:\n  - name: shaky\n    line: { jitter_ms: 80 }\n');
     const mix = ['--mix', `${file}:1,listen:1`];
-    const ran = await run([server.target, '--org', 'o-1', ...mix, '--rate', '8/s', '--duration', '1s', '--arrivals', 'fixed', '--json']);
+    const load = ['--rate', '8/s', '--duration', '1s', '--arrivals', 'fixed'];
+    // A disk that has become full meanwhile costs the report, and not the figures.
+    const ran = await run([server.target, '--org', 'o-1', ...mix, ...load, '--json', '--html', '/dev/full']);
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('the report cannot be written: ENOSPC') as string });
     const { scenarios, calls } = readLoadResult(ran.out, 'stdout');
     expect(scenarios.map(({ name, weight }) => [name, weight])).toEqual([
       ['hears', 0.5],
@@ -147,6 +161,12 @@ describe('parley load', () => {
     });
     expect(JSON.parse(ran.out)).toEqual({ failures: [expect.stringContaining('refused')] });
     expect(workers).toBe(before);
+  });
+
+  it.each(['--json', '--html'])('asks whether there is a place for %s before it measures anything', async (option) => {
+    const ran = await run([server.target, ...ORGANIZATION, '--rate', '1/s', option, path.join(folder, 'nowhere', 'a')]);
+    expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining('cannot be written: ENOENT') as string });
+    expect(ran.err).not.toContain('rehearsing');
   });
 
   it.each([
