@@ -4,7 +4,7 @@ import { Administration, type AdministrationObserver } from '../admin/administra
 import type { Trust } from '../admin/lifecycle/ports.ts';
 import type { WebhookSettings } from '../admin/webhooks/webhook-side.ts';
 import type { Clock } from '../base/clock.ts';
-import type { AppError } from '../base/errors.ts';
+import type { AppError, ErrorCode } from '../base/errors.ts';
 import type { Lifecycle } from '../base/lifecycle.ts';
 import type { Logger } from '../base/log.ts';
 import { readTlsIdentity } from '../base/tls-identity.ts';
@@ -14,6 +14,7 @@ import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings, TlsSettings } from './config/settings.ts';
 import { watchedDataSource } from './watched-data-source.ts';
+import { watchedStore } from './watched-store.ts';
 
 /** What the administration is joined to. */
 export interface AdministrationParts {
@@ -37,14 +38,21 @@ export interface AdministrationParts {
  */
 export async function startAdministration({ admin, tls }: Pick<Settings, 'admin' | 'tls'>, parts: AdministrationParts): Promise<void> {
   const { profile, trust, metrics, clock, log, lifecycle, signal } = parts;
+  let isStoreWritable = true;
+  const onWritten = (isWritten: boolean): void => {
+    isStoreWritable = isWritten;
+    metrics.storeWritten(isWritten);
+  };
   const onLost = (error: AppError): void => {
+    onWritten(false);
     log.error({ event: 'admin_store_lost', err: error }, 'another process has taken the store of the administration');
   };
   const store = await DurableStore.open({ file: admin.store.file, seal: openSeal(admin), onLost });
   lifecycle.opened('store of the administration', () => store.close());
   const times = dataSourceTimes(admin);
   const administration = new Administration({
-    ...{ profile, trust, store, clock, log, times },
+    ...{ profile, trust, clock, log, times },
+    store: watchedStore(store, onWritten),
     baseUrl: admin.baseUrl,
     access: accessSettings(admin),
     webhooks: await webhookSettings(admin.webhooks, tls),
@@ -56,11 +64,14 @@ export async function startAdministration({ admin, tls }: Pick<Settings, 'admin'
   });
   lifecycle.opened('administration', () => administration.close());
   metrics.watch(
-    () => administration.states.map((state) => watchedDataSource(state, times, clock.nowMs())),
+    () => administration.states.map((state) => watchedDataSource(state, { times, nowMs: clock.nowMs(), isStoreWritable })),
     () => clock.nowMs(),
   );
   await administration.start(signal);
 }
+
+/** What says that somebody must log in again. */
+const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
 /** @throws AppError `certificate_invalid`. */
 async function webhookSettings(webhooks: AdminSettings['webhooks'], tls: TlsSettings): Promise<WebhookSettings | undefined> {
@@ -69,7 +80,8 @@ async function webhookSettings(webhooks: AdminSettings['webhooks'], tls: TlsSett
   return { targetUrl, host, port, path, tls: isSecure && tls.mode === 'files' ? await readTlsIdentity(tls) : undefined };
 }
 
-function observerOf(metrics: AdminMetrics, log: Logger): AdministrationObserver {
+/** What the administration reports, in metrics and log lines. */
+export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationObserver {
   return {
     dataSourceChanged: ({ transition, error, ...about }) => {
       metrics.dataSourceChanged(about.transport, transition);
@@ -96,8 +108,12 @@ function observerOf(metrics: AdminMetrics, log: Logger): AdministrationObserver 
       log.warn({ event: 'authorization_event', webhook, organizationId, err: error }, 'an event could not have its effect yet');
     },
     loginLooked: (error) => {
-      metrics.loginLooked(error === undefined);
-      if (error !== undefined) log.warn({ event: 'integration_login', err: error }, 'the login of the integration is of no use now');
+      const isDead = error !== undefined && DEAD_LOGIN.has(error.code);
+      // What keeps the platform from answering says nothing about the login.
+      if (error === undefined || isDead) metrics.loginLooked(!isDead);
+      if (error === undefined) return;
+      const line = { event: 'integration_login', err: error };
+      log.warn(line, isDead ? 'the login of the integration is of no use now' : 'the login of the integration could not be looked at');
     },
     unsaved: (error) => {
       log.error({ event: 'nonces_unsaved', err: error }, 'the nonces of a data source could not be saved');

@@ -14,17 +14,26 @@ const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'platform_refused',
 ]);
 
+/** What a data source is held against. */
+export interface Watch {
+  readonly times: LifecycleTimes;
+  readonly nowMs: number;
+  /** Whether the last change of the store of the administration could be written. */
+  readonly isStoreWritable: boolean;
+}
+
 /**
  * What is told of a data source. It alarms when its token is overdue, when no call can come in, when only people can mend what
- * it failed with, and when it has not been looked at well for several intervals.
+ * it failed with, when it has not been looked at well for several intervals, and while nonces cannot be written down: a
+ * restart would refuse its calls.
  */
 export function watchedDataSource(
   { wanted, isServed, expiresAtMs, error, wellAtMs }: DataSourceState,
-  times: LifecycleTimes,
-  nowMs: number,
+  { times, nowMs, isStoreWritable }: Watch,
 ): WatchedDataSource {
   const isOverdue = expiresAtMs !== undefined && nowMs >= alarmDueMs(expiresAtMs, wanted.tokenLifetimeMinutes * 60_000, times);
   const isUnseen = nowMs >= lookAlarmDueMs(wellAtMs, times);
   const needsPeople = error !== undefined && FOR_PEOPLE.has(error.code);
-  return { transport: wanted.transport, isServed, expiresAtMs, isAlarming: isOverdue || !isServed || needsPeople || isUnseen };
+  const isAlarming = isOverdue || !isServed || needsPeople || isUnseen || !isStoreWritable;
+  return { transport: wanted.transport, isServed, expiresAtMs, isAlarming };
 }

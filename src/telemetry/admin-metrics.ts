@@ -18,7 +18,7 @@ export interface WatchedDataSource {
   readonly isServed: boolean;
   /** End of its token, ms since the epoch; undefined when it is not known. */
   readonly expiresAtMs: number | undefined;
-  /** It has not been renewed although it was high time, or cannot be looked after. */
+  /** It has not been renewed although it was high time, cannot be looked after, or what is known of it cannot be written down. */
   readonly isAlarming: boolean;
 }
 
@@ -30,8 +30,10 @@ export interface AdminMetrics {
   delivered(outcome: (typeof DELIVERIES)[number]): void;
   registered(event: Event, outcome: Registration): void;
   eventFailed(event: Event): void;
-  /** The login of the integration was looked at. */
+  /** The login of the integration was looked at, and the platform said whether it is good. */
   loginLooked(isGood: boolean): void;
+  /** The store of the administration was to be changed. */
+  storeWritten(isWritten: boolean): void;
 }
 
 /** Creates them in a registry. */
@@ -82,7 +84,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   });
   new Gauge({
     name: 'parley_data_sources_alarming',
-    help: 'Data sources whose token is overdue or ended, or that cannot be looked after without a person: somebody must look.',
+    help: 'Data sources whose token is overdue or ended, or that only a person can help, a store that cannot be written included.',
     labelNames: ['transport'],
     registers,
     collect() {
@@ -111,10 +113,16 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   });
   const login = new Gauge({
     name: 'parley_integration_login',
-    help: '0 when the last look found the login of the integration of no use, else 1; also where nobody logs in.',
+    help: '0 when the platform last said that the login of the integration is of no use, else 1; also where nobody logs in.',
     registers,
   });
   login.set(1);
+  const storeWritable = new Gauge({
+    name: 'parley_admin_store_writable',
+    help: '0 when the last change of the store of the administration could not be written, else 1; also without a store.',
+    registers,
+  });
+  storeWritable.set(1);
   const state = new Gauge({
     name: 'parley_webhook_registered',
     help: '1 when the last look left the registration of a webhook right, 0 when it did not or there was none.',
@@ -147,6 +155,9 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     },
     loginLooked: (isGood) => {
       login.set(isGood ? 1 : 0);
+    },
+    storeWritten: (isWritten) => {
+      storeWritable.set(isWritten ? 1 : 0);
     },
     eventFailed: (event) => {
       failures.inc({ event });

@@ -4,18 +4,19 @@ import { randomBytes } from 'node:crypto';
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import type { DataSource, DataSourceCreate } from '../records.ts';
-import { isNotThere, mayHaveBeenDone } from '../rest/rest-error.ts';
+import type { DataSource, DataSourceCreate, DataSourceItem } from '../records.ts';
+import { mayHaveBeenDone } from '../rest/rest-error.ts';
 import { retryAfterOf } from '../rest/retry-after.ts';
 import { shownText } from '../shown-text.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf, findDataSource, isOurs } from './match.ts';
-import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
+import type { KnownNonce, NonceJournal, Posted } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
-import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
+import { alarmDueMs, registrationDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
+import { ifThere, withoutTwins } from './twin-records.ts';
 
 /** Random bytes of a nonce (L-11). */
 const NONCE_BYTES = 32;
@@ -201,14 +202,17 @@ export class DataSourceKeeper {
     const { api, wanted, journal } = this.#options;
     const known = wanted.pinnedId ?? this.#served.id ?? journal.dataSourceId;
     if (known !== undefined && known !== this.#outgrownId) {
-      const record = await getIfThere(api, known, signal);
-      if (record !== undefined && isOurs(record, wanted)) return record;
+      const record = await ifThere(api.get(known, signal));
+      if (record !== undefined && isOurs(record, wanted)) {
+        if ((journal.posted?.times ?? 0) > 1) await this.#listed(record.id, signal);
+        return record;
+      }
       if (wanted.pinnedId !== undefined) {
         const why = record === undefined ? 'is not there' : 'belongs to another app';
         throw new AppError('data_source_unclear', `the pinned data source ${shownText(known)} ${why}; none is registered in its place`);
       }
     }
-    const match = findDataSource(await api.list(signal), wanted);
+    const match = findDataSource(await this.#listed(undefined, signal), wanted);
     if (match.kind === 'ambiguous') {
       throw new AppError(
         'data_source_unclear',
@@ -216,6 +220,14 @@ export class DataSourceKeeper {
       );
     }
     return match.kind === 'none' ? undefined : api.get(match.id, signal);
+  }
+
+  /** What the platform lists, without records that we registered twice. @param keptId - stays in any case. */
+  async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSourceItem[]> {
+    const { api, journal } = this.#options;
+    const { items, deleted } = await withoutTwins(await api.list(signal), keptId, journal.posted, api, signal);
+    if (deleted > 0) this.#tell('removed');
+    return items;
   }
 
   /**
@@ -244,8 +256,18 @@ export class DataSourceKeeper {
 
   /** Both make the platform know a nonce. @returns the members that it did not register as we want them. */
   async #create(signal: AbortSignal): Promise<readonly string[]> {
+    const { api, journal, clock, times } = this.#options;
+    const before = journal.posted;
+    if (before !== undefined && clock.nowMs() < registrationDueMs(before.lastMs, times)) throw notSeenYet(before, times);
     const nonce = await this.#announced();
-    const record = await this.#options.api.create(this.#registered(nonce), signal);
+    await journal.posting(nonce);
+    let record: DataSource;
+    try {
+      record = await api.create(this.#registered(nonce), signal);
+    } catch (thrown) {
+      if (!mayHaveBeenDone(thrown)) await journal.unposted(before);
+      throw thrown;
+    }
     await this.#settle(record.id, nonce, record, 'created');
     return this.#lasting.after(record, record, this.#options.wanted);
   }
@@ -276,13 +298,24 @@ export class DataSourceKeeper {
   /**
    * A nonce that the token check knows. The one of a try whose fate is not known is used again: sent twice it changes
    * nothing twice, and a registration that turns up late is known by it (R-04, R-12).
+   *
+   * @throws AppError `store_failed` when it cannot be written down and there is time for another try.
    */
   async #announced(): Promise<string> {
     const { journal, wanted } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
-    await journal.announce(nonce, wanted);
+    const unsaved = await journal.announce(nonce, wanted);
     this.#served.show(this.#served.id, journal.known);
+    // After a restart its token would be refused; but that is better than no token at all.
+    if (unsaved !== undefined && this.#hasTime) throw unsaved;
     return nonce;
+  }
+
+  /** Calls come in, and will for longer than half of the lead time. */
+  get #hasTime(): boolean {
+    const { clock, times } = this.#options;
+    if (this.#served.id === undefined || this.#expiresAtMs === undefined) return false;
+    return clock.nowMs() < alarmDueMs(this.#expiresAtMs, this.#lifetimeMs, times);
   }
 
   /**
@@ -291,7 +324,7 @@ export class DataSourceKeeper {
    * @param isSure - whether it cannot have taken it, for a record that tells none.
    */
   async #reconsider(id: string, nonce: string, isSure: boolean, signal: AbortSignal): Promise<void> {
-    const record = await getIfThere(this.#options.api, id, signal).catch(() => undefined);
+    const record = await ifThere(this.#options.api.get(id, signal)).catch(() => undefined);
     if (record === undefined || record.nonce === nonce || (record.nonce === undefined && !isSure)) return;
     const { journal } = this.#options;
     await this.#shown(id, journal.withdraw());
@@ -383,15 +416,14 @@ function unmended(id: string | undefined, members: readonly string[]): AppError 
   );
 }
 
-function isRefusal(thrown: unknown): thrown is AppError {
-  return thrown instanceof AppError && thrown.code === 'platform_refused';
+function notSeenYet(posted: Posted, times: LifecycleTimes): AppError {
+  const [sent, due] = [posted.lastMs, registrationDueMs(posted.lastMs, times)].map((ms) => new Date(ms).toISOString());
+  return new AppError(
+    'platform_unavailable',
+    `the registration of ${String(sent)} was not answered well and may still turn up; another one is sent after ${String(due)}`,
+  );
 }
 
-async function getIfThere(api: DataSourcesApi, id: string, signal: AbortSignal): Promise<DataSource | undefined> {
-  try {
-    return await api.get(id, signal);
-  } catch (thrown) {
-    if (isNotThere(thrown)) return undefined;
-    throw thrown;
-  }
+function isRefusal(thrown: unknown): thrown is AppError {
+  return thrown instanceof AppError && thrown.code === 'platform_refused';
 }

@@ -34,6 +34,8 @@ const writtenSchema = z.strictObject({
   /** Told to the platform, or about to be; nobody knows yet whether it took it. */
   announced: z.union([noncePart, z.string().transform((nonce): z.output<typeof noncePart> => ({ nonce }))]).optional(),
   replaced: z.array(noncePart.extend({ validUntilMs: z.number() })),
+  /** Registrations that were sent, and whose records may not all have turned up. */
+  posted: z.strictObject({ nonce: z.string(), lastMs: z.number(), times: z.int() }).optional(),
 });
 type Written = z.output<typeof writtenSchema>;
 
@@ -51,6 +53,15 @@ export interface KnownNonces {
   readonly announced?: KnownNonce | undefined;
   /** Those before, the oldest first, with the time until which they are accepted, ms since the epoch (J-05). */
   readonly replaced: readonly (KnownNonce & { readonly validUntilMs: number })[];
+}
+
+/** Registrations that were sent with one nonce, and of which at most one has been seen. */
+export interface Posted {
+  readonly nonce: string;
+  /** When the last one was sent, ms since the epoch. */
+  readonly lastMs: number;
+  /** How many were sent: with more than one, as many records may turn up. */
+  readonly times: number;
 }
 
 /** The name of a journal in the store: an organization, a plain UUID, has one for each transport. */
@@ -75,12 +86,14 @@ export class NonceJournal {
   readonly #options: NonceJournalOptions;
   #dataSourceId: string | undefined;
   #known: KnownNonces;
-  /** False while the store does not say the values of each nonce. */
+  #posted: Posted | undefined;
+  /** False while the store does not say what we know: a change could not be written, or values of a nonce are missing in it. */
   #isWhole: boolean;
 
-  private constructor(options: NonceJournalOptions, { dataSourceId, current, announced, replaced }: Written) {
+  private constructor(options: NonceJournalOptions, { dataSourceId, current, announced, replaced, posted }: Written) {
     this.#options = options;
     this.#dataSourceId = dataSourceId;
+    this.#posted = posted;
     const written = [current, announced, ...replaced].filter((one) => one !== undefined);
     this.#isWhole = written.every(({ values }) => values !== undefined);
     const configured = valuesOf(options.configured);
@@ -107,23 +120,43 @@ export class NonceJournal {
     return { ...this.#known, replaced: this.#known.replaced.filter(({ validUntilMs }) => validUntilMs > nowMs) };
   }
 
+  /** Undefined when nothing is open: nothing was sent, or what was sent has turned up, or will not any more. */
+  get posted(): Posted | undefined {
+    const isOver = this.#posted === undefined || this.#options.clock.nowMs() >= this.#posted.lastMs + TOKEN_LIFE_MS;
+    return isOver ? undefined : this.#posted;
+  }
+
+  /** Remembers that a registration is about to be sent. @returns as {@link NonceJournal.announce} does. */
+  async posting(nonce: string): Promise<AppError | undefined> {
+    const times = (this.posted?.nonce === nonce ? this.posted.times : 0) + 1;
+    this.#posted = { nonce, lastMs: this.#options.clock.nowMs(), times };
+    return this.#save();
+  }
+
+  /** That registration surely had no effect: all is as it was before it. */
+  async unposted(before: Posted | undefined): Promise<void> {
+    this.#posted = before;
+    await this.#save();
+  }
+
   /**
-   * Remembers a nonce that the platform is about to be told, with the values that it is told. Resolves when a restart would
-   * know it.
+   * Remembers a nonce that the platform is about to be told, with the values that it is told.
+   *
+   * @returns the error when it could not be written: a restart would not know it. Else undefined.
    */
-  async announce(nonce: string, values: RegisteredValues): Promise<void> {
+  async announce(nonce: string, values: RegisteredValues): Promise<AppError | undefined> {
     const { announced } = this.#known;
     const next = { nonce, values: valuesOf(values) };
-    if (announced !== undefined && isSame(announced, next)) return;
+    if (announced !== undefined && isSame(announced, next)) return this.#isWhole ? undefined : this.#save();
     // A try with other values may still turn out to have been taken.
     const replaced = announced === undefined ? [] : [{ ...announced, validUntilMs: this.#longest }];
     this.#known = { ...this.#known, announced: next, replaced: this.#replaced(replaced, next) };
-    await this.#save();
+    return this.#save();
   }
 
   /** The platform surely did not take the announced nonce. */
   async withdraw(): Promise<void> {
-    if (this.#known.announced === undefined) return;
+    if (this.#known.announced === undefined && this.#isWhole) return;
     this.#known = { ...this.#known, announced: undefined };
     await this.#save();
   }
@@ -137,14 +170,16 @@ export class NonceJournal {
   async confirm(dataSourceId: string, confirmed: KnownNonce, validUntilMs: number | undefined): Promise<void> {
     const { current, announced } = this.#known;
     const { nonce } = confirmed;
+    const isAllThere = this.#posted !== undefined && this.#posted.nonce === nonce && this.#posted.times === 1;
     const next = { nonce, values: valuesOf(confirmed.values) };
     const isKnown = current !== undefined && isSame(current, next) && this.#dataSourceId === dataSourceId;
-    if (isKnown && current.validUntilMs === validUntilMs && announced?.nonce !== nonce && this.#isWhole) return;
+    if (isKnown && current.validUntilMs === validUntilMs && announced?.nonce !== nonce && !isAllThere && this.#isWhole) return;
     const before =
       current === undefined || isSame(current, next)
         ? []
         : [{ nonce: current.nonce, values: current.values, validUntilMs: endOf(current) ?? this.#longest }];
     this.#dataSourceId = dataSourceId;
+    if (isAllThere) this.#posted = undefined;
     this.#known = {
       current: validUntilMs === undefined ? next : { ...next, validUntilMs },
       // A nonce of ours that somebody else overtook may still have been taken: it stays known until the next renewal.
@@ -157,6 +192,7 @@ export class NonceJournal {
   /** Forgets everything. */
   async erase(): Promise<void> {
     this.#dataSourceId = undefined;
+    this.#posted = undefined;
     this.#known = { replaced: [] };
     await this.#options.store.delete(this.#options.key);
   }
@@ -171,14 +207,20 @@ export class NonceJournal {
     return this.#options.clock.nowMs() + TOKEN_LIFE_MS + CLOCK_SKEW_MS;
   }
 
-  async #save(): Promise<void> {
+  /** @returns what kept it from being written; {@link NonceJournalOptions.onUnsaved} has been told. */
+  async #save(): Promise<AppError | undefined> {
     const { store, key, onUnsaved } = this.#options;
     try {
-      const written: Written = { version: 1, dataSourceId: this.#dataSourceId, ...this.#known, replaced: [...this.#known.replaced] };
+      const what = { dataSourceId: this.#dataSourceId, ...this.#known, replaced: [...this.#known.replaced], posted: this.#posted };
+      const written: Written = { version: 1, ...what };
       await store.set(key, JSON.stringify(written));
       this.#isWhole = true;
+      return undefined;
     } catch (thrown) {
-      onUnsaved(toAppError(thrown, 'store_failed', 'the nonces of a data source cannot be saved'));
+      this.#isWhole = false;
+      const failure = toAppError(thrown, 'store_failed', 'the nonces of a data source cannot be saved');
+      onUnsaved(failure);
+      return failure;
     }
   }
 }

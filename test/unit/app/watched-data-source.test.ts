@@ -12,14 +12,20 @@ const wanted: WantedDataSource = {
 };
 const WELL = { wanted, dataSourceId: 'id', expiresAtMs: NOW + 600 * MINUTE, isServed: true, error: undefined, wellAtMs: NOW };
 
+const WATCH = { times: TIMES, nowMs: NOW, isStoreWritable: true };
+
 const alarms = (change: Partial<Parameters<typeof watchedDataSource>[0]>): boolean =>
-  watchedDataSource({ ...WELL, ...change }, TIMES, NOW).isAlarming;
+  watchedDataSource({ ...WELL, ...change }, WATCH).isAlarming;
 
 describe('a watched data source', () => {
   it('does not alarm while it is well', () => {
-    expect(watchedDataSource(WELL, TIMES, NOW)).toEqual({
+    expect(watchedDataSource(WELL, WATCH)).toEqual({
       ...{ transport: 'grpc', isServed: true, expiresAtMs: NOW + 600 * MINUTE, isAlarming: false },
     });
+  });
+
+  it('alarms while a restart would not know its nonces, because the store cannot be written', () => {
+    expect(watchedDataSource(WELL, { ...WATCH, isStoreWritable: false }).isAlarming).toBe(true);
   });
 
   it('alarms at once for what only people can mend, long before the token ends', () => {

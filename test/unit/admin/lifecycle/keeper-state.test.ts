@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RestError } from '../../../../src/admin/rest/rest-error.ts';
+import { AppError } from '../../../../src/base/errors.ts';
 import { RequestFailure } from '../../../../src/base/http-exchange.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
 import { HOUR, MINUTE, World } from './keeper-world.ts';
@@ -83,5 +84,25 @@ describe('the state of a data source', () => {
     await flushMicrotasks();
     expect(keeper.state).toMatchObject({ error: undefined, wellAtMs: world.clock.nowMs() });
     expect(world.told.filter(({ transition }) => transition !== 'failed').every(({ error }) => error === undefined)).toBe(true);
+  });
+});
+
+describe('while the store cannot be written', () => {
+  it('L-09 no nonce goes out that a restart would not know, until little of the lead time is left', async () => {
+    const world = newWorld();
+    const keeper = await world.keeper();
+    await keeper.start();
+    const { nonce } = world.record;
+    const set = world.store.set.bind(world.store);
+    world.store.set = () => Promise.reject(new AppError('store_failed', 'the disk is full'));
+    await world.pass(23 * HOUR + 29 * MINUTE, 15 * MINUTE);
+    expect([world.record.nonce, keeper.state.error?.code]).toEqual([nonce, 'store_failed']);
+    await world.pass(4 * MINUTE);
+    expect(world.record.nonce).not.toBe(nonce);
+    expect([world.lets(world.record.nonce), keeper.state.error]).toEqual([true, undefined]);
+    // It is in the store with the first look after the store has recovered.
+    world.store.set = set;
+    await world.pass(15 * MINUTE);
+    expect(world.texts.get('nonces')).toContain(world.record.nonce);
   });
 });

@@ -73,3 +73,21 @@ it('L-15 nonces that were written without values belong to those of the configur
   await journal.confirm('ds', { nonce: 'new', values: CONFIGURED }, validUntilMs);
   expect((await open(BEFORE)).known).toEqual(known);
 });
+
+it('L-09 says that a nonce could not be written, and writes with the next call what is missing, although nothing is new', async () => {
+  const { clock, store, open } = surroundings();
+  const journal = await open();
+  const endMs = clock.nowMs() + 600_000;
+  store.isFull = true;
+  expect(await journal.announce('next', CONFIGURED)).toMatchObject({ code: 'store_failed' });
+  expect(await journal.announce('next', CONFIGURED)).toMatchObject({ code: 'store_failed' });
+  store.isFull = false;
+  expect(await journal.announce('next', CONFIGURED)).toBeUndefined();
+  expect((await open()).known.announced).toMatchObject({ nonce: 'next' });
+  store.isFull = true;
+  const confirm = () => journal.confirm('ds', { nonce: 'next', values: CONFIGURED }, endMs);
+  await confirm();
+  store.isFull = false;
+  await confirm();
+  expect((await open()).known).toEqual(journal.known);
+});
