@@ -21,8 +21,9 @@ import type { ReplySoundWish } from './prompt-taker.ts';
 import type { Step, StepMark } from './script.ts';
 import { parseTarget, targetText } from './target.ts';
 import { Timeline, type TimelineEvent } from './timeline.ts';
+import type { DueReply } from './turn-book.ts';
 import { TurnGrammar } from './turn-grammar.ts';
-import type { Reply } from './turn.ts';
+import type { Reply, Turn } from './turn.ts';
 
 /** A custom event that the flow sends. */
 export interface FlowEvent {
@@ -61,6 +62,12 @@ export interface HeldCallOptions {
   readonly onEvent?: (event: TimelineEvent) => void;
   /** Called when a reply begins, with what is known of it by then. */
   readonly onReply?: (reply: Reply) => void;
+  /** Called when a sound begins to be heard. */
+  readonly onSound?: () => void;
+  /** Called with what tells, at any time of the call, which replies the caller waits for. */
+  readonly onBegun?: (due: () => readonly DueReply[]) => void;
+  /** Called when the caller leaves or the call is given up, with the replies waited for until then. */
+  readonly onGivenUp?: (due: readonly DueReply[]) => void;
   /** Whether the result holds what was heard and said; both are empty otherwise. Default true. */
   readonly keepsSound?: boolean;
   /** What is wanted of the sound of each reply, as it came and before any cut. Default none: it costs time and memory. */
@@ -190,6 +197,8 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
       hangUpLimitMs: Math.min(limits.hangUpMs, answerLimitMs),
       ...(options.changeRate === undefined ? {} : { changeRate: options.changeRate }),
       ...(options.onReply === undefined ? {} : { onReply: options.onReply }),
+      ...(options.onSound === undefined ? {} : { onSound: options.onSound }),
+      ...(options.onGivenUp === undefined ? {} : { onGivenUp: options.onGivenUp }),
       keepsSound,
       replySound: options.replySound ?? 'none',
       onChanged: () => {
@@ -229,7 +238,7 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
       options.signal?.removeEventListener('abort', onAbort);
       timeline.add('platform', outcome);
       const { terminal, book } = grammar;
-      const call = { outcome, replies: book.replies, heardTexts: heardTexts(grammar), terminal, findings: findings.all, pace };
+      const call = { outcome, replies: book.replies, heardTexts: heardTexts(book.all), terminal, findings: findings.all, pace };
       const unmet = unmetExpectations(options.expectations ?? [], call);
       resolve({
         ...call,
@@ -247,6 +256,7 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
       return;
     }
     options.signal?.addEventListener('abort', onAbort, { once: true });
+    options.onBegun?.(() => grammar.due);
     const { name = '', parameters = {} } = options.sessionStart ?? {};
     grammar.start({ kind: 'session_start', name, parameters });
   });
@@ -273,7 +283,7 @@ function plan(
   };
 }
 
-/** What the server gave the text of, in the order of the RPCs; prompts that were cut before they began are left out. */
-function heardTexts({ book, playback }: TurnGrammar): readonly string[] {
-  return book.all.flatMap((turn) => ((turn.audioMs === 0 && !turn.isInterrupted) || playback.hasHeard(turn.id) ? turn.texts : []));
+/** What was heard of which the server gave the text, in the order of the RPCs. */
+function heardTexts(turns: readonly Turn[]): readonly string[] {
+  return turns.flatMap(({ wasHeard, texts }) => (wasHeard ? texts : []));
 }

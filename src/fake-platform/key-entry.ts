@@ -6,7 +6,7 @@ import { DigitCollector } from './digit-collector.ts';
 import type { Key } from './key.ts';
 import type { Playing } from './playback.ts';
 import type { Timeline } from './timeline.ts';
-import type { TurnBook } from './turn-book.ts';
+import type { DueReply, TurnBook } from './turn-book.ts';
 import type { Turn } from './turn.ts';
 
 /** How the platform behaves where the contract leaves it open. */
@@ -26,7 +26,7 @@ export class KeyEntry {
   #collector: DigitCollector | undefined;
   /** The RPC of START_OF_DTMF; the digits wait for its completion, as in the reference exchange. */
   #startTurn: Turn | undefined;
-  #collected: readonly Key[] | undefined;
+  #collected: { readonly keys: readonly Key[]; readonly atMs: number } | undefined;
 
   constructor(clock: CallClock, timeline: Timeline, book: TurnBook, habits: PlatformHabits) {
     this.#clock = clock;
@@ -38,6 +38,11 @@ export class KeyEntry {
   /** From the first key until the digits are on their way. */
   get isOpen(): boolean {
     return this.#collector !== undefined;
+  }
+
+  /** The reply to keys that are all pressed and could not be sent yet. */
+  get due(): readonly DueReply[] {
+    return this.#collected === undefined ? [] : [{ kind: 'dtmf', waitedMs: this.#clock.nowMs() - this.#collected.atMs }];
   }
 
   /**
@@ -78,7 +83,7 @@ export class KeyEntry {
     }
     const rules = { ...config, terminatorIncluded: this.#habits.terminatorIncluded ?? false };
     this.#collector = new DigitCollector(this.#clock, rules, (keys) => {
-      this.#collected = keys;
+      this.#collected = { keys, atMs: this.#clock.nowMs() };
       this.#sendWhenReady();
     });
     this.#collector.press(key);
@@ -100,9 +105,10 @@ export class KeyEntry {
   }
 
   #sendWhenReady(): void {
-    const keys = this.#collected;
-    if (keys === undefined || this.#startTurn !== undefined) return;
+    const collected = this.#collected;
+    if (collected === undefined || this.#startTurn !== undefined) return;
     this.cancel();
-    this.#book.ask('dtmf', { kind: 'dtmf', keys });
+    // The caller waits since the last key, however long the server takes to let the digits be sent.
+    this.#book.ask('dtmf', { kind: 'dtmf', keys: collected.keys }, collected.atMs);
   }
 }

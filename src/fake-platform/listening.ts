@@ -3,7 +3,7 @@
 // business.
 import type { CallClock } from './call-clock.ts';
 import { Microphone, SILENT_FRAME, type Frame } from './microphone.ts';
-import type { TurnBook } from './turn-book.ts';
+import type { DueReply, TurnBook } from './turn-book.ts';
 import type { Turn } from './turn.ts';
 
 /** The tiny packets that a call begins with (G-33). */
@@ -36,6 +36,12 @@ export class Listening {
   /** The RPC that listens now. */
   get turn(): Turn | undefined {
     return this.#turn;
+  }
+
+  /** The reply to what was said, while the server has not noticed the end of it. */
+  get due(): readonly DueReply[] {
+    if (this.#turn === undefined || this.#lastSpeechMs === undefined || this.microphone.isSpeaking) return [];
+    return [{ kind: 'speech', waitedMs: this.#clock.nowMs() - this.#lastSpeechMs }];
   }
 
   /** Speech frames sent and dropped since the call began. */

@@ -53,6 +53,11 @@ export class Microphone {
     else if (this.#utterance === undefined) this.#pause();
   }
 
+  /** Whether the caller is in the middle of an utterance. */
+  get isSpeaking(): boolean {
+    return this.#utterance !== undefined;
+  }
+
   /**
    * The caller begins to speak with the next frame. One utterance at a time: a second one replaces the first.
    *
@@ -142,6 +147,11 @@ function frameAt(mulaw: Uint8Array, from: number): Uint8Array {
   const padded = Uint8Array.from(SILENT_FRAME);
   padded.set(frame);
   return padded;
+}
+
+/** Whether µ-law has a frame in it that counts as speech. */
+export function hasVoice(mulaw: Uint8Array): boolean {
+  return lastVoicedFrame(mulaw) !== -1;
 }
 
 function lastVoicedFrame(mulaw: Uint8Array): number {

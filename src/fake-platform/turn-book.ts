@@ -17,6 +17,13 @@ export interface TurnListener {
   late(turn: Turn): void;
 }
 
+/** A reply that the caller waits for. */
+export interface DueReply {
+  readonly kind: TurnKind;
+  /** Since the caller's input was complete, ms. */
+  readonly waitedMs: number;
+}
+
 /** What the book works with. */
 export interface TurnBookOptions {
   readonly line: Line;
@@ -57,6 +64,14 @@ export class TurnBook {
     return this.#turns.some((turn) => turn.phase === 'awaiting');
   }
 
+  /** Replies that did not begin yet although the caller's input is complete. */
+  get due(): readonly DueReply[] {
+    const nowMs = this.#options.clock.nowMs();
+    return this.#turns.flatMap(({ kind, phase, reply, inputEndMs }) =>
+      phase === 'awaiting' && reply === undefined && inputEndMs !== undefined ? [{ kind, waitedMs: nowMs - inputEndMs }] : [],
+    );
+  }
+
   /** All replies, in the order of their RPCs. */
   get replies(): readonly Reply[] {
     return this.#turns.flatMap((turn) => turn.reply ?? []);
@@ -81,7 +96,8 @@ export class TurnBook {
           if (before === 'over') return;
           turn.finish();
           if (end.kind === 'completed') {
-            turn.noteTexts(end.promptTexts);
+            // Of a reply that was cut, no more than the first text can have been begun.
+            turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
             turn.check.lookAtEnd(turn.kind, before === 'awaiting');
           }
           this.#listener.ended(turn, before, end);
@@ -91,11 +107,15 @@ export class TurnBook {
     return turn;
   }
 
-  /** One event or entry on an RPC of its own, half-closed at once (G-10, G-11). */
-  ask(kind: TurnKind, input: PlatformInput): Turn {
+  /**
+   * One event or entry on an RPC of its own, half-closed at once (G-10, G-11).
+   *
+   * @param inputEndMs - when the caller was done, ms since the call began; now by default.
+   */
+  ask(kind: TurnKind, input: PlatformInput, inputEndMs = this.#options.clock.nowMs()): Turn {
     const turn = this.open(kind, 'awaiting');
     turn.line.send(input);
-    this.await(turn, this.#options.clock.nowMs());
+    this.await(turn, inputEndMs);
     this.#options.timeline.add('platform', kind, { turn: turn.id, detail: detailOf(input) });
     return turn;
   }

@@ -3,7 +3,7 @@ import type { PlatformHabits } from './key-entry.ts';
 import type { CallOutcome } from './outcome.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
-import type { TurnBookOptions } from './turn-book.ts';
+import type { DueReply, TurnBookOptions } from './turn-book.ts';
 
 /** What the turn grammar works with. */
 export interface TurnGrammarOptions extends TurnBookOptions {
@@ -15,6 +15,10 @@ export interface TurnGrammarOptions extends TurnBookOptions {
   readonly keepsSound?: boolean;
   /** What is wanted of the sound of replies. Default none. */
   readonly replySound?: ReplySoundWish;
+  /** A sound begins to be heard. */
+  readonly onSound?: () => void;
+  /** The caller leaves, or the call is given up: the replies waited for until now. Not told when the server ended the call. */
+  readonly onGivenUp?: (due: readonly DueReply[]) => void;
   /** Something changed; the caller may act. */
   readonly onChanged: () => void;
   /** The reply on this RPC began, or the RPC was completed without one. */

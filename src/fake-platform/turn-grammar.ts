@@ -14,7 +14,7 @@ import { Playback, type Playing } from './playback.ts';
 import { PromptTaker } from './prompt-taker.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Timeline } from './timeline.ts';
-import { TurnBook } from './turn-book.ts';
+import { TurnBook, type DueReply } from './turn-book.ts';
 import { MAY_BE_SILENT } from './turn-check.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
@@ -53,7 +53,10 @@ export class TurnGrammar {
     this.#entry = new KeyEntry(clock, timeline, this.book, options.habits);
     this.listening = new Listening(clock, this.book, () => this.playing?.bargeIn !== false);
     const heard = {
-      started: this.#acting(({ turn }: Playing, gapMs: number) => this.book.all[turn - 1]?.noteGap(gapMs)),
+      started: this.#acting(({ turn }: Playing, gapMs: number) => {
+        this.book.all[turn - 1]?.noteSounding(gapMs);
+        options.onSound?.();
+      }),
       idle: this.#acting(() => {
         timeline.add('platform', 'prompts_over');
       }),
@@ -83,6 +86,11 @@ export class TurnGrammar {
   /** The event with which the server has ended the call; undefined while it has not. */
   get terminal(): Ending | undefined {
     return this.#terminal;
+  }
+
+  /** Replies that the caller waits for now. */
+  get due(): readonly DueReply[] {
+    return [...this.book.due, ...this.listening.due, ...this.#entry.due];
   }
 
   /** What is heard now. */
@@ -136,6 +144,7 @@ export class TurnGrammar {
   hangUp(outcome: CallOutcome = 'hung_up'): void {
     if (this.#isOver || this.#leaving !== undefined) return;
     this.#leaving = outcome;
+    this.#options.onGivenUp?.(this.due);
     this.#quieten();
     // The ear is half-closed and may still be completed; what was to be heard is cancelled.
     for (const turn of this.book.all) if (turn.kind !== 'speech' || turn.phase !== 'set_aside') this.book.giveUp(turn);

@@ -26,8 +26,6 @@ export const callFacts = z.object({
   scenario: z.number(),
   /** When it was to begin, ms since the run began. */
   dueMs: z.number(),
-  /** How much later it was begun. */
-  lateMs: z.number(),
   durationMs: z.number(),
   outcome: z.enum(['transferred', 'ended', 'hung_up', 'lost', 'failed', 'interrupted']),
   replies: z.number(),
@@ -81,12 +79,11 @@ export function replyWait(kind: Reply['kind']): WaitKind | undefined {
 export function factsOf(
   { outcome, durationMs, replies, findings }: CallResult,
   { scenario, dueMs }: Arrival,
-  { lateMs, isHeard, sound }: { readonly lateMs: number; readonly isHeard: boolean; readonly sound: SoundCounts },
+  { isHeard, sound }: { readonly isHeard: boolean; readonly sound: SoundCounts },
 ): CallFacts {
   return {
     scenario,
     dueMs,
-    lateMs,
     durationMs,
     outcome,
     replies: replies.length,

@@ -6,8 +6,9 @@ import { holdCall } from '../caller.ts';
 import type { PlatformHabits } from '../key-entry.ts';
 import type { Line } from '../line.ts';
 import type { Step } from '../script.ts';
+import type { Reply } from '../turn.ts';
 import type { Arrival } from './arrivals.ts';
-import { factsOf, replyWait, type CallFacts, type WaitFact } from './call-facts.ts';
+import { factsOf, isRefused, replyWait, type CallFacts, type WaitFact } from './call-facts.ts';
 import { PromptWatch, type KnownSounds } from './prompt-watch.ts';
 
 /** What callers of one kind do. Ready sound and keys, nothing to be prepared any more. */
@@ -41,21 +42,24 @@ export interface LoadCallOptions {
   /** Ends the call: the caller hangs up at once. */
   readonly signal: AbortSignal;
   readonly onWaited: (wait: WaitFact) => void;
+  /**
+   * Told at the beginning how to ask, at any time, whether the caller waits for something since before a time of the run, ms.
+   */
+  readonly onBegun?: (isWaitingSince: (beforeMs: number) => boolean) => void;
 }
 
 /**
  * Holds the call. What a caller waits for counts from the moment it should have begun, which for the first sound is when the
- * call was due, however late the load was; a caller who hears nothing until the call is given up has waited that long.
+ * call was due, however late the load was. Whatever is still waited for when the call is given up has been waited for that
+ * long: or the worst waits would be those that do not count.
  */
 export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts> {
   const { arrival, scenario, clock, zeroMs, onWaited } = options;
   const sinceBegin = (): number => clock.monotonicMs() - zeroMs;
   const watch = new PromptWatch(options.line, options.known);
-  const lateMs = Math.max(0, sinceBegin() - arrival.dueMs);
-  const heard = { isHeard: false };
-  const hear = (): void => {
-    heard.isHeard = true;
-    onWaited({ kind: 'first_audio', fromMs: arrival.dueMs, waitedMs: Math.max(0, sinceBegin() - arrival.dueMs) });
+  const call: { isHeard: boolean; givenUpMs?: number } = { isHeard: false };
+  const waited = (kind: WaitFact['kind'] | undefined, waitedMs: number): void => {
+    if (kind !== undefined) onWaited({ kind, fromMs: sinceBegin() - waitedMs, waitedMs: Math.max(0, waitedMs) });
   };
   const result = await holdCall(watch.line, 'the server', {
     script: scenario.script,
@@ -67,17 +71,39 @@ export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts>
     clock,
     signal: options.signal,
     keepsSound: false,
-    onReply: ({ kind, prompts, latencyMs }) => {
-      if (!heard.isHeard && prompts > 0) hear();
-      const waited = replyWait(kind);
-      if (waited !== undefined && latencyMs !== undefined) {
-        onWaited({ kind: waited, fromMs: sinceBegin() - latencyMs, waitedMs: Math.max(0, latencyMs) });
-      }
+    changeRate: silenceOfSameLength,
+    onBegun: (due) => {
+      options.onBegun?.(
+        (beforeMs) =>
+          (!call.isHeard && arrival.dueMs <= beforeMs) ||
+          due().some(({ kind, waitedMs }) => isWaitedFor(kind) && sinceBegin() - waitedMs <= beforeMs),
+      );
+    },
+    onSound: () => {
+      if (!call.isHeard) waited('first_audio', sinceBegin() - arrival.dueMs);
+      call.isHeard = true;
+    },
+    onReply: ({ kind, latencyMs }) => {
+      if (latencyMs !== undefined) waited(replyWait(kind), latencyMs);
+    },
+    onGivenUp: (due) => {
+      call.givenUpMs = sinceBegin();
+      for (const { kind, waitedMs } of due) if (isWaitedFor(kind)) waited(replyWait(kind), waitedMs);
     },
   });
-  const facts = factsOf(result, arrival, { lateMs, ...heard, sound: watch.counts });
-  if (!facts.isHeard && facts.failures.some(({ code }) => code === 'no_answer' || code === 'call_limit')) {
-    onWaited({ kind: 'first_audio', fromMs: arrival.dueMs, waitedMs: sinceBegin() - arrival.dueMs });
+  const facts = factsOf(result, arrival, { isHeard: call.isHeard, sound: watch.counts });
+  if (!facts.isHeard && call.givenUpMs !== undefined && !isRefused(facts)) {
+    onWaited({ kind: 'first_audio', fromMs: arrival.dueMs, waitedMs: Math.max(0, call.givenUpMs - arrival.dueMs) });
   }
   return facts;
+}
+
+/** Nobody waits for an answer to the first of several keys. */
+function isWaitedFor(kind: Reply['kind']): boolean {
+  return kind !== 'dtmf_start' && replyWait(kind) !== undefined;
+}
+
+/** Prompts of another rate: nobody listens, and how long they are is all that counts. */
+function silenceOfSameLength(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
+  return new Int16Array(Math.round((samples.length * toHz) / fromHz));
 }

@@ -31,7 +31,7 @@ const STOPPED_MS = 2000;
 
 function facts(more: Partial<CallFacts> = {}): CallFacts {
   const sound = { compared: 0, wrong: 0, short: 0, unknown: 0 };
-  const call = { scenario: 0, dueMs: 0, lateMs: 0, durationMs: 10, outcome: 'hung_up', replies: 1, isHeard: true } as const;
+  const call = { scenario: 0, dueMs: 0, durationMs: 10, outcome: 'hung_up', replies: 1, isHeard: true } as const;
   return { ...call, gapsMs: [], failures: [], breaches: [], sound, ...more };
 }
 
