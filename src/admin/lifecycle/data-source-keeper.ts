@@ -307,15 +307,9 @@ export class DataSourceKeeper {
     const unsaved = await journal.announce(nonce, wanted);
     this.#served.show(this.#served.id, journal.known);
     // After a restart its token would be refused; but that is better than no token at all.
-    if (unsaved !== undefined && this.#hasTime) throw unsaved;
+    const hasTime = this.#served.id !== undefined && this.#expiresAtMs !== undefined && !this.#isAlarmed;
+    if (unsaved !== undefined && hasTime) throw unsaved;
     return nonce;
-  }
-
-  /** Calls come in, and will for longer than half of the lead time. */
-  get #hasTime(): boolean {
-    const { clock, times } = this.#options;
-    if (this.#served.id === undefined || this.#expiresAtMs === undefined) return false;
-    return clock.nowMs() < alarmDueMs(this.#expiresAtMs, this.#lifetimeMs, times);
   }
 
   /**
