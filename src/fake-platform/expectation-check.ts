@@ -1,6 +1,6 @@
 // Whether a call, or the part of it that one step brought about, is as expected. Knows results, no calls.
 import type { TerminalEvent } from './answer.ts';
-import type { Expectation } from './expectation.ts';
+import type { ExpectedOutcome, Expectation } from './expectation.ts';
 import type { Finding } from './finding.ts';
 import { soundFault } from './known-sound.ts';
 import type { CallOutcome } from './outcome.ts';
@@ -42,12 +42,15 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         break;
       }
       case 'no_text':
+        // Where nobody told what was said, nobody can tell that this was not.
+        if (call.heardTexts.length === 0 && call.replies.some(({ prompts, wasHeard }) => prompts > 0 && wasHeard))
+          unmet.push({ expected, found: heardAfter([], 0) });
         unmet.push(
           ...call.heardTexts.filter((text) => expectation.pattern.test(text)).map((text) => ({ expected, found: `heard "${text}"` })),
         );
         break;
       case 'outcome':
-        if (call.outcome !== expectation.outcome) unmet.push({ expected, found: outcomeText(call.outcome) });
+        if (!hasEndedAs(call, expectation.outcome)) unmet.push({ expected, found: outcomeText(call) });
         break;
       case 'data':
         unmet.push(...otherData(call.terminal, expectation.name, expectation.value, expected));
@@ -87,8 +90,16 @@ function replyName({ kind, turn }: Pick<Reply, 'kind' | 'turn'>): string {
   return `the reply to ${kind} (#${String(turn)})`;
 }
 
-function outcomeText(outcome: Expectable['outcome']): string {
-  return outcome === 'open' ? 'the call went on' : `the call was ${outcome.replace('_', ' ')}`;
+/** A caller who hangs up after the server's terminal event has only spared themselves the rest of the farewell. */
+function hasEndedAs({ outcome, terminal }: Expectable, expected: ExpectedOutcome): boolean {
+  return outcome === expected && (expected !== 'hung_up' || terminal === undefined);
+}
+
+function outcomeText({ outcome, terminal }: Expectable): string {
+  if (outcome === 'open') return 'the call went on';
+  const before = terminal?.kind === 'transfer' ? 'transferred' : 'ended';
+  const late = outcome === 'hung_up' && terminal !== undefined ? ` after the server had ${before} it` : '';
+  return `the call was ${outcome.replace('_', ' ')}${late}`;
 }
 
 function lateReplies(replies: readonly Reply[], belowMs: number, expected: string): readonly Unmet[] {

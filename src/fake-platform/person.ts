@@ -95,6 +95,8 @@ export class Person {
   #begin(step: Step): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;
+    // The server has ended the call while the caller was about to act: what is left is its farewell (G-76).
+    if (grammar.terminal !== undefined) return;
     if (this.#next < this.#options.script.length) {
       const fromTurn = step.kind === 'press' || step.kind === 'send_event' ? book.nextId : inputTurn;
       this.#marks.push({ atMs: Math.round(clock.nowMs()), fromTurn, isInterruption: playing !== undefined });

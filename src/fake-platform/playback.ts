@@ -111,11 +111,6 @@ export class Playback {
     return dropped / SAMPLES_PER_MS;
   }
 
-  /** Whether anything of this RPC was heard. */
-  hasHeard(turn: number): boolean {
-    return this.#heard.some((placed) => placed.turn === turn);
-  }
-
   /** Everything heard from the beginning of the call to `endMs`, 8 kHz; silence where nothing played. */
   heard(endMs: number): Int16Array {
     const track = new Int16Array(Math.max(0, Math.floor(endMs * SAMPLES_PER_MS)));

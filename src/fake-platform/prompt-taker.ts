@@ -32,9 +32,10 @@ export class PromptTaker {
   take(turn: Turn, { prompts, type }: Answer): { readonly unplayable?: string; readonly isFull?: boolean } {
     let unplayable: string | undefined;
     for (const prompt of prompts) {
+      if (turn.isInterrupted) continue;
       turn.noteTexts([prompt.text]);
       // The closing FINAL of a stream may carry an empty prompt (G-43).
-      if (turn.isInterrupted || isEmpty(prompt)) continue;
+      if (isEmpty(prompt)) continue;
       const samples = this.#samples(prompt);
       if (typeof samples === 'string') {
         unplayable = samples;

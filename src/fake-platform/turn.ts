@@ -33,6 +33,8 @@ export interface Reply {
   readonly texts: readonly string[];
   /** Whether the caller cut it. */
   readonly isInterrupted: boolean;
+  /** Whether any of its sound began to be heard; without sound, whether it came before the caller cut it. */
+  readonly wasHeard: boolean;
   /** All its sound as it came, before any cut; undefined unless it was asked for. */
   readonly sound?: ReplySound;
 }
@@ -59,6 +61,8 @@ export class Turn {
   hasHeardSpeech = false;
   /** Whether the caller cut its prompts: what still comes is dropped (G-52). */
   isInterrupted = false;
+  /** Whether any of its sound began to be heard. */
+  hasSounded = false;
   prompts = 0;
   audioMs = 0;
   readonly #clock: CallClock;
@@ -124,8 +128,9 @@ export class Turn {
     return this.#latencyMs;
   }
 
-  /** Notes the silence before a sound of this reply, which begins now, ms. */
-  noteGap(gapMs: number): void {
+  /** A sound of this reply begins to be heard; `gapMs`: the silence before it. */
+  noteSounding(gapMs: number): void {
+    this.hasSounded = true;
     if (gapMs <= this.#maxGapMs) return;
     this.#maxGapMs = gapMs;
     this.#maxGapAtMs = this.#clock.nowMs() - gapMs;
@@ -150,6 +155,11 @@ export class Turn {
     return this.#texts;
   }
 
+  /** As {@link Reply.wasHeard}. */
+  get wasHeard(): boolean {
+    return this.audioMs === 0 ? !this.isInterrupted : this.hasSounded;
+  }
+
   /** What came on it, in a few words; empty when no prompt did. */
   get summary(): string {
     if (this.prompts === 0) return '';
@@ -171,6 +181,7 @@ export class Turn {
       ...(this.#maxGapAtMs === undefined ? {} : { maxGapAtMs: this.#maxGapAtMs }),
       texts: [...this.#texts],
       isInterrupted: this.isInterrupted,
+      wasHeard: this.wasHeard,
       ...(this.#sound === undefined ? {} : { sound: { facts: this.#sound.meter.facts, pieces: this.#sound.pieces } }),
     };
   }

@@ -5,7 +5,7 @@ import { parseExpectation } from '../../../src/fake-platform/expectation.ts';
 import type { Reply } from '../../../src/fake-platform/turn.ts';
 
 function reply(latencyMs: number | undefined): Reply {
-  return { turn: 1, kind: 'dtmf', latencyMs, atMs: 0, prompts: 1, audioMs: 100, maxGapMs: 0, texts: [], isInterrupted: false };
+  return { turn: 1, kind: 'dtmf', latencyMs, atMs: 0, prompts: 1, audioMs: 100, maxGapMs: 0, texts: [], isInterrupted: false, wasHeard: true };
 }
 
 const call: Expectable = {
@@ -99,6 +99,20 @@ describe('expectations', () => {
       'the server did not end the call',
     ]);
     expect(unmetExpectations(interrupts.slice(0, 1), { ...call, isInterruption: true })).toEqual([]);
+  });
+
+  it('takes a hang-up for one only when the server had not ended the call', () => {
+    const hung = { ...call, outcome: 'hung_up' } as const;
+    const hangup = [parseExpectation('hangup')];
+    expect(unmetExpectations(hangup, hung)).toEqual([{ expected: 'hangup', found: 'the call was hung up after the server had ended it' }]);
+    expect(unmetExpectations(hangup, { ...hung, terminal: undefined })).toEqual([]);
+  });
+
+  it('cannot tell that something was not said where no prompt has a text', () => {
+    const silent = { ...call, heardTexts: [] };
+    const never = [parseExpectation('no-text:goodbye')];
+    expect(unmetExpectations(never, silent)[0]?.found).toBe('the server gave no text of its prompts');
+    expect(unmetExpectations(never, { ...silent, replies: [{ ...reply(5), prompts: 0 }] })).toEqual([]);
   });
 
   it('wants texts in the order they are expected in, each of its own', () => {

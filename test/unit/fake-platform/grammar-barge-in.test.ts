@@ -72,7 +72,7 @@ describe('interrupting a prompt', () => {
     call.turn(2).answer(event('start_of_input'));
     call.turn(1).answer({ type: 'chunk', prompts: [piece(1000, true)] });
     call.turn(1).answer({});
-    call.turn(1).complete();
+    call.turn(1).complete(['First.', 'Second.', 'Third.']);
     call.clock.advance(400);
     call.turn(2).answer(event('end_of_input'));
     call.turn(2).answer({ type: 'chunk', prompts: [piece(200)] });
@@ -81,8 +81,9 @@ describe('interrupting a prompt', () => {
     call.clock.advance(200 + REACTION_MS);
     call.turns.at(-2)?.complete();
     call.turns.at(-1)?.complete();
-    const { heard, replies } = await call.over;
+    const { heard, replies, heardTexts } = await call.over;
     const loud = (fromMs: number, toMs: number): boolean => heard.subarray(fromMs * 8, toMs * 8).some((sample) => sample !== 0);
+    expect(heardTexts).toEqual(['First.']);
     expect([loud(0, 600), loud(600, 1000), loud(1000, 1200), loud(1200, 1400)]).toEqual([true, false, true, false]);
     expect(replies.map(({ turn, isInterrupted }) => [turn, isInterrupted])).toEqual([
       [1, true],

@@ -18,6 +18,7 @@ function reply(turn: number, ...pieces: readonly Int16Array[]): Reply {
     maxGapMs: 0,
     texts: [],
     isInterrupted: false,
+    wasHeard: true,
     sound: { facts: soundFacts(new Int16Array(0)), pieces },
   };
 }

@@ -85,14 +85,6 @@ describe('the playback clock', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('says which RPCs were heard', () => {
-    const { playback } = lab();
-    playback.play(sound(1, 300));
-    playback.play(sound(2, 300));
-    playback.cutBefore(3);
-    expect([playback.hasHeard(1), playback.hasHeard(2)]).toEqual([true, false]);
-  });
-
   it('refuses a queue of more than half an hour', () => {
     const { playback } = lab();
     expect(playback.play(sound(1, MAX_QUEUE_MS))).toBe(true);
