@@ -203,7 +203,7 @@ async function compare(
     const [before, after] = [await resultIn(files[0]), await resultIn(files[1])];
     const comparison = compareLoads(before, after);
     const worse = limit === undefined ? [] : worseThan(comparison, limit);
-    const isVoid = limit !== undefined && (before.saturated || after.saturated);
+    const isVoid = limit !== undefined && comparison.isVoid;
     if (flags.json === true)
       print(JSON.stringify({ ...comparison, failed: worse.map(({ name }) => name), ok: worse.length === 0 && !isVoid }));
     else {

@@ -1,6 +1,7 @@
 // Two loads side by side: what got worse beyond noise is told, and what only looks worse is not.
 import { describe, expect, it } from 'vitest';
-import { compareLoads, shareRange, worseThan } from '../../../../src/cli/load/compare.ts';
+import type { LoadResult } from '../../../../src/fake-platform/load/load-result.ts';
+import { compareLoads, differenceRow, shareRange, worseThan } from '../../../../src/cli/load/compare.ts';
 import { madeUpResult, timesOf } from '../../../support/load-result.ts';
 
 const slowed = (by: number, count = 1000) => timesOf(Array.from({ length: count }, (_, index) => ((index % 100) + 1) * by));
@@ -47,6 +48,34 @@ describe('the comparison of two loads', () => {
       'other loads: 10.00',
       'the loads ran',
     ]);
+  });
+
+  it.each<[string, Partial<LoadResult>]>([
+    ['refused calls', { calls: { ...madeUpResult().calls, refused: 50 } }],
+    ['calls without a sound', { calls: { ...madeUpResult().calls, unheard: 50 } }],
+    ['broken rules', { breaches: { 'G-13': 4000, 'G-14': 10 } }],
+  ])('finds more %s', (name, more) => {
+    expect(names(worseThan(compareLoads(madeUpResult(), madeUpResult(more)), 10))).toEqual([name]);
+  });
+
+  it('does not take a figure that is there no more for one that did not change', () => {
+    const silent = madeUpResult({ speechReply: timesOf([]), sound: { compared: 0, wrong: 0, short: 0, unknown: 3000 } });
+    const vanished = compareLoads(madeUpResult(), silent);
+    expect(vanished.isVoid).toBe(true);
+    const figures = ['to speech p50', 'to speech p90', 'to speech p99', 'to speech p99.9', 'wrong or short sound'];
+    expect(vanished.doubts).toEqual([`only the first run has ${figures.join(', ')}`]);
+    const row = vanished.differences.find(({ name }) => name === 'wrong or short sound');
+    expect(row === undefined ? [] : differenceRow(row)).toEqual(['wrong or short sound', '0.00 %', '-', '-', '']);
+    // What is new can only be told.
+    const appeared = compareLoads(madeUpResult({ server: null }), madeUpResult());
+    expect(appeared).toMatchObject({ isVoid: false, doubts: ['only the second run has server CPU, server memory'] });
+  });
+
+  it('concludes nothing from a run in which no call was over, and doubts one that was broken off', () => {
+    const none = madeUpResult({ calls: { ...madeUpResult().calls, finished: 0 } });
+    expect(compareLoads(none, madeUpResult()).isVoid).toBe(true);
+    const { isVoid, doubts } = compareLoads(madeUpResult(), madeUpResult({ interrupted: true }));
+    expect([isVoid, doubts]).toEqual([false, ['the second run was broken off']]);
   });
 
   it('knows how sure a share is', () => {
