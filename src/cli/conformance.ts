@@ -3,11 +3,11 @@
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
-import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
-import { chooseChecks, runConformance, type CheckResult } from '../fake-platform/conformance/run.ts';
+import { chooseChecks, runConformance, unknownChoices, type CheckResult } from '../fake-platform/conformance/run.ts';
 import { CHECKS } from '../fake-platform/conformance/registry.ts';
-import type { Suspect } from '../fake-platform/conformance/suspect.ts';
+import { UNSEEN } from '../fake-platform/conformance/rules.ts';
+import type { GivenSuspect } from '../fake-platform/conformance/suspect.ts';
 import type { Check } from '../fake-platform/conformance/check.ts';
 import { keysOf, type Key } from '../fake-platform/key.ts';
 import { parseTarget } from '../fake-platform/target.ts';
@@ -19,7 +19,8 @@ import { platformPort, platformTokens } from './conformance/platform-signer.ts';
 import { conformancePage } from './conformance/report-page.ts';
 import { checkList, conformanceData, conformanceText } from './conformance/report-text.ts';
 import { EXIT } from './failure.ts';
-import { repeated } from './option-values.ts';
+import { paceOf, repeated, wholeNumberFrom } from './option-values.ts';
+import { progressView, type ProgressView } from './progress-view.ts';
 
 interface Flags extends Omit<AccessFlags, 'org'> {
   readonly org?: string;
@@ -32,6 +33,7 @@ interface Flags extends Omit<AccessFlags, 'org'> {
   readonly pace: number;
   readonly jobs: number;
   readonly answerSeconds: number;
+  readonly newKeySeconds: number;
   readonly rule: readonly string[];
   readonly check: readonly string[];
   readonly platform?: string;
@@ -41,7 +43,8 @@ interface Flags extends Omit<AccessFlags, 'org'> {
 }
 
 const EXAMPLES = `
-Without a token it looks at everything that needs none. The bot is spoken to, keys are pressed, and it is left waiting.
+Without a token it looks at everything that needs none. The bot is spoken to, keys are pressed, and it is left waiting: some
+fifty to a hundred calls, and what the bot does in them it does for real.
 
 Examples:
   $ parley conformance grpc://localhost:50051 --org $ORG
@@ -50,7 +53,7 @@ Examples:
   $ parley conformance grpc://localhost:50051 --org $ORG --rule G-42 --rule G-43 --json
   $ parley conformance --list
 
-Exit code: 0 nothing failed, 1 a check failed or the server cannot be talked to, 2 wrong usage, 130 interrupted.`;
+Exit code: 0 nothing failed, 1 a check failed or stayed undecided or the server cannot be talked to, 2 wrong usage, 130 interrupted.`;
 
 /** The command. Its surroundings default to this process. */
 export function conformanceCommand(surroundings: CallSurroundings = processSurroundings()): Command {
@@ -63,9 +66,10 @@ export function conformanceCommand(surroundings: CallSurroundings = processSurro
     .option('--press <keys>', 'keys that the bot answers', keys, ['1'])
     .option('--end-press <keys>', 'keys upon which the bot ends the call', keys)
     .option('--transfer-press <keys>', 'keys upon which the bot hands the caller over', keys)
-    .option('--pace <n>', 'send the caller’s audio so many times as fast as real time', wholeNumber, 1)
-    .option('--jobs <n>', 'checks at once', wholeNumber, 8)
-    .option('--answer-seconds <n>', 'longest wait for a sign of the server', wholeNumber, 10)
+    .option('--pace <n>', 'send the caller’s audio so many times as fast as real time, 1 to 50', paceOf, 1)
+    .option('--jobs <n>', 'checks at once, and calls at once beside those that overlap in a check', wholeNumberFrom(1, 64), 8)
+    .option('--answer-seconds <n>', 'longest wait for a sign of the server', wholeNumberFrom(1, 60), 10)
+    .option('--new-key-seconds <n>', 'longest wait until a new key of the platform is known', wholeNumberFrom(1, 600), 36)
     .option('--rule <id>', 'only checks of this rule, such as G-42; may be repeated', repeated, [])
     .option('--check <id>', 'only this check; may be repeated', repeated, [])
     .option('--platform <url>', 'a running `parley platform` that signs tokens, right and wrong, such as http://127.0.0.1:8090')
@@ -81,8 +85,13 @@ export function conformanceCommand(surroundings: CallSurroundings = processSurro
 async function runCommand(command: Command, target: string | undefined, flags: Flags, surroundings: CallSurroundings): Promise<void> {
   const { print, setExitCode } = surroundings;
   const misused = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT.usage });
+  const [unknown] = unknownChoices(CHECKS, flags.rule, flags.check);
+  if (unknown !== undefined) {
+    const why = UNSEEN[unknown];
+    if (why !== undefined) misused(`${unknown} has no check. ${why}`);
+    misused(`no check has this rule or id: ${unknown}. \`parley conformance --list\` shows all`);
+  }
   const checks = chooseChecks(CHECKS, flags.rule, flags.check);
-  if (checks.length === 0) misused('no check has this rule or id: `parley conformance --list` shows all');
   if (flags.list === true) {
     const data = checks.map(({ id, rules, title, needs }) => ({ id, rules, title, needs }));
     print(flags.json === true ? JSON.stringify(data) : checkList(checks).trimEnd());
@@ -101,17 +110,21 @@ async function runCommand(command: Command, target: string | undefined, flags: F
 
 async function examine(
   target: string,
-  suspect: Omit<Suspect, 'wantsToken'>,
+  suspect: GivenSuspect,
   checks: readonly Check[],
   { jobs, json, html }: Flags,
-  { print, complain, setExitCode, onInterrupt, isColoured }: CallSurroundings,
+  surroundings: CallSurroundings,
 ): Promise<void> {
+  const { print, complain, setExitCode, onInterrupt, isColoured } = surroundings;
+  const view = progressView(surroundings);
   const stop = new AbortController();
   const forget = onInterrupt(() => {
     stop.abort();
   });
   try {
-    const found = await runConformance({ suspect, checks, jobs, signal: stop.signal, onResult: progress(complain) });
+    view.show(0, checks.length, 'checks');
+    const found = await runConformance({ suspect, checks, jobs, signal: stop.signal, onResult: tell(view) });
+    view.stop();
     print(json === true ? JSON.stringify(conformanceData(found, target)) : conformanceText(found, pc.createColors(isColoured)));
     if (html !== undefined) await writeFile(html, conformancePage(found, target));
     setExitCode(found.isInterrupted ? EXIT.interrupted : found.ok ? EXIT.ok : EXIT.failed);
@@ -120,17 +133,14 @@ async function examine(
     complain(`the report cannot be written: ${thrown.message}`);
     setExitCode(EXIT.failed);
   } finally {
+    view.stop();
     forget();
   }
 }
 
 /** What is known of the server and its bot before anything is asked. @throws RangeError with a sentence for the user. */
-async function suspectOf(
-  target: string,
-  flags: Flags & { readonly org: string },
-  surroundings: CallSurroundings,
-): Promise<Omit<Suspect, 'wantsToken'>> {
-  const { certificateAuthority, serverName, profile, organizationId, token } = await readAccess(target, flags);
+async function suspectOf(target: string, flags: Flags & { readonly org: string }, surroundings: CallSurroundings): Promise<GivenSuspect> {
+  const { certificateAuthority, serverName, profile, organizationId, token, bearer } = await readAccess(target, flags);
   const platform = flags.platform === undefined ? undefined : await platformTokens(platformPort(flags.platform), organizationId);
   return {
     target: parseTarget(target, flags.plaintext),
@@ -138,6 +148,7 @@ async function suspectOf(
     ...(serverName === undefined ? {} : { serverName }),
     ...{ profile, organizationId },
     token: token ?? platform?.token,
+    isBearer: bearer ?? false,
     signer: platform?.signer,
     clock: surroundings.clock,
     agentId: flags.agent ?? '',
@@ -145,7 +156,7 @@ async function suspectOf(
     press: flags.press,
     endPress: flags.endPress ?? [],
     transferPress: flags.transferPress ?? [],
-    timing: { answerMs: flags.answerSeconds * 1000, pace: flags.pace, newKeyMs: NEW_KEY_MS },
+    timing: { answerMs: flags.answerSeconds * 1000, pace: flags.pace, newKeyMs: flags.newKeySeconds * 1000 },
   };
 }
 
@@ -166,37 +177,40 @@ async function speechOf({ say, wav }: Flags, { openVoice }: CallSurroundings): P
 
 async function recordedSpeech(file: string): Promise<Uint8Array> {
   const bytes = await readBounded(file);
-  try {
-    const { samples, sampleRateHz } = readWav(bytes);
-    if (sampleRateHz === 8000) return encodeMulaw(samples);
-  } catch (thrown) {
-    if (!(thrown instanceof AppError)) throw thrown;
-  }
-  throw new RangeError(`${file} is no WAV of 8 kHz`);
+  const { samples, sampleRateHz } = readable(bytes) ?? { samples: undefined, sampleRateHz: 0 };
+  if (samples === undefined || sampleRateHz !== SPEECH_RATE_HZ) throw new RangeError(`${file} is no WAV of 8 kHz`);
+  if (samples.length > MAX_SPEECH_S * SPEECH_RATE_HZ)
+    throw new RangeError(`${file} is longer than ${String(MAX_SPEECH_S)} s: it is said again and again, so give a sentence`);
+  return encodeMulaw(samples);
 }
 
-/** Says now and then how far the run is. */
-function progress(complain: (line: string) => void): (result: CheckResult, done: number, of: number) => void {
-  let saidAtMs = systemClock.monotonicMs();
+function readable(bytes: Uint8Array): ReturnType<typeof readWav> | undefined {
+  try {
+    return readWav(bytes);
+  } catch (thrown) {
+    if (thrown instanceof AppError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Says how far the run is, and each failure as it comes. */
+function tell(view: ProgressView): (result: CheckResult, done: number, of: number) => void {
+  let failed = 0;
   return ({ id, verdict, reason }, done, of) => {
-    if (verdict === 'fail') complain(`${String(done)}/${String(of)}  FAIL ${id}: ${reason}`);
-    else if (done === of || systemClock.monotonicMs() - saidAtMs > PROGRESS_MS) complain(`${String(done)}/${String(of)} checks`);
-    else return;
-    saidAtMs = systemClock.monotonicMs();
+    if (verdict === 'fail') {
+      failed += 1;
+      view.say(`FAIL ${id}: ${reason}`);
+    }
+    view.show(done, of, `checks, ${String(failed)} failed`);
   };
 }
 
-const PROGRESS_MS = 2000;
-/** Servers ask for keys again half a minute after the last time, or earlier. */
-const NEW_KEY_MS = 36_000;
+const SPEECH_RATE_HZ = 8000;
+/** Longest recording of what the caller says, s. */
+const MAX_SPEECH_S = 20;
 
 function keys(text: string): readonly Key[] {
   const read = keysOf(text);
   if (read === undefined) throw new InvalidArgumentError('Give keys of a phone: 0-9, A-D, * and #.');
   return read;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,3}$/u.test(text)) throw new InvalidArgumentError('Give a whole number from 1.');
-  return Number(text);
 }

@@ -14,6 +14,16 @@ export function callSeconds(text: string): number {
   return seconds;
 }
 
+/** Reads whole numbers between two bounds. */
+export function wholeNumberFrom(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d{1,9}$/u.test(text) || number < least || number > most)
+      throw new InvalidArgumentError(`Give a whole number from ${String(least)} to ${String(most)}.`);
+    return number;
+  };
+}
+
 /** How much faster than life: a number from 1 to 50. */
 export function paceOf(text: string): number {
   const pace = Number(text);

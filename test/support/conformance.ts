@@ -2,8 +2,8 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { Check } from '../../src/fake-platform/conformance/check.ts';
 import { CHECKS } from '../../src/fake-platform/conformance/registry.ts';
-import { runConformance, type Conformance } from '../../src/fake-platform/conformance/run.ts';
-import type { Suspect } from '../../src/fake-platform/conformance/suspect.ts';
+import { runConformance, type Conformance, type RunOptions } from '../../src/fake-platform/conformance/run.ts';
+import type { GivenSuspect } from '../../src/fake-platform/conformance/suspect.ts';
 import { issuerSigner } from '../../src/fake-platform/conformance/tokens.ts';
 import type { Issuer } from '../../src/fake-platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/profile.ts';
@@ -16,20 +16,21 @@ import { recorded } from './line-signals.ts';
 const profile = loadProfile('fake');
 
 /** What a run on a server of this process needs to know. */
-export interface ExamineOptions {
+export interface ExamineOptions extends Pick<RunOptions, 'checkMs' | 'onResult'> {
   readonly checks?: readonly Check[];
   readonly issuer?: Issuer;
   readonly jobs?: number;
   readonly signal?: AbortSignal;
-  readonly suspect?: Partial<Suspect>;
+  readonly suspect?: Partial<GivenSuspect>;
 }
 
 /** Runs checks on a server, with the keys of the reference server. */
 export async function examine(
   target: string,
-  { checks = CHECKS, issuer, jobs = 8, signal, suspect = {} }: ExamineOptions = {},
+  { checks = CHECKS, issuer, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions = {},
 ): Promise<Conformance> {
   return runConformance({
+    ...more,
     checks,
     jobs,
     ...(signal === undefined ? {} : { signal }),
@@ -68,7 +69,7 @@ export function examineBroken(breach: Breach, issuer: Issuer, options: ExamineOp
 }
 
 /** The tokens of an issuer as the reference server knows them. */
-function tokenRules({ issuer, keySetUrl, claims }: Issuer): TokenRules {
+export function tokenRules({ issuer, keySetUrl, claims }: Issuer): TokenRules {
   const { organizationId, url, schemaId, audience, subject, nonce } = claims;
   return {
     ...{ issuer, keySetUrl, organizationId, url, schemaId, audience, subject, nonce },

@@ -6,29 +6,35 @@ import type { CheckResult, Conformance } from '../../fake-platform/conformance/r
 import type { Verdict } from '../../fake-platform/conformance/verdict.ts';
 import { groupOf } from './report-text.ts';
 
-const WORDS: Readonly<Record<Verdict, string>> = { fail: 'failed', pass: 'passed', not_applicable: 'not applicable' };
-const ORDER: readonly Verdict[] = ['fail', 'pass', 'not_applicable'];
+const WORDS: Readonly<Record<Verdict, string>> = {
+  fail: 'failed',
+  pass: 'passed',
+  not_applicable: 'not applicable',
+  undecided: 'undecided',
+};
+const ORDER: readonly Verdict[] = ['fail', 'undecided', 'pass', 'not_applicable'];
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8886; --bad: #c62828; --good: #2e7d32; --dim: #777; }
-@media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --good: #81c784; --dim: #aaa; } }
+:root { color-scheme: light dark; --line: #8886; --bad: #c62828; --open: #b26a00; --good: #2e7d32; --dim: #777; }
+@media (prefers-color-scheme: dark) { :root { --bad: #ff8a80; --open: #ffcc80; --good: #81c784; --dim: #aaa; } }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.6rem; border-bottom: 1px solid var(--line); }
 td:first-child { white-space: nowrap; font-weight: 600; }
-.fail { color: var(--bad); } .pass { color: var(--good); } .not_applicable { color: var(--dim); }
+.fail { color: var(--bad); } .pass { color: var(--good); } .not_applicable { color: var(--dim); } .undecided { color: var(--open); }
 pre { overflow-x: auto; padding: 0.6rem; border: 1px solid var(--line); border-radius: 4px; font-size: 0.85rem; }
 `;
 
 /** The page. @param target - the server as the user named it. */
 export function conformancePage(found: Conformance, target: string): string {
-  const { passed, failed, notApplicable, score, finding, isInterrupted, brokenRules, results } = found;
+  const { passed, failed, notApplicable, undecided, score, finding, isInterrupted, brokenRules, results } = found;
   const points =
     score === undefined ? 'no check applied' : `${String(passed)} of ${String(passed + failed)} (${(score * 100).toFixed(0)} %)`;
   const facts: readonly (readonly [string, string])[] = [
     ['Score', points],
     ['Failed', String(failed)],
     ['Not applicable', String(notApplicable)],
+    ...(undecided === 0 ? [] : ([['Undecided', String(undecided)]] as const)),
     ['Broken rules', brokenRules.length === 0 ? 'none' : brokenRules.join(', ')],
     ...(isInterrupted ? ([['Interrupted', 'the run did not come to its end']] as const) : []),
     ...(finding === undefined ? [] : ([[finding.code, finding.message]] as const)),
@@ -64,7 +70,7 @@ ${rows.map((result) => row(result)).join('\n')}
 function row(result: CheckResult): string {
   const { id, rules, title, reason, exchanges, verdict, durationMs } = result;
   const proof = exchanges.map((lines) => `<pre>${escaped(lines.map(exchangeText).join('\n'))}</pre>`).join('');
-  const open = verdict === 'fail' ? ' open' : '';
+  const open = verdict === 'fail' || verdict === 'undecided' ? ' open' : '';
   const details = proof === '' ? '' : `<details${open}><summary>Exchange (${String(durationMs)} ms)</summary>${proof}</details>`;
   const why = reason === '' ? '' : `<br><span class="${verdict}">${escaped(reason)}</span>`;
   return `<tr><td>${escaped(rules.join(', '))}</td><td><strong>${escaped(id)}</strong> – ${escaped(groupOf(result))}<br>${escaped(title)}${why}${details}</td></tr>`;

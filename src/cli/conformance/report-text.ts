@@ -10,7 +10,7 @@ type Colors = ReturnType<typeof pc.createColors>;
 
 /** Most lines of an exchange shown below a failure on a terminal; the reports have all of them. */
 const SHOWN_LINES = 14;
-const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', not_applicable: 'n/a' };
+const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', not_applicable: 'n/a', undecided: '????' };
 
 /** The checks without running any: id, rules and what each demands. */
 export function checkList(checks: readonly Check[]): string {
@@ -20,22 +20,38 @@ export function checkList(checks: readonly Check[]): string {
 /** A line for each check by group of rules, failures with their exchange below, and the score at the end. */
 export function conformanceText(found: Conformance, colors: Colors): string {
   const { results, finding } = found;
-  if (finding !== undefined) return `${colors.red(finding.code)}: ${finding.message}\nno check was run`;
+  const named = finding === undefined ? [] : [`${colors.red(finding.code)}: ${finding.message}`];
+  if (results.length === 0) return [...named, found.isInterrupted ? verdictLine(found, colors) : 'no check was run'].join('\n');
   const lines = alignedRows(results.map(({ verdict, rules, id, reason }) => [MARKS[verdict], rules[0] ?? '', id, reason])).split('\n');
   const blocks = results.flatMap((result, index) => [
     ...(groupOf(result) === (index === 0 ? '' : groupOf(results[index - 1])) ? [] : ['', colors.bold(groupOf(result))]),
     painted(lines[index] ?? '', result, colors),
   ]);
-  const failures = results.filter(({ verdict }) => verdict === 'fail').flatMap((result) => ['', ...failureLines(result, colors)]);
-  return [...blocks.slice(1), ...failures, '', verdictLine(found, colors)].join('\n');
+  const failures = results
+    .filter(({ verdict }) => verdict === 'fail' || verdict === 'undecided')
+    .flatMap((result) => ['', ...failureLines(result, colors)]);
+  return [...blocks.slice(1), ...failures, '', ...named, verdictLine(found, colors)].join('\n');
 }
 
 /** The end of it in one line. */
-function verdictLine({ ok, passed, failed, notApplicable, score, brokenRules, isInterrupted }: Conformance, colors: Colors): string {
+function verdictLine(
+  { ok, passed, failed, notApplicable, undecided, score, brokenRules, isInterrupted }: Conformance,
+  colors: Colors,
+): string {
   const points = score === undefined ? '' : `score ${String(passed)}/${String(passed + failed)} (${(score * 100).toFixed(0)} %), `;
-  const word = isInterrupted ? colors.yellow('interrupted') : ok ? colors.green('conforms') : colors.red('does not conform');
+  const word = verdictWord({ ok, isInterrupted, failed, passed }, colors);
+  const open = undecided === 0 ? '' : `, ${String(undecided)} undecided`;
   const broken = brokenRules.length === 0 ? '' : `; broken: ${brokenRules.join(', ')}`;
-  return `${word}  ${points}${String(failed)} failed, ${String(notApplicable)} not applicable${broken}`;
+  return `${word}  ${points}${String(failed)} failed, ${String(notApplicable)} not applicable${open}${broken}`;
+}
+
+function verdictWord(
+  { ok, isInterrupted, failed, passed }: Pick<Conformance, 'ok' | 'isInterrupted' | 'failed' | 'passed'>,
+  colors: Colors,
+): string {
+  if (isInterrupted) return colors.yellow('interrupted');
+  if (!ok) return colors.red(failed > 0 ? 'does not conform' : 'not known to conform');
+  return passed > 0 ? colors.green('conforms') : colors.yellow('nothing applied');
 }
 
 /** What the rules of a group are about; those of the calls by the first digit of their number. */
@@ -65,18 +81,23 @@ export function groupOf(result: Pick<CheckResult, 'rules'> | undefined): string 
 function painted(line: string, { verdict }: CheckResult, colors: Colors): string {
   if (verdict === 'not_applicable') return colors.dim(line);
   const mark = MARKS[verdict];
-  return (verdict === 'pass' ? colors.green : colors.red)(mark) + line.slice(mark.length);
+  const paint = { pass: colors.green, fail: colors.red, undecided: colors.yellow }[verdict];
+  return paint(mark) + line.slice(mark.length);
 }
 
-function failureLines({ id, rules, title, reason, exchanges }: CheckResult, colors: Colors): readonly string[] {
-  const lines = exchanges[0] ?? [];
-  const hidden = lines.length - SHOWN_LINES;
+function failureLines({ id, rules, title, reason, exchanges, verdict }: CheckResult, colors: Colors): readonly string[] {
+  const all = exchanges[0] ?? [];
+  // A reason that names an RPC is proved by that RPC.
+  const named = /\bRPC\d+\b/u.exec(reason)?.[0];
+  const ofNamed = all.filter(({ rpc }) => rpc === named);
+  const lines = (ofNamed.length > 0 ? ofNamed : all).slice(-SHOWN_LINES);
+  const hidden = all.length - lines.length;
   return [
-    `${colors.red('FAIL')} ${rules[0] ?? ''} ${id}`,
+    `${(verdict === 'fail' ? colors.red : colors.yellow)(MARKS[verdict])} ${rules[0] ?? ''} ${id}`,
     `  wanted: ${title}`,
     `  found:  ${reason}`,
-    ...lines.slice(-SHOWN_LINES).map((line) => colors.dim(`  ${exchangeText(line)}`)),
-    ...(hidden > 0 ? [colors.dim(`  (${String(hidden)} lines before; --html or --json has all)`)] : []),
+    ...lines.map((line) => colors.dim(`  ${exchangeText(line)}`)),
+    ...(hidden > 0 ? [colors.dim(`  (${String(hidden)} other lines; --html or --json has all)`)] : []),
   ];
 }
 

@@ -16,8 +16,8 @@ export interface Check {
   /** What the server does when it passes: a sentence. */
   readonly title: string;
   readonly needs: readonly Need[];
-  /** Checks that touch what the server remembers of keys run alone: before all others or after them. Default: beside others. */
-  readonly phase?: 'first' | 'last';
-  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link CheckLab.fail} and {@link CheckLab.skip}. */
+  /** Checks that touch what the server remembers of keys run alone, after all others. Default: beside others. */
+  readonly phase?: 'last';
+  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link CheckLab.fail}, {@link CheckLab.skip} and {@link CheckLab.giveUp}. */
   run(lab: CheckLab): Promise<void>;
 }

@@ -1,16 +1,15 @@
 // Runs checks on a server, several at once, and adds up what they say. Knows no single check.
-import { status } from '@grpc/grpc-js';
-import { waitAtMost } from '../../base/abort.ts';
-import { AppError } from '../../base/errors.ts';
-import { failureOf, type Failure } from '../failure.ts';
+import { waitAtMost, type Waited } from '../../base/abort.ts';
+import type { Failure } from '../failure.ts';
 import type { Check, Need } from './check.ts';
-import { ExchangeLog, type ExchangeLine } from './exchange.ts';
+import type { ExchangeLine } from './exchange.ts';
 import { CheckLab } from './lab.ts';
-import { ProbeCall } from './probe-call.ts';
-import type { Suspect } from './suspect.ts';
+import { missed, reach, type Reached } from './reach.ts';
+import { redactor, type Redactor } from './redaction.ts';
+import { Slots } from './slots.ts';
+import type { GivenSuspect, Suspect } from './suspect.ts';
 import { Survey } from './survey.ts';
 import { CheckOutcome, type Verdict } from './verdict.ts';
-import { WireConnection, type Ending } from './wire.ts';
 
 /** What a check said of a server. */
 export interface CheckResult {
@@ -27,15 +26,17 @@ export interface CheckResult {
 
 /** What all checks said. */
 export interface Conformance {
-  /** Nothing failed, something passed, and the run came to its end. */
+  /** Nothing failed and nothing stayed undecided, the server answered to the end, and the run came to it. */
   readonly ok: boolean;
-  /** Why no check was run: the server cannot be talked to. */
+  /** The server cannot be talked to: no check was run, or it stopped answering while they were. */
   readonly finding: Failure | undefined;
   readonly isInterrupted: boolean;
   readonly passed: number;
   readonly failed: number;
   readonly notApplicable: number;
-  /** Part of the checks that applied that passed, 0 to 1; undefined when none applied. */
+  /** Checks that apply and could not be brought to an end. */
+  readonly undecided: number;
+  /** Part of the decided checks that passed, 0 to 1; undefined when none was. */
   readonly score: number | undefined;
   /** Rules that were broken, each once. */
   readonly brokenRules: readonly string[];
@@ -44,11 +45,11 @@ export interface Conformance {
 
 /** How to run checks. */
 export interface RunOptions {
-  readonly suspect: Omit<Suspect, 'wantsToken'>;
+  readonly suspect: GivenSuspect;
   readonly checks: readonly Check[];
-  /** Checks at once. */
+  /** Checks at once, and calls that are placed for several of them. */
   readonly jobs: number;
-  /** Longest time of one check, ms. */
+  /** Longest time of one check beside the calls that are placed for several, ms. */
   readonly checkMs?: number;
   /** Ends the run: no further check begins, and those that run are given up. */
   readonly signal?: AbortSignal;
@@ -56,112 +57,82 @@ export interface RunOptions {
 }
 
 const CHECK_MS = 90_000;
+/** Shortest wait for a check again, ms. */
+const MIN_WAIT_MS = 1000;
 
-/** What each need is called where it is not met. */
-const UNMET: Readonly<Record<Need, string>> = {
-  call: 'no call can be placed: a token is missing or refused, or SESSION_START is not answered by a FINAL',
-  speech: 'the caller has no voice: give a recording with --wav',
-  token_check: 'the server takes calls without a token, and none was given',
-  token: 'needs a good token: --token-file or --platform',
-  signer: 'needs a platform that signs tokens: --platform',
-};
+/** Why a check cannot be run; undefined when it can. */
+function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | undefined {
+  const noCall = suspect.canCall ? undefined : `no call can be placed: ${whyNot}`;
+  switch (need) {
+    case 'call':
+      return noCall;
+    case 'speech':
+      return suspect.speech === undefined ? 'the caller has no voice: give a recording with --wav' : undefined;
+    case 'token_check':
+      if (suspect.wantsToken || suspect.token !== undefined) return undefined;
+      return suspect.canCall ? 'the server takes calls without a token, and none was given' : `${noCall ?? ''}; no token was given`;
+    case 'token':
+      return suspect.token === undefined ? 'needs a good token: --token-file or --platform' : noCall;
+    case 'signer':
+      return suspect.signer === undefined ? 'needs a platform that signs tokens: --platform' : noCall;
+  }
+}
 
 /** Runs the checks. Nothing is thrown for what a server does. */
 export async function runConformance(options: RunOptions): Promise<Conformance> {
-  const reached = await reach(options.suspect);
-  if ('code' in reached) return summary([], reached, options.signal?.aborted === true);
-  const suspect: Suspect = { ...options.suspect, wantsToken: reached.wantsToken };
-  const survey = new Survey(suspect);
-  const unmet = (need: Need): boolean => {
-    switch (need) {
-      case 'call':
-        return !reached.canCall;
-      case 'speech':
-        return suspect.speech === undefined;
-      case 'token_check':
-        return !suspect.wantsToken && suspect.token === undefined;
-      case 'token':
-        return suspect.token === undefined || !reached.canCall;
-      case 'signer':
-        return suspect.signer === undefined || !reached.canCall;
-    }
-  };
+  const { signal, checks } = options;
+  const redact = redactor(options.suspect.token);
+  const isInterrupted = (): boolean => signal?.aborted === true;
+  const reached = await reach(options.suspect, signal);
+  if (reached === undefined || 'code' in reached) return summary([], told(reached, redact), isInterrupted());
+  const { wantsToken, listWantsToken, canCall } = reached;
+  const suspect: Suspect = { ...options.suspect, wantsToken, listWantsToken, canCall };
+  const slots = new Slots(options.jobs);
+  const survey = new Survey(suspect, slots);
   const results: CheckResult[] = [];
   const perform = async (check: Check): Promise<void> => {
-    if (options.signal?.aborted === true) return;
-    const missing = check.needs.find(unmet);
-    const result = missing === undefined ? await runCheck(check, suspect, survey, options) : notApplicable(check, UNMET[missing]);
+    if (isInterrupted()) return;
+    const missing = check.needs.map((need) => unmet(need, suspect, reached)).find((why) => why !== undefined);
+    const result = missing === undefined ? await runCheck(check, { suspect, survey, slots }, options) : notApplicable(check, missing);
     if (result === undefined) return;
-    results.push(result);
-    options.onResult?.(result, results.length, options.checks.length);
+    const shown = redacted(result, redact);
+    results.push(shown);
+    options.onResult?.(shown, results.length, checks.length);
   };
-  for (const check of options.checks.filter(({ phase }) => phase === 'first')) await perform(check);
-  const beside = options.checks.filter(({ phase }) => phase === undefined);
-  await Promise.all(
-    Array.from({ length: Math.max(1, options.jobs) }, async () => {
-      for (let check = beside.shift(); check !== undefined; check = beside.shift()) await perform(check);
-    }),
-  );
-  for (const check of options.checks.filter(({ phase }) => phase === 'last')) await perform(check);
-  const order = options.checks.map(({ id }) => id);
-  return summary(
-    results.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id)),
-    undefined,
-    options.signal?.aborted === true,
-  );
-}
-
-/** What the first look at a server found. */
-interface Reached {
-  readonly wantsToken: boolean;
-  readonly canCall: boolean;
-}
-
-/** Statuses by which a connection says that there is nobody to talk to. */
-const UNREACHABLE: readonly string[] = ['refused', 'host_unknown', 'connect_timeout', 'tls_failed', 'garbage', 'closed_early', 'no_answer'];
-
-/** Lists the agents and begins a call, without a token and with the one that was given. */
-async function reach(suspect: Omit<Suspect, 'wantsToken'>): Promise<Reached | Failure> {
-  const { clock, timing, organizationId, agentId, token } = suspect;
-  const log = new ExchangeLog(clock);
-  const begin = async (authorization: string | undefined): Promise<{ readonly ending: Ending | undefined; readonly hasFinal: boolean }> => {
-    const connection = new WireConnection({ ...suspect, authorization });
-    try {
-      const call = new ProbeCall(connection, clock, log, timing, { organizationId, agentId });
-      const { rpc } = await call.begin();
-      if (rpc.final !== undefined) await call.end();
-      return { ending: rpc.ending, hasFinal: rpc.final !== undefined };
-    } finally {
-      connection.close();
-    }
-  };
-  const connection = new WireConnection({ ...suspect, authorization: token });
   try {
-    const list = await connection.list(organizationId, timing.answerMs, log);
-    if ('code' in list) {
-      const failure: Failure =
-        list.code === status.DEADLINE_EXCEEDED
-          ? { code: 'no_answer', message: `the server did not list its agents within ${String(timing.answerMs)} ms` }
-          : failureOf(list);
-      if (UNREACHABLE.includes(failure.code)) return failure;
-    }
+    const beside = checks.filter(({ phase }) => phase === undefined);
+    await Promise.all(
+      Array.from({ length: Math.max(1, options.jobs) }, async () => {
+        for (let check = beside.shift(); check !== undefined; check = beside.shift()) await perform(check);
+      }),
+    );
+    for (const check of checks.filter(({ phase }) => phase === 'last')) await perform(check);
+    // Refusals prove nothing of a server that is not there any more.
+    const lastPass = results.findLast(({ verdict }) => verdict === 'pass')?.id;
+    const gone = canCall && !isInterrupted() ? await missed(suspect) : undefined;
+    const order = checks.map(({ id }) => id);
+    const sorted = results.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
+    const after = lastPass === undefined ? '' : `; "${lastPass}" was the last check that passed`;
+    const finding = gone && { code: gone.code, message: `the server stopped answering during the run${after}: ${gone.message}` };
+    return summary(sorted, told(finding, redact), isInterrupted());
   } finally {
-    connection.close();
+    survey.close();
   }
-  const bare = await begin(undefined);
-  const wantsToken = bare.ending?.code === status.UNAUTHENTICATED;
-  const canCall = token === undefined ? bare.hasFinal : (await begin(token)).hasFinal;
-  return { wantsToken, canCall };
 }
 
-async function runCheck(
-  check: Check,
-  suspect: Suspect,
-  survey: Survey,
-  { checkMs = CHECK_MS, signal }: RunOptions,
-): Promise<CheckResult | undefined> {
+/** What all checks of a run share. */
+interface Shared {
+  readonly suspect: Suspect;
+  readonly survey: Survey;
+  readonly slots: Slots;
+}
+
+/** @returns undefined when the run was interrupted. */
+async function runCheck(check: Check, shared: Shared, options: RunOptions): Promise<CheckResult | undefined> {
+  const { suspect, survey, slots } = shared;
   const { clock } = suspect;
-  const lab = new CheckLab(suspect, survey);
+  await slots.take();
+  const lab = new CheckLab(suspect, survey, slots);
   const startMs = clock.monotonicMs();
   const said = (verdict: Verdict, reason: string): CheckResult => ({
     ...{ id: check.id, rules: check.rules, title: check.title, verdict, reason },
@@ -169,17 +140,40 @@ async function runCheck(
     durationMs: Math.round(clock.monotonicMs() - startMs),
   });
   try {
-    const waited = await waitAtMost(check.run(lab), checkMs, clock, signal);
-    if (waited.kind === 'aborted') return undefined;
-    return waited.kind === 'timeout' ? said('fail', `the check was not over after ${String(checkMs)} ms`) : said('pass', '');
+    const { kind } = await bounded(check.run(lab), lab, options);
+    if (kind === 'aborted') return undefined;
+    const { checkMs = CHECK_MS } = options;
+    return kind === 'timeout' ? said('undecided', `the check was given up after ${String(checkMs / 1000)} s`) : said('pass', '');
   } catch (thrown) {
-    if (thrown instanceof CheckOutcome) return said(thrown.verdict, thrown.message);
-    // The platform that signs tokens is not the server: it proves nothing of it.
-    if (thrown instanceof AppError) return said('not_applicable', thrown.message);
-    throw thrown;
+    if (thrown instanceof CheckOutcome) {
+      if (thrown.verdict !== 'fail' || !lab.isOverloaded) return said(thrown.verdict, thrown.message);
+      return said('undecided', `${thrown.message}; the server said that it has no room: try with fewer --jobs`);
+    }
+    // Neither a platform that cannot be asked to sign nor a mistake of ours is a mistake of the server.
+    return said('undecided', `the check broke: ${thrown instanceof Error ? thrown.message : 'no reason given'}`);
   } finally {
     lab.close();
   }
+}
+
+/** Waits for a check. The time of the calls that are placed for several checks is not its own. */
+async function bounded(work: Promise<void>, lab: CheckLab, { checkMs = CHECK_MS, signal }: RunOptions): Promise<Waited<void>> {
+  let [waited, lentMs] = [await waitAtMost(work, checkMs, lab.suspect.clock, signal), 0];
+  while (waited.kind === 'timeout' && lab.lentMs > lentMs) {
+    const moreMs = Math.max(MIN_WAIT_MS, lab.lentMs - lentMs);
+    lentMs = lab.lentMs;
+    waited = await waitAtMost(work, moreMs, lab.suspect.clock, signal);
+  }
+  return waited;
+}
+
+function redacted(result: CheckResult, redact: Redactor): CheckResult {
+  const exchanges = result.exchanges.map((lines) => lines.map((line) => ({ ...line, what: redact(line.what) })));
+  return { ...result, reason: redact(result.reason), exchanges };
+}
+
+function told(finding: Failure | undefined, redact: Redactor): Failure | undefined {
+  return finding && { ...finding, message: redact(finding.message) };
 }
 
 function notApplicable({ id, rules, title }: Check, reason: string): CheckResult {
@@ -188,11 +182,11 @@ function notApplicable({ id, rules, title }: Check, reason: string): CheckResult
 
 function summary(results: readonly CheckResult[], finding: Failure | undefined, isInterrupted: boolean): Conformance {
   const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
-  const [passed, failed, notApplicable] = [count('pass'), count('fail'), count('not_applicable')];
+  const [passed, failed, notApplicable, undecided] = [count('pass'), count('fail'), count('not_applicable'), count('undecided')];
   const broken = results.filter(({ verdict }) => verdict === 'fail').flatMap(({ rules }) => rules.slice(0, 1));
   return {
-    ok: finding === undefined && failed === 0 && passed > 0 && !isInterrupted,
-    ...{ finding, isInterrupted, passed, failed, notApplicable, results },
+    ok: finding === undefined && failed === 0 && undecided === 0 && !isInterrupted,
+    ...{ finding, isInterrupted, passed, failed, notApplicable, undecided, results },
     score: passed + failed === 0 ? undefined : passed / (passed + failed),
     brokenRules: [...new Set(broken)].sort(),
   };
@@ -202,4 +196,12 @@ function summary(results: readonly CheckResult[], finding: Failure | undefined, 
 export function chooseChecks(checks: readonly Check[], rules: readonly string[], ids: readonly string[]): readonly Check[] {
   if (rules.length === 0 && ids.length === 0) return checks;
   return checks.filter((check) => ids.includes(check.id) || check.rules.some((rule) => rules.includes(rule)));
+}
+
+/** Rules and ids of which no check is known. */
+export function unknownChoices(checks: readonly Check[], rules: readonly string[], ids: readonly string[]): readonly string[] {
+  return [
+    ...rules.filter((rule) => !checks.some((check) => check.rules.includes(rule))),
+    ...ids.filter((id) => !checks.some((check) => check.id === id)),
+  ];
 }

@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { ExchangeLog } from './exchange.ts';
 import type { Suspect } from './suspect.ts';
-import { ProbeCall, eventInput, isBroken, plainSpeech, terminalOf, type TurnRecord } from './probe-call.ts';
-import { structFromJson } from '../../contract/struct.ts';
-import { WireConnection } from './wire.ts';
+import { FLOW_EVENT, ProbeCall, eventInput, isBroken, plainSpeech, terminalOf, type TurnRecord } from './probe-call.ts';
+import { WireConnection } from './connection.ts';
+import type { Slots } from './slots.ts';
+import { authorizationOf } from './suspect.ts';
+import { waitAtMost } from '../../base/abort.ts';
 
 /** A call that was placed for several checks. */
 export interface CallRecord {
@@ -13,23 +15,38 @@ export interface CallRecord {
   readonly agentId: string;
   readonly turns: readonly TurnRecord[];
   readonly log: ExchangeLog;
+  /** Whether the server said that it has no room. */
+  readonly isOverloaded: boolean;
 }
 
 /** Reports of silence after which a bot that still asks again is left alone. */
 const MAX_SILENCES = 4;
 /** Agents whose welcome is listened to. */
-const MAX_AGENTS = 6;
+export const MAX_AGENTS = 6;
+/** Longest time of one call, ms: a welcome, silence until the bot gives up, and every answer late. */
+const MAX_CALL_MS = 300_000;
 
 type Act = (call: ProbeCall) => Promise<unknown>;
 
 /** The calls of one run, placed when they are first asked for. */
 export class Survey {
   readonly #suspect: Suspect;
+  readonly #slots: Slots;
+  readonly #open = new Set<WireConnection>();
+  #isClosed = false;
   #calls: Promise<readonly CallRecord[]> | undefined;
   #welcomes: Promise<readonly CallRecord[]> | undefined;
 
-  constructor(suspect: Suspect) {
+  /** @param slots - of which each call takes one. Whoever waits for a call must not hold the last. */
+  constructor(suspect: Suspect, slots: Slots) {
     this.#suspect = suspect;
+    this.#slots = slots;
+  }
+
+  /** Gives up the calls that are still running, and places no more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#open) connection.close();
   }
 
   /**
@@ -56,13 +73,14 @@ export class Survey {
         (call) =>
           goOn(
             call,
+            'keys',
             () => call.turn('dtmf_start', eventInput('START_OF_DTMF')),
             () => call.press(press),
           ),
       ],
-      ['flow', (call) => goOn(call, () => call.turn('custom_event', FLOW_EVENT))],
+      ['flow', (call) => goOn(call, undefined, () => call.turn('custom_event', FLOW_EVENT))],
     ];
-    if (speech !== undefined) acts.push(['speech', (call) => goOn(call, () => call.speak(plainSpeech(speech)))]);
+    if (speech !== undefined) acts.push(['speech', (call) => goOn(call, 'speech', () => call.speak(plainSpeech(speech)))]);
     if (endPress.length > 0) acts.push(['end', (call) => pressUntilOver(call, () => call.press(endPress))]);
     if (transferPress.length > 0) acts.push(['transfer', (call) => pressUntilOver(call, () => call.press(transferPress))]);
     const calls = await Promise.all(acts.map(([name, act]) => this.#place(name, this.#suspect.agentId, act)));
@@ -75,29 +93,42 @@ export class Survey {
     const { organizationId, timing } = this.#suspect;
     const connection = this.#connect();
     try {
-      const list = await connection.list(organizationId, timing.answerMs, new ExchangeLog(this.#suspect.clock));
+      const list = await this.#slots.with(() => connection.list(organizationId, timing.answerMs, new ExchangeLog(this.#suspect.clock)));
       const agents = 'code' in list ? [] : (list.virtual_agents ?? []).slice(0, MAX_AGENTS);
-      return await Promise.all(agents.map(({ virtual_agent_id: agentId = '' }) => this.#place('welcome', agentId, (call) => goOn(call))));
+      return await Promise.all(
+        agents.map(({ virtual_agent_id: agentId = '' }) => this.#place('welcome', agentId, (call) => goOn(call, undefined))),
+      );
     } finally {
-      connection.close();
+      this.#disconnect(connection);
     }
   }
 
-  async #place(name: string, agentId: string, act: Act): Promise<CallRecord> {
+  #place(name: string, agentId: string, act: Act): Promise<CallRecord> {
     const { clock, timing, organizationId } = this.#suspect;
-    const log = new ExchangeLog(clock);
-    const connection = this.#connect();
-    const call = new ProbeCall(connection, clock, log, timing, { conversationId: randomUUID(), organizationId, agentId });
-    try {
-      await act(call);
-      return { name, agentId, turns: call.turns, log };
-    } finally {
-      connection.close();
-    }
+    return this.#slots.with(async () => {
+      const log = new ExchangeLog(clock);
+      const connection = this.#connect();
+      const call = new ProbeCall(connection, clock, log, timing, { conversationId: randomUUID(), organizationId, agentId });
+      try {
+        const { kind } = await waitAtMost(act(call), MAX_CALL_MS, clock);
+        if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(MAX_CALL_MS / 1000)} s`);
+        return { name, agentId, turns: [...call.turns], log, isOverloaded: connection.isOverloaded };
+      } finally {
+        this.#disconnect(connection);
+      }
+    });
   }
 
   #connect(): WireConnection {
-    return new WireConnection({ ...this.#suspect, authorization: this.#suspect.token });
+    const connection = new WireConnection({ ...this.#suspect, authorization: authorizationOf(this.#suspect) });
+    this.#open.add(connection);
+    if (this.#isClosed) connection.close();
+    return connection;
+  }
+
+  #disconnect(connection: WireConnection): void {
+    connection.close();
+    this.#open.delete(connection);
   }
 }
 
@@ -106,16 +137,21 @@ function wasTaken({ rpc }: TurnRecord): boolean {
   return !isBroken(rpc);
 }
 
-/** What a flow may send at any time (G-72). */
-const FLOW_EVENT = eventInput('CUSTOM_EVENT', { name: 'conformance', parameters: structFromJson({ asked_by: 'conformance' }) });
-
-/** A whole call: its welcome, these turns one after the other, and its end. Stops where the server ends it or gives no welcome. */
-async function goOn(call: ProbeCall, ...turns: readonly (() => Promise<TurnRecord>)[]): Promise<TurnRecord> {
+/**
+ * A whole call: its welcome, these turns one after the other, and its end. Stops where the server ends it, gives no welcome or
+ * asks for no input of this kind.
+ */
+async function goOn(
+  call: ProbeCall,
+  kind: 'speech' | 'keys' | undefined,
+  ...turns: readonly (() => Promise<TurnRecord>)[]
+): Promise<TurnRecord> {
   let last = await call.begin();
   if (last.rpc.final === undefined) return last;
   for (const turn of turns) {
     if (terminalOf(last.rpc) !== undefined) return last;
     await call.heardOut(last);
+    if (kind !== undefined && !call.isAskedFor(kind)) break;
     last = await turn();
   }
   if (terminalOf(last.rpc) === undefined) await call.end();
@@ -129,6 +165,7 @@ async function keepSilent(call: ProbeCall): Promise<void> {
   const silence = (): Promise<TurnRecord> => call.turn('no_input', eventInput('NO_INPUT'));
   for (let round = 0; round < MAX_SILENCES && terminalOf(last.rpc) === undefined; round += 1) {
     await call.heardOut(last);
+    if (!call.isAskedFor('silence')) break;
     last = await silence();
   }
   if (terminalOf(last.rpc) === undefined) await call.end();

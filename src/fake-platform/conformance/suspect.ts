@@ -6,8 +6,8 @@ import type { Key } from '../key.ts';
 import type { Timing } from './probe-call.ts';
 import type { TokenSigner } from './tokens.ts';
 
-/** The server that is looked at, and what is known of its bot. */
-export interface Suspect extends ChannelOptions {
+/** The server that is looked at, and what its user knows of its bot. */
+export interface GivenSuspect extends ChannelOptions {
   readonly profile: PlatformProfile;
   readonly clock: Clock;
   readonly organizationId: string;
@@ -15,8 +15,8 @@ export interface Suspect extends ChannelOptions {
   readonly agentId: string;
   /** A good token; undefined when none was given. */
   readonly token: string | undefined;
-  /** Whether a call without a token was refused; found out before the checks run. */
-  readonly wantsToken: boolean;
+  /** Whether the good token is sent after `Bearer` (G-03). Default false. */
+  readonly isBearer?: boolean;
   readonly signer: TokenSigner | undefined;
   /** What the caller says, µ-law at 8 kHz; undefined when the caller has no voice. */
   readonly speech: Uint8Array | undefined;
@@ -26,4 +26,22 @@ export interface Suspect extends ChannelOptions {
   readonly endPress: readonly Key[];
   readonly transferPress: readonly Key[];
   readonly timing: Timing;
+}
+
+/** What is found out before the checks run. */
+export interface Manners {
+  /** A call without a token was refused. */
+  readonly wantsToken: boolean;
+  /** The list of agents was refused without a token. */
+  readonly listWantsToken: boolean;
+  /** A call can be placed, with the good token where one was given. */
+  readonly canCall: boolean;
+}
+
+/** The server that is looked at, and all that is known of it. */
+export interface Suspect extends GivenSuspect, Manners {}
+
+/** The good token as it is sent; undefined when there is none. */
+export function authorizationOf({ token, isBearer = false }: Pick<GivenSuspect, 'token' | 'isBearer'>): string | undefined {
+  return token !== undefined && isBearer ? `Bearer ${token}` : token;
 }

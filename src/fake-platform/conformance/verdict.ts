@@ -1,7 +1,7 @@
 // What a check can say of a server. Knows no check.
 
-/** What a check said. */
-export type Verdict = 'pass' | 'fail' | 'not_applicable';
+/** What a check said. `undecided`: it applies, and its end says nothing of the server, such as a limit of ours. */
+export type Verdict = 'pass' | 'fail' | 'not_applicable' | 'undecided';
 
 /** Ends a check before its end. Not an error: it carries a verdict from deep inside a check to its runner. */
 export class CheckOutcome extends Error {

@@ -2,15 +2,17 @@
 import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';
-import { isRefused, type CheckLab } from '../lab.ts';
+import { endingText, type CheckLab } from '../lab.ts';
 import { eventInput, hasPrompt, isHeard } from '../probe-call.ts';
-import type { CallRecord } from '../survey.ts';
+import { MAX_AGENTS, type CallRecord } from '../survey.ts';
 import { statusName } from '../wire.ts';
 
 /** An organization that is nobody's. */
 const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 /** The health service that load balancers know. */
 const COMMON_HEALTH = 'grpc.health.v1.Health';
+/** How a server may refuse to speak for another organization: the contract names no code (G-08). */
+const NOT_YOURS: readonly number[] = [status.PERMISSION_DENIED, status.UNAUTHENTICATED, status.INVALID_ARGUMENT, status.NOT_FOUND];
 
 /** Names of the health services: the common one and the platform's own (U-01). */
 function healthServices({ suspect }: CheckLab): readonly string[] {
@@ -18,7 +20,7 @@ function healthServices({ suspect }: CheckLab): readonly string[] {
 }
 
 /** The sound and words of a welcome, for comparison. */
-function welcomeText(record: CallRecord | undefined): string {
+function welcomeText(record: Pick<CallRecord, 'turns'> | undefined): string {
   const prompts = record?.turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
   return prompts.map(({ text, uri, audio }) => `${text}|${uri}|${Buffer.from(audio).toString('base64')}`).join('\n');
 }
@@ -54,6 +56,11 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       const { rpc } = await call.begin();
       if (rpc.final !== undefined) await call.end();
       if (rpc.ending?.code === status.UNIMPLEMENTED) lab.fail('ProcessCallerInput is UNIMPLEMENTED');
+      // A server that asks for the token first says nothing of its methods.
+      const isHidden = [rpc.ending, list].some(
+        (ending) => ending !== undefined && 'code' in ending && ending.code === status.UNAUTHENTICATED,
+      );
+      if (isHidden) lab.skip('the server lets nobody see its methods without a good token');
     },
   },
   {
@@ -78,22 +85,39 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'list-wants-token',
+    rules: ['G-04'],
+    title: 'The agents are not listed without a token.',
+    needs: ['token_check'],
+    run: async (lab) => {
+      // A server that lets everybody call breaks another rule (G-02).
+      if (!lab.suspect.wantsToken) lab.skip('calls need no token either');
+      const list = await lab.connect(null).list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
+      if (!('code' in list)) lab.fail('the agents were listed without a token');
+    },
+  },
+  {
     id: 'listed-agents-can-be-called',
     rules: ['G-05'],
-    title: 'Every agent on the list has an id of its own and answers a call.',
+    title: `The list is answered, every agent on it has an id of its own, and the first ${String(MAX_AGENTS)} answer a call.`,
     needs: ['call'],
     run: async (lab) => {
+      const list = await lab.connect().list(lab.suspect.organizationId, lab.suspect.timing.answerMs, lab.log);
+      if ('code' in list) {
+        if (list.code === status.UNIMPLEMENTED) lab.skip('the server has no list, which is another breach');
+        lab.fail(`ListVirtualAgents ${endingText(list)}, although calls are taken`);
+      }
       const agents = await lab.agents();
+      lab.note(`${String(Math.min(MAX_AGENTS, agents.length))} of ${String(agents.length)} agents are called`);
       if (agents.length === 0) lab.skip('the list is empty, which is legal');
       if (agents.some(({ id }) => id === '')) lab.fail('an agent on the list has no id');
       if (new Set(agents.map(({ id }) => id)).size !== agents.length) lab.fail('two agents on the list have the same id');
-      for (const { agentId, turns, log } of await lab.welcomes()) {
-        const rpc = turns[0]?.rpc;
-        const ending = rpc?.ending;
-        // What comes behind a FINAL is another breach (G-13).
-        if (ending === undefined || ending.code === status.OK || rpc?.final !== undefined) continue;
-        lab.showCalls([{ name: 'welcome', agentId, turns, log }]);
-        lab.fail(`a call to a listed agent ended with ${statusName(ending.code)}`);
+      for (const record of await lab.welcomes()) {
+        const rpc = record.turns[0]?.rpc;
+        // What comes behind a FINAL is another breach (G-13), and so is a welcome without one (G-21).
+        if (rpc === undefined || rpc.isCompleted || rpc.final !== undefined) continue;
+        lab.showCalls([record]);
+        lab.fail(`a call to a listed agent ${endingText(rpc.ending)}`);
       }
     },
   },
@@ -126,11 +150,11 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
   {
     id: 'unnamed-call-gets-default',
     rules: ['G-07'],
-    title: 'A call that names no agent gets the default one, else one of the list.',
+    title: 'A call that names no agent gets the default one, else the first on the list.',
     needs: ['call'],
     run: async (lab) => {
       const agents = await lab.agents();
-      const chosen = agents.find(({ isDefault }) => isDefault)?.id;
+      const chosen = agents.find(({ isDefault }) => isDefault)?.id ?? agents[0]?.id;
       if (agents.length < 2) lab.skip('the list has fewer than two agents');
       const unnamed = lab.call({ agentId: '' });
       const { rpc } = await unnamed.begin();
@@ -142,9 +166,9 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       const own = texts.get(chosen);
       // Ids that change from list to list are another breach (G-06).
       if (own === undefined) return;
-      const heard = welcomeText({ name: '', agentId: '', turns: [{ kind: 'session_start', rpc }], log: lab.log });
+      const heard = welcomeText({ turns: [{ kind: 'session_start', rpc }] });
       const other = [...texts].find(([id, text]) => id !== chosen && text === heard && text !== own);
-      if (other !== undefined) lab.fail('a call that names no agent got the welcome of an agent that is not the default');
+      if (other !== undefined) lab.fail('a call that names no agent got the welcome of another agent than the default, or the first where none is marked');
     },
   },
   {
@@ -157,9 +181,12 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       const { rpc } = await lab
         .call({ organizationId: FOREIGN_ORGANIZATION }, connection)
         .turn('session_start', eventInput('SESSION_START'));
-      if (hasPrompt(rpc) || !isRefused(rpc.ending)) lab.fail('a call of another organization was answered');
+      if (hasPrompt(rpc) || rpc.isCompleted) lab.fail('a call of another organization was answered');
+      if (!NOT_YOURS.includes(rpc.ending?.code ?? status.OK)) lab.fail(`a call of another organization ${endingText(rpc.ending)}`);
       const list = await connection.list(FOREIGN_ORGANIZATION, lab.suspect.timing.answerMs, lab.log);
-      if (!('code' in list) && (list.virtual_agents ?? []).length > 0) lab.fail('the agents were listed for another organization');
+      if ('code' in list) {
+        if (!NOT_YOURS.includes(list.code)) lab.fail(`the list for another organization ${endingText(list)}`);
+      } else if ((list.virtual_agents ?? []).length > 0) lab.fail('the agents were listed for another organization');
     },
   },
 ];
