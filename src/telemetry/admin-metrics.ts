@@ -2,7 +2,7 @@
 // sets only: organizations are never one, so a gauge says how the worst of them is.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'failed', 'overdue', 'forgotten'] as const;
+const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
 const TRANSPORTS = ['grpc', 'websocket'] as const;
 const DELIVERIES = ['taken', 'known', 'outdated', 'unsigned', 'foreign', 'failed'] as const;
 const EVENTS = ['authorized', 'deauthorized'] as const;

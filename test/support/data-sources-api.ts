@@ -6,10 +6,13 @@ import type { DataSource, DataSourceCreate } from '../../src/admin/records.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
 
-/** What goes wrong with the next call of an operation: nothing reaches the platform, or its answer is lost, or it refuses. */
-export type Mishap = 'unreachable' | 'answer_lost' | 'refused' | 'refused_after_all';
+/**
+ * What goes wrong with the next call of an operation: nothing reaches the platform, or its answer is lost, or it refuses;
+ * `late`: it gets no answer, and is carried out by {@link MemoryDataSources.catchUp}.
+ */
+export type Mishap = 'unreachable' | 'answer_lost' | 'late' | 'refused' | 'refused_after_all';
 
-type Operation = 'list' | 'get' | 'create' | 'update';
+type Operation = 'list' | 'get' | 'create' | 'update' | 'delete';
 
 /** One organization's data sources. */
 export class MemoryDataSources implements DataSourcesApi {
@@ -30,8 +33,11 @@ export class MemoryDataSources implements DataSourcesApi {
   readonly ignored = new Set<keyof DataSource>();
   /** What answers to updates leave out. */
   readonly untold = new Set<keyof DataSource>();
+  /** What lists leave out. */
+  readonly hiddenInList = new Set<keyof DataSource>();
   /** What answers leave out. */
   readonly hidden = new Set<keyof DataSource>();
+  readonly #late: (() => unknown)[] = [];
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -47,7 +53,9 @@ export class MemoryDataSources implements DataSourcesApi {
   }
 
   list(): Promise<readonly DataSource[]> {
-    return this.#answer('list', () => [...this.records.values()].map((record) => this.#told(record)));
+    return this.#answer('list', () =>
+      [...this.records.values()].map((record) => ({ ...without(this.#told(record), this.hiddenInList), id: record.id })),
+    );
   }
 
   get(id: string): Promise<DataSource> {
@@ -75,6 +83,18 @@ export class MemoryDataSources implements DataSourcesApi {
     });
   }
 
+  delete(id: string): Promise<void> {
+    return this.#answer('delete', () => {
+      this.#record(id);
+      this.records.delete(id);
+    });
+  }
+
+  /** Carries out what was `late`. */
+  catchUp(): void {
+    for (const work of this.#late.splice(0)) work();
+  }
+
   /** How often an operation was asked for. */
   count(operation: Operation): number {
     return this.asked.filter((each) => each === operation).length;
@@ -90,12 +110,14 @@ export class MemoryDataSources implements DataSourcesApi {
     const mishap = this.isDown ? 'unreachable' : next === -1 ? undefined : this.mishaps.splice(next, 1)[0]?.[1];
     if (mishap === 'unreachable') return Promise.reject(new AppError('platform_unavailable', 'no connection'));
     if (mishap === 'refused') return Promise.reject(refusal(409));
+    if (mishap === 'late') {
+      this.#late.push(work);
+      return Promise.reject(lost());
+    }
     try {
       const done = work();
       if (mishap === 'refused_after_all') return Promise.reject(refusal(409, true));
-      if (mishap === 'answer_lost') {
-        return Promise.reject(new AppError('platform_unavailable', 'the answer was lost', { details: { mayHaveHappened: true } }));
-      }
+      if (mishap === 'answer_lost') return Promise.reject(lost());
       return Promise.resolve(done);
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error('unknown'));
@@ -115,6 +137,10 @@ export class MemoryDataSources implements DataSourcesApi {
 
 function without(record: Partial<DataSource>, members: ReadonlySet<string>): Partial<DataSource> {
   return Object.fromEntries(Object.entries(record).filter(([member]) => !members.has(member)));
+}
+
+function lost(): AppError {
+  return new AppError('platform_unavailable', 'the answer was lost', { details: { mayHaveHappened: true } });
 }
 
 function refusal(status: number, mayHaveHappened = false): AppError {

@@ -50,6 +50,7 @@ export async function keepOnce(
       get: (id, abort) => api.get(id, abort),
       // A nonce that is not written down is not sent: a server that is started after this would refuse its calls.
       create: (create, abort) => (unsaved === undefined ? api.create(create, abort) : Promise.reject(unsaved)),
+      delete: (id, abort) => api.delete(id, abort),
       update: (id, update, abort) => (unsaved === undefined ? api.update(id, update, abort) : Promise.reject(unsaved)),
     },
     observer: { dataSourceChanged: ({ transition }) => void seen.add(transition) },

@@ -259,10 +259,10 @@ export class DataSourceKeeper {
     const { api, journal, clock, times } = this.#options;
     const before = journal.posted;
     if (before !== undefined && clock.nowMs() < registrationDueMs(before.lastMs, times)) throw notSeenYet(before, times);
-    const nonce = await this.#announced();
-    await journal.posting(nonce);
+    let nonce: string;
     let record: DataSource;
     try {
+      nonce = await this.#announced(true);
       record = await api.create(this.#registered(nonce), signal);
     } catch (thrown) {
       if (!mayHaveBeenDone(thrown)) await journal.unposted(before);
@@ -276,7 +276,7 @@ export class DataSourceKeeper {
     const { api, journal, wanted } = this.#options;
     const { id } = before;
     const isFirstTry = journal.known.announced === undefined;
-    const nonce = await this.#announced();
+    const nonce = await this.#announced(false);
     let record: DataSource;
     try {
       record = await api.update(id, { ...this.#registered(nonce), status: 'active' }, signal);
@@ -301,10 +301,10 @@ export class DataSourceKeeper {
    *
    * @throws AppError `store_failed` when it cannot be written down and there is time for another try.
    */
-  async #announced(): Promise<string> {
+  async #announced(isRegistration: boolean): Promise<string> {
     const { journal, wanted } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
-    const unsaved = await journal.announce(nonce, wanted);
+    const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
     // After a restart its token would be refused; but that is better than no token at all.
     const hasTime = this.#served.id !== undefined && this.#expiresAtMs !== undefined && !this.#isAlarmed;

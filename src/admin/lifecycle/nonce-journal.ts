@@ -126,14 +126,7 @@ export class NonceJournal {
     return isOver ? undefined : this.#posted;
   }
 
-  /** Remembers that a registration is about to be sent. @returns as {@link NonceJournal.announce} does. */
-  async posting(nonce: string): Promise<AppError | undefined> {
-    const times = (this.posted?.nonce === nonce ? this.posted.times : 0) + 1;
-    this.#posted = { nonce, lastMs: this.#options.clock.nowMs(), times };
-    return this.#save();
-  }
-
-  /** That registration surely had no effect: all is as it was before it. */
+  /** The last registration surely had no effect: all is as it was before it. */
   async unposted(before: Posted | undefined): Promise<void> {
     this.#posted = before;
     await this.#save();
@@ -142,12 +135,17 @@ export class NonceJournal {
   /**
    * Remembers a nonce that the platform is about to be told, with the values that it is told.
    *
+   * @param isRegistration - whether it is told by a registration, of which each may make a record of its own (R-12).
    * @returns the error when it could not be written: a restart would not know it. Else undefined.
    */
-  async announce(nonce: string, values: RegisteredValues): Promise<AppError | undefined> {
+  async announce(nonce: string, values: RegisteredValues, isRegistration: boolean): Promise<AppError | undefined> {
     const { announced } = this.#known;
     const next = { nonce, values: valuesOf(values) };
-    if (announced !== undefined && isSame(announced, next)) return this.#isWhole ? undefined : this.#save();
+    if (isRegistration) {
+      const times = this.posted?.nonce === nonce ? this.posted.times : 0;
+      this.#posted = { nonce, lastMs: this.#options.clock.nowMs(), times: times + 1 };
+    }
+    if (announced !== undefined && isSame(announced, next)) return this.#isWhole && !isRegistration ? undefined : this.#save();
     // A try with other values may still turn out to have been taken.
     const replaced = announced === undefined ? [] : [{ ...announced, validUntilMs: this.#longest }];
     this.#known = { ...this.#known, announced: next, replaced: this.#replaced(replaced, next) };

@@ -12,6 +12,7 @@ export interface DataSourcesApi {
   get(id: string, signal: AbortSignal): Promise<DataSource>;
   create(create: DataSourceCreate, signal: AbortSignal): Promise<DataSource>;
   update(id: string, update: DataSourceUpdate, signal: AbortSignal): Promise<DataSource>;
+  delete(id: string, signal: AbortSignal): Promise<void>;
 }
 
 /** The data sources and nonces that the token check believes. */
@@ -37,11 +38,12 @@ export interface WantedDataSource {
 }
 
 /** What happened to a data source; a closed set that may be a label of a metric. */
-export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'failed', 'overdue', 'forgotten'] as const;
+export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
 /**
  * `adopted`: found and used as it is; `created`: registered; `repaired`: changed back to what we want; `renewed`: a new
- * token in time; `followed`: somebody else renewed it; `failed`: an attempt failed and is repeated; `overdue`: not renewed
- * although more than half of the lead time is over; `forgotten`: no longer served.
+ * token in time; `followed`: somebody else renewed it; `removed`: a second registration of ours has turned up and is gone
+ * (R-12); `failed`: an attempt failed and is repeated; `overdue`: not renewed although more than half of the lead time is
+ * over; `forgotten`: no longer served.
  */
 export type Transition = (typeof TRANSITIONS)[number];
 

@@ -16,6 +16,8 @@ const JITTER_PART = 0.1;
 const RETRY_JITTER_PART = 0.2;
 /** So many tries are made before a token ends, whatever the platform wants. */
 const LAST_TRIES = 5;
+/** So many pauses between tries a registration whose answer was lost may take to turn up. */
+const REGISTRATION_PAUSES = 5;
 /** So many intervals without a look that went well are an alarm. */
 const ALARM_LOOKS = 3;
 
@@ -33,6 +35,11 @@ export function renewalDueMs(expiresAtMs: number, lifetimeMs: number, { leadMs }
 /** When a renewal that has not come is an alarm, ms since the epoch: half of the lead time is still left then. */
 export function alarmDueMs(expiresAtMs: number, lifetimeMs: number, { leadMs }: LifecycleTimes): number {
   return expiresAtMs - Math.min(leadMs, lifetimeMs / 2) / 2;
+}
+
+/** Until when a registration that was sent then is waited for before another one is sent, ms since the epoch. */
+export function registrationDueMs(sentMs: number, { retryMs }: LifecycleTimes): number {
+  return sentMs + REGISTRATION_PAUSES * retryMs;
 }
 
 /** When looks that do not succeed are an alarm, ms since the epoch. @param wellAtMs - end of the last one that did. */

@@ -224,7 +224,7 @@ describe('a renewal', () => {
     expect(world.api.records.size).toBe(1);
   });
 
-  it('registers once although the answer was lost and the platform was slow to show it (R-12)', async () => {
+  it('registers once although the answer was lost (R-12)', async () => {
     world.api.mishaps.push(['create', 'answer_lost']);
     const keeper = await world.keeper();
     await expect(keeper.start()).rejects.toMatchObject({ code: 'platform_unavailable' });

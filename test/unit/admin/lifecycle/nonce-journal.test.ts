@@ -34,7 +34,7 @@ it('J-05 each nonce keeps the values that its token carries, whatever is configu
   const journal = await open(BEFORE);
   const endMs = clock.nowMs() + 600_000;
   await journal.confirm('ds', { nonce: 'old', values: BEFORE }, endMs);
-  await journal.announce('new', CONFIGURED);
+  await journal.announce('new', CONFIGURED, false);
   expect((await open()).known).toMatchObject({
     current: { nonce: 'old', values: BEFORE },
     announced: { nonce: 'new', values: CONFIGURED },
@@ -49,8 +49,8 @@ it('J-05 each nonce keeps the values that its token carries, whatever is configu
 it('J-05 a nonce that was sent with other values before is known with both', async () => {
   const { clock, open } = surroundings();
   const journal = await open();
-  await journal.announce('sent', BEFORE);
-  await journal.announce('sent', CONFIGURED);
+  await journal.announce('sent', BEFORE, false);
+  await journal.announce('sent', CONFIGURED, false);
   const validUntilMs = clock.nowMs() + 24 * 3_600_000 + 30_000;
   const known = { announced: { nonce: 'sent', values: CONFIGURED }, replaced: [{ nonce: 'sent', values: BEFORE, validUntilMs }] };
   expect([journal.known, (await open()).known]).toEqual([known, known]);
@@ -79,10 +79,10 @@ it('L-09 says that a nonce could not be written, and writes with the next call w
   const journal = await open();
   const endMs = clock.nowMs() + 600_000;
   store.isFull = true;
-  expect(await journal.announce('next', CONFIGURED)).toMatchObject({ code: 'store_failed' });
-  expect(await journal.announce('next', CONFIGURED)).toMatchObject({ code: 'store_failed' });
+  expect(await journal.announce('next', CONFIGURED, false)).toMatchObject({ code: 'store_failed' });
+  expect(await journal.announce('next', CONFIGURED, false)).toMatchObject({ code: 'store_failed' });
   store.isFull = false;
-  expect(await journal.announce('next', CONFIGURED)).toBeUndefined();
+  expect(await journal.announce('next', CONFIGURED, false)).toBeUndefined();
   expect((await open()).known.announced).toMatchObject({ nonce: 'next' });
   store.isFull = true;
   const confirm = () => journal.confirm('ds', { nonce: 'next', values: CONFIGURED }, endMs);
