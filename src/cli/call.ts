@@ -2,21 +2,22 @@
 // it went as expected. Joins the fake platform's caller with a voice; the call itself is the fake platform's business.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { AppError } from '../base/errors.ts';
 import { DEFAULT_LIMITS } from '../fake-platform/call-limits.ts';
 import { placeCall, type CallOptions } from '../fake-platform/caller.ts';
 import type { LineConditions } from '../fake-platform/conditions/line-conditions.ts';
 import { EXPECTATION_FORMS, parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
 import { GrpcConnection } from '../fake-platform/grpc-line.ts';
-import { promptSound, type ChangeRate } from '../fake-platform/prompt-sound.ts';
+import { recordingReader, type ReadRecording } from '../fake-platform/recorded-sound.ts';
 import { callRecording } from '../fake-platform/recording.ts';
 import { resultData, resultLines } from '../fake-platform/result-text.ts';
 import { SCRIPT_OPTIONS, draftScript, prepareScript, type GivenOption } from '../fake-platform/script-draft.ts';
 import { parseTarget } from '../fake-platform/target.ts';
 import { timelineText } from '../fake-platform/timeline-text.ts';
+import { decodeMulaw } from '../speech/g711.ts';
 import { TARGET_FORMS, demandHeaderText, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from './failure.ts';
+import { misuseOf } from './misuse.ts';
 import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
 import { callSeconds, paceOf, repeated, wholeNumber } from './option-values.ts';
 
@@ -97,11 +98,7 @@ async function runCommand(
   given: readonly GivenOption[],
   surroundings: CallSurroundings,
 ): Promise<void> {
-  const misused = (thrown: unknown): never => {
-    const isMisuse = thrown instanceof RangeError || (thrown instanceof AppError && thrown.code === 'prompt_unusable');
-    if (isMisuse) return command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
-    throw thrown;
-  };
+  const misused = misuseOf(command);
   const { access, drafts, expectations, conditions } = await understand(target, flags, given).catch(misused);
   if (flags.list === true) {
     await listAgents(access, flags.json === true, surroundings);
@@ -109,8 +106,10 @@ async function runCommand(
   }
   const voice = await surroundings.openVoice();
   try {
-    const script = await prepareScript(drafts, { ...voice, readFile: readBounded }).catch(misused);
-    const sounds = await Promise.all((flags.hears ?? []).map((file) => knownSound(file, voice.changeRate))).catch(misused);
+    const tools = { ...voice, readFile: readBounded };
+    const recording = recordingReader(tools);
+    const script = await prepareScript(drafts, tools, recording).catch(misused);
+    const sounds = await Promise.all((flags.hears ?? []).map((file) => knownSound(file, recording))).catch(misused);
     const { agent, conversation, hangupAfter, pace } = flags;
     const call: CallOptions = {
       ...access,
@@ -134,9 +133,9 @@ async function runCommand(
   }
 }
 
-/** @throws RangeError or AppError `prompt_unusable` when the file holds no recording. */
-async function knownSound(file: string, changeRate: ChangeRate): Promise<Expectation> {
-  return { written: `hears ${file}`, kind: 'sound', known: promptSound(await readBounded(file), changeRate) };
+/** @throws RangeError with a sentence for the user when the recording cannot be used. */
+async function knownSound(file: string, recording: ReadRecording): Promise<Expectation> {
+  return { written: `hears ${file}`, kind: 'sound', known: decodeMulaw(await recording(file, `--hears ${file}`)) };
 }
 
 interface Understood {

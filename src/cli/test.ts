@@ -2,7 +2,6 @@
 // all passed. Joins the fake platform's scenarios with files, a voice and the terminal.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { AppError } from '../base/errors.ts';
 import { placeCall } from '../fake-platform/caller.ts';
 import { junitReport } from '../fake-platform/scenario/junit.ts';
 import { summaryData, testData } from '../fake-platform/scenario/report-json.ts';
@@ -13,6 +12,7 @@ import { textPattern } from '../fake-platform/text-pattern.ts';
 import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, processSurroundings, readBounded, type CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from './failure.ts';
+import { misuseOf } from './misuse.ts';
 import { paceOf, wholeNumber } from './option-values.ts';
 import { progressBar, progressLines } from './scenarios/progress.ts';
 import { Recordings } from './scenarios/recordings.ts';
@@ -54,7 +54,7 @@ export function testCommand(surroundings: CallSurroundings = processSurroundings
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
     .option('--grep <pattern>', 'only tests whose name holds these words or matches /pattern/i', patternOf)
     .option('--bail', 'begin no more tests after the first failure')
-    .option('--pace <n>', 'so many times as fast as life, 1 to 50', paceOf, 1)
+    .option('--pace <n>', 'so many times as fast as life, 1 to 50; the pace of a test itself wins', paceOf, 1)
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--json', 'print JSON lines: one for each test, then a summary')
     .option('--record-failures <folder>', 'write a stereo WAV of each failed test: left heard, right said')
@@ -64,11 +64,7 @@ export function testCommand(surroundings: CallSurroundings = processSurroundings
 }
 
 async function runCommand(command: Command, files: readonly string[], flags: Flags, surroundings: CallSurroundings): Promise<void> {
-  const misused = (thrown: unknown): never => {
-    const isMisuse = thrown instanceof RangeError || (thrown instanceof AppError && thrown.code === 'prompt_unusable');
-    if (isMisuse) return command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
-    throw thrown;
-  };
+  const misused = misuseOf(command);
   const access = await readAccess(flags.target, flags).catch(misused);
   const found = await findTests(files).catch(misused);
   if (found.problems.length > 0) {
@@ -158,13 +154,15 @@ interface Placing extends Pick<Run, 'access' | 'changeRate'> {
   readonly signal: AbortSignal;
 }
 
-function place({ settings, script }: ReadyTest, { access, ...more }: Placing): Promise<PlacedCall> {
+function place(test: ReadyTest, { access, ...more }: Placing): Promise<PlacedCall> {
+  const { settings, script } = test;
+  const expectations = [...test.welcome, ...test.steps.flatMap((step) => step.expectations), ...test.call];
   return placeCall({
     ...access,
-    ...settings,
     ...more,
+    ...settings,
     script,
-    replySound: 'facts',
+    replySound: expectations.some(({ kind }) => kind === 'sound') ? 'samples' : 'facts',
   });
 }
 

@@ -15,8 +15,17 @@ export type ChangeRate = (samples: Int16Array, fromHz: number, toHz: number) => 
  * @throws AppError `prompt_unusable` when the WAV cannot be read or its rate cannot be changed.
  */
 export function promptSound(audio: Uint8Array, changeRate?: ChangeRate): Int16Array {
-  if (!startsAsWav(audio)) return decodeMulaw(audio);
-  const { samples, sampleRateHz } = readWav(audio);
+  return startsAsWav(audio) ? wavSound(audio, changeRate) : decodeMulaw(audio);
+}
+
+/**
+ * The samples of a WAV at 8 kHz.
+ *
+ * @param changeRate - needed only for another rate.
+ * @throws AppError `prompt_unusable` when it cannot be read; that, or what `changeRate` throws, when its rate cannot be changed.
+ */
+export function wavSound(wav: Uint8Array, changeRate?: ChangeRate): Int16Array {
+  const { samples, sampleRateHz } = readWav(wav);
   if (sampleRateHz === LINE_RATE_HZ) return samples;
   if (changeRate === undefined) {
     throw new AppError('prompt_unusable', `the WAV has ${String(sampleRateHz)} Hz and no resampler was given to play it`, {

@@ -1,11 +1,9 @@
 // The caller's script as a command line says it, option by option, and the way to ready steps. Knows the words of the
 // options; reads no file and speaks no text itself.
 import { parseJson, type JsonObject } from '../base/json.ts';
-import { encodeMulaw } from '../speech/g711.ts';
-import { LINE_RATE_HZ } from '../speech/audio-format.ts';
-import { readWav } from '../speech/wav.ts';
+import { unsendable } from './free-data.ts';
 import { keysOf } from './key.ts';
-import type { ChangeRate } from './prompt-sound.ts';
+import { recordingReader, type RecordingTools } from './recorded-sound.ts';
 import type { Step } from './script.ts';
 
 /** The options that make steps, in the words of the command line. */
@@ -22,17 +20,16 @@ export interface GivenOption {
 }
 
 /** What a script is made with. */
-export interface ScriptTools {
+export interface ScriptTools extends RecordingTools {
   /** µ-law, 8 kHz. */
   readonly speak: (text: string) => Promise<Uint8Array>;
-  readonly readFile: (file: string) => Promise<Uint8Array>;
-  readonly changeRate: ChangeRate;
 }
 
 /** A step whose sound has yet to be spoken or read. */
 export type Draft = { readonly interruptMs?: number; readonly interruptWord?: string } & (
   | { readonly kind: 'say'; readonly text: string }
-  | { readonly kind: 'wav'; readonly file: string }
+  /** `place`: where the file was named, for messages about it. */
+  | { readonly kind: 'wav'; readonly file: string; readonly place: string }
   | Exclude<Step, { readonly kind: 'say' }>
 );
 
@@ -68,7 +65,7 @@ function draftOf(option: Exclude<ScriptOption, 'interrupt'>, value: string): Dra
       if (value.trim() === '') throw new RangeError('--say needs some words');
       return { kind: 'say', text: value };
     case 'wav':
-      return { kind: 'wav', file: value };
+      return { kind: 'wav', file: value, place: `--wav ${value}` };
     case 'press': {
       const keys = keysOf(value);
       if (keys === undefined) throw new RangeError(`--press ${value}: keys are 0 to 9, *, # and A to D`);
@@ -92,7 +89,10 @@ function eventOf(value: string): Draft {
     throw new RangeError(`--event ${value}: write a name, or a name and a JSON object such as bonus={"points":3}`);
   }
   // What JSON text was parsed to is JSON.
-  return { kind: 'send_event', name, parameters: parameters as JsonObject };
+  const data = parameters as JsonObject;
+  const problem = unsendable(data);
+  if (problem !== undefined) throw new RangeError(`--event ${name}: ${problem}`);
+  return { kind: 'send_event', name, parameters: data };
 }
 
 function milliseconds(option: string, value: string): number {
@@ -106,9 +106,14 @@ function milliseconds(option: string, value: string): number {
 /**
  * Speaks the texts and reads the files.
  *
- * @throws what the tools throw; AppError `prompt_unusable` for a file that is no readable WAV.
+ * @param recording - reads the files; default a reader of its own.
+ * @throws RangeError with a sentence for the user when a recording cannot be used; what `speak` throws.
  */
-export async function prepareScript(drafts: readonly Draft[], tools: ScriptTools): Promise<readonly Step[]> {
+export async function prepareScript(
+  drafts: readonly Draft[],
+  tools: ScriptTools,
+  recording = recordingReader(tools),
+): Promise<readonly Step[]> {
   const steps: Step[] = [];
   for (const draft of drafts) {
     const { interruptMs, interruptWord } = draft;
@@ -117,13 +122,9 @@ export async function prepareScript(drafts: readonly Draft[], tools: ScriptTools
       ...(interruptWord === undefined ? {} : { interruptWord }),
     };
     if (draft.kind === 'say') steps.push({ kind: 'say', label: `"${draft.text}"`, mulaw: await tools.speak(draft.text), ...interrupt });
-    else if (draft.kind === 'wav') steps.push({ kind: 'say', label: draft.file, mulaw: await wavSpeech(draft.file, tools), ...interrupt });
+    else if (draft.kind === 'wav')
+      steps.push({ kind: 'say', label: draft.file, mulaw: await recording(draft.file, draft.place), ...interrupt });
     else steps.push(draft);
   }
   return steps;
-}
-
-async function wavSpeech(file: string, { readFile, changeRate }: ScriptTools): Promise<Uint8Array> {
-  const { samples, sampleRateHz } = readWav(await readFile(file));
-  return encodeMulaw(sampleRateHz === LINE_RATE_HZ ? samples : changeRate(samples, sampleRateHz, LINE_RATE_HZ));
 }

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { callRecording } from '../../fake-platform/recording.ts';
-import type { PlannedTest } from '../../fake-platform/scenario/plan.ts';
+import type { TestFrame } from '../../fake-platform/scenario/plan.ts';
 import type { TestResult } from '../../fake-platform/scenario/run.ts';
 
 /** Which calls are kept, and where. */
@@ -14,10 +14,10 @@ export interface RecordingChoice {
 /** Writes the recordings of a run. */
 export class Recordings {
   readonly #choice: RecordingChoice;
-  readonly #names = new Map<PlannedTest, string>();
+  readonly #names = new Map<TestFrame, string>();
 
   /** @param tests - in their order, which decides the names: those of two runs can be compared, whichever call was over first. */
-  constructor(choice: RecordingChoice, tests: readonly PlannedTest[]) {
+  constructor(choice: RecordingChoice, tests: readonly TestFrame[]) {
     this.#choice = choice;
     const taken = new Set<string>();
     for (const test of tests) {

@@ -1,10 +1,13 @@
 // The files and folders that a user names as tests to be run, or as a list of what is wrong and where.
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Expectation } from '../../fake-platform/expectation.ts';
+import { recordingReader, type ReadRecording } from '../../fake-platform/recorded-sound.ts';
 import { prepareScript, type ScriptTools } from '../../fake-platform/script-draft.ts';
 import { planTests, type PlannedTest } from '../../fake-platform/scenario/plan.ts';
 import { readScenarios } from '../../fake-platform/scenario/read.ts';
 import type { ReadyTest } from '../../fake-platform/scenario/run.ts';
+import { decodeMulaw } from '../../speech/g711.ts';
 import { isFileError, readBounded } from '../call-surroundings.ts';
 
 const ENDINGS = new Set(['.yaml', '.yml', '.json']);
@@ -14,7 +17,7 @@ const MAX_FILES = 1000;
 /** What was found. */
 export interface FoundTests {
   readonly tests: readonly PlannedTest[];
-  /** Lines such as `front-desk.yaml:12  tests[0].stepz: unknown field …`. */
+  /** Lines such as `front-desk.yaml:12:5  tests[0].stepz: unknown field …`. */
   readonly problems: readonly string[];
 }
 
@@ -33,10 +36,10 @@ export async function findTests(places: readonly string[]): Promise<FoundTests> 
     const bytes = await readBounded(file);
     if (bytes.length > MAX_FILE_BYTES) throw new RangeError(`${file} is larger than ${String(MAX_FILE_BYTES)} bytes`);
     const read = readScenarios(new TextDecoder().decode(bytes));
-    if ('file' in read) tests.push(...planTests(read.file, file, read.lines));
+    if ('file' in read) tests.push(...planTests(read.file, file, read.placeOf));
     else
-      for (const { line, field, message } of read.problems)
-        problems.push(`${file}:${String(line)}  ${field === '' ? '' : `${field}: `}${message}`);
+      for (const { at, field, message } of read.problems)
+        problems.push(`${file}:${String(at.line)}:${String(at.column)}  ${field === '' ? '' : `${field}: `}${message}`);
   }
   return { tests, problems };
 }
@@ -56,9 +59,9 @@ async function filesAt(place: string): Promise<readonly string[]> {
 }
 
 /**
- * Speaks the texts and reads the recordings of all tests; a text that several of them say is spoken once.
+ * Speaks the texts and reads the recordings of all tests, each once.
  *
- * @throws what the tools throw.
+ * @throws RangeError with a sentence for the user when a recording cannot be used; what `speak` throws.
  */
 export async function readyTests(tests: readonly PlannedTest[], tools: ScriptTools): Promise<readonly ReadyTest[]> {
   const spoken = new Map<string, Promise<Uint8Array>>();
@@ -67,7 +70,27 @@ export async function readyTests(tests: readonly PlannedTest[], tools: ScriptToo
     spoken.set(text, known);
     return known;
   };
+  const recording = recordingReader(tools);
   const ready: ReadyTest[] = [];
-  for (const test of tests) ready.push({ ...test, script: await prepareScript(test.drafts, { ...tools, speak }) });
+  for (const { drafts, ...test } of tests) {
+    const script = await prepareScript(drafts, { ...tools, speak }, recording);
+    const steps: ReadyTest['steps'][number][] = [];
+    for (const { label, expectations } of test.steps)
+      steps.push({ label, expectations: await readyExpectations(expectations, recording) });
+    const welcome = await readyExpectations(test.welcome, recording);
+    ready.push({ ...test, script, welcome, steps, call: await readyExpectations(test.call, recording) });
+  }
+  return ready;
+}
+
+async function readyExpectations(planned: PlannedTest['call'], recording: ReadRecording): Promise<readonly Expectation[]> {
+  const ready: Expectation[] = [];
+  for (const expectation of planned) {
+    if (expectation.kind !== 'recording') ready.push(expectation);
+    else {
+      const { written, file, place } = expectation;
+      ready.push({ written, kind: 'sound', known: decodeMulaw(await recording(file, place)) });
+    }
+  }
   return ready;
 }

@@ -24,11 +24,17 @@ function heard(description: string) {
     .optional();
 }
 
+const RECORDING = words('A WAV file of any rate; its path starts at the folder of this file.');
+
 const COUNT = z.number({ error: 'give a whole number' }).int({ error: 'give a whole number' }).min(0).max(1000);
 
 /** Fields that the whole call and one step share. */
 const SHARED = {
   heard: heard('What the server says, as far as it sends the text of its prompts; several texts in the order they are heard in.'),
+  hears: z
+    .union([RECORDING, z.array(RECORDING).min(1).max(20)], { error: 'write a file, or a list of files' })
+    .describe('Recordings of which each stands in one reply, sample by sample, as a phone plays them.')
+    .optional(),
   not_heard: heard('What the server must not say.'),
   prompts: z
     .union(
@@ -44,7 +50,7 @@ const SHARED = {
     .describe('How many prompts are heard. A reply that is streamed in pieces counts as one prompt.')
     .optional(),
   latency_below_ms: milliseconds(
-    'Every reply begins sooner than this after the end of what the caller did. ms of the caller.',
+    'Every reply begins sooner than this after the end of what the caller did, in real time at every pace.',
     1,
   ).optional(),
   gap_below_ms: milliseconds('No silence between two sounds of one reply is as long as this.', 1).optional(),
@@ -65,8 +71,19 @@ const SHARED = {
     .optional(),
 };
 
-/** What is expected of a step or of the welcome. */
-export const STEP_EXPECTATIONS = fields('an expectation of a step', SHARED);
+/** What is expected of a step. */
+export const STEP_EXPECTATIONS = fields('an expectation of a step', {
+  ...SHARED,
+  dropped: z
+    .literal(true, { error: 'write true, or leave it out' })
+    .describe(
+      'The platform drops keys of this step, or all of its speech, as during a prompt that may not be interrupted. Without it the platform must take them.',
+    )
+    .optional(),
+});
+
+/** What is expected of the welcome. */
+export const WELCOME_EXPECTATIONS = fields('an expectation of the welcome', SHARED);
 
 /** What is expected of the whole call. */
 export const CALL_EXPECTATIONS = fields('an expectation of a call', {

@@ -7,58 +7,92 @@ import type { Expectation } from '../expectation.ts';
 import { keysOf } from '../key.ts';
 import type { Draft } from '../script-draft.ts';
 import type { CallExpectations, StepExpectations } from './expectation-fields.ts';
+import { fieldName, type PlaceOf } from './read.ts';
 import { lineConditions, type ScenarioFile, type ScenarioSettings, type ScenarioStep, type ScenarioTest } from './schema.ts';
 
-/** What is expected of one step, and what the step is called in messages. */
-export interface PlannedStep {
-  readonly label: string;
-  readonly expectations: readonly Expectation[];
+/** An expectation whose recording has yet to be read; `place` says where it was named. */
+export interface RecordingExpectation {
+  readonly written: string;
+  readonly kind: 'recording';
+  readonly file: string;
+  readonly place: string;
 }
 
-/** A test that can be run once its drafts are spoken. */
-export interface PlannedTest {
+/** What is expected of which part of a call. */
+export interface TestExpectations<One> {
+  readonly welcome: readonly One[];
+  /** As many as there are steps in the script; `label` is what the step is called in messages. */
+  readonly steps: readonly { readonly label: string; readonly expectations: readonly One[] }[];
+  readonly call: readonly One[];
+}
+
+/** What every test is, whether or not its sounds are ready. */
+export interface TestFrame {
   readonly name: string;
   /** The file as it was named, and the line on which the test begins. */
   readonly file: string;
   readonly line: number;
   readonly settings: Pick<
     CallOptions,
-    'sessionStart' | 'allowPartial' | 'hangUpAtMs' | 'conditions' | 'habits' | 'limits' | 'vendorConfig' | 'agentId'
+    'sessionStart' | 'allowPartial' | 'hangUpAtMs' | 'conditions' | 'habits' | 'limits' | 'pace' | 'vendorConfig' | 'agentId'
   > & { readonly organizationId?: string };
+}
+
+/** A test that can be run once its drafts are spoken and its recordings are read. */
+export interface PlannedTest extends TestFrame, TestExpectations<Expectation | RecordingExpectation> {
   readonly drafts: readonly Draft[];
-  readonly welcome: readonly Expectation[];
-  /** As many as there are drafts. */
-  readonly steps: readonly PlannedStep[];
-  readonly call: readonly Expectation[];
 }
 
 /**
  * All tests of a file, in order.
  *
  * @param name - of the file; recordings that it names start at its folder.
- * @param lines - on which its tests begin.
+ * @param placeOf - where its parts stand.
  */
-export function planTests(file: ScenarioFile, name: string, lines: readonly number[]): readonly PlannedTest[] {
-  return file.tests.map((test, index) => plannedTest(test, file.defaults ?? {}, name, lines[index] ?? 1));
+export function planTests(file: ScenarioFile, name: string, placeOf: PlaceOf): readonly PlannedTest[] {
+  const find: Find = (recording, part) => {
+    const { line, column } = placeOf(part);
+    return {
+      file: path.isAbsolute(recording) ? recording : path.join(path.dirname(name), recording),
+      place: `${name}:${String(line)}:${String(column)}  ${fieldName(part)}`,
+    };
+  };
+  return file.tests.map((test, index) => ({
+    name: test.name,
+    file: name,
+    line: placeOf(['tests', index]).line,
+    ...plannedTest(test, file.defaults ?? {}, ['tests', index], find),
+  }));
 }
 
-function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, file: string, line: number): PlannedTest {
+/** Where a path leads in a file of scenarios. */
+type Path = readonly (string | number)[];
+/** The file of a recording, and the place where it is named. */
+type Find = (recording: string, part: Path) => { readonly file: string; readonly place: string };
+
+function plannedTest(
+  test: ScenarioTest,
+  defaults: ScenarioSettings,
+  at: Path,
+  find: Find,
+): Omit<PlannedTest, 'name' | 'file' | 'line'> {
   const settings: ScenarioSettings = { ...defaults, ...test, expect: { ...defaults.expect, ...test.expect } };
   const steps = test.steps ?? [];
+  const callAt = test.expect?.hears === undefined ? ['defaults', 'expect'] : [...at, 'expect'];
   return {
-    name: test.name,
-    file,
-    line,
     settings: callSettings(settings),
-    drafts: steps.map((step) => plannedDraft(step, path.dirname(file))),
-    welcome: stepExpectations(test.welcome),
-    steps: steps.map((step) => ({ label: stepLabel(step), expectations: [...interruption(step), ...stepExpectations(step.expect)] })),
-    call: callExpectations(settings.expect ?? {}),
+    drafts: steps.map((step, index) => plannedDraft(step, (file) => find(file, [...at, 'steps', index, 'wav']))),
+    welcome: stepExpectations(test.welcome, [...at, 'welcome'], find),
+    steps: steps.map((step, index) => ({
+      label: stepLabel(step),
+      expectations: [...interruption(step), ...input(step), ...stepExpectations(step.expect, [...at, 'steps', index, 'expect'], find)],
+    })),
+    call: callExpectations(settings.expect ?? {}, callAt, find),
   };
 }
 
 function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
-  const { agent, organization, session, vendor_config, allow_partial, habits, line, limits, hang_up_at_ms } = settings;
+  const { agent, organization, session, vendor_config, allow_partial, habits, line, limits, pace, hang_up_at_ms } = settings;
   return {
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(organization === undefined ? {} : { organizationId: organization }),
@@ -72,21 +106,24 @@ function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
       ...(limits?.connect_ms === undefined ? {} : { connectMs: limits.connect_ms }),
       ...(limits?.answer_ms === undefined ? {} : { answerMs: limits.answer_ms }),
     },
+    ...(pace === undefined ? {} : { pace }),
     ...(hang_up_at_ms === undefined ? {} : { hangUpAtMs: hang_up_at_ms }),
   };
 }
 
-function plannedDraft(step: ScenarioStep, folder: string): Draft {
+type FindWav = (recording: string) => ReturnType<Find>;
+
+function plannedDraft(step: ScenarioStep, find: FindWav): Draft {
   return {
-    ...plannedAction(step, folder),
+    ...plannedAction(step, find),
     ...(step.interrupt_after_ms === undefined ? {} : { interruptMs: step.interrupt_after_ms }),
     ...(step.interrupt_at === undefined ? {} : { interruptWord: step.interrupt_at }),
   };
 }
 
-function plannedAction({ say, wav, press, wait_ms, send_event, hang_up }: ScenarioStep, folder: string): Draft {
+function plannedAction({ say, wav, press, wait_ms, send_event, hang_up }: ScenarioStep, find: FindWav): Draft {
   if (say !== undefined) return { kind: 'say', text: say };
-  if (wav !== undefined) return { kind: 'wav', file: path.join(folder, wav) };
+  if (wav !== undefined) return { kind: 'wav', ...find(wav) };
   if (press !== undefined) return { kind: 'press', keys: keysOf(press) ?? [] };
   if (wait_ms !== undefined) return { kind: 'wait', waitMs: wait_ms };
   if (send_event !== undefined) return { kind: 'send_event', name: send_event.name, parameters: send_event.parameters ?? {} };
@@ -107,17 +144,28 @@ function interruption({ interrupt_after_ms, interrupt_at }: ScenarioStep): reado
   return interrupt_at === undefined ? [] : [{ kind: 'interruption', written: `interrupt_at "${interrupt_at}"` }];
 }
 
-function callExpectations(expected: CallExpectations): readonly Expectation[] {
-  const { allowed_findings: allowed = [] } = expected;
-  return [...stepExpectations(expected), { kind: 'no_findings', written: 'no breach of the contract', allowed }];
+/** What the caller says or presses is taken, unless the test says that it is not. */
+function input({ say, wav, press, expect }: ScenarioStep): readonly Expectation[] {
+  if ((say ?? wav ?? press) === undefined) return [];
+  const isTaken = expect?.dropped !== true;
+  return [{ kind: 'input', written: isTaken ? 'the platform takes the input' : 'dropped', isTaken }];
 }
 
-function stepExpectations(expected: StepExpectations = {}): readonly Expectation[] {
-  const { heard, not_heard, prompts, latency_below_ms, gap_below_ms, not_clipped, ends, with_data } = expected;
-  const expectations: Expectation[] = [];
+function callExpectations(expected: CallExpectations, at: Path, find: Find): PlannedTest['call'] {
+  const { allowed_findings: allowed = [] } = expected;
+  return [...stepExpectations(expected, at, find), { kind: 'no_findings', written: 'no breach of the contract', allowed }];
+}
+
+function stepExpectations(expected: StepExpectations = {}, at: Path, find: Find): PlannedTest['welcome'] {
+  const { heard, hears, not_heard, prompts, latency_below_ms, gap_below_ms, not_clipped, ends, with_data } = expected;
+  const expectations: PlannedTest['welcome'][number][] = [];
   for (const text of listed(heard)) expectations.push({ kind: 'text', written: `heard ${quoted(text)}`, pattern: textPattern(text) });
   for (const text of listed(not_heard))
     expectations.push({ kind: 'no_text', written: `not_heard ${quoted(text)}`, pattern: textPattern(text) });
+  for (const [index, file] of listed(hears).entries()) {
+    const part = typeof hears === 'string' ? [...at, 'hears'] : [...at, 'hears', index];
+    expectations.push({ kind: 'recording', written: `hears ${file}`, ...find(file, part) });
+  }
   if (prompts !== undefined) {
     const { at_least: least = 0, at_most: most = Infinity } =
       typeof prompts === 'number' ? { at_least: prompts, at_most: prompts } : prompts;

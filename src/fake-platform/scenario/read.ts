@@ -5,50 +5,57 @@ import type { z } from 'zod';
 import { isTooDeep, tooDeepLine } from './nesting.ts';
 import { SCENARIO_FILE, type ScenarioFile } from './schema.ts';
 
+/** A place in a text; both are counted from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Finds the innermost part of a path that stands in the file. */
+export type PlaceOf = (path: readonly PropertyKey[]) => Place;
+
 /** Something wrong in a file. */
 export interface ScenarioProblem {
-  /** Counted from 1. */
-  readonly line: number;
+  readonly at: Place;
   /** The field, such as `tests[2].steps[0].press`; empty for the whole file. */
   readonly field: string;
   /** What is wrong and what is allowed. */
   readonly message: string;
 }
 
-/** A file that can be used, with the line on which each of its tests begins; or what is wrong with it. */
+/** A file that can be used, and where its parts stand; or what is wrong with it. */
 export type ReadScenarios =
-  | { readonly file: ScenarioFile; readonly lines: readonly number[] }
+  | { readonly file: ScenarioFile; readonly placeOf: PlaceOf }
   | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
 /** Most problems told at once. */
 const MAX_PROBLEMS = 50;
+const START: Place = { line: 1, column: 1 };
 const TOO_DEEP = 'this nests too deep for a scenario';
 
 /** Reads a file, YAML or JSON. */
 export function readScenarios(text: string): ReadScenarios {
   const deep = tooDeepLine(text);
-  if (deep !== undefined) return { problems: [{ line: deep, field: '', message: TOO_DEEP }] };
+  if (deep !== undefined) return { problems: [{ at: { line: deep, column: 1 }, field: '', message: TOO_DEEP }] };
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent' });
   const [error] = document.errors;
   if (error !== undefined) {
-    return { problems: [{ line: lines.linePos(error.pos[0]).line, field: '', message: `this is no YAML or JSON: ${error.message}` }] };
+    return { problems: [{ at: placeAt(lines, error.pos[0]), field: '', message: `this is no YAML or JSON: ${error.message}` }] };
   }
   const data = dataOf(document);
   if (data === undefined) {
-    return { problems: [{ line: 1, field: '', message: 'an alias points nowhere, into itself, or multiplies too often: write it out' }] };
+    return { problems: [{ at: START, field: '', message: 'an alias points nowhere, into itself, or multiplies too often: write it out' }] };
   }
-  if (isTooDeep(data.value)) return { problems: [{ line: 1, field: '', message: TOO_DEEP }] };
+  if (isTooDeep(data.value)) return { problems: [{ at: START, field: '', message: TOO_DEEP }] };
   const parsed = SCENARIO_FILE.safeParse(data.value);
-  const lineAt = (path: readonly PropertyKey[]): number => lineOf(document, lines, path);
-  if (parsed.success) {
-    return { file: parsed.data, lines: parsed.data.tests.map((_, index) => lineAt(['tests', index])) };
-  }
+  const placeOf: PlaceOf = (path) => placeAt(lines, offsetOf(document, path));
+  if (parsed.success) return { file: parsed.data, placeOf };
   const [first, ...rest] = parsed.error.issues
     .flatMap(flattened)
     .slice(0, MAX_PROBLEMS)
-    .map((issue) => problemOf(issue, lineAt));
-  return { problems: [first ?? { line: 1, field: '', message: 'this is no file of scenarios' }, ...rest] };
+    .map((issue) => problemOf(issue, placeOf));
+  return { problems: [first ?? { at: START, field: '', message: 'this is no file of scenarios' }, ...rest] };
 }
 
 /** The document as data; undefined when its aliases cannot be followed. */
@@ -75,16 +82,26 @@ function flattened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   return inner === undefined ? [issue] : inner.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
-function problemOf(issue: z.core.$ZodIssue, lineAt: (path: readonly PropertyKey[]) => number): ScenarioProblem {
+function problemOf(issue: z.core.$ZodIssue, placeOf: PlaceOf): ScenarioProblem {
   const place = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
-  const field = place
-    .map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`))
-    .join('');
-  return { line: lineAt(place), field, message: issue.message };
+  return { at: placeOf(place), field: fieldName(place), message: issue.message };
 }
 
-/** The line of the innermost part of a path that exists, keys rather than values. */
-function lineOf(document: Document.Parsed, lines: LineCounter, path: readonly PropertyKey[]): number {
+/** A path in words, such as `tests[2].steps[0].press`. */
+export function fieldName(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`))
+    .join('');
+}
+
+/** Both are 0 for an empty text, in which nothing stands anywhere. */
+function placeAt(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+/** Where the innermost part of a path that exists begins, keys rather than values. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
   let offset = 0;
   let node: unknown = document.contents;
   const note = (found: unknown): void => {
@@ -100,5 +117,5 @@ function lineOf(document: Document.Parsed, lines: LineCounter, path: readonly Pr
     note(isPair(item) ? item.key : item);
     node = isPair(item) ? item.value : item;
   }
-  return lines.linePos(offset).line;
+  return offset;
 }

@@ -7,7 +7,7 @@ export function testData({ test, round, status, failures, call, tookMs, recordin
   const { file, line, name } = test;
   return {
     ...{ file, line, name, round, status, failures, tookMs: Math.round(tookMs), recordings },
-    ...(call === undefined ? {} : { call: callData(call) }),
+    ...(call === undefined ? {} : { pace: call.pace, call: callData(call) }),
     ...(call === undefined || status === 'passed' ? {} : { timeline: call.timeline }),
   };
 }

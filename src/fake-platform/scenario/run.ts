@@ -5,11 +5,12 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { CallResult } from '../caller.ts';
 import type { Step } from '../script.ts';
-import type { PlannedTest } from './plan.ts';
+import type { Expectation } from '../expectation.ts';
+import type { TestExpectations, TestFrame } from './plan.ts';
 import { failuresOf, type TestFailure } from './verdict.ts';
 
-/** A test whose steps are ready audio. */
-export interface ReadyTest extends PlannedTest {
+/** A test whose sounds are ready. */
+export interface ReadyTest extends TestFrame, TestExpectations<Expectation> {
   readonly script: readonly Step[];
 }
 

@@ -2,12 +2,16 @@
 // accepted, of the types, and of docs/scenario.schema.json.
 import { z } from 'zod';
 import { checkConditions, type LineConditions } from '../conditions/line-conditions.ts';
+import { unsendable } from '../free-data.ts';
 import { keysOf } from '../key.ts';
-import { CALL_EXPECTATIONS, STEP_EXPECTATIONS } from './expectation-fields.ts';
+import { CALL_EXPECTATIONS, STEP_EXPECTATIONS, WELCOME_EXPECTATIONS } from './expectation-fields.ts';
 import { fields, milliseconds, words } from './fields.ts';
 
 const YES = { error: 'write true, or leave it out' };
-const DATA = z.record(z.string(), z.json(), { error: 'write name: value' });
+const DATA = z.record(z.string(), z.json(), { error: 'write name: value' }).superRefine((data, context) => {
+  const problem = unsendable(data);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
 
 /** What a step does; each has exactly one of these. */
 const ACTIONS = ['say', 'wav', 'press', 'wait_ms', 'stay_silent', 'send_event', 'hang_up'] as const;
@@ -106,6 +110,12 @@ const SETTINGS = {
   })
     .describe('What ends a call that does not end by itself.')
     .optional(),
+  pace: z
+    .number({ error: 'give a number from 1 to 50' })
+    .min(1, { error: 'give a number from 1 to 50' })
+    .max(50, { error: 'give a number from 1 to 50' })
+    .describe('The call goes so many times as fast as life, whatever `--pace` says.')
+    .optional(),
   hang_up_at_ms: milliseconds('The caller hangs up at this time of the call, whatever happens then.').optional(),
   expect: CALL_EXPECTATIONS.describe('What must be true of the whole call.').optional(),
 };
@@ -113,7 +123,7 @@ const SETTINGS = {
 const TEST = fields('a test', {
   name: words('Name of the test; one name stands once in a file.', 200),
   ...SETTINGS,
-  welcome: STEP_EXPECTATIONS.describe('What must be heard before the first step.').optional(),
+  welcome: WELCOME_EXPECTATIONS.describe('What must be heard before the first step.').optional(),
   steps: STEPS.optional(),
 });
 

@@ -1,7 +1,8 @@
 // Whether a call did what its test expects: of the welcome, of every step, and of the whole. Knows results, places no calls.
 import type { CallResult } from '../caller.ts';
 import { unmetExpectations, type Expectable, type Unmet } from '../expectation-check.ts';
-import type { PlannedTest } from './plan.ts';
+import type { Expectation } from '../expectation.ts';
+import type { TestExpectations } from './plan.ts';
 
 /** One thing that was not as expected. */
 export interface TestFailure extends Unmet {
@@ -10,10 +11,10 @@ export interface TestFailure extends Unmet {
 }
 
 /** Everything that was not as expected, in the order of the test; empty when the test has passed. */
-export function failuresOf(test: Pick<PlannedTest, 'welcome' | 'steps' | 'call'>, call: CallResult): readonly TestFailure[] {
+export function failuresOf(test: TestExpectations<Expectation>, call: CallResult): readonly TestFailure[] {
   const { steps: marks } = call;
   const failures: TestFailure[] = [];
-  const judge = (place: string, expectations: PlannedTest['call'], part: Expectable): void => {
+  const judge = (place: string, expectations: readonly Expectation[], part: Expectable): void => {
     failures.push(...unmetExpectations(expectations, part).map((unmet) => ({ place, ...unmet })));
   };
   judge('welcome', test.welcome, partOf(call, 0, marks[0]?.fromTurn));
@@ -27,23 +28,24 @@ export function failuresOf(test: Pick<PlannedTest, 'welcome' | 'steps' | 'call'>
     }
     judge(place, step.expectations, {
       ...partOf(call, mark.fromTurn, marks[index + 1]?.fromTurn),
-      isInterruption: mark.isInterruption,
+      mark,
     });
   }
   judge('call', test.call, call);
-  // Fatal findings have said why; a call that was lost or given up without one must not pass either.
+  // A breach that the test allows can still be what the call failed by.
   const mayPass = call.outcome !== 'failed' || failures.length > 0;
   return mayPass ? failures : [...failures, { place: 'call', expected: 'the call is held to its end', found: 'it failed' }];
 }
 
 /** The part of a call from one RPC up to, and without, another. */
-function partOf({ replies, terminal, outcome }: CallResult, fromTurn: number, toTurn = Infinity): Expectable {
+function partOf({ replies, terminal, outcome, pace }: CallResult, fromTurn: number, toTurn = Infinity): Expectable {
   const own = replies.filter(({ turn }) => turn >= fromTurn && turn < toTurn);
   const ends = toTurn === Infinity || (terminal !== undefined && terminal.turn >= fromTurn && terminal.turn < toTurn);
   return {
     outcome: ends ? outcome : 'open',
-    heardTexts: own.flatMap(({ texts }) => texts),
+    heardTexts: own.flatMap(({ texts, wasHeard }) => (wasHeard ? texts : [])),
     replies: own,
+    pace,
     terminal: ends ? terminal : undefined,
   };
 }

@@ -8,7 +8,7 @@ import { scaledClock } from '../../../src/base/scaled-clock.ts';
 import type { CallSurroundings } from '../../../src/cli/call-surroundings.ts';
 import { testCommand } from '../../../src/cli/test.ts';
 import { EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
-import { readWavLayout } from '../../../src/speech/wav.ts';
+import { mulawWav, readWavLayout } from '../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../support/call-lab.ts';
 import { listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
@@ -121,8 +121,8 @@ describe('parley test', () => {
     const { code, complaints } = await run([]);
     expect(code).toBe(2);
     expect(complaints).toEqual([
-      expect.stringMatching(/bad\.yml:3 {2}tests\[0\]\.stepz: unknown field "stepz"; a test has name, /u),
-      expect.stringMatching(/bad\.yml:4 {2}tests\[1\]\.name: another test of this file has the same name/u),
+      expect.stringMatching(/bad\.yml:3:5 {2}tests\[0\]\.stepz: unknown field "stepz"; a test has name, /u),
+      expect.stringMatching(/bad\.yml:4:5 {2}tests\[1\]\.name: another test of this file has the same name/u),
     ]);
     expect(server.turns).toEqual([]);
   });
@@ -175,7 +175,26 @@ describe('parley test', () => {
   it('says why a step cannot be done whose recording is no WAV', async () => {
     await writeFile(path.join(folder, 'scenarios/brief.yaml'), 'tests: [{ name: a, steps: [{ wav: brief.yaml }] }]');
     const { code, complaints } = await run([]);
-    expect([code, complaints.join()]).toEqual([2, expect.stringMatching(/no WAV|RIFF|WAV/u)]);
+    const place = /brief\.yaml:1:30 {2}tests\[0\]\.steps\[0\]\.wav: .*RIFF/u;
+    expect([code, complaints.join()]).toEqual([2, expect.stringMatching(place)]);
+  });
+
+  it('compares what was heard with recordings, at the pace of the test', async () => {
+    await writeFile(path.join(folder, 'scenarios/welcome.wav'), mulawWav(tone(300)));
+    await writeFile(path.join(folder, 'scenarios/other.wav'), mulawWav(tone(300).map((sample) => sample ^ 0x10)));
+    const tests = [
+      '{ name: good, pace: 2, welcome: { hears: welcome.wav }, expect: { hears: [welcome.wav] } }',
+      `{ name: bad, welcome: { hears: ${path.join(folder, 'scenarios/other.wav')} } }`,
+    ];
+    await writeFile(path.join(folder, 'scenarios/brief.yaml'), `tests: [${tests.join()}]`);
+    const { printed } = await run(['--json']);
+    const results = printed.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(results.find(({ name }) => name === 'good')).toMatchObject({ status: 'passed', pace: 2 });
+    expect(results.find(({ name }) => name === 'bad')).toMatchObject({
+      status: 'failed',
+      failures: [{ place: 'welcome', found: 'no reply begins to sound like it' }],
+    });
+    expect(JSON.stringify(results)).not.toContain('pieces');
   });
 
   it('stops every call upon Ctrl-C, says how far it came, and ends with 130', async () => {

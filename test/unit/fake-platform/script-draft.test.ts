@@ -48,6 +48,6 @@ describe('a script on the command line', () => {
   });
 
   it('refuses a file that is no WAV', async () => {
-    await expect(prepareScript(draftScript(given('wav bad.wav')), tools)).rejects.toMatchObject({ code: 'prompt_unusable' });
+    await expect(prepareScript(draftScript(given('wav bad.wav')), tools)).rejects.toThrow(/^--wav bad\.wav: .*RIFF/u);
   });
 });

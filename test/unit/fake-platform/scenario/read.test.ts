@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { packageRoot } from '../../../../src/base/package-root.ts';
-import { readScenarios } from '../../../../src/fake-platform/scenario/read.ts';
+import { readScenarios, type Place } from '../../../../src/fake-platform/scenario/read.ts';
 import { scenarioJsonSchema } from '../../../../src/fake-platform/scenario/schema.ts';
 
-/** Problems as `line field: message`. */
+/** Problems as `line:column field: message`. */
 function problemsOf(text: string): readonly string[] {
   const read = readScenarios(text);
-  return 'file' in read ? [] : read.problems.map(({ line, field, message }) => `${String(line)} ${field}: ${message}`);
+  return 'file' in read ? [] : read.problems.map(({ at, field, message }) => `${String(at.line)}:${String(at.column)} ${field}: ${message}`);
 }
 
 /** A file with one test that has these lines. */
@@ -38,43 +38,52 @@ describe('files of scenarios', () => {
   it('are read with the line of each test, from YAML and from JSON', () => {
     const read = readScenarios(SAMPLE);
     if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
-    expect(read.lines).toEqual([4, 12]);
+    expect([0, 1].map((index) => read.placeOf(['tests', index]))).toEqual([
+      { line: 4, column: 5 },
+      { line: 12, column: 5 },
+    ]);
+    expect(read.placeOf(['tests', 0, 'steps', 0, 'interrupt_after_ms'])).toEqual({ line: 8, column: 9 });
     expect(read.file.tests.map(({ name }) => name)).toEqual(['first', 'second']);
     const json = readScenarios(JSON.stringify(read.file, undefined, '\t'));
     expect('file' in json && json.file).toEqual(read.file);
   });
 
   it.each([
-    ['', '1 : a file must be written as fields: $schema, defaults, tests'],
-    ['tests: []', '1 tests: a file holds at least one test'],
-    ['tests: one', '1 tests: write a list of tests'],
-    ['tests: [}', '1 : this is no YAML or JSON: '],
-    ['a: 1\na: 2', '2 : this is no YAML or JSON: Map keys must be unique'],
-    ['tests: *nobody', '1 : an alias points nowhere'],
-    ['tests: &a [*a]', '1 : an alias points nowhere'],
-    [oneTest('stepz: []'), '3 tests[0].stepz: unknown field "stepz"; a test has name, agent,'],
-    [oneTest('steps:', '  - press: 1'), '4 tests[0].steps[0].press: write a text; one that looks like a number goes in quotes'],
-    [oneTest('steps:', '  - press: 12x'), '4 tests[0].steps[0].press: keys are 0 to 9'],
-    [oneTest('steps:', '  - {}'), '4 tests[0].steps[0]: a step does exactly one of say, wav,'],
-    [oneTest('steps:', '  - say: a', '    wav: b'), '4 tests[0].steps[0]: a step does exactly one of'],
-    [oneTest('steps:', '  - stay_silent: no'), '4 tests[0].steps[0].stay_silent: write true, or leave it out'],
-    [oneTest('steps:', '  - hang_up: true', '  - say: bye'), '5 tests[0].steps[1]: nothing can follow hang_up'],
+    ['', '1:1 : a file must be written as fields: $schema, defaults, tests'],
+    ['tests: []', '1:1 tests: a file holds at least one test'],
+    ['tests: one', '1:1 tests: write a list of tests'],
+    ['tests: [}', '1:9 : this is no YAML or JSON: '],
+    ['a: 1\na: 2', '2:1 : this is no YAML or JSON: Map keys must be unique'],
+    ['tests: *nobody', '1:1 : an alias points nowhere'],
+    ['tests: &a [*a]', '1:1 : an alias points nowhere'],
+    [oneTest('stepz: []'), '3:5 tests[0].stepz: unknown field "stepz"; a test has name, agent,'],
+    [oneTest('steps:', '  - press: 1'), '4:9 tests[0].steps[0].press: write a text; one that looks like a number goes in quotes'],
+    [oneTest('steps:', '  - press: 12x'), '4:9 tests[0].steps[0].press: keys are 0 to 9'],
+    [oneTest('steps:', '  - {}'), '4:9 tests[0].steps[0]: a step does exactly one of say, wav,'],
+    [oneTest('steps:', '  - say: a', '    wav: b'), '4:9 tests[0].steps[0]: a step does exactly one of'],
+    [oneTest('steps:', '  - stay_silent: no'), '4:9 tests[0].steps[0].stay_silent: write true, or leave it out'],
+    [oneTest('steps:', '  - hang_up: true', '  - say: bye'), '5:9 tests[0].steps[1]: nothing can follow hang_up'],
     [
       oneTest('steps:', '  - say: a', '    interrupt_at: b', '    interrupt_after_ms: 1'),
-      '5 tests[0].steps[0].interrupt_at: give interrupt_after_ms or',
+      '5:9 tests[0].steps[0].interrupt_at: give interrupt_after_ms or',
     ],
-    [oneTest('expect:', '  heard: /(/'), '4 tests[0].expect.heard: "/(/" is no regular expression'],
-    [oneTest('expect:', '  heard: [a, /(/]'), '4 tests[0].expect.heard[1]: "/(/" is no regular expression'],
-    [oneTest('expect:', '  with_data: { a: /(/ }'), '4 tests[0].expect.with_data.a: "/(/" is no regular expression'],
+    [oneTest('expect:', '  heard: /(/'), '4:7 tests[0].expect.heard: "/(/" is no regular expression'],
+    [oneTest('expect:', '  heard: [a, /(/]'), '4:18 tests[0].expect.heard[1]: "/(/" is no regular expression'],
+    [oneTest('expect:', '  with_data: { a: /(/ }'), '4:20 tests[0].expect.with_data.a: "/(/" is no regular expression'],
     [
       oneTest('expect:', '  prompts: { at_lest: 1 }'),
-      '4 tests[0].expect.prompts.at_lest: unknown field "at_lest"; a number of prompts has at_least, at_most',
+      '4:18 tests[0].expect.prompts.at_lest: unknown field "at_lest"; a number of prompts has at_least, at_most',
     ],
-    [oneTest('expect:', '  ends: failed'), '4 tests[0].expect.ends: write one of transferred, ended, hung_up, lost'],
-    [oneTest('expect:', '  allowed_findings: [everything]'), '4 tests[0].expect.allowed_findings[0]: there is no such finding'],
-    [oneTest('line: { jitter_ms: 5000 }'), '3 tests[0].line: jitter: give 0 to 2000 ms'],
-    [oneTest('limits: { call_ms: 1.5 }'), '3 tests[0].limits.call_ms: give whole milliseconds'],
-    ['tests:\n  - name: a\n  - name: a', '3 tests[1].name: another test of this file has the same name'],
+    [
+      oneTest(`session: { parameters: { a: ${'['.repeat(32)}${']'.repeat(32)} } }`),
+      '3:16 tests[0].session.parameters: free data nests deeper than 32 levels',
+    ],
+    [oneTest('pace: 51'), '3:5 tests[0].pace: give a number from 1 to 50'],
+    [oneTest('expect:', '  ends: failed'), '4:7 tests[0].expect.ends: write one of transferred, ended, hung_up, lost'],
+    [oneTest('expect:', '  allowed_findings: [everything]'), '4:26 tests[0].expect.allowed_findings[0]: there is no such finding'],
+    [oneTest('line: { jitter_ms: 5000 }'), '3:5 tests[0].line: jitter: give 0 to 2000 ms'],
+    [oneTest('limits: { call_ms: 1.5 }'), '3:15 tests[0].limits.call_ms: give whole milliseconds'],
+    ['tests:\n  - name: a\n  - name: a', '3:5 tests[1].name: another test of this file has the same name'],
   ])('are refused with the place: %j', (text, problem) => {
     expect(problemsOf(text)[0]?.startsWith(problem), problemsOf(text)[0]).toBe(true);
   });
@@ -87,7 +96,7 @@ describe('files of scenarios', () => {
     const aliases = ['a0: &a0 x', ...Array.from({ length: 2 }, (_, index) => deeper(index + 1))].join('\n');
     const places = ['['.repeat(50_000), `a:\n${'- '.repeat(5000)}b`, columns, aliases].map((text) => problemsOf(text));
     const message = 'this nests too deep for a scenario';
-    expect(places).toEqual([[`1 : ${message}`], [`2 : ${message}`], [`201 : ${message}`], [`1 : ${message}`]]);
+    expect(places).toEqual([[`1:1 : ${message}`], [`2:1 : ${message}`], [`201:1 : ${message}`], [`1:1 : ${message}`]]);
   });
 
   it('may hold brackets in texts', () => {
@@ -97,10 +106,10 @@ describe('files of scenarios', () => {
 
   it('finds every problem, and each in its line', () => {
     const text = oneTest('agent: 7', 'steps:', '  - press: "1"', '    expect: { herd: x }', '  - wait_ms: -1');
-    expect(problemsOf(text).map((problem) => problem.split(':')[0])).toEqual([
-      '3 tests[0].agent',
-      '6 tests[0].steps[0].expect.herd',
-      '7 tests[0].steps[1].wait_ms',
+    expect(problemsOf(text).map((problem) => problem.split(': ')[0])).toEqual([
+      '3:5 tests[0].agent',
+      '6:19 tests[0].steps[0].expect.herd',
+      '7:9 tests[0].steps[1].wait_ms',
     ]);
   });
 
@@ -148,9 +157,11 @@ describe('files of scenarios', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const read = readScenarios(text);
-        if ('file' in read) return read.lines.length === read.file.tests.length;
-        const lines = text.split('\n').length;
-        return read.problems.every(({ line, message }) => line >= 1 && line <= lines && message !== '');
+        const lines = text.split('\n');
+        const isWithin = ({ line, column }: Place): boolean =>
+          line >= 1 && line <= lines.length && column >= 1 && column <= (lines[line - 1] ?? '').length + 1;
+        if ('file' in read) return read.file.tests.every((_, index) => isWithin(read.placeOf(['tests', index])));
+        return read.problems.every(({ at, message }) => isWithin(at) && message !== '');
       }),
       { numRuns: 80 },
     );

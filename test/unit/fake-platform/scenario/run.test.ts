@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
+import type { Expectation } from '../../../../src/fake-platform/expectation.ts';
 import type { CallOutcome } from '../../../../src/fake-platform/outcome.ts';
 import { junitReport } from '../../../../src/fake-platform/scenario/junit.ts';
-import { planTests } from '../../../../src/fake-platform/scenario/plan.ts';
+import { planTests, type PlannedTest } from '../../../../src/fake-platform/scenario/plan.ts';
 import { readScenarios } from '../../../../src/fake-platform/scenario/read.ts';
 import { failureLines, resultLine, summaryLines } from '../../../../src/fake-platform/scenario/report-text.ts';
 import {
@@ -16,11 +17,19 @@ import {
 } from '../../../../src/fake-platform/scenario/run.ts';
 import type { Reply } from '../../../../src/fake-platform/turn.ts';
 
+/** Without those about recordings. */
+function judged(expectations: PlannedTest['call']): readonly Expectation[] {
+  return expectations.flatMap((expectation) => (expectation.kind === 'recording' ? [] : [expectation]));
+}
+
 /** The tests of a file, ready; what they say is not needed here. */
 function testsOf(text: string): readonly ReadyTest[] {
   const read = readScenarios(text);
   if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
-  return planTests(read.file, 'folder/file.yaml', read.lines).map((test) => ({ ...test, script: [] }));
+  return planTests(read.file, 'folder/file.yaml', read.placeOf).map(({ welcome, steps, call, ...test }) => ({
+    ...{ ...test, script: [], welcome: judged(welcome), call: judged(call) },
+    steps: steps.map(({ label, expectations }) => ({ label, expectations: judged(expectations) })),
+  }));
 }
 
 const named = (count: number): readonly ReadyTest[] =>
@@ -37,6 +46,7 @@ function reply(turn: number, texts: readonly string[], latencyMs: number): Reply
     maxGapMs: 0,
     texts,
     isInterrupted: false,
+    wasHeard: true,
   };
 }
 
@@ -152,8 +162,8 @@ tests:
 const GOOD: Partial<PlacedCall> = {
   replies: [reply(1, ['Welcome.'], 20), reply(4, ['From nine to five.'], 250), reply(6, ['One moment.'], 20)],
   steps: [
-    { atMs: 900, fromTurn: 3, isInterruption: true },
-    { atMs: 2000, fromTurn: 5, isInterruption: false },
+    { atMs: 900, fromTurn: 3, isInterruption: true, isTaken: true },
+    { atMs: 2000, fromTurn: 5, isInterruption: false, isTaken: true },
   ],
   terminal: { kind: 'transfer', name: '', metadata: { reason: 'asked' }, turn: 6 },
 };
@@ -182,10 +192,26 @@ describe('the verdict on a call', () => {
   });
 
   it('fails a step that was not done, or that interrupted nothing', async () => {
-    const steps = [{ atMs: 900, fromTurn: 3, isInterruption: false }];
+    const steps = [{ atMs: 900, fromTurn: 3, isInterruption: false, isTaken: true }];
     const [interrupt, missed] = await failuresOf(callOf('ended', { ...GOOD, steps, terminal: undefined }));
     expect(interrupt).toContain('interrupt_at "hours" | the prompts were over before that moment');
     expect(missed).toBe('step 2 (press 0) | the step is done | the call was ended before it | undefined');
+  });
+
+  it('fails a step whose input the platform dropped, unless that is expected', async () => {
+    const steps = GOOD.steps?.map((mark) => ({ ...mark, isTaken: false })) ?? [];
+    expect(await failuresOf(callOf('transferred', { ...GOOD, steps }))).toEqual([
+      'step 1 (press 1) | the platform takes the input | the platform dropped what came | undefined',
+      'step 2 (press 0) | the platform takes the input | the platform dropped what came | undefined',
+    ]);
+    const tests = testsOf("tests: [{ name: a, steps: [{ press: '1', expect: { dropped: true } }] }]");
+    const failed = async (isTaken: boolean): Promise<readonly unknown[] | undefined> => {
+      const place = (): Promise<PlacedCall> =>
+        Promise.resolve(callOf('hung_up', { steps: [{ atMs: 1, fromTurn: 2, isInterruption: true, isTaken }] }));
+      return (await run({ tests, place }))[0]?.failures;
+    };
+    expect(await failed(false)).toEqual([]);
+    expect(await failed(true)).toMatchObject([{ expected: 'dropped', found: 'the platform took it' }]);
   });
 
   it('fails a call with a breach of the contract, and one that failed', async () => {
