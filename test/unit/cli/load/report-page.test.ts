@@ -38,45 +38,72 @@ describe('the report of a load', () => {
   });
 });
 
-describe('the script of the report', () => {
-  it('draws every chart from the data of the page, and again in other colours', async () => {
-    const page = await reportPage(madeUpResult());
-    const drawn: {
-      readonly series: readonly { readonly label: string; readonly stroke?: string }[];
-      readonly rows: number;
-      isGone: boolean;
-    }[] = [];
-    let changeColours: () => void = () => undefined;
-    let paper = 'light';
-    const data = /id="charts">(?<json>.*?)<\/script>/su.exec(page)?.groups?.['json'] ?? '';
-    runInNewContext(REPORT_SCRIPT, {
-      document: { documentElement: {}, getElementById: (id: string) => (id === 'charts' ? { textContent: data } : { clientWidth: 800 }) },
-      getComputedStyle: () => ({ getPropertyValue: (name: string) => ` ${paper}${name}` }),
-      matchMedia: () => ({
-        addEventListener: (_: string, listener: () => void) => {
-          changeColours = listener;
-        },
-      }),
-      addEventListener: () => undefined,
-      innerWidth: 800,
-      uPlot: class {
-        readonly #chart: (typeof drawn)[number];
-        constructor({ series }: { series: (typeof drawn)[number]['series'] }, values: readonly (readonly number[])[]) {
-          expect(values).toHaveLength(series.length);
-          this.#chart = { series, rows: values[0]?.length ?? 0, isGone: false };
-          drawn.push(this.#chart);
-        }
-        destroy(): void {
-          this.#chart.isGone = true;
-        }
+interface DrawnSeries {
+  readonly label: string;
+  readonly stroke?: string;
+  readonly spanGaps?: boolean;
+  readonly points?: { readonly show: boolean };
+}
+interface DrawnChart {
+  readonly series: readonly DrawnSeries[];
+  readonly rows: number;
+  isGone: boolean;
+}
+
+/** Runs the script as a browser would. */
+function drawnBy(page: string): { readonly drawn: readonly DrawnChart[]; readonly darken: () => void } {
+  const drawn: DrawnChart[] = [];
+  let changeColours: () => void = () => undefined;
+  let paper = 'light';
+  const data = /id="charts">(?<json>.*?)<\/script>/su.exec(page)?.groups?.['json'] ?? '';
+  runInNewContext(REPORT_SCRIPT, {
+    document: { documentElement: {}, getElementById: (id: string) => (id === 'charts' ? { textContent: data } : { clientWidth: 800 }) },
+    getComputedStyle: () => ({ getPropertyValue: (name: string) => ` ${paper}${name}` }),
+    matchMedia: () => ({
+      addEventListener: (_: string, listener: () => void) => {
+        changeColours = listener;
       },
-    });
-    expect(drawn.map(({ rows }) => rows)).toEqual([3, 3, 38, 3, 3]);
-    expect(drawn[0]?.series.map(({ label }) => label)).toEqual(['seconds since the run began', 'p50', 'p99', 'max']);
+    }),
+    addEventListener: () => undefined,
+    innerWidth: 800,
+    uPlot: class {
+      readonly #chart: DrawnChart;
+      constructor({ series }: { series: readonly DrawnSeries[] }, values: readonly (readonly number[])[]) {
+        expect(values).toHaveLength(series.length);
+        this.#chart = { series, rows: values[0]?.length ?? 0, isGone: false };
+        drawn.push(this.#chart);
+      }
+      destroy(): void {
+        this.#chart.isGone = true;
+      }
+    },
+  });
+  const darken = (): void => {
     paper = 'dark';
     changeColours();
+  };
+  return { drawn, darken };
+}
+
+describe('the script of the report', () => {
+  it('draws every chart from the data of the page, and again in other colours', async () => {
+    const { drawn, darken } = drawnBy(await reportPage(madeUpResult()));
+    expect(drawn.map(({ rows }) => rows)).toEqual([3, 3, 38, 3, 3]);
+    expect(drawn[0]?.series.map(({ label }) => label)).toEqual(['seconds since the run began', 'p50', 'p99', 'max']);
+    darken();
     expect(drawn.map(({ isGone }) => isGone)).toEqual([...Array<boolean>(5).fill(true), ...Array<boolean>(5).fill(false)]);
     expect(drawn[5]?.series[1]?.stroke).toBe('dark--line-1');
+  });
+
+  it('shows values that stand alone between stretches without any', async () => {
+    const [stretch] = madeUpResult().seconds;
+    const sparse = Array.from({ length: 200 }, (_, atS) =>
+      stretch === undefined ? [] : [{ ...stretch, atS, firstAudioP50: atS % 2 === 0 ? 50 : null, replyMax: atS === 100 ? 9 : null }],
+    ).flat();
+    const shown = drawnBy(await reportPage(madeUpResult({ seconds: sparse }))).drawn.flatMap(({ series }) => series.slice(1));
+    expect(shown.every(({ spanGaps }) => spanGaps)).toBe(true);
+    // One value alone is a point: there is no line to it.
+    expect(shown.map(({ points }) => points?.show).slice(0, 6)).toEqual([false, false, false, false, true, true]);
   });
 });
 
