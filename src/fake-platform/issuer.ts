@@ -64,10 +64,15 @@ export interface Issuer {
   issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
   /** Signs exactly what it is told to: what no honest platform presents. */
   forge(order: ForgeOrder): string;
-  /** Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A). */
+  /**
+   * Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A): at most ten, of which
+   * those go first whose honest tokens have all ended.
+   */
   rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
   /** The latest requests, oldest first; at most 1000. */
   readonly requests: readonly IssuerRequest[];
+  /** How often the key set was given out, from the start. */
+  keySetAnswers(): number;
   close(): Promise<void>;
 }
 
@@ -76,6 +81,8 @@ interface SigningKey {
   readonly privateKey: CryptoKey;
   readonly publicKey: CryptoKey;
   readonly publicJwk: JWK;
+  /** When the last honest token that it has signed ends, ms since the epoch; 0 when it has signed none. */
+  neededUntilMs: number;
 }
 
 const MAX_REQUESTS = 1000;
@@ -91,6 +98,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   const { profile, clock = systemClock, port = 0, path = '/idb' } = options;
   const keys: SigningKey[] = [await makeKey()];
   const requests: IssuerRequest[] = [];
+  let keySetAnswers = 0;
   const keySetPath = `${path}${profile.jws.keySetSuffix}`;
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
@@ -98,6 +106,7 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     const status = found ? 200 : 404;
     const asked = { path: (request.url ?? '').slice(0, 200), status };
     requests.push(asked);
+    if (found) keySetAnswers += 1;
     options.onRequest?.(asked);
     if (requests.length > MAX_REQUESTS) requests.shift();
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'max-age=3600' });
@@ -131,10 +140,13 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     keySetUrl: `${origin}${keySetPath}`,
     claims,
     requests,
+    keySetAnswers: () => keySetAnswers,
     issueToken: (overrides = {}, nowMs = clock.nowMs()) => {
       const key = keys.at(-1);
       if (key === undefined) throw new TypeError('an issuer always has a key');
-      return signToken(key, issuer, { ...claims, ...overrides }, profile, nowMs);
+      const said = { ...claims, ...overrides };
+      key.neededUntilMs = Math.max(key.neededUntilMs, nowMs + said.lifetimeMinutes * 60_000);
+      return signToken(key, issuer, said, profile, nowMs);
     },
     forge: ({ by = 'first', ...token }) => {
       const key = by === 'newest' ? keys.at(-1) : keys[0];
@@ -143,7 +155,9 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
     },
     rotateKey: async ({ forgetOld = false } = {}) => {
       const key = await makeKey();
-      if (forgetOld || keys.length >= MAX_KEYS) keys.splice(0, forgetOld ? keys.length : 1);
+      const idle = keys.findIndex(({ neededUntilMs }) => neededUntilMs <= clock.nowMs());
+      if (forgetOld) keys.length = 0;
+      else if (keys.length >= MAX_KEYS) keys.splice(Math.max(0, idle), 1);
       keys.push(key);
     },
     close: () =>
@@ -160,7 +174,7 @@ async function makeKey(): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(ALGORITHM, { modulusLength: 2048 });
   const kid = randomUUID();
   // `alg` may be absent from the platform's key set, so ours leaves it out.
-  return { kid, privateKey, publicKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid } };
+  return { kid, privateKey, publicKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid }, neededUntilMs: 0 };
 }
 
 function signToken(key: SigningKey, issuer: string, claims: TokenClaims, { jws }: PlatformProfile, nowMs: number): Promise<string> {

@@ -11,7 +11,7 @@ import { parsed, Refusal } from './refusal.ts';
 import type { RouteName } from './route.ts';
 
 /** What an issuer can do beside signing honest tokens; one that only signs leaves it out. */
-export type ForgingIssuer = Partial<Pick<Issuer, 'forge' | 'rotateKey' | 'requests'>>;
+export type ForgingIssuer = Partial<Pick<Issuer, 'forge' | 'rotateKey' | 'keySetAnswers'>>;
 
 /** What the commands need. */
 export interface ControlParts {
@@ -74,7 +74,7 @@ export function controlCommands({ handle, issuer, time, schemas }: ControlParts)
     forge: (body) => {
       const { claims, header, by, organizationId: written } = parsed(CONTROL.forge.request, body);
       const organizationId = organizationOf(written);
-      const { jwsToken } = presented(handle.dataSources(organizationId), organizationId, time);
+      const { jwsToken } = presented(handle.dataSources(organizationId), organizationId, schemas.grpc, time);
       return { token: own(issuer.forge)({ claims: { ...decodeJwt(jwsToken), ...claims }, header: header, by }) };
     },
     rotate: async (body) => {
@@ -84,11 +84,11 @@ export function controlCommands({ handle, issuer, time, schemas }: ControlParts)
     },
     keys: (body) => {
       parsed(CONTROL.keys.request, body);
-      return { requests: own(issuer.requests).length };
+      return { requests: own(issuer.keySetAnswers)() };
     },
     token: (body) => {
       const organizationId = askedOrganization(CONTROL.token.request, body);
-      const { id, jwsToken, tokenExpiryTime } = presented(handle.dataSources(organizationId), organizationId, time);
+      const { id, jwsToken, tokenExpiryTime } = presented(handle.dataSources(organizationId), organizationId, schemas.grpc, time);
       return { organizationId, dataSourceId: id, tokenExpiryTime, token: jwsToken };
     },
   };
@@ -150,10 +150,14 @@ function plan(
   return 0;
 }
 
-/** The data source whose token the platform presents: active, and its token has not ended (J-03); the newest of several. */
-function presented(records: readonly DataSourceRecord[], organizationId: string, time: PlatformTime): DataSourceRecord {
-  if (records.length === 0) throw new Refusal(409, `organization ${organizationId} has no data source: the server has not registered one`);
-  const active = records.filter(({ status }) => status === 'active');
+/**
+ * The data source whose token the platform presents: one for gRPC calls where there is one, active, and its token has not ended
+ * (J-03); the newest of several.
+ */
+function presented(all: readonly DataSourceRecord[], organizationId: string, grpcSchema: string, time: PlatformTime): DataSourceRecord {
+  if (all.length === 0) throw new Refusal(409, `organization ${organizationId} has no data source: the server has not registered one`);
+  const forCalls = all.filter(({ schemaId }) => schemaId === grpcSchema);
+  const active = (forCalls.length === 0 ? all : forCalls).filter(({ status }) => status === 'active');
   if (active.length === 0) throw new Refusal(409, `the data source of organization ${organizationId} is disabled`);
   const found = active.findLast(({ tokenExpiryTime }) => Date.parse(tokenExpiryTime) > time.nowMs());
   if (found !== undefined) return found;

@@ -24,7 +24,7 @@ export function issuerSigner(issuer: Issuer): TokenSigner {
       return issuer.forge({ claims: { ...honest, ...claims }, header, by });
     },
     rotate: () => issuer.rotateKey(),
-    keyRequests: () => Promise.resolve(issuer.requests.length),
+    keyRequests: () => Promise.resolve(issuer.keySetAnswers()),
   };
 }
 

@@ -69,6 +69,7 @@ describe('the issuer', () => {
     expect((await fetch(issuer.origin)).status).toBe(404);
     expect((await fetch(issuer.keySetUrl, { method: 'POST' })).status).toBe(404);
     expect(issuer.requests.map(({ status }) => status)).toEqual([200, 404, 404]);
+    expect(issuer.keySetAnswers()).toBe(1);
   });
 
   it('says in one token what it is told to', async () => {
@@ -98,8 +99,11 @@ describe('the issuer', () => {
 
   it('can forget its old keys, and never publishes more than ten', async () => {
     const issuer = await start();
+    const token = await issuer.issueToken();
     for (let round = 0; round < 12; round += 1) await issuer.rotateKey();
     expect((await keySet(issuer)).keys).toHaveLength(10);
+    // However many keys were made only to be rotated: the one of a token that still holds stays.
+    await expect(jwtVerify(token, createRemoteJWKSet(new URL(issuer.keySetUrl)))).resolves.toBeDefined();
     await issuer.rotateKey({ forgetOld: true });
     expect((await keySet(issuer)).keys).toHaveLength(1);
   });

@@ -112,6 +112,14 @@ describe('the control of the fake platform', () => {
     expect(running.api.dataSources(OTHER_ORG)).toMatchObject([{ status: 'active' }]);
   });
 
+  it('gives the token for gRPC calls, whatever was registered after it', async () => {
+    const token = await registered();
+    const [grpc] = running.api.dataSources(ORG);
+    const json = { ...REGISTRATION, schemaId: profile.schemas.websocket, nonce: 'of-the-socket', url: `${REGISTRATION.url}/socket` };
+    expect((await running.ask('POST /dataSources', { token, json })).status).toBe(200);
+    expect((await control('token', { organizationId: ORG })).json).toMatchObject({ dataSourceId: grpc?.id });
+  });
+
   it.each([
     [{ kind: '500' }, { status: 500, retryAfter: null }],
     [
