@@ -4,6 +4,7 @@ import type { ExpectedOutcome, Expectation } from './expectation.ts';
 import type { Finding } from './finding.ts';
 import { soundFault } from './known-sound.ts';
 import type { CallOutcome } from './outcome.ts';
+import type { StepMark } from './script.ts';
 import { isExpectedValue } from './text-pattern.ts';
 import type { Reply } from './turn.ts';
 
@@ -24,9 +25,18 @@ export interface Expectable {
   /** The event with which the server ended the call, if it did. */
   readonly terminal?: TerminalEvent | undefined;
   readonly findings?: readonly Finding[];
-  /** Whether a prompt was heard when it began. Default false. */
-  readonly isInterruption?: boolean;
+  /** The step that brought it about, if it was one. */
+  readonly mark?: StepMark | undefined;
+  /** How many times as fast as life the call went: servers are judged by real time. Default 1. */
+  readonly pace?: number;
 }
+
+/** Why a step did not come in between. */
+const MISSED = {
+  late: 'the prompts were over before that moment',
+  never: 'no prompt before it holds these words',
+  unknown: 'the prompts were over before their text was known',
+};
 
 /** The expectations that a call did not meet. Texts must be heard in the order they are expected in. */
 export function unmetExpectations(expectations: readonly Expectation[], call: Expectable): readonly Unmet[] {
@@ -53,10 +63,10 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         if (!hasEndedAs(call, expectation.outcome)) unmet.push({ expected, found: outcomeText(call) });
         break;
       case 'data':
-        unmet.push(...otherData(call.terminal, expectation.name, expectation.value, expected));
+        unmet.push(...otherData(call.terminal, expectation));
         break;
       case 'latency':
-        unmet.push(...lateReplies(call.replies, expectation.belowMs, expected));
+        unmet.push(...lateReplies(call, expectation.belowMs, expected));
         break;
       case 'gap':
         unmet.push(...replyGaps(call.replies, expectation.belowMs, expected));
@@ -78,7 +88,12 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         );
         break;
       case 'interruption':
-        if (call.isInterruption !== true) unmet.push({ expected, found: 'the prompts were over before that moment' });
+        if (call.mark?.isInterruption !== true) unmet.push({ expected, found: MISSED[call.mark?.missedWord ?? 'late'] });
+        break;
+      case 'input':
+        if (call.mark !== undefined && call.mark.isTaken !== expectation.isTaken) {
+          unmet.push({ expected, found: expectation.isTaken ? 'the platform dropped what came' : 'the platform took it' });
+        }
         break;
     }
   }
@@ -102,12 +117,17 @@ function outcomeText({ outcome, terminal }: Expectable): string {
   return `the call was ${outcome.replace('_', ' ')}${late}`;
 }
 
-function lateReplies(replies: readonly Reply[], belowMs: number, expected: string): readonly Unmet[] {
-  const measured = replies.filter((reply) => reply.latencyMs !== undefined);
+/** A server takes its own time, however fast the call goes, and is judged by that. */
+function lateReplies({ replies, pace = 1 }: Expectable, belowMs: number, expected: string): readonly Unmet[] {
+  const measured = replies.flatMap((reply) => (reply.latencyMs === undefined ? [] : [{ reply, realMs: reply.latencyMs / pace }]));
   if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];
   return measured
-    .filter((reply) => (reply.latencyMs ?? 0) >= belowMs)
-    .map((reply) => ({ expected, found: `${replyName(reply)} took ${String(Math.round(reply.latencyMs ?? 0))} ms`, turn: reply.turn }));
+    .filter(({ realMs }) => realMs >= belowMs)
+    .map(({ reply, realMs }) => ({
+      expected,
+      found: `${replyName(reply)} took ${String(Math.round(realMs))} ms${pace === 1 ? '' : ' of real time'}`,
+      turn: reply.turn,
+    }));
 }
 
 function replyGaps(replies: readonly Reply[], belowMs: number, expected: string): readonly Unmet[] {
@@ -134,13 +154,11 @@ function otherCount(replies: readonly Reply[], { least, most }: { least: number;
 
 function otherData(
   terminal: TerminalEvent | undefined,
-  name: string,
-  value: Parameters<typeof isExpectedValue>[0],
-  expected: string,
+  { name, value, isJson, written: expected }: Extract<Expectation, { kind: 'data' }>,
 ): readonly Unmet[] {
   if (terminal === undefined) return [{ expected, found: 'the server did not end the call' }];
   const found = Object.hasOwn(terminal.metadata, name) ? terminal.metadata[name] : undefined;
-  if (isExpectedValue(value, found)) return [];
+  if (isExpectedValue(value, found) || (isJson === true && found !== undefined && JSON.stringify(found) === value)) return [];
   const names = Object.keys(terminal.metadata);
   const there = names.length === 0 ? 'the event carries no data' : `the event carries ${names.join(', ')}`;
   return [{ expected, found: found === undefined ? there : `${name} is ${JSON.stringify(found)}` }];

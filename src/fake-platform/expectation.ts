@@ -12,8 +12,8 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'text'; readonly pattern: RegExp }
   | { readonly kind: 'no_text'; readonly pattern: RegExp }
   | { readonly kind: 'outcome'; readonly outcome: ExpectedOutcome }
-  /** A member of the data beside the terminal event, such as the summary of a transfer (G-79). */
-  | { readonly kind: 'data'; readonly name: string; readonly value: JsonValue }
+  /** A member of the data beside the terminal event, such as the summary of a transfer (G-79); `isJson`: or the JSON text of it. */
+  | { readonly kind: 'data'; readonly name: string; readonly value: JsonValue; readonly isJson?: boolean }
   | { readonly kind: 'latency'; readonly belowMs: number }
   /** Silence between two sounds of one reply. */
   | { readonly kind: 'gap'; readonly belowMs: number }
@@ -27,6 +27,8 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'no_findings'; readonly allowed: readonly FindingCode[] }
   /** The step begins while a prompt is heard. */
   | { readonly kind: 'interruption' }
+  /** The platform takes what the caller says or presses in the step, or drops it (G-51). */
+  | { readonly kind: 'input'; readonly isTaken: boolean }
 );
 
 /** The forms of an expectation on a command line, for helps and messages. */
@@ -34,7 +36,8 @@ export const EXPECTATION_FORMS =
   'text:/pattern/i, text:words, no-text:words, transfer, end, hangup, data:name=value, latency<800ms, gap<100ms, prompts=2, no-clipping or no-findings';
 
 /**
- * Reads one expectation in one of the {@link EXPECTATION_FORMS}. A `data` value between slashes is a pattern.
+ * Reads one expectation in one of the {@link EXPECTATION_FORMS}. A `data` value between slashes is a pattern;
+ * a number, or anything else that is no text, is written as JSON.
  *
  * @throws RangeError with a sentence for the user when the text is none of these.
  */
@@ -73,5 +76,5 @@ function parseData(written: string): Expectation | undefined {
   const { name, value } = /^data:(?<name>[^=]+)=(?<value>.*)$/su.exec(written)?.groups ?? {};
   if (name === undefined || value === undefined) return undefined;
   if (value.startsWith('/')) textPattern(value);
-  return { written, kind: 'data', name, value };
+  return { written, kind: 'data', name, value, isJson: true };
 }

@@ -23,15 +23,20 @@ export interface PersonOptions {
   readonly answerLimitMs: number;
 }
 
+/** A mark while its step is under way. */
+type OpenMark = Omit<StepMark, 'isTaken'> & { isTaken: boolean };
+
 /** The caller of one call. `stop` must be called at the end. */
 export class Person {
   readonly #options: PersonOptions;
-  readonly #marks: StepMark[] = [];
+  readonly #marks: OpenMark[] = [];
   #next = 0;
   /** A step has begun and not ended. */
   #isBusy = false;
   /** The RPC from which on a reply answers the last step; undefined when none is due. */
   #dueFrom: number | undefined = 1;
+  /** Why the moment of the next step's word is not known; undefined when it is. */
+  #missedWord: StepMark['missedWord'];
   #cancelTimer: CancelTimer = () => undefined;
   #cancelPatience: CancelTimer = () => undefined;
 
@@ -82,6 +87,7 @@ export class Person {
     if (interruptWord === undefined || turn === undefined) return undefined;
     const { texts, audioMs } = turn;
     const moment = wordMoment({ texts, audioMs, isWhole: turn.phase === 'over' }, interruptWord);
+    this.#missedWord = typeof moment === 'number' ? undefined : moment;
     return typeof moment === 'number' ? turnStartMs + moment : undefined;
   }
 
@@ -99,8 +105,10 @@ export class Person {
     if (grammar.terminal !== undefined) return;
     if (this.#next < this.#options.script.length) {
       const fromTurn = step.kind === 'press' || step.kind === 'send_event' ? book.nextId : inputTurn;
-      this.#marks.push({ atMs: Math.round(clock.nowMs()), fromTurn, isInterruption: playing !== undefined });
+      const missed = this.#missedWord === undefined ? {} : { missedWord: this.#missedWord };
+      this.#marks.push({ atMs: Math.round(clock.nowMs()), fromTurn, isInterruption: playing !== undefined, isTaken: true, ...missed });
     }
+    this.#missedWord = undefined;
     this.#next += 1;
     this.#isBusy = true;
     switch (step.kind) {
@@ -145,7 +153,10 @@ export class Person {
         timeline.add('platform', 'drops_speech', { detail: `${String((dropped - before.dropped) * FRAME_MS)} ms` });
       }
       // Speech of which nothing was sent will not be answered.
-      if (sent === before.sent) this.#dueFrom = undefined;
+      if (sent === before.sent) {
+        this.#dueFrom = undefined;
+        this.#noteDropped();
+      }
       this.#awaitReply();
       this.#done();
     });
@@ -168,6 +179,7 @@ export class Person {
     }
     // The digits go on an RPC that is not open yet, whatever RPC tells of the first key.
     if (this.#options.grammar.press(key)) this.#dueFrom = firstTurn;
+    else this.#noteDropped();
     if (rest.length === 0) {
       this.#done();
       return;
@@ -175,6 +187,11 @@ export class Person {
     this.#cancelTimer = this.#options.clock.after(KEY_INTERVAL_MS, () => {
       this.#press(rest, firstTurn);
     });
+  }
+
+  #noteDropped(): void {
+    const mark = this.#marks.at(-1);
+    if (mark !== undefined) mark.isTaken = false;
   }
 
   #done(): void {

@@ -32,6 +32,10 @@ export interface StepMark {
   readonly fromTurn: number;
   /** Whether a prompt was heard when it began. */
   readonly isInterruption: boolean;
+  /** False when the platform dropped any of its keys, or all of its speech (G-51). */
+  readonly isTaken: boolean;
+  /** Why it did not begin at its word: nobody said that, or the text of the prompts came too late to tell. */
+  readonly missedWord?: 'never' | 'unknown';
 }
 
 /** Pause between two keys of one step, ms: a practised thumb. */

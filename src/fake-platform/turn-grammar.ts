@@ -201,7 +201,10 @@ export class TurnGrammar {
       return;
     }
     this.#expected.take(turn, answer);
-    if (isReply && turn.phase === 'awaiting' && turn.kind !== 'dtmf_start') this.#options.onReplied(turn.id);
+    if (!isReply || turn.phase !== 'awaiting' || turn.kind === 'dtmf_start') return;
+    // A reply without a word is one all the same.
+    if (isClosing(answer)) turn.noteReply();
+    this.#options.onReplied(turn.id);
   }
 
   #takeEvent(turn: Turn, { event, type }: Answer): void {

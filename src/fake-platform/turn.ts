@@ -17,9 +17,9 @@ export interface Reply {
   /** The RPC, counted from 1. */
   readonly turn: number;
   readonly kind: TurnKind;
-  /** ms from the end of the caller's input to the first prompt or terminal event; undefined when no input was measured. */
+  /** ms from the end of the caller's input to the first sign of the reply; undefined when no input was measured. */
   readonly latencyMs: number | undefined;
-  /** When the first prompt or terminal event came, ms since the call began. */
+  /** When the first prompt, terminal event or closing FINAL came, ms since the call began. */
   readonly atMs: number;
   /** A stream of chunks counts as one. */
   readonly prompts: number;
@@ -48,6 +48,8 @@ export interface ReplySound {
 
 /** Most texts kept of one RPC; a server that never stops talking must not fill the memory. */
 const MAX_TEXTS = 500;
+/** Longest text kept, characters; nobody says more in one prompt. */
+const MAX_TEXT = 10_000;
 
 /** One RPC. */
 export class Turn {
@@ -76,7 +78,7 @@ export class Turn {
   #maxGapAtMs: number | undefined;
   #sound: { readonly meter: SoundMeter; readonly pieces: Int16Array[] } | undefined;
 
-  /** @param onReply - told of the first prompt or terminal event, with what is known by then. */
+  /** @param onReply - told of the first sign of the reply, with what is known by then. */
   constructor(
     clock: CallClock,
     id: number,
@@ -116,7 +118,7 @@ export class Turn {
   }
 
   /**
-   * Notes the first prompt or terminal event.
+   * Notes the first prompt, terminal event or closing FINAL.
    *
    * @returns the latency when this was the first and the end of the input is known, ms.
    */
@@ -145,8 +147,9 @@ export class Turn {
 
   /** Adds what a prompt says; empty and known texts are not added twice. */
   noteTexts(texts: readonly string[]): void {
-    for (const text of texts) {
+    for (const whole of texts) {
       if (this.#texts.length >= MAX_TEXTS) return;
+      const text = whole.slice(0, MAX_TEXT);
       if (text !== '' && !this.#texts.includes(text)) this.#texts.push(text);
     }
   }

@@ -35,6 +35,8 @@ describe('expectations', () => {
     'gap<1ms',
     'data:reason=served',
     'data:reason=/^SERV/i',
+    'data:count=2',
+    'data:deep={"a":[1,"b"]}',
   ])('holds: %s', (written) => {
     expect(unmet(written)).toEqual([]);
   });
@@ -98,7 +100,20 @@ describe('expectations', () => {
       'the call went on',
       'the server did not end the call',
     ]);
-    expect(unmetExpectations(interrupts.slice(0, 1), { ...call, isInterruption: true })).toEqual([]);
+    const mark = { atMs: 1, fromTurn: 2, isInterruption: true, isTaken: true } as const;
+    const missed = (missedWord: 'never' | 'unknown'): string | undefined =>
+      unmetExpectations(interrupts.slice(0, 1), { ...call, mark: { ...mark, isInterruption: false, missedWord } })[0]?.found;
+    expect([missed('never'), missed('unknown')]).toEqual([
+      'no prompt before it holds these words',
+      'the prompts were over before their text was known',
+    ]);
+    expect(unmetExpectations(interrupts.slice(0, 1), { ...call, mark })).toEqual([]);
+  });
+
+  it('judges a server by real time, however fast the call went', () => {
+    const [limit] = [parseExpectation('latency<100ms')];
+    expect(unmetExpectations([limit], { ...call, pace: 10 })).toEqual([]);
+    expect(unmetExpectations([limit], { ...call, pace: 5 })).toMatchObject([{ found: 'the reply to dtmf (#1) took 170 ms of real time' }]);
   });
 
   it('takes a hang-up for one only when the server had not ended the call', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FakeCall, config, event, piece, press, prompt, REACTION_MS, welcomed } from '../../support/fake-line.ts';
+import { FakeCall, config, event, piece, press, prompt, REACTION_MS, say, welcomed } from '../../support/fake-line.ts';
 import { wordMoment } from '../../../src/fake-platform/word-moment.ts';
 
 describe('the moment of a word', () => {
@@ -39,7 +39,9 @@ describe('steps of the caller', () => {
     call.clock.advance(1000 + REACTION_MS);
     call.turn(2).complete();
     call.turn(3).complete();
-    expect((await call.over).steps).toEqual([{ atMs: 1000 + REACTION_MS, fromTurn: 2, isInterruption: false }]);
+    expect((await call.over).steps).toEqual([
+      { atMs: 1000 + REACTION_MS, fromTurn: 2, isInterruption: false, isTaken: true, missedWord: 'never' },
+    ]);
   });
 
   it('G-70 stays silent until the server has said something about it', async () => {
@@ -63,12 +65,36 @@ describe('steps of the caller', () => {
     expect(steps.map(({ fromTurn }) => fromTurn)).toEqual([2, 5]);
   });
 
+  it.each([press('1', 200), say(200, 200)])('G-51 marks what the platform dropped, and only that (%#)', async (dropped) => {
+    const call = welcomed({ script: [dropped, press('1')] }, { config: config({ digits: 1 }) });
+    call.clock.advance(1000 + REACTION_MS);
+    call.turn(3).complete();
+    call.turn(4).answer(event('session_end'));
+    call.turn(4).complete();
+    expect((await call.over).steps.map(({ isTaken }) => isTaken)).toEqual([false, true]);
+  });
+
+  it('measures the latency of a reply without a word, too', async () => {
+    const call = welcomed({ script: [press('1')] }, { config: config({ digits: 1 }) });
+    call.clock.advance(1000 + REACTION_MS);
+    call.turn(3).complete();
+    call.clock.advance(700);
+    call.turn(4).answer({});
+    call.turn(4).complete();
+    call.clock.advance(REACTION_MS);
+    call.turns.at(-1)?.complete();
+    expect((await call.over).replies.map(({ turn, latencyMs, prompts }) => [turn, latencyMs, prompts])).toEqual([
+      [1, 0, 1],
+      [4, 700, 0],
+    ]);
+  });
+
   it('marks what was begun in the middle of a prompt', async () => {
     const call = welcomed({ script: [press('1', 400), press('2')] }, { config: config({ digits: 1 }) }, true);
     call.clock.advance(400);
     call.turn(2).complete();
     call.turn(3).answer(event('session_end'));
     call.turn(3).complete();
-    expect((await call.over).steps).toEqual([{ atMs: 400, fromTurn: 3, isInterruption: true }]);
+    expect((await call.over).steps).toEqual([{ atMs: 400, fromTurn: 3, isInterruption: true, isTaken: true }]);
   });
 });
