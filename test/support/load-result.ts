@@ -26,6 +26,7 @@ export function madeUpResult(more: Partial<LoadResult> = {}): LoadResult {
     interrupted: false,
     saturated: false,
     saturation: [],
+    doubts: [],
     calls: { finished: 1000, failed: 0, refused: 0, unheard: 0, brokenOff: 0, meanLive: 100, maxLive: 110, perSecond: 10 },
     turns: { replies: 3000, failed: 0 },
     firstAudio: timesOf(hundred),

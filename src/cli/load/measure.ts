@@ -16,8 +16,6 @@ import type { LoadSurroundings } from './load-surroundings.ts';
 import { prepareMix, type MixEntry } from './mix.ts';
 import { rehearse } from './rehearsal.ts';
 
-/** A search does not wait for the ends of calls that no longer count. */
-const SEARCH_DRAIN_MS = 2000;
 const FIRST_TRY_CALLS = 10;
 const PRECISION = 0.05;
 
@@ -149,7 +147,8 @@ type Attempt = Run & {
 async function attempt(calls: number, { windowMs, rampMs, meanMs, criteria, ...run }: Attempt): Promise<TryResult> {
   const level = { kind: 'calls', calls } as const;
   const phases = phasesOf({ stages: [{ level, durationMs: meanMs + windowMs }], rampMs }, meanMs);
-  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + meanMs, drainMs: SEARCH_DRAIN_MS });
+  // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
+  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + meanMs, drainMs: DEFAULT_LIMITS.answerMs, endsWhenAnswered: true });
   return { result, judged: judge(criteria, result) };
 }
 

@@ -78,7 +78,7 @@ export function judgedLine({ criterion, value, holds }: Judged, colors = pc.crea
 }
 
 function verdictLines(
-  { saturated, saturation, interrupted, calls }: LoadResult,
+  { saturated, saturation, doubts, interrupted, calls }: LoadResult,
   colors: ReturnType<typeof pc.createColors>,
 ): readonly string[] {
   if (saturated) {
@@ -88,9 +88,13 @@ function verdictLines(
       '  Use more workers or another machine, or ask for less.',
     ];
   }
-  if (interrupted) return [colors.yellow(`broken off; ${String(calls.brokenOff)} calls were hung up and do not count`)];
+  const doubtful = doubts.map((doubt) => colors.yellow(`beware: ${doubt}`));
+  if (interrupted) return [...doubtful, colors.yellow(`broken off; ${String(calls.brokenOff)} calls were hung up and do not count`)];
   if (calls.finished === 0) return [colors.red('no call was over in the time that counts')];
-  return [calls.failed === 0 ? colors.green('measured') : colors.yellow(`measured, with ${String(calls.failed)} failed calls`)];
+  return [
+    ...doubtful,
+    calls.failed === 0 ? colors.green('measured') : colors.yellow(`measured, with ${String(calls.failed)} failed calls`),
+  ];
 }
 
 function part(count: number, of: number): string {

@@ -23,6 +23,8 @@ export interface FleetRun {
   readonly expectedCalls: number;
   /** Longest that calls may go on after the last one began, ms; then they are hung up. */
   readonly drainMs: number;
+  /** Hang up earlier, once nobody waits any more for something waited for when the last call began. Default false. */
+  readonly endsWhenAnswered?: boolean;
   /** Hangs all calls up: the run is over soon after. */
   readonly signal: AbortSignal;
   readonly onSecond: (worker: number, second: WorkerSecond) => void;
@@ -92,7 +94,7 @@ export class Fleet {
    * Runs the arrivals to their end. Their clock begins a moment later. Once a worker is lost nothing can be measured any more:
    * the others hang up.
    */
-  async run({ arrivals, expectedCalls, drainMs, signal, onSecond }: FleetRun): Promise<FleetRunEnd> {
+  async run({ arrivals, expectedCalls, drainMs, endsWhenAnswered = false, signal, onSecond }: FleetRun): Promise<FleetRunEnd> {
     const startAtMs = this.#clock.nowMs() + HEAD_START_MS;
     const { length: workers } = this.#members;
     const plan = { ...arrivals, phases: [...arrivals.phases], weights: [...arrivals.weights] };
@@ -100,7 +102,8 @@ export class Fleet {
     try {
       const over = this.#until('done', held, { onSecond, endsWithLoss: true });
       for (const { worker, index } of held) {
-        worker.send({ kind: 'run', startAtMs, arrivals: plan, worker: index, workers, expectedCalls: Math.ceil(expectedCalls / workers) });
+        const share = { worker: index, workers, expectedCalls: Math.ceil(expectedCalls / workers) };
+        worker.send({ kind: 'run', startAtMs, arrivals: plan, ...share, endsWhenAnswered });
       }
       const limitMs = HEAD_START_MS + lengthOf(arrivals.phases) + drainMs;
       await waitAtMost(over, limitMs, this.#clock, signal);

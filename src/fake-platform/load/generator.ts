@@ -91,7 +91,7 @@ export class Generator {
     const { clock, zeroMs } = this.#options;
     const nowMs = clock.monotonicMs() - zeroMs;
     while (this.#next !== undefined && this.#next.dueMs <= nowMs) {
-      this.#begin(this.#next, nowMs);
+      this.#begin(this.#next);
       this.#next = this.#options.arrivals.next().value;
     }
     if (this.#next === undefined) this.#settle();
@@ -102,8 +102,10 @@ export class Generator {
     }
   }
 
-  #begin(arrival: Arrival, nowMs: number): void {
-    this.#startLateness.record(nowMs - arrival.dueMs);
+  #begin(arrival: Arrival): void {
+    const { clock, zeroMs } = this.#options;
+    // Of several that are due at once, each waits for those before it.
+    this.#startLateness.record(clock.monotonicMs() - zeroMs - arrival.dueMs);
     if (this.#live >= this.#options.maxLive) {
       this.#missed += 1;
       return;

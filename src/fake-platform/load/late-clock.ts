@@ -1,7 +1,11 @@
 // A clock that knows how late its timers fire. Every frame of every caller waits for one, so their lateness is that of the
 // load: a load that cannot keep its own pace measures itself.
+import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { Histogram } from './histogram.ts';
+
+/** Frames of one timer that are counted; a suspended machine must not be counted for hours. */
+const MAX_FRAMES = 500;
 
 /** Wraps another clock. */
 export class LateClock implements Clock {
@@ -24,9 +28,17 @@ export class LateClock implements Clock {
     const dueMs = this.#clock.monotonicMs() + delayMs;
     // Timers know whole ms only: one that fired early would have to be armed again.
     return this.#clock.after(Math.ceil(delayMs), () => {
-      this.#lateness.record(this.#clock.monotonicMs() - dueMs);
+      this.#record(this.#clock.monotonicMs() - dueMs);
       task();
     });
+  }
+
+  /** A late timer stands for all frames that were due meanwhile, each less late than the one before. */
+  #record(lateMs: number): void {
+    const lateness = this.#lateness;
+    lateness.record(lateMs);
+    const frames = Math.min(Math.floor(lateMs / FRAME_MS), MAX_FRAMES);
+    for (let frame = 1; frame <= frames; frame += 1) lateness.record(lateMs - frame * FRAME_MS);
   }
 
   /** The lateness of the timers since it was last taken. */

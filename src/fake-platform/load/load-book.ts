@@ -45,25 +45,32 @@ class WorkerAccount {
   loopDelayMaxMs = 0;
   residentBytes = 0;
   missed = 0;
-  #cpuSum = 0;
-  #reports = 0;
+  /** ms of processor, and of the time that counts, that it told of. */
+  #cpuMs = 0;
+  #toldMs = 0;
 
-  add(second: WorkerSecond, isCounted: boolean): void {
+  /** @param countedMs - how much of the time it tells of counts. */
+  add(second: WorkerSecond, countedMs: number): void {
     this.live = second.live;
     this.residentBytes = Math.max(this.residentBytes, second.residentBytes);
     // What was not begun at all is never forgiven, nor is the time before the counted part.
     this.missed += second.missed;
-    if (!isCounted) return;
+    if (countedMs <= 0) return;
     this.timerLateness.add(Histogram.decoded(second.timerLateness));
     this.startLateness.add(Histogram.decoded(second.startLateness));
     this.loopDelayMaxMs = Math.max(this.loopDelayMaxMs, second.loopDelayMaxMs);
-    this.#cpuSum += second.cpu;
-    this.#reports += 1;
+    this.#cpuMs += second.cpu * countedMs;
+    this.#toldMs += countedMs;
+  }
+
+  /** Whether it told nothing of the time that counts. */
+  get isSilent(): boolean {
+    return this.#toldMs === 0;
   }
 
   get load(): WorkerLoad {
     return {
-      cpu: this.#reports === 0 ? 0 : this.#cpuSum / this.#reports,
+      cpu: this.isSilent ? 0 : this.#cpuMs / this.#toldMs,
       timerLateness: this.timerLateness.percentiles,
       startLateness: this.startLateness.percentiles,
       loopDelayMaxMs: this.loopDelayMaxMs,
@@ -120,15 +127,24 @@ export class LoadBook {
     return this.#workers.map(({ load }) => load);
   }
 
+  /** Workers, counted from 0, that told nothing of the time that counts. */
+  get silentWorkers(): readonly number[] {
+    return [...this.#workers.entries()].filter(([, { isSilent }]) => isSilent).map(([index]) => index);
+  }
+
   /** Mean length of the calls of a scenario that were held to their end, ms; undefined when there was none. */
   meanMsOf(scenario: number): number | undefined {
     const length = this.#lengths.get(scenario);
     return length === undefined ? undefined : length.totalMs / length.calls;
   }
 
-  /** Takes what a worker tells. @param atMs - ms since the run began. */
-  add(worker: number, second: WorkerSecond, atMs: number): void {
-    this.#workers[worker]?.add(second, this.#counts(atMs));
+  /** Takes what a worker tells. */
+  add(worker: number, second: WorkerSecond): void {
+    const { countedFromMs, countedToMs } = this.#options;
+    const { fromMs, toMs } = second;
+    this.#workers[worker]?.add(second, Math.min(toMs, countedToMs) - Math.max(fromMs, countedFromMs));
+    // By its own time: reports of a busy worker come late.
+    const atMs = (fromMs + toMs) / 2;
     this.#series.addWorker(worker, second, atMs);
     for (const wait of second.waits) {
       this.#series.addWait(wait);

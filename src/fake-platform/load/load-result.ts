@@ -64,6 +64,8 @@ export const loadResultSchema = z.object({
   /** Whether the load failed to keep its own pace, or lost a worker: then nothing here is a result. */
   saturated: z.boolean(),
   saturation: z.array(z.string()),
+  /** What may be the load's own and not the server's, a sentence each. */
+  doubts: z.array(z.string()),
   calls: z.object({
     /** Calls that are over and count; those that were broken off by us do not. */
     finished: z.number(),

@@ -8,7 +8,7 @@ import { HEAD_START_MS, type Fleet } from './fleet.ts';
 import type { Histogram } from './histogram.ts';
 import { LoadBook } from './load-book.ts';
 import type { LoadResult } from './load-result.ts';
-import { saturationOf } from './saturation.ts';
+import { saturationOf, silenceOf, stallsOf } from './saturation.ts';
 import { lookAtServer } from './server-metrics.ts';
 
 /** What callers do, how often, and how long it takes. */
@@ -47,6 +47,8 @@ export interface LoadRunOptions {
   readonly warmUpMs: number;
   /** Longest that calls may go on after the last arrival, ms. */
   readonly drainMs: number;
+  /** Hang up earlier, once nobody waits any more for something that counts. Default false. */
+  readonly endsWhenAnswered?: boolean;
   /** Address of the server's metrics page. */
   readonly metricsUrl?: string;
   /** Breaks the run off: all calls are hung up, and the result is what was measured. */
@@ -93,14 +95,15 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       arrivals: { kind, phases, seed, weights: scenarios.map(({ weight }) => weight) },
       expectedCalls: (highest * meanLengthOf(scenarios)) / 1000,
       drainMs: options.drainMs,
+      endsWhenAnswered: options.endsWhenAnswered ?? false,
       signal,
       onSecond: (worker, second) => {
-        book.add(worker, second, elapsed());
+        book.add(worker, second);
       },
     });
     const workers = book.workers;
-    const saturation = [...end.lost, ...saturationOf(workers)];
     const isWhole = !end.isInterrupted && end.lost.length === 0;
+    const saturation = [...end.lost, ...saturationOf(workers), ...(isWhole ? silenceOf(book.silentWorkers) : [])];
     return {
       version: 1,
       startedAt,
@@ -115,6 +118,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       interrupted: end.isInterrupted,
       saturated: saturation.length > 0,
       saturation,
+      doubts: [...stallsOf(workers)],
       workers: [...workers],
       ...book.account,
     };

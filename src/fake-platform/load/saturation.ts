@@ -23,6 +23,22 @@ const MAX_CPU = 0.85;
  */
 const MAX_LATENESS_MS = 5;
 
+/** A worker that stood still for longer is told of, ms: in a run of minutes no percentile shows a single time. */
+const MAX_STALL_MS = 50;
+
+/** Where a worker stood still for so long that single figures of the result may be its own. */
+export function stallsOf(workers: readonly WorkerLoad[]): readonly string[] {
+  return workers.flatMap(({ loopDelayMaxMs }, index) => {
+    if (loopDelayMaxMs <= MAX_STALL_MS) return [];
+    return [`worker ${String(index + 1)} once stood still for ${loopDelayMaxMs.toFixed(0)} ms: waits and gaps may be its own by as much`];
+  });
+}
+
+/** Of workers (counted from 0) that told nothing, nobody knows whether they kept their pace. */
+export function silenceOf(workers: readonly number[]): readonly string[] {
+  return workers.map((index) => `worker ${String(index + 1)} told nothing of the time that counts: its pace is not known`);
+}
+
 /** Why a load does not count; empty when it does. */
 export function saturationOf(workers: readonly WorkerLoad[]): readonly string[] {
   return workers.flatMap(({ cpu, timerLateness, startLateness, missed }, index) => {

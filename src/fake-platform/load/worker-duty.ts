@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { every, systemClock, type CancelTimer } from '../../base/clock.ts';
 import { loadProfile } from '../profile.ts';
 import { parseTarget } from '../target.ts';
-import { arrivalsOf, type Arrival, type ArrivalPlan } from './arrivals.ts';
+import { arrivalsOf, lengthOf, type Arrival, type ArrivalPlan } from './arrivals.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { Generator } from './generator.ts';
 import { LateClock } from './late-clock.ts';
@@ -19,6 +19,8 @@ type Prepared = Extract<WorkerOrder, { kind: 'prepare' }>;
 type RunOrder = Extract<WorkerOrder, { kind: 'run' }>;
 
 const REPORT_MS = 1000;
+/** How often it is looked whether all who count have been answered, ms. */
+const ANSWERED_LOOK_MS = 100;
 /** Calls that one worker holds at most; far beyond what one can without being late. */
 const MAX_LIVE = 5000;
 /** Resolution of the event loop's delay, ms. */
@@ -36,8 +38,11 @@ function* shareOf(plan: ArrivalPlan, worker: number, workers: number): globalThi
   return undefined;
 }
 
+/** Whether a caller waits for something since before a time of the run, ms. */
+type IsWaiting = (beforeMs: number) => boolean;
+
 /** Tells what happened once a second. @returns what tells once more and stops. */
-function reportsOf(generator: Generator): CancelTimer {
+function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   loop.enable();
   clock.takeLateness();
@@ -49,6 +54,8 @@ function reportsOf(generator: Generator): CancelTimer {
     const nowMs = systemClock.monotonicMs();
     tell({
       kind: 'second',
+      fromMs: atMs - zeroMs,
+      toMs: nowMs - zeroMs,
       ...happened,
       waits: [...happened.waits],
       calls: [...happened.calls],
@@ -90,6 +97,7 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
   // Every call hears it: more than the ten that Node takes for a leak.
   setMaxListeners(0, hangUp.signal);
   const zeroMs = systemClock.monotonicMs() + order.startAtMs - systemClock.nowMs();
+  const held = new Set<IsWaiting>();
   const generator = new Generator({
     clock,
     zeroMs,
@@ -107,18 +115,30 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
         allowPartial,
       };
       const line = pool.line(identity);
+      let isWaiting: IsWaiting = () => false;
+      const onBegun = (begun: IsWaiting): void => {
+        isWaiting = begun;
+        held.add(begun);
+      };
       try {
-        return await holdLoadCall({ arrival, scenario, line, clock, zeroMs, known, limits, signal: hangUp.signal, onWaited });
+        return await holdLoadCall({ arrival, scenario, line, clock, zeroMs, known, limits, signal: hangUp.signal, onWaited, onBegun });
       } finally {
+        held.delete(isWaiting);
         line.close();
       }
     },
   });
   running = { generator, hangUp };
-  const stopReports = reportsOf(generator);
+  const stopReports = reportsOf(generator, zeroMs);
+  const lengthMs = lengthOf(order.arrivals.phases);
+  const cancelWatch = every(systemClock, ANSWERED_LOOK_MS, () => {
+    const isOver = systemClock.monotonicMs() - zeroMs > lengthMs;
+    if (order.endsWhenAnswered && isOver && ![...held].some((isWaiting) => isWaiting(lengthMs))) hangUp.abort();
+  });
   try {
     await generator.over;
   } finally {
+    cancelWatch();
     stopReports();
     pool.close();
     running = undefined;

@@ -64,6 +64,8 @@ export const orderSchema = z.discriminatedUnion('kind', [
     workers: z.number(),
     /** Calls at once that are expected of this worker, for its connections. */
     expectedCalls: z.number(),
+    /** After the last arrival, hang up as soon as no caller waits any more for something it waited for by then. */
+    endsWhenAnswered: z.boolean(),
   }),
   /** No further call begins; those that are held go on to their end, or are hung up. */
   z.object({ kind: z.literal('stop'), hangUp: z.boolean() }),
@@ -77,6 +79,9 @@ export const reportSchema = z.discriminatedUnion('kind', [
   /** Every second of a run, and once more at its end. */
   z.object({
     kind: z.literal('second'),
+    /** The time it tells of, ms since the run began. */
+    fromMs: z.number(),
+    toMs: z.number(),
     live: z.number(),
     started: z.number(),
     missed: z.number(),

@@ -64,7 +64,17 @@ class HeldWorker implements LoadWorker {
 function second(more: Partial<Extract<WorkerReport, { kind: 'second' }>> = {}): WorkerReport {
   const nothing = Histogram.empty().encoded;
   const counts = { live: 2, started: 3, missed: 0, cpu: 0.5, loopDelayP99Ms: 1, loopDelayMaxMs: 2, residentBytes: 3 };
-  return { kind: 'second', ...counts, waits: [], calls: [], startLateness: nothing, timerLateness: nothing, ...more };
+  return {
+    kind: 'second',
+    fromMs: 0,
+    toMs: 1000,
+    ...counts,
+    waits: [],
+    calls: [],
+    startLateness: nothing,
+    timerLateness: nothing,
+    ...more,
+  };
 }
 
 function fleetOf(workers: readonly HeldWorker[], clock = new FakeClock()): Fleet {

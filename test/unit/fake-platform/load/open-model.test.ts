@@ -7,12 +7,13 @@ import { DEFAULT_LIMITS } from '../../../../src/fake-platform/call-limits.ts';
 import { arrivalsOf } from '../../../../src/fake-platform/load/arrivals.ts';
 import type { CallFacts, WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
+import { Histogram } from '../../../../src/fake-platform/load/histogram.ts';
 import { Generator } from '../../../../src/fake-platform/load/generator.ts';
 import { LateClock } from '../../../../src/fake-platform/load/late-clock.ts';
 import { holdLoadCall } from '../../../../src/fake-platform/load/load-call.ts';
 import { LoadBook } from '../../../../src/fake-platform/load/load-book.ts';
 import { KnownSounds } from '../../../../src/fake-platform/load/prompt-watch.ts';
-import { saturationOf } from '../../../../src/fake-platform/load/saturation.ts';
+import { saturationOf, silenceOf, stallsOf } from '../../../../src/fake-platform/load/saturation.ts';
 import { loadProfile } from '../../../../src/fake-platform/profile.ts';
 import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -80,18 +81,16 @@ describe('an open model', () => {
     const report = generator.take();
     const book = new LoadBook({ workers: 1, countedFromMs: 0, countedToMs: LENGTH_MS });
     const nothing = { loopDelayP99Ms: 0, loopDelayMaxMs: 0, residentBytes: 0, cpu: 0.1, timerLateness: report.startLateness.encoded };
-    book.add(
-      0,
-      {
-        kind: 'second',
-        ...report,
-        ...nothing,
-        waits: [...report.waits],
-        calls: [...report.calls],
-        startLateness: report.startLateness.encoded,
-      },
-      0,
-    );
+    book.add(0, {
+      kind: 'second',
+      fromMs: 0,
+      toMs: LENGTH_MS,
+      ...report,
+      ...nothing,
+      waits: [...report.waits],
+      calls: [...report.calls],
+      startLateness: report.startLateness.encoded,
+    });
     const { firstAudio, calls, sound, seconds } = book.account;
     expect(calls).toMatchObject({ finished: (PER_SECOND * LENGTH_MS) / 1000, failed: 0 });
     // Calls were due all the while, so the waits are spread evenly over the two seconds. One caller after the other would have
@@ -144,18 +143,54 @@ describe('an open model', () => {
 });
 
 describe('a load that cannot keep its own pace', () => {
+  it('counts a time in which it stood still by every frame that was due in it', () => {
+    const clock = new FakeClock();
+    let stallMs = 0;
+    const late = slowedBy(clock, () => stallMs);
+    let frames = 0;
+    const tick = (): void => {
+      frames += 1;
+      stallMs = frames === 100 ? 400 : 0;
+      if (frames < 200) late.after(20, tick);
+    };
+    late.after(20, tick);
+    clock.advance(6000);
+    const { count, p99, p50 } = late.takeLateness().percentiles;
+    // One late timer of two hundred would not show; twenty frames of some two hundred do.
+    expect(count).toBe(200 + 20);
+    expect(p50).toBeLessThan(1);
+    expect(p99).toBeGreaterThan(300);
+  });
+
+  it('is told of when it once stood still, and not known when it tells nothing of the time that counts', () => {
+    const book = new LoadBook({ workers: 2, countedFromMs: 1000, countedToMs: 2000 });
+    const nothing = Histogram.coarse().encoded;
+    const second = {
+      ...({ kind: 'second', live: 0, started: 0, missed: 0, waits: [], calls: [], loopDelayP99Ms: 0, residentBytes: 1 } as const),
+      ...{ startLateness: nothing, timerLateness: nothing },
+    };
+    // One report of half the time before what counts, one of half the time after it.
+    book.add(0, { ...second, waits: [], calls: [], fromMs: 500, toMs: 1500, cpu: 0.2, loopDelayMaxMs: 80 });
+    book.add(0, { ...second, waits: [], calls: [], fromMs: 1500, toMs: 2500, cpu: 0.4, loopDelayMaxMs: 20 });
+    book.add(1, { ...second, waits: [], calls: [], fromMs: 0, toMs: 1000, cpu: 0.99, loopDelayMaxMs: 500 });
+    expect(book.workers[0]?.cpu).toBeCloseTo(0.3, 5);
+    expect(saturationOf(book.workers)).toEqual([]);
+    expect(stallsOf(book.workers)).toEqual([expect.stringContaining('worker 1 once stood still for 80 ms')]);
+    expect(silenceOf(book.silentWorkers)).toEqual([expect.stringContaining('worker 2 told nothing')]);
+  });
+
   /** A machine whose timers fire so much too late. */
-  function slowed(clock: FakeClock, byMs: number): LateClock {
+  function slowedBy(clock: FakeClock, byMs: () => number): LateClock {
     return new LateClock({
       nowMs: () => clock.nowMs(),
       monotonicMs: () => clock.monotonicMs(),
-      after: (ms, task) => clock.after(ms + byMs, task),
+      after: (ms, task) => clock.after(ms + byMs(), task),
     });
   }
 
   function workersOf(byMs: number, cpu: number, missed = 0): LoadBook {
     const clock = new FakeClock();
-    const late = slowed(clock, byMs);
+    const late = slowedBy(clock, () => byMs);
     const generator = new Generator({
       clock: late,
       zeroMs: 0,
@@ -166,13 +201,24 @@ describe('a load that cannot keep its own pace', () => {
     clock.advance(3000);
     const { startLateness } = generator.take();
     const book = new LoadBook({ workers: 1, countedFromMs: 0, countedToMs: 2000 });
-    const second = { kind: 'second', live: 0, started: 10, waits: [] as WaitFact[], calls: [] as CallFacts[] } as const;
+    const second = {
+      kind: 'second',
+      fromMs: 0,
+      toMs: 2000,
+      live: 0,
+      started: 10,
+      waits: [] as WaitFact[],
+      calls: [] as CallFacts[],
+    } as const;
     const own = { cpu, missed, loopDelayP99Ms: 0, loopDelayMaxMs: 0, residentBytes: 1 };
-    book.add(
-      0,
-      { ...second, ...own, waits: [], calls: [], startLateness: startLateness.encoded, timerLateness: late.takeLateness().encoded },
-      1000,
-    );
+    book.add(0, {
+      ...second,
+      ...own,
+      waits: [],
+      calls: [],
+      startLateness: startLateness.encoded,
+      timerLateness: late.takeLateness().encoded,
+    });
     return book;
   }
 
