@@ -2,6 +2,7 @@
 // it went as expected. Joins the fake platform's caller with a voice; the call itself is the fake platform's business.
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { oneLine } from '../base/one-line.ts';
 import { DEFAULT_LIMITS } from '../fake-platform/call-limits.ts';
 import { placeCall, type CallOptions } from '../fake-platform/caller.ts';
 import type { LineConditions } from '../fake-platform/conditions/line-conditions.ts';
@@ -38,6 +39,8 @@ interface Flags extends AccessFlags, LineFlags {
 }
 
 const LIST_LIMIT_MS = 10_000;
+/** Longest name of an agent that is shown, characters. */
+const MAX_NAME = 500;
 
 const EXAMPLES = `
 Steps are done in the order given. Each begins when it is the caller's turn; after the last reply the caller hangs up.
@@ -202,7 +205,11 @@ async function listAgents(access: Access, json: boolean, { clock, print, complai
       return;
     }
     if (!json && answer.length === 0) print('the server offers no agents');
-    for (const agent of answer) print(json ? JSON.stringify(agent) : `${agent.id}  ${agent.name}${agent.isDefault ? '  (default)' : ''}`);
+    for (const agent of answer) {
+      const { id, name, isDefault } = agent;
+      const words = `${oneLine(id, MAX_NAME)}  ${oneLine(name, MAX_NAME)}${isDefault ? '  (default)' : ''}`;
+      print(json ? JSON.stringify(agent) : words);
+    }
     setExitCode(EXIT.ok);
   } finally {
     connection.close();

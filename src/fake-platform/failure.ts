@@ -1,6 +1,8 @@
 // Why an RPC broke, as a named finding. Knows the status numbers of gRPC and the words its library puts beside them,
 // and nothing of calls.
+import { constants } from 'node:http2';
 import { status } from '@grpc/grpc-js';
+import { oneLine } from '../base/one-line.ts';
 import type { FindingCode } from './finding.ts';
 
 /** A broken RPC or connection. */
@@ -31,6 +33,12 @@ const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
   [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
 ]);
 
+// As gRPC reads them; of the others its library makes statuses that name no cause.
+const BY_HTTP: ReadonlyMap<number, number> = new Map([
+  [401, status.UNAUTHENTICATED],
+  [403, status.PERMISSION_DENIED],
+]);
+
 const EXHAUSTED: number = status.RESOURCE_EXHAUSTED;
 /** The library's words for what is beyond its own limits, and not the server's. */
 const TOO_LARGE = /^Received message (?:larger than max|that decompresses to a size larger)/u;
@@ -42,7 +50,8 @@ const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
   [/ECONNREFUSED/u, 'refused', 'nothing listens at the address'],
   [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
   [/without (?:gRPC|sending) status|without status/u, 'closed_early', 'the server ended the turn without a status'],
-  [/Stream refused/u, 'overloaded', 'the server has no room for this call'],
+  // The second is what a proxy says in front of a server that is full.
+  [/Stream refused|HTTP status (?:code )?(?:429|503)\b/u, 'overloaded', 'the server has no room for this call'],
   [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
   [/certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu, 'tls_failed', 'the secure connection could not be made'],
   [
@@ -71,13 +80,27 @@ export function failureOf({ code, details = '' }: GrpcStatus): Failure {
   return { code: 'rpc_failed', message: sentence('the server ended the turn with an error', code, details) };
 }
 
+/** Names the failure of an RPC that is answered with an HTTP status other than 200: by something before the server, or no gRPC server. */
+export function failureOfHttp(httpStatus: number): Failure {
+  return failureOf({ code: BY_HTTP.get(httpStatus) ?? status.UNKNOWN, details: `HTTP status ${String(httpStatus)}` });
+}
+
+/** Names the failure of an RPC that the server reset with an error code of HTTP/2; undefined where the code alone says nothing. */
+export function failureOfReset(errorCode: number): Failure | undefined {
+  const details = `RST_STREAM ${String(errorCode)}`;
+  switch (errorCode) {
+    case constants.NGHTTP2_REFUSED_STREAM:
+    case constants.NGHTTP2_ENHANCE_YOUR_CALM:
+      return failureOf({ code: status.RESOURCE_EXHAUSTED, details });
+    case constants.NGHTTP2_INTERNAL_ERROR:
+      return failureOf({ code: status.UNAVAILABLE, details });
+    default:
+      return undefined;
+  }
+}
+
 function sentence(text: string, code: number, details: string): string {
-  // Details come from the other side: one line, bounded, and no control characters for the terminal.
-  const said = details
-    .replaceAll(WRAPPING, '')
-    .replaceAll(/\p{C}+/gu, ' ')
-    .slice(0, 300)
-    .trim();
+  const said = oneLine(details.replaceAll(WRAPPING, ''), 300);
   return `${text} (${STATUS_NAMES.get(code) ?? String(code)}${said === '' ? '' : `: ${said}`})`;
 }
 

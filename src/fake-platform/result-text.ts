@@ -1,6 +1,10 @@
 // How a call went, for people and for programs. The sound of it is left out.
 import { createColors } from 'picocolors';
+import { oneLine } from '../base/one-line.ts';
 import type { CallResult } from './caller.ts';
+
+/** Longest words of a server in one line, characters. */
+const MAX_TEXT = 400;
 
 /** The result as plain data: one line of JSON. */
 export function resultData(result: CallResult & { readonly conversationId: string }): object {
@@ -27,8 +31,8 @@ export function resultLines({ ok, outcome, durationMs, replies, findings, unmet 
     `${verdict}  ${outcome.replace('_', ' ')} after ${length}, ${count}${slowest}`,
     ...findings.map(({ code, rule, message, turn }) => {
       const name = rule === undefined ? code : `${rule} ${code}`;
-      return `  ${colours.yellow('found')}  ${name}${turn === undefined ? '' : ` on #${String(turn)}`}: ${message}`;
+      return `  ${colours.yellow('found')}  ${name}${turn === undefined ? '' : ` on #${String(turn)}`}: ${oneLine(message, MAX_TEXT)}`;
     }),
-    ...unmet.map(({ expected, found }) => `  ${colours.red('unmet')}  ${expected}: ${found}`),
+    ...unmet.map(({ expected, found }) => `  ${colours.red('unmet')}  ${oneLine(expected, MAX_TEXT)}: ${oneLine(found, MAX_TEXT)}`),
   ];
 }

@@ -1,5 +1,6 @@
 // Lines of the timeline for people: aligned, and coloured where the terminal can show it. Knows no calls.
 import { createColors } from 'picocolors';
+import { oneLine } from '../base/one-line.ts';
 import type { TimelineEvent } from './timeline.ts';
 
 /** Longest detail of one line, characters. */
@@ -15,8 +16,8 @@ export function timelineText(isColoured: boolean): TimelineText {
   return ({ atMs, who, what, turn, detail, latencyMs }) => {
     const time = (atMs / 1000).toFixed(3).padStart(8);
     const place = (turn === undefined ? '' : `#${String(turn)}`).padEnd(4);
-    // Details may hold a server's words: no control characters for the terminal.
-    const words = (detail ?? '').replaceAll(/\p{C}+/gu, ' ').slice(0, MAX_DETAIL);
+    // Details may hold a server's words.
+    const words = oneLine(detail ?? '', MAX_DETAIL);
     const latency = latencyMs === undefined ? '' : colours.yellow(`  +${String(latencyMs)} ms`);
     const fact = what.replaceAll('_', ' ').padEnd(14);
     const mark = what === 'finds' ? colours.red : paint[who];

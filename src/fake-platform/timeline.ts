@@ -17,6 +17,8 @@ export interface TimelineEvent {
 
 /** Most lines kept and shown of one call; a server that floods must not fill the memory. */
 const MAX_EVENTS = 10_000;
+/** Longest detail kept, characters. */
+const MAX_DETAIL = 2000;
 
 /** The timeline of one call. */
 export class Timeline {
@@ -40,7 +42,7 @@ export class Timeline {
       atMs: Math.round(this.#clock.nowMs()),
       who,
       what,
-      ...(more.detail === undefined || more.detail === '' ? {} : { detail: more.detail }),
+      ...(more.detail === undefined || more.detail === '' ? {} : { detail: more.detail.slice(0, MAX_DETAIL) }),
       ...(more.turn === undefined ? {} : { turn: more.turn }),
       ...(more.latencyMs === undefined ? {} : { latencyMs: Math.round(more.latencyMs) }),
     };

@@ -1,6 +1,7 @@
 // How tests went, for people: one line each, and for a failed one what was expected, what was heard, and the whole call with
 // the turn that failed marked. Texts of servers are shown on one line and without control characters.
 import { createColors } from 'picocolors';
+import { oneLine } from '../../base/one-line.ts';
 import type { Reply } from '../turn.ts';
 import { timelineText } from '../timeline-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
@@ -119,5 +120,5 @@ function milliseconds(ms: number): string {
 
 /** A text of a file or of a server on one line. */
 function shown(text: string): string {
-  return text.replaceAll(/\p{C}+/gu, ' ').slice(0, MAX_TEXT);
+  return oneLine(text, MAX_TEXT);
 }
