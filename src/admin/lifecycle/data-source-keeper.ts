@@ -1,7 +1,6 @@
 // Keeps one data source alive for ever: finds, adopts, registers or repairs it, renews its token in time, and lets the
 // token check know every nonce before the platform can use it. One step at a time; whatever fails is tried again.
 import { randomBytes } from 'node:crypto';
-import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate, DataSourceItem } from '../records.ts';
@@ -14,8 +13,10 @@ import { driftOf, findDataSource, isOurs } from './match.ts';
 import type { KnownNonce, NonceJournal, Posted } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
-import { alarmDueMs, registrationDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
+import { RenewalClock } from './renewal-clock.ts';
+import { registrationDueMs, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
+import { StepLoop } from './step-loop.ts';
 import { ifThere, withoutTwins } from './twin-records.ts';
 
 /** Random bytes of a nonce (L-11). */
@@ -51,45 +52,40 @@ export interface DataSourceState {
 /** One data source of one organization on one transport. */
 export class DataSourceKeeper {
   readonly #options: DataSourceKeeperOptions;
-  readonly #draw: () => number;
   readonly #served: ServedDataSource;
-  readonly #over: LinkedAbort = linkAbort();
-  /** Whoever waits for the end of the next step. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #time: RenewalClock;
+  readonly #loop: StepLoop;
+  readonly #lasting = new LastingDrift();
   /** The record that was looked at last. */
   #foundId: string | undefined;
-  readonly #lasting = new LastingDrift();
   /** A record whose schema the platform does not change: it is not taken again. */
   #outgrownId: string | undefined;
-  #wake: () => void = () => undefined;
-  #running: Promise<void> | undefined;
-  #expiresAtMs: number | undefined;
-  /** When to renew, ms since the epoch. */
-  #dueMs = 0;
   #error: AppError | undefined;
   #wellAtMs: number;
   #isRenewalWanted = false;
-  #isAlarmed = false;
 
   constructor(options: DataSourceKeeperOptions) {
+    const { wanted, trust, times, clock, draw = Math.random } = options;
     this.#options = options;
-    this.#draw = options.draw ?? Math.random;
-    this.#served = new ServedDataSource(options.wanted, options.trust);
-    this.#wellAtMs = options.clock.nowMs();
+    this.#served = new ServedDataSource(wanted, trust);
+    this.#time = new RenewalClock({ times, clock, draw, lifetimeMs: wanted.tokenLifetimeMinutes * 60_000 });
+    this.#loop = new StepLoop((signal) => this.#step(signal), clock);
+    this.#wellAtMs = clock.nowMs();
   }
 
   /** How it is now. */
   get state(): DataSourceState {
-    const { wanted, clock } = this.#options;
+    const { wanted } = this.#options;
     const { id } = this.#served;
-    const isServed = id !== undefined && (this.#expiresAtMs ?? Infinity) > clock.nowMs();
-    return { wanted, dataSourceId: id, expiresAtMs: this.#expiresAtMs, isServed, error: this.#error, wellAtMs: this.#wellAtMs };
+    const { expiresAtMs, leftMs } = this.#time;
+    const isServed = id !== undefined && leftMs > 0;
+    return { wanted, dataSourceId: id, expiresAtMs, isServed, error: this.#error, wellAtMs: this.#wellAtMs };
   }
 
   /** Lets the tokens in that were good when the last process ended; asks nobody (L-15). Before the start, if at all. */
   serveKnown(): void {
     const { journal, wanted } = this.#options;
-    if (serveKept(journal, this.#served, wanted)) this.#ends(journal.known.current?.validUntilMs);
+    if (serveKept(journal, this.#served, wanted)) this.#time.ends(journal.known.current?.validUntilMs);
   }
 
   /**
@@ -99,28 +95,23 @@ export class DataSourceKeeper {
    * @throws AppError of the platform, or `data_source_unclear`.
    */
   async start(): Promise<void> {
-    const stepped = this.#nextStep();
-    this.#running ??= this.#run();
-    await stepped;
+    await this.#loop.begin();
     if (this.#error !== undefined) throw this.#error;
   }
 
   /** Renews at once, whatever the time. Resolves with the state after the try. */
   async renew(): Promise<DataSourceState> {
     this.#isRenewalWanted = true;
-    this.#wake();
-    await this.#nextStep();
+    await this.#loop.hurry();
     // A step that was under way has not heard of it.
     const { error } = this.state;
-    if (this.#mustRenew && error === undefined) await this.#nextStep();
+    if (this.#mustRenew && error === undefined) await this.#loop.next();
     return this.state;
   }
 
   /** Ends the work; nothing is deleted or disabled, here or there (L-13). Idempotent. */
-  async stop(): Promise<void> {
-    this.#over.abort('shutdown');
-    await this.#running;
-    this.#tellWaiting();
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   /** Ends the work and forgets the data source: its tokens are refused from now on, its nonces erased (6.5). */
@@ -130,41 +121,23 @@ export class DataSourceKeeper {
     await this.stop();
     this.#served.drop();
     await this.#options.journal.erase();
-    this.#expiresAtMs = undefined;
+    this.#time.ends(undefined);
     this.#tell('forgotten');
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#over;
-    while (!signal.aborted) {
-      const woken = new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      const pauseMs = await this.#step();
-      await waitAtMost(woken, pauseMs, this.#options.clock, signal);
-    }
-  }
-
   /** One step. Never throws. @returns the pause until the next one, ms. */
-  async #step(): Promise<number> {
-    const { times, clock } = this.#options;
-    const { signal } = this.#over;
+  async #step(signal: AbortSignal): Promise<number> {
     try {
       await this.#reconcile(signal);
       this.#error = undefined;
-      this.#wellAtMs = clock.nowMs();
+      this.#wellAtMs = this.#options.clock.nowMs();
     } catch (thrown) {
       if (signal.aborted) return 0;
       this.#error = toAppError(thrown, 'internal', 'the look after a data source failed');
       this.#tell('failed', this.#error);
     }
-    this.#lookAtClock();
-    this.#tellWaiting();
-    if (this.#error !== undefined) {
-      const leftMs = (this.#expiresAtMs ?? Infinity) - clock.nowMs();
-      return retryPauseMs(times, this.#draw(), { wantedMs: retryAfterOf(this.#error), leftMs });
-    }
-    return Math.max(0, Math.min(times.checkMs, this.#dueMs - clock.nowMs()));
+    if (this.#time.alarm()) this.#tell('overdue', this.#error);
+    return this.#error === undefined ? this.#time.pauseMs : this.#time.retryPauseMs(retryAfterOf(this.#error));
   }
 
   async #reconcile(signal: AbortSignal): Promise<void> {
@@ -178,16 +151,22 @@ export class DataSourceKeeper {
     const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && this.#outgrownId === undefined;
     if (record === undefined || !isOutgrown) throw unmended(record?.id ?? this.#foundId, left);
     this.#outgrownId = record.id;
-    await this.#reconcile(signal);
+    try {
+      await this.#reconcile(signal);
+    } catch (thrown) {
+      // While there is no other one, this one is renewed.
+      if (this.#served.id === record.id) this.#outgrownId = undefined;
+      throw thrown;
+    }
   }
 
   /** Follows, repairs or renews what was found, as it needs. @returns the members that are still not as we want them. */
   async #keep(record: DataSource, isRenewalWanted: boolean, signal: AbortSignal): Promise<readonly string[]> {
-    const { clock, wanted, journal } = this.#options;
+    const { wanted, journal } = this.#options;
     const isNew = this.#foundId !== record.id;
     const isRenewed = await this.#follow(record, isNew);
     this.#foundId = record.id;
-    const isDue = (isRenewalWanted && !isRenewed) || this.#expiresAtMs === undefined || clock.nowMs() >= this.#dueMs;
+    const isDue = (isRenewalWanted && !isRenewed) || this.#time.isDue;
     const drift = driftOf(record, wanted);
     const isLasting = this.#lasting.isOf(record, wanted);
     if (drift.length > 0 && !isLasting) return this.#update(record, 'repaired', signal);
@@ -307,7 +286,7 @@ export class DataSourceKeeper {
     const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
     // After a restart its token would be refused; but that is better than no token at all.
-    const hasTime = this.#served.id !== undefined && this.#expiresAtMs !== undefined && !this.#isAlarmed;
+    const hasTime = this.#served.id !== undefined && this.#time.expiresAtMs !== undefined && !this.#time.isAlarmed;
     if (unsaved !== undefined && hasTime) throw unsaved;
     return nonce;
   }
@@ -330,7 +309,7 @@ export class DataSourceKeeper {
    * @throws AppError `platform_answer_invalid` when it has another nonce: then both are let in, and the next step looks again.
    */
   async #settle(id: string, nonce: string, record: DataSource, transition: Transition): Promise<void> {
-    const { clock, times, journal, wanted } = this.#options;
+    const { clock, journal, wanted } = this.#options;
     const told = toldNonce(record, journal.known, wanted) ?? { nonce, values: valuesIn(record, wanted) };
     const isTaken = told.nonce === nonce;
     const assumedMs = isTaken ? clock.nowMs() + this.#lifetimeMs : this.#assumedEndMs(told.nonce);
@@ -342,29 +321,19 @@ export class DataSourceKeeper {
         `the platform answered a change of the data source ${shownText(id)} with another nonce`,
       );
     }
-    // By a clock that is hours behind ours a fresh token is due at once, and the next one, and the next.
-    this.#dueMs = Math.max(this.#dueMs, clock.nowMs() + times.retryMs);
+    this.#time.renewed();
     this.#tell(transition);
   }
 
   async #took(id: string, nonce: KnownNonce, expiresAtMs: number | undefined): Promise<void> {
     await this.#shown(id, this.#options.journal.confirm(id, nonce, expiresAtMs));
-    this.#ends(expiresAtMs);
+    this.#time.ends(expiresAtMs);
   }
 
   /** Lets in what the journal knows after a change, which holds at once: nobody is refused until it is written. */
   async #shown(id: string, written: Promise<void>): Promise<void> {
     this.#served.show(id, this.#options.journal.known);
     await written;
-  }
-
-  /** The current token ends then. */
-  #ends(expiresAtMs: number | undefined): void {
-    const { times } = this.#options;
-    if (expiresAtMs === this.#expiresAtMs) return;
-    this.#expiresAtMs = expiresAtMs;
-    this.#dueMs = expiresAtMs === undefined ? 0 : renewalDueMs(expiresAtMs, this.#lifetimeMs, times, this.#draw());
-    this.#isAlarmed = false;
   }
 
   get #mustRenew(): boolean {
@@ -375,29 +344,10 @@ export class DataSourceKeeper {
     return this.#options.wanted.tokenLifetimeMinutes * 60_000;
   }
 
-  #lookAtClock(): void {
-    const { clock, times } = this.#options;
-    if (this.#expiresAtMs === undefined || this.#isAlarmed) return;
-    if (clock.nowMs() < alarmDueMs(this.#expiresAtMs, this.#lifetimeMs, times)) return;
-    this.#isAlarmed = true;
-    this.#tell('overdue', this.#error);
-  }
-
-  #nextStep(): Promise<void> {
-    if (this.#over.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
-  }
-
-  #tellWaiting(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
-  }
-
   #tell(transition: Transition, error?: AppError): void {
     const { wanted, observer } = this.#options;
     const { organizationId, transport } = wanted;
-    const known = { dataSourceId: this.#served.id, expiresAtMs: this.#expiresAtMs, error };
+    const known = { dataSourceId: this.#served.id, expiresAtMs: this.#time.expiresAtMs, error };
     observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
   }
 }

@@ -1,5 +1,6 @@
 // A platform may answer a change and leave a member as it was.
 import { afterEach, describe, expect, it } from 'vitest';
+import { AppError } from '../../../../src/base/errors.ts';
 import { BODY, HOUR, MINUTE, World } from './keeper-world.ts';
 
 let world = new World();
@@ -36,6 +37,21 @@ describe.each([
     await second.stop();
     await (await world.keeper(changed)).start();
     expect([world.api.records.size, updates()]).toEqual([2, 1]);
+  });
+});
+
+describe('R-02 a schema that the platform neither changes nor registers', () => {
+  it('leaves the old data source renewed and its tokens let in', async () => {
+    const first = await world.keeper();
+    await first.start();
+    await first.stop();
+    world.api.ignored.add('schemaId');
+    world.api.create = () => Promise.reject(new AppError('platform_refused', 'there is no such schema'));
+    const second = await world.keeper({ schemaId: 'another schema' });
+    await expect(second.start()).rejects.toMatchObject({ code: 'platform_refused' });
+    await world.pass(47 * HOUR, 5 * MINUTE);
+    expect([world.api.records.size, updates()]).toEqual([1, 3]);
+    expect([second.state.isServed, world.lets(world.record.nonce)]).toEqual([true, true]);
   });
 });
 
