@@ -20,7 +20,7 @@ export function withLineOptions(command: Command): Command {
     .option('--lose-after <ms>', 'line: the connection breaks at this time of the call', wholeNumber)
     .option(
       '--slow-reader <how>',
-      'line: 3000ms stops reading behind the first audio of a reply; 4000B/s reads audio no faster',
+      'line: 3000ms stops reading behind the first CHUNK of a reply; 4000B/s reads CHUNKs no faster',
       slowReader,
     )
     .option('--seed <n>', 'the same number makes the same line again', wholeNumber, 1);

@@ -5,7 +5,7 @@ import type { Answer } from '../answer.ts';
 import type { CallClock } from '../call-clock.ts';
 import type { Line, LineTurn } from '../line.ts';
 
-/** How slowly answers are read. */
+/** How slowly answers are read. A message is read whole: only a server that replies in several, in CHUNKs, feels it. */
 export interface SlowReader {
   /** Reading stops for so long behind the first audio of each reply, ms. */
   readonly pauseMs?: number;

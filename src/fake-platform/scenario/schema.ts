@@ -69,10 +69,10 @@ const LINE = fields('a line', {
   burst_ms: milliseconds('Whatever the platform sends is held back and sent at once, every so many ms.').optional(),
   lose_after_ms: milliseconds('The connection breaks at this time of the call.').optional(),
   slow_reader: fields('a slow reader', {
-    pause_ms: milliseconds('Reading stops for so long after the first sound of each reply.').optional(),
-    bytes_per_second: POSITIVE.describe('Sound is read at most at this rate; 8000 is the rate at which it plays.').optional(),
+    pause_ms: milliseconds('Reading stops for so long after the first CHUNK of each reply.').optional(),
+    bytes_per_second: POSITIVE.describe('CHUNKs are read at most at this rate; 8000 is the rate at which they play.').optional(),
   })
-    .describe('The platform reads answers slowly.')
+    .describe('The platform reads answers slowly. A reply that is one WAV is read whole.')
     .optional(),
 });
 
