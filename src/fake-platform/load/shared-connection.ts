@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
-import { failureOf, type Failure } from '../failure.ts';
+import { failureOf, failureOfHttp, failureOfReset, type Failure } from '../failure.ts';
 import { answerFromWire } from '../from-wire.ts';
 import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../line.ts';
 import { PROMPT_TEXT_KEY, readPromptTexts } from '../prompt-texts.ts';
@@ -129,8 +129,8 @@ export class SharedConnection {
       if (!halfClosed && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
       listener.ended(how);
     };
-    const garbage = (message: string): void => {
-      end({ kind: 'broken', failure: { code: 'garbage', message } });
+    const giveUp = (failure: Failure): void => {
+      end({ kind: 'broken', failure });
       cancel(stream);
     };
     const reader = new MessageReader((message) => {
@@ -138,7 +138,7 @@ export class SharedConnection {
     });
     stream.on('response', (fields) => {
       if (fields['grpc-status'] !== undefined) trailers = fields;
-      else if (fields[':status'] !== 200) garbage(`the server answers with HTTP status ${String(fields[':status'])}`);
+      else if (fields[':status'] !== 200) giveUp(failureOfHttp(Number(fields[':status'])));
     });
     stream.on('trailers', (fields: IncomingHttpHeaders) => {
       trailers = fields;
@@ -148,7 +148,8 @@ export class SharedConnection {
       try {
         reader.push(bytes);
       } catch (error) {
-        garbage(`an answer cannot be read: ${error instanceof Error ? error.message : 'no reason given'}`);
+        const why = error instanceof Error ? error.message : 'no reason given';
+        giveUp({ code: 'garbage', message: `an answer cannot be read: ${why}` });
       }
     });
     stream.on('end', () => {
@@ -159,8 +160,10 @@ export class SharedConnection {
     });
     stream.on('close', () => {
       if (trailers !== undefined) end(endOf(trailers));
+      // A connection that is gone resets its streams by itself.
+      const reset = this.#whyBroken === undefined && !this.#session.destroyed ? failureOfReset(stream.rstCode) : undefined;
       const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(stream.rstCode)}`;
-      end({ kind: 'broken', failure: failureOf({ code: STATUS.unavailable, details }) });
+      end({ kind: 'broken', failure: reset ?? failureOf({ code: STATUS.unavailable, details }) });
     });
     return {
       send: (input) => {

@@ -1,6 +1,6 @@
 // Many calls on one connection, over real sockets: they are held as on a line of their own, and whatever goes wrong is a
 // named finding.
-import { createServer } from 'node:http2';
+import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
 import net from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { status } from '@grpc/grpc-js';
@@ -144,6 +144,53 @@ describe('a connection shared by calls', () => {
       codes.push(findings[0]?.code);
     }
     expect(codes).toEqual(['refused', 'connect_timeout', 'closed_early', 'garbage', 'garbage']);
+  });
+
+  it.each<[string, string, (stream: ServerHttp2Stream) => void]>([
+    [
+      'refuses the stream',
+      'overloaded',
+      (stream) => {
+        stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      },
+    ],
+    [
+      'wants calm',
+      'overloaded',
+      (stream) => {
+        stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      },
+    ],
+    [
+      'breaks inside',
+      'closed_early',
+      (stream) => {
+        stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      },
+    ],
+    ...(
+      [
+        [503, 'overloaded'],
+        [429, 'overloaded'],
+        [401, 'unauthenticated'],
+        [403, 'forbidden'],
+        [500, 'garbage'],
+      ] as const
+    ).map(([code, name]): [string, string, (stream: ServerHttp2Stream) => void] => [
+      `answers with HTTP status ${String(code)}`,
+      name,
+      (stream) => {
+        stream.respond({ ':status': code }, { endStream: true });
+      },
+    ]),
+  ])('names what a server that %s means: %s', async (_, code, answer) => {
+    const server = createServer();
+    server.on('stream', (stream) => {
+      stream.on('error', () => undefined);
+      answer(stream);
+    });
+    const { findings } = await call(poolTo(`grpc://127.0.0.1:${String(await listens(server))}`));
+    expect(findings[0]?.code).toBe(code);
   });
 
   it('is used no more once it broke', async () => {
