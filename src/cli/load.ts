@@ -147,6 +147,7 @@ function capacityData({ capacity, held, interrupted }: MeasuredCapacity): object
     failedAt: capacity.failedAt ?? null,
     saturated: capacity.limit === 'load',
     interrupted,
+    meanLive: held?.result.calls.meanLive ?? null,
     conditions: conditionsOf(held?.judged ?? []),
     held: held?.result ?? null,
   };
@@ -163,6 +164,7 @@ function capacityText({ capacity, held, interrupted }: MeasuredCapacity, { task 
     lines.push('so nothing is known of the server beyond: use more workers or another machine');
   } else if (limit === 'maximum') lines.push(`${String(calls)} calls at once hold (${conditions}), and more were not tried (--max-calls)`);
   else lines.push(`${String(calls)} calls at once hold (${conditions}); ${String(failedAt ?? 0)} do not`);
+  if (held !== undefined) lines.push(`  at once, as measured: ${held.result.calls.meanLive.toFixed(1)} on average`);
   for (const judged of held?.judged ?? []) lines.push(`  ${judgedLine(judged)}`);
   return lines.join('\n');
 }

@@ -80,6 +80,11 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   }
 }
 
+/** Length of the longest calls of a mix, ms: until then, an even rate has not filled up. */
+function longestOf(scenarios: readonly WeightedScenario[]): number {
+  return Math.max(...scenarios.map(({ meanMs }) => meanMs));
+}
+
 type Run = Omit<LoadRunOptions, 'phases' | 'warmUpMs' | 'drainMs'>;
 
 async function measureRun(
@@ -89,9 +94,9 @@ async function measureRun(
 ): Promise<Measured> {
   const meanMs = meanLengthOf(scenarios);
   const [first, ...rest] = shape.stages;
-  // So many calls are there only when the first ones are about to end: the level is held that much longer, or a short run would
-  // have nothing that counts.
-  const fillMs = first?.level.kind === 'calls' ? meanMs : 0;
+  // So many calls are there only when the longest of the first ones are about to end: the level is held that much longer, or the
+  // time that counts would begin with too few.
+  const fillMs = first?.level.kind === 'calls' ? longestOf(scenarios) : 0;
   const stages = first === undefined ? rest : [{ ...first, durationMs: first.durationMs + fillMs }, ...rest];
   const phases = phasesOf({ ...shape, stages }, meanMs);
   const fromMs = warmUpMs ?? shape.rampMs + fillMs;
@@ -105,17 +110,21 @@ async function search(
   run: Run,
   view: MeasureView,
 ): Promise<Measured> {
-  const meanMs = meanLengthOf(run.scenarios);
+  let { scenarios } = run;
   const results = new Map<number, TryResult>();
   const stopped = new StoppedSearch();
   try {
     const capacity = await findCapacity(
       async (calls) => {
-        const one = await attempt(calls, { ...run, windowMs, rampMs, meanMs, criteria });
+        const one = await attempt(calls, { ...run, scenarios, windowMs, rampMs, criteria });
         if (one.result.interrupted) throw stopped;
         const holds = one.judged.every((each) => each.holds);
+        const isGood = holds && !one.result.saturated;
         // Of several tries of one number, one that held says how much was left.
-        if (holds || !results.has(calls)) results.set(calls, one);
+        if (isGood || !results.has(calls)) results.set(calls, one);
+        // A rehearsal is one call, to a server that has just begun. How long calls take of a server that cannot keep up says
+        // nothing of one that can.
+        if (isGood) ({ scenarios } = one.result);
         view.say(tryText(calls, one, holds));
         return { holds, isSaturated: one.result.saturated };
       },
@@ -139,16 +148,16 @@ class StoppedSearch extends Error {}
 type Attempt = Run & {
   readonly windowMs: number;
   readonly rampMs: number;
-  readonly meanMs: number;
   readonly criteria: readonly Criterion[];
 };
 
-/** One try: a ramp, a call's length until the number is reached, and then the time that counts. */
-async function attempt(calls: number, { windowMs, rampMs, meanMs, criteria, ...run }: Attempt): Promise<TryResult> {
+/** One try: a ramp, the longest call's length until the number is reached, and then the time that counts. */
+async function attempt(calls: number, { windowMs, rampMs, criteria, ...run }: Attempt): Promise<TryResult> {
   const level = { kind: 'calls', calls } as const;
-  const phases = phasesOf({ stages: [{ level, durationMs: meanMs + windowMs }], rampMs }, meanMs);
+  const fillMs = longestOf(run.scenarios);
+  const phases = phasesOf({ stages: [{ level, durationMs: fillMs + windowMs }], rampMs }, meanLengthOf(run.scenarios));
   // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
-  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + meanMs, drainMs: DEFAULT_LIMITS.answerMs, endsWhenAnswered: true });
+  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: DEFAULT_LIMITS.answerMs, endsWhenAnswered: true });
   return { result, judged: judge(criteria, result) };
 }
 

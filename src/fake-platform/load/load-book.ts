@@ -197,6 +197,11 @@ export class LoadBook {
     return all;
   }
 
+  #addLength({ scenario, durationMs }: CallFacts): void {
+    const length = this.#lengths.get(scenario) ?? { calls: 0, totalMs: 0 };
+    this.#lengths.set(scenario, { calls: length.calls + 1, totalMs: length.totalMs + durationMs });
+  }
+
   #addCall(call: CallFacts): void {
     if (call.outcome === 'interrupted') {
       this.#calls.brokenOff += 1;
@@ -204,8 +209,7 @@ export class LoadBook {
       this.#calls.finished += 1;
       if (call.outcome === 'failed') this.#calls.failed += 1;
       if (isRefused(call)) this.#calls.refused += 1;
-      const length = this.#lengths.get(call.scenario) ?? { calls: 0, totalMs: 0 };
-      this.#lengths.set(call.scenario, { calls: length.calls + 1, totalMs: length.totalMs + call.durationMs });
+      if (call.outcome !== 'failed') this.#addLength(call);
     }
     if (!call.isHeard) this.#calls.unheard += 1;
     this.#turns.replies += call.replies;
