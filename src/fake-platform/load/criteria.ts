@@ -18,7 +18,7 @@ const TIMES: ReadonlyMap<string, TimesOf> = new Map<string, TimesOf>([
 const COUNTS: ReadonlyMap<string, CountOf> = new Map<string, CountOf>([
   ['failed', ({ calls }) => ({ count: calls.failed, of: calls.finished })],
   ['refused', ({ calls }) => ({ count: calls.refused, of: calls.finished })],
-  ['unheard', ({ calls }) => ({ count: calls.unheard, of: calls.finished })],
+  ['unheard', ({ calls }) => ({ count: calls.unheard, of: calls.finished + calls.brokenOff })],
   ['failed-turns', ({ turns }) => ({ count: turns.failed, of: turns.replies + turns.failed })],
   ['long-gaps', ({ gapsOver100Ms, gap }) => ({ count: gapsOver100Ms, of: gap.count })],
   ['wrong-sound', ({ sound }) => ({ count: sound.wrong + sound.short, of: sound.compared })],
@@ -118,9 +118,9 @@ function valueOf(criterion: Criterion, result: LoadResult): number | undefined {
     case 'count':
     case 'share': {
       const counted = COUNTS.get(criterion.metric)?.(result);
-      if (counted === undefined || result.calls.finished === 0) return undefined;
-      if (criterion.kind === 'count') return counted.count;
-      return counted.of === 0 ? 0 : (counted.count / counted.of) * 100;
+      // None of nothing is no news.
+      if (counted === undefined || counted.of === 0) return undefined;
+      return criterion.kind === 'count' ? counted.count : (counted.count / counted.of) * 100;
     }
     case 'server':
       if (result.server === null) return undefined;

@@ -102,6 +102,22 @@ describe('the conditions of a load', () => {
     ]);
   });
 
+  it.each(['failed', 'refused', 'unheard', 'failed-turns', 'long-gaps', 'wrong-sound', 'breaches'])(
+    'do not hold of none of nothing: %s',
+    (metric) => {
+      const { calls, sound } = madeUpResult();
+      const result = madeUpResult({
+        calls: { ...calls, finished: 0, brokenOff: 0 },
+        turns: { replies: 0, failed: 0 },
+        gap: timesOf([]),
+        sound: { ...sound, compared: 0 },
+      });
+      for (const { value, holds } of judge(parseCriteria(`${metric} <= 0, ${metric} < 1%`), result)) {
+        expect({ value, holds }).toEqual({ value: undefined, holds: false });
+      }
+    },
+  );
+
   it('do not hold of what was not measured', () => {
     const result = madeUpResult({ firstAudio: timesOf([]), server: null, calls: { ...madeUpResult().calls, finished: 0 } });
     for (const { value, holds } of judge(parseCriteria('first-audio p99 < 1s, server-cpu < 99%, failed < 1%'), result)) {
