@@ -14,8 +14,14 @@ export interface ProgressView {
 /** Between two plain lines, ms. */
 const LINE_EVERY_MS = 10_000;
 
+/** Where progress is shown. */
+export interface ProgressSurroundings extends Pick<CallSurroundings, 'clock' | 'complain'> {
+  /** A terminal; undefined where there is none. */
+  readonly progress?: NodeJS.WritableStream | undefined;
+}
+
 /** A bar where there is a terminal, which is gone at the end, else lines. */
-export function progressView({ progress, clock, complain }: Pick<CallSurroundings, 'progress' | 'clock' | 'complain'>): ProgressView {
+export function progressView({ progress, clock, complain }: ProgressSurroundings): ProgressView {
   return progress === undefined ? plainLines(clock, complain) : new Bar(progress, complain);
 }
 
