@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
-import { findDataSource, isOurs } from '../lifecycle/match.ts';
+import { chosenRecord, isOurs } from '../lifecycle/match.ts';
 import { journalKey, journalledDataSource } from '../lifecycle/nonce-journal.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSource } from '../records.ts';
@@ -193,14 +193,10 @@ export class OrganizationDataSources {
 
   /** The pinned one, the one of the journal, or one that fits (L-02 to L-04). */
   async #takenFor(wanted: WantedDataSource, items: readonly DataSource[]): Promise<Taken> {
-    const { store } = this.#options;
-    const known = wanted.pinnedId ?? (await journalledDataSource(store, journalKey(wanted)));
-    const found = items.find((item) => item.id === known && isOurs(item, wanted));
-    if (found !== undefined) return { wanted, ids: [found.id] };
-    if (wanted.pinnedId !== undefined) return { wanted, ids: [] };
-    const match = findDataSource(items, wanted);
-    if (match.kind === 'none') return { wanted, ids: [] };
-    return { wanted, ids: match.kind === 'found' ? [match.id] : match.ids };
+    const knownId = await journalledDataSource(this.#options.store, journalKey(wanted));
+    const match = chosenRecord(items, wanted, knownId);
+    if (match.kind === 'ambiguous') return { wanted, ids: match.ids };
+    return { wanted, ids: match.kind === 'found' ? [match.id] : [] };
   }
 
   #view(record: DataSource, taken: readonly Taken[]): DataSourceView {

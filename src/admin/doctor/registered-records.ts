@@ -1,25 +1,19 @@
 // Which of the platform's records are the data sources that we want, also when they are not quite as we want them: only
 // then can it be said what is wrong with them. Pure comparison.
-import { findDataSource, isOurs } from '../lifecycle/match.ts';
+import { chosenRecord, isOurs, type Match } from '../lifecycle/match.ts';
 import type { DataSourceItem } from '../records.ts';
 import type { ExaminedDataSource } from './context.ts';
 import { compareUrls } from './url-spelling.ts';
 
-/** What the records say about a wanted data source. */
-export type Pairing =
-  | { readonly kind: 'found'; readonly id: string }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
-
 /**
- * Finds the record of each wanted data source of one organization: the pinned one (L-02), else the known one, else the
- * one that fits (L-03, L-04), else one that no other wanted data source fits and whose address is at least meant to be ours.
+ * Finds the record of each wanted data source of one organization: the one that a server takes, else one that no other
+ * wanted data source fits and whose address is at least meant to be ours.
  */
 export function pairRecords(
   items: readonly DataSourceItem[],
   wanted: readonly ExaminedDataSource[],
-): ReadonlyMap<ExaminedDataSource, Pairing> {
-  const pairs = new Map<ExaminedDataSource, Pairing>(wanted.map((each) => [each, fitting(items, each)]));
+): ReadonlyMap<ExaminedDataSource, Match> {
+  const pairs = new Map<ExaminedDataSource, Match>(wanted.map((each) => [each, chosenRecord(items, each, each.knownId)]));
   for (const each of wanted) {
     if (each.pinnedId !== undefined || pairs.get(each)?.kind !== 'none') continue;
     const taken = new Set([...pairs.values()].flatMap((pair) => (pair.kind === 'found' ? [pair.id] : [])));
@@ -30,18 +24,11 @@ export function pairRecords(
   return pairs;
 }
 
-function fitting(items: readonly DataSourceItem[], wanted: ExaminedDataSource): Pairing {
-  const { pinnedId, knownId } = wanted;
-  if (pinnedId !== undefined) return pairingOf(items.filter(({ id }) => id === pinnedId).map(({ id }) => id));
-  const known = items.find((item) => item.id === knownId && isOurs(item, wanted));
-  return known === undefined ? findDataSource(items, wanted) : { kind: 'found', id: known.id };
-}
-
 function isMeant({ url }: DataSourceItem, wanted: ExaminedDataSource): boolean {
   return url !== undefined && compareUrls(url, wanted.url).kind !== 'other';
 }
 
-function pairingOf(ids: readonly string[]): Pairing {
+function pairingOf(ids: readonly string[]): Match {
   const [first, ...more] = ids;
   if (first === undefined) return { kind: 'none' };
   return more.length === 0 ? { kind: 'found', id: first } : { kind: 'ambiguous', ids };

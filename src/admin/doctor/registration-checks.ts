@@ -65,7 +65,7 @@ export const dataSourceCheck: Check = {
           if (items === undefined || api === undefined) return { skipped: 'the data sources of this organization are not managed here' };
           const together = context.wanted.filter((each) => each.organizationId === organizationId);
           const pair = pairRecords(items, together).get(wanted) ?? { kind: 'none' };
-          if (pair.kind === 'none') return [missing(wanted, items.length, where)];
+          if (pair.kind === 'none' || pair.kind === 'foreign') return [missing(wanted, pair.kind, items.length, where)];
           if (pair.kind === 'ambiguous') {
             const what = `${String(pair.ids.length)} data sources fit equally well (${pair.ids.map((id) => shownText(id)).join(', ')})`;
             return [
@@ -86,11 +86,12 @@ export const dataSourceCheck: Check = {
     }),
 };
 
-function missing({ pinnedId, url, schemaId }: ExaminedDataSource, others: number, where: string): Finding {
+function missing({ pinnedId, url, schemaId }: ExaminedDataSource, kind: 'none' | 'foreign', others: number, where: string): Finding {
   const told = { code: 'data_source_missing', severity: 'fault', where } as const;
   if (pinnedId !== undefined) {
     const mend = 'mend the pinned id, or take it out to have the data source found or registered';
-    return { ...told, what: `the pinned data source ${shownText(pinnedId)} is not there`, mend };
+    const why = kind === 'foreign' ? 'belongs to another app, so that the server does not take it' : 'is not there';
+    return { ...told, what: `the pinned data source ${shownText(pinnedId)} ${why}`, mend };
   }
   const what = `it is not registered (the organization has ${String(others)} data sources, none of which fits)`;
   return {

@@ -3,21 +3,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import type { DataSource, DataSourceCreate, DataSourceItem } from '../records.ts';
+import type { DataSource, DataSourceCreate } from '../records.ts';
 import { mayHaveBeenDone } from '../rest/rest-error.ts';
 import { retryAfterOf } from '../rest/retry-after.ts';
 import { shownText } from '../shown-text.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
-import { driftOf, findDataSource, isOurs } from './match.ts';
+import { driftOf } from './match.ts';
 import type { KnownNonce, NonceJournal, Posted } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
+import { RecordFinder } from './record-finder.ts';
 import { RenewalClock } from './renewal-clock.ts';
 import { registrationDueMs, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
 import { StepLoop } from './step-loop.ts';
-import { ifThere, withoutTwins } from './twin-records.ts';
+import { ifThere } from './twin-records.ts';
 
 /** Random bytes of a nonce (L-11). */
 const NONCE_BYTES = 32;
@@ -55,20 +56,20 @@ export class DataSourceKeeper {
   readonly #served: ServedDataSource;
   readonly #time: RenewalClock;
   readonly #loop: StepLoop;
+  readonly #finder: RecordFinder;
   readonly #lasting = new LastingDrift();
   /** The record that was looked at last. */
   #foundId: string | undefined;
-  /** A record whose schema the platform does not change: it is not taken again. */
-  #outgrownId: string | undefined;
   #error: AppError | undefined;
   #wellAtMs: number;
   #isRenewalWanted = false;
 
   constructor(options: DataSourceKeeperOptions) {
-    const { wanted, trust, times, clock, draw = Math.random } = options;
+    const { wanted, api, journal, trust, times, clock, draw = Math.random } = options;
     this.#options = options;
     this.#served = new ServedDataSource(wanted, trust);
     this.#time = new RenewalClock({ times, clock, draw, lifetimeMs: wanted.tokenLifetimeMinutes * 60_000 });
+    this.#finder = new RecordFinder({ wanted, api, journal, onRemoved: () => { this.#tell('removed'); } });
     this.#loop = new StepLoop((signal) => this.#step(signal), clock);
     this.#wellAtMs = clock.nowMs();
   }
@@ -142,20 +143,20 @@ export class DataSourceKeeper {
 
   async #reconcile(signal: AbortSignal): Promise<void> {
     const isRenewalWanted = this.#isRenewalWanted;
-    const record = await this.#found(signal);
+    const record = await this.#finder.find(this.#served.id, signal);
     const left = record === undefined ? await this.#create(signal) : await this.#keep(record, isRenewalWanted, signal);
     // Asked for meanwhile: the next step's.
     if (isRenewalWanted) this.#isRenewalWanted = false;
     if (left.length === 0) return;
     // A schema need not be changeable (R-02): then another data source it is, and once only, or there would be no end of them.
-    const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && this.#outgrownId === undefined;
+    const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && !this.#finder.passesOver;
     if (record === undefined || !isOutgrown) throw unmended(record?.id ?? this.#foundId, left);
-    this.#outgrownId = record.id;
+    this.#finder.passOver(record.id);
     try {
       await this.#reconcile(signal);
     } catch (thrown) {
       // While there is no other one, this one is renewed.
-      if (this.#served.id === record.id) this.#outgrownId = undefined;
+      if (this.#served.id === record.id) this.#finder.passOver(undefined);
       throw thrown;
     }
   }
@@ -174,39 +175,6 @@ export class DataSourceKeeper {
     if (isDue || journal.known.current === undefined) return this.#update(record, 'renewed', signal);
     if (isNew) this.#tell('adopted');
     return drift;
-  }
-
-  /** Our data source as the platform has it; undefined when there is none (L-02 to L-04). */
-  async #found(signal: AbortSignal): Promise<DataSource | undefined> {
-    const { api, wanted, journal } = this.#options;
-    const known = wanted.pinnedId ?? this.#served.id ?? journal.dataSourceId;
-    if (known !== undefined && known !== this.#outgrownId) {
-      const record = await ifThere(api.get(known, signal));
-      if (record !== undefined && isOurs(record, wanted)) {
-        if ((journal.posted?.times ?? 0) > 1) await this.#listed(record.id, signal);
-        return record;
-      }
-      if (wanted.pinnedId !== undefined) {
-        const why = record === undefined ? 'is not there' : 'belongs to another app';
-        throw new AppError('data_source_unclear', `the pinned data source ${shownText(known)} ${why}; none is registered in its place`);
-      }
-    }
-    const match = findDataSource(await this.#listed(undefined, signal), wanted);
-    if (match.kind === 'ambiguous') {
-      throw new AppError(
-        'data_source_unclear',
-        `${String(match.ids.length)} data sources fit equally well: ${match.ids.map((id) => shownText(id)).join(', ')}`,
-      );
-    }
-    return match.kind === 'none' ? undefined : api.get(match.id, signal);
-  }
-
-  /** What the platform lists, without records that we registered twice. @param keptId - stays in any case. */
-  async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSourceItem[]> {
-    const { api, journal } = this.#options;
-    const { items, deleted } = await withoutTwins(await api.list(signal), keptId, journal.posted, api, signal);
-    if (deleted > 0) this.#tell('removed');
-    return items;
   }
 
   /**

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DataSource } from '../records.ts';
 import type { SecretStore } from '../secret-store.ts';
-import { findDataSource, isOurs } from './match.ts';
+import { chosenRecord } from './match.ts';
 import { journalKey, NonceJournal, type KnownNonce, type KnownNonces } from './nonce-journal.ts';
 import type { DataSourcesApi, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
@@ -53,15 +53,12 @@ export async function trustAsked(
   const journal = await openJournal(wanted, parts);
   const served = new ServedDataSource(wanted, trust);
   serveKept(journal, served, wanted);
-  const items = (await api.list(signal)).filter((item) => isOurs(item, wanted));
-  const knownId = wanted.pinnedId ?? journal.dataSourceId;
-  const match = findDataSource(items, wanted);
-  const fittingId = wanted.pinnedId === undefined && match.kind === 'found' ? match.id : undefined;
-  const id = items.find((item) => item.id === knownId)?.id ?? fittingId;
+  const match = chosenRecord(await api.list(signal), wanted, journal.dataSourceId);
   served.drop();
   // A server that runs meanwhile may have written another one.
   if (keptId !== undefined) trust.sources.remove(keptId);
-  if (id === undefined) return undefined;
+  if (match.kind !== 'found') return undefined;
+  const { id } = match;
   const record = await api.get(id, signal);
   const told = toldNonce(record, journal.known, wanted);
   if (told !== undefined) await journal.confirm(id, told, record.tokenExpiresAtMs);

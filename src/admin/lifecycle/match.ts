@@ -8,14 +8,30 @@ import { REGISTERED_VALUES } from './registered-values.ts';
 export type Match =
   | { readonly kind: 'found'; readonly id: string }
   | { readonly kind: 'none' }
+  /** The pinned one is there, and another app's: nothing is taken or registered in its place (L-02, L-11). */
+  | { readonly kind: 'foreign'; readonly id: string }
   /** More than one fits equally well: choosing would be guessing. */
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
+
+/**
+ * The record that a server takes: the pinned one and no other (L-02), else the one it knows, else the one that fits. The one
+ * place where that is decided.
+ *
+ * @param knownId - of the journal.
+ */
+export function chosenRecord(items: readonly DataSourceItem[], wanted: WantedDataSource, knownId: string | undefined): Match {
+  const { pinnedId } = wanted;
+  const known = items.find(({ id }) => id === (pinnedId ?? knownId));
+  if (known !== undefined && isOurs(known, wanted)) return { kind: 'found', id: known.id };
+  if (pinnedId === undefined) return fittingRecord(items, wanted);
+  return known === undefined ? { kind: 'none' } : { kind: 'foreign', id: known.id };
+}
 
 /**
  * The record that fits: in url, schema, audience and subject (L-03), else in url and schema (L-04). Records of another app
  * are left aside (L-11).
  */
-export function findDataSource(items: readonly DataSourceItem[], wanted: WantedDataSource): Match {
+function fittingRecord(items: readonly DataSourceItem[], wanted: WantedDataSource): Match {
   const ours = items.filter((item) => isOurs(item, wanted) && item.url === wanted.url && item.schemaId === wanted.schemaId);
   const exact = ours.filter(({ audience, subject }) => audience === wanted.audience && subject === wanted.subject);
   const fitting = exact.length > 0 ? exact : ours;

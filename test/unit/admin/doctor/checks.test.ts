@@ -66,6 +66,15 @@ const BREAKAGES: readonly Breakage[] = [
     /pinned data source source-gone is not there/u,
   ],
   [
+    'the pinned data source is of another app (L-02, L-11)',
+    (it) => {
+      it.wanted = it.wanted.map((each, index) => (index === 0 ? { ...each, pinnedId: 'source-grpc' } : each));
+      record(it, { applicationId: 'C-other' });
+    },
+    'data_source/data_source_missing',
+    /pinned data source source-grpc belongs to another app/u,
+  ],
+  [
     'the schema is another one (J-1A)',
     (it) => {
       record(it, { schemaId: 'schema-x' });
