@@ -1,6 +1,6 @@
 // What `parley load` does once its options are understood: prepares the callers, rehearses, runs one load or searches the
 // capacity, and ends everything it started, whatever happens.
-import { DEFAULT_LIMITS } from '../../fake-platform/call-limits.ts';
+import { DEFAULT_LIMITS, type CallLimits } from '../../fake-platform/call-limits.ts';
 import { lengthOf } from '../../fake-platform/load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../fake-platform/load/capacity.ts';
 import { judge, type Criterion, type Judged } from '../../fake-platform/load/criteria.ts';
@@ -46,7 +46,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
     const { access, agentId } = wish;
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
-    const { scenarios, failures } = await rehearse(mix, {
+    const { scenarios, failures, ...rehearsed } = await rehearse(mix, {
       access,
       agentId,
       clock,
@@ -58,7 +58,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     if (signal.aborted) return { kind: 'refused', failures: [] };
     const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
     try {
-      if (!(await fleet.prepare(orderOf(wish, mix), signal))) return { kind: 'refused', failures: [] };
+      if (!(await fleet.prepare(orderOf(wish, rehearsed.mix), signal))) return { kind: 'refused', failures: [] };
       const run = {
         clock,
         fleet,
@@ -67,6 +67,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
         target: access.target,
         asked: wish.asked,
         kind: wish.arrivals,
+        limits: longestLimits(rehearsed.mix),
         seed: wish.seed,
         onProgress: view.progress,
         ...(wish.metricsUrl === undefined ? {} : { metricsUrl: wish.metricsUrl }),
@@ -85,11 +86,18 @@ function longestOf(scenarios: readonly WeightedScenario[]): number {
   return Math.max(...scenarios.map(({ meanMs }) => meanMs));
 }
 
-type Run = Omit<LoadRunOptions, 'phases' | 'warmUpMs' | 'drainMs'>;
+/** The limits that no call of a mix is beyond. */
+function longestLimits(mix: readonly MixEntry[]): CallLimits {
+  const longest = (name: 'callMs' | 'answerMs'): number =>
+    Math.max(...mix.map(({ scenario }) => scenario.limits?.[name] ?? DEFAULT_LIMITS[name]));
+  return { ...DEFAULT_LIMITS, callMs: longest('callMs'), answerMs: longest('answerMs') };
+}
+
+type Run = Omit<LoadRunOptions, 'phases' | 'warmUpMs' | 'drainMs'> & { readonly limits: CallLimits };
 
 async function measureRun(
   { shape, warmUpMs, expected }: Extract<LoadTask, { kind: 'run' }>,
-  run: Run,
+  { limits, ...run }: Run,
   scenarios: readonly WeightedScenario[],
 ): Promise<Measured> {
   const meanMs = meanLengthOf(scenarios);
@@ -101,7 +109,7 @@ async function measureRun(
   const phases = phasesOf({ ...shape, stages }, meanMs);
   const fromMs = warmUpMs ?? shape.rampMs + fillMs;
   if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
-  const result = await runLoad({ ...run, phases, warmUpMs: fromMs, drainMs: DEFAULT_LIMITS.callMs });
+  const result = await runLoad({ ...run, phases, warmUpMs: fromMs, drainMs: limits.callMs });
   return { kind: 'run', result, judged: judge(expected, result) };
 }
 
@@ -152,12 +160,12 @@ type Attempt = Run & {
 };
 
 /** One try: a ramp, the longest call's length until the number is reached, and then the time that counts. */
-async function attempt(calls: number, { windowMs, rampMs, criteria, ...run }: Attempt): Promise<TryResult> {
+async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...run }: Attempt): Promise<TryResult> {
   const level = { kind: 'calls', calls } as const;
   const fillMs = longestOf(run.scenarios);
   const phases = phasesOf({ stages: [{ level, durationMs: fillMs + windowMs }], rampMs }, meanLengthOf(run.scenarios));
   // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
-  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: DEFAULT_LIMITS.answerMs, endsWhenAnswered: true });
+  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
   return { result, judged: judge(criteria, result) };
 }
 

@@ -101,9 +101,11 @@ export async function prepareMix(drafts: readonly MixDraft[], tools: ScriptTools
 
 function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {
   const { agentId = '', organizationId = '', vendorConfig = '', allowPartial = false, sessionStart, habits = {}, hangUpAtMs } = settings;
+  const { callMs, answerMs } = settings.limits ?? {};
   return {
     ...{ name, script, agentId, organizationId, vendorConfig, allowPartial, habits },
     session: { name: sessionStart?.name ?? '', parameters: sessionStart?.parameters ?? {} },
     ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
+    limits: { ...(callMs === undefined ? {} : { callMs }), ...(answerMs === undefined ? {} : { answerMs }) },
   };
 }

@@ -20,19 +20,26 @@ export interface RehearsalOptions {
 /** What came of it. */
 export interface Rehearsed {
   readonly scenarios: readonly WeightedScenario[];
+  /** What is to be played, with a limit that leaves room for calls that take twice as long under load. */
+  readonly mix: readonly MixEntry[];
   /** Why calls failed, a line each; a load of them would measure nothing. */
   readonly failures: readonly string[];
 }
+
+/** Longest calls of a load, by the length of the rehearsed one. */
+const ROOM = 2;
 
 /** Holds the calls, beside each other. */
 export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
   const { access, agentId, ...more } = options;
   const calls = mix.map(async ({ scenario, weight }) => {
+    const limits = { ...more.limits, ...scenario.limits };
     const { name, script, session, habits, allowPartial, vendorConfig, hangUpAtMs } = scenario;
     const agent = scenario.agentId === '' ? agentId : scenario.agentId;
     const result = await placeCall({
       ...access,
       ...more,
+      limits,
       ...(scenario.organizationId === '' ? {} : { organizationId: scenario.organizationId }),
       ...(agent === '' ? {} : { agentId: agent }),
       ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
@@ -40,8 +47,14 @@ export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptio
     });
     const fatal = result.findings.find((finding) => finding.fatal);
     const failure = result.outcome === 'failed' ? [`${name}: ${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`] : [];
-    return { scenario: { name, weight, meanMs: result.durationMs }, failure };
+    const callMs = scenario.limits?.callMs ?? Math.max(limits.callMs, ROOM * result.durationMs);
+    const entry = { weight, scenario: { ...scenario, limits: { ...scenario.limits, callMs } } };
+    return { scenario: { name, weight, meanMs: result.durationMs }, entry, failure };
   });
   const held = await Promise.all(calls);
-  return { scenarios: held.map(({ scenario }) => scenario), failures: held.flatMap(({ failure }) => failure) };
+  return {
+    scenarios: held.map(({ scenario }) => scenario),
+    mix: held.map(({ entry }) => entry),
+    failures: held.flatMap(({ failure }) => failure),
+  };
 }

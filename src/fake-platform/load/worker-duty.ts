@@ -115,13 +115,25 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
         allowPartial,
       };
       const line = pool.line(identity);
+      const callLimits = { ...limits, ...scenario.limits };
       let isWaiting: IsWaiting = () => false;
       const onBegun = (begun: IsWaiting): void => {
         isWaiting = begun;
         held.add(begun);
       };
       try {
-        return await holdLoadCall({ arrival, scenario, line, clock, zeroMs, known, limits, signal: hangUp.signal, onWaited, onBegun });
+        return await holdLoadCall({
+          arrival,
+          scenario,
+          line,
+          clock,
+          zeroMs,
+          known,
+          limits: callLimits,
+          signal: hangUp.signal,
+          onWaited,
+          onBegun,
+        });
       } finally {
         held.delete(isWaiting);
         line.close();

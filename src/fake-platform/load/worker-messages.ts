@@ -28,6 +28,7 @@ const scenario = z.object({
   session: z.object({ name: z.string(), parameters }),
   habits: z.object({ terminatorIncluded: z.exactOptional(z.boolean()), singleDigitDirect: z.exactOptional(z.boolean()) }),
   hangUpAtMs: z.exactOptional(z.number()),
+  limits: z.exactOptional(z.object({ callMs: z.exactOptional(z.number()), answerMs: z.exactOptional(z.number()) })),
 });
 
 const phase = z.object({ durationMs: z.number(), fromPerSecond: z.number(), toPerSecond: z.number() });

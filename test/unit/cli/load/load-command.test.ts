@@ -152,6 +152,13 @@ describe('parley load', () => {
     });
   });
 
+  it('keeps to the limits of a file', async () => {
+    const file = path.join(folder, 'short.yaml');
+    await writeFile(file, 'tests:\n  - name: waits\n    limits: { call_ms: 200 }\n    steps:\n      - wait_ms: 5000\n');
+    const ran = await run([server.target, '--org', 'o-1', '--mix', file, '--rate', '1/s', '--json']);
+    expect(JSON.parse(ran.out)).toEqual({ failures: [expect.stringContaining('waits: call_limit: the call was not over after 200 ms')] });
+  });
+
   it('names why nothing can be measured, before any load', async () => {
     const before = workers;
     const ran = await run([`grpc://127.0.0.1:${String(await freePort())}`, ...ORGANIZATION, '--rate', '10/s', '--json']);
