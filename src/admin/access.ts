@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
+import { alwaysRenewing, type Renewing } from './kept-tokens.ts';
 import { IntegrationTokens } from './oauth/integration-tokens.ts';
 import { login, type LoginOptions } from './oauth/login.ts';
 import { TokenRequests } from './oauth/token-request.ts';
@@ -72,6 +73,9 @@ export interface Access {
   readonly integration: IntegrationSide | undefined;
   /** Undefined for a single organization. */
   readonly serviceApp: ServiceAppSide | undefined;
+  /** Begins no renewal from now on: a refresh token that the platform has replaced is lost with a process that is killed. */
+  rest(): void;
+  /** Resolves when a renewal under way is over and kept. */
   close(): Promise<void>;
 }
 
@@ -81,27 +85,11 @@ interface AccessParts {
   readonly store: SecretStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /**
-   * False: another process keeps the tokens, and only it may renew them, because a renewal makes the tokens worthless that
-   * it holds. Default true.
-   */
-  readonly renews?: boolean;
+  /** Asked before every renewal of a token; default: each may happen. */
+  readonly renewing?: Renewing | undefined;
 }
 
 const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
-
-/** Stands in for every way to new tokens where another process has them. */
-const NO_RENEWALS = {
-  refresh: () => Promise.reject(renewedElsewhere()),
-  obtain: () => Promise.reject(renewedElsewhere()),
-};
-
-function renewedElsewhere(): AppError {
-  return new AppError(
-    'store_failed',
-    'the kept token has ended, and the server that holds the store has not renewed it yet: try again in a minute',
-  );
-}
 
 /**
  * Makes what a way to tokens needs; asks nobody for one yet.
@@ -109,16 +97,27 @@ function renewedElsewhere(): AppError {
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
  */
 export function openAccess(settings: AccessSettings, parts: AccessParts): Access {
-  const { address, store, clock, log, renews = true } = parts;
+  let isResting = false;
+  const { renewing: mayRenew = alwaysRenewing } = parts;
+  const renewing: Renewing = (renewal) =>
+    isResting ? Promise.reject(new AppError('shutting_down', 'no token is renewed any more: we stop')) : mayRenew(renewal);
+  const rest = (): void => {
+    isResting = true;
+  };
+  return { ...openWay(settings, { ...parts, renewing }), rest };
+}
+
+function openWay(settings: AccessSettings, parts: AccessParts): Omit<Access, 'rest'> {
+  const { address, store, clock, log, renewing } = parts;
   if (settings.type === 'service_app') return serviceAppAccess(settings, parts);
   if (settings.type === 'static_token') {
     const tokens = fixedToken(settings.accessToken);
     const organizations = { tokensOf: () => tokens, forget: () => Promise.resolve() };
     return { organizations, ...NO_SERVICE_APP, tokensKey: () => undefined, close: () => Promise.resolve() };
   }
-  const requests = renews ? new TokenRequests({ address, clock, log, credentials: settings.client }) : NO_RENEWALS;
+  const requests = new TokenRequests({ address, clock, log, credentials: settings.client });
   const { refreshToken } = settings;
-  const tokens = ownTokens({ store, requests, refreshToken, clock, log });
+  const tokens = ownTokens({ store, requests, refreshToken, clock, log, renewing });
   const ownId = tryDecodeId(settings.organization, 'ORGANIZATION', parts.profile.ids?.urnScheme ?? '');
   return {
     organizations: { tokensOf: () => tokens, forget: () => tokens.forget() },
@@ -130,20 +129,20 @@ export function openAccess(settings: AccessSettings, parts: AccessParts): Access
 
 function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
-  { address, profile, store, clock, log, renews = true }: AccessParts,
-): Access {
+  { address, profile, store, clock, log, renewing }: AccessParts,
+): Omit<Access, 'rest'> {
   if (profile.ids === undefined || profile.webhook === undefined) {
     throw new AppError('profile_invalid', `the profile "${profile.name}" has no service apps: give it the sections "ids" and "webhook"`);
   }
   const idScheme = profile.ids.urnScheme;
   const common = { address, clock, log };
-  const requestsOf = (of: ServiceAppCredentials) => (renews ? new TokenRequests({ ...common, credentials: of }) : NO_RENEWALS);
-  const integration = new IntegrationTokens({ store, requests: requestsOf(credentials), clock, log });
+  const requests = new TokenRequests({ ...common, credentials });
+  const integration = new IntegrationTokens({ store, requests, clock, log, renewing });
   const rest = new RestClient({ ...common, tokens: integration });
   const organizations = new Organizations({
-    ...{ store, clock, log, idScheme },
-    applications: renews ? new ApplicationTokens({ rest, app: serviceApp, idScheme, clock }) : NO_RENEWALS,
-    requests: requestsOf(serviceApp),
+    ...{ store, clock, log, idScheme, renewing },
+    applications: new ApplicationTokens({ rest, app: serviceApp, idScheme, clock }),
+    requests: new TokenRequests({ ...common, credentials: serviceApp }),
   });
   const applicationId = decodeId(serviceApp.clientId, 'APPLICATION', idScheme);
   const filterId = encodeId(applicationId, 'APPLICATION', idScheme);
@@ -158,7 +157,6 @@ function serviceAppAccess(
         }
         const { integrationScopes: scopes, pkce } = oauth;
         const { redirectUri } = credentials;
-        const requests = new TokenRequests({ ...common, credentials });
         const tokens = await login({ ...how, requests, redirectUri, scopes, pkce, clock }, signal);
         await integration.save(tokens);
         return { expiresAtMs: tokens.expiresAtMs, refreshExpiresAtMs: tokens.refreshExpiresAtMs };

@@ -125,8 +125,17 @@ export class Administration {
     if (failure !== undefined) throw failure;
   }
 
-  /** Ends everything in order; nothing is deleted at the platform (L-13). Idempotent. */
+  /**
+   * Begins no renewal of tokens of ours from now on, for a process that stops: one that is under way has the time until
+   * {@link Administration.close}, and calls that are open need none. Data sources are looked after as long as tokens last.
+   */
+  rest(): void {
+    this.#access.rest();
+  }
+
+  /** Ends everything in order; nothing is deleted at the platform (L-13). Waits for a renewal under way. Idempotent. */
   async close(): Promise<void> {
+    this.rest();
     this.#over.abort('shutdown');
     await this.#webhooks?.close();
     await this.#looking;

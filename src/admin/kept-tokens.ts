@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { linkAbort, waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import { AppError, toAppError, type ErrorCode } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -14,6 +14,17 @@ import { isExpired, type OAuthTokens } from './tokens.ts';
 const BUFFER_SECONDS = 300;
 /** Longest wait for a renewal, ms: beyond what its requests may take together. */
 const MAX_WAIT_MS = 300_000;
+
+/** What costs no token that is good yet: it passes, or others see to it. */
+const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'platform_unavailable',
+  'platform_answer_invalid',
+  'store_failed',
+  'shutting_down',
+]);
+
+/** Lets a renewal happen, or rejects instead with an AppError that says why none may happen now. */
+export type Renewing = <T>(renewal: () => Promise<T>) => Promise<T>;
 
 /** What keeps a pair. */
 export interface KeptTokensOptions<T extends OAuthTokens> {
@@ -31,6 +42,8 @@ export interface KeptTokensOptions<T extends OAuthTokens> {
   readonly bufferSeconds?: number | undefined;
   /** The store is not touched before this. */
   readonly ready?: Promise<void> | undefined;
+  /** Asked before every renewal; default: each may happen. */
+  readonly renewing?: Renewing | undefined;
 }
 
 /** Tokens that are there when they are needed. Whoever created it calls `close` or `forget`. */
@@ -58,9 +71,13 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     try {
       return (await this.#renewed(undefined, signal)).accessToken;
     } catch (thrown) {
-      const isPassing = thrown instanceof AppError && thrown.code === 'platform_unavailable' && !signal.aborted;
-      if (!isPassing || held === undefined || isExpired(held, this.#options.clock.nowMs(), 0)) throw thrown;
-      this.#options.log.warn({ err: thrown, key: this.#options.key }, 'a token cannot be renewed yet and is used as long as it lasts');
+      const { clock, log, key } = this.#options;
+      const canWait = thrown instanceof AppError && CAN_WAIT.has(thrown.code) && !signal.aborted;
+      if (!canWait || held === undefined || isExpired(held, clock.nowMs(), 0)) throw thrown;
+      const line = { err: thrown, key };
+      // Whoever stops, or only looks, has nothing to do about it.
+      const isOurs = thrown.code === 'platform_unavailable' || thrown.code === 'platform_answer_invalid';
+      log[isOurs ? 'warn' : 'debug'](line, 'a token cannot be renewed yet and is used as long as it lasts');
       return held.accessToken;
     }
   }
@@ -124,20 +141,30 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   async #renew(stale: string | undefined): Promise<T> {
-    // Another process may have renewed the pair and written it down.
+    const { obtain, renewing = alwaysRenewing } = this.#options;
+    const found = await this.#storedInstead(stale);
+    if (found !== undefined) return found;
+    return renewing(async () => {
+      // Whoever was let before us may have renewed it.
+      const renewed = await this.#storedInstead(stale);
+      if (renewed !== undefined) return renewed;
+      const fresh = await obtain(this.#held, this.#ended.signal);
+      this.#demandHere();
+      this.#held = fresh;
+      this.#isUnsaved = true;
+      await this.#write();
+      return fresh;
+    });
+  }
+
+  /** A pair that another process has renewed and written down; undefined when it must be renewed here. */
+  async #storedInstead(stale: string | undefined): Promise<T | undefined> {
     const stored = this.#isUnsaved ? undefined : await this.#read();
     this.#demandHere();
-    if (stored !== undefined) {
-      const isOther = stored.accessToken !== this.#held?.accessToken && stored.accessToken !== stale;
-      this.#held = stored;
-      if (isOther && this.#isFresh(stored)) return stored;
-    }
-    const fresh = await this.#options.obtain(this.#held, this.#ended.signal);
-    this.#demandHere();
-    this.#held = fresh;
-    this.#isUnsaved = true;
-    await this.#write();
-    return fresh;
+    if (stored === undefined) return undefined;
+    const isOther = stored.accessToken !== this.#held?.accessToken && stored.accessToken !== stale;
+    this.#held = stored;
+    return isOther && this.#isFresh(stored) ? stored : undefined;
   }
 
   async #read(): Promise<T | undefined> {
@@ -177,4 +204,9 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   #demandHere(): void {
     if (this.#ended.signal.aborted) throw this.#options.gone();
   }
+}
+
+/** Where each renewal may happen: nobody else keeps the tokens. */
+export function alwaysRenewing<T>(renewal: () => Promise<T>): Promise<T> {
+  return renewal();
 }

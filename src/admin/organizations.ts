@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { AppError, type ErrorDetails } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { KeptTokens } from './kept-tokens.ts';
+import { KeptTokens, type KeptTokensOptions } from './kept-tokens.ts';
 import type { TokenRequests } from './oauth/token-request.ts';
 import { decodeId } from './platform-id.ts';
 import type { ApplicationTokens } from './rest/application-token.ts';
@@ -48,6 +48,8 @@ export interface OrganizationsOptions {
   readonly log: Logger;
   /** How long before its end an access token is refreshed, seconds; default 300. */
   readonly bufferSeconds?: number | undefined;
+  /** As {@link KeptTokensOptions} has it. */
+  readonly renewing?: KeptTokensOptions<ServiceAppTokens>['renewing'];
 }
 
 /** Tokens by organization. Whoever created it closes it. */
@@ -106,9 +108,9 @@ export class Organizations {
   }
 
   #keep(id: string, organization: string): KeptTokens<ServiceAppTokens> {
-    const { store, clock, log, bufferSeconds } = this.#options;
+    const { store, clock, log, bufferSeconds, renewing } = this.#options;
     return new KeptTokens({
-      ...{ store, clock, log, bufferSeconds },
+      ...{ store, clock, log, bufferSeconds, renewing },
       key: tokensKey(id),
       shape: serviceAppTokens,
       ready: this.#leaving.get(id),

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { KeptTokens } from './kept-tokens.ts';
+import { KeptTokens, type KeptTokensOptions } from './kept-tokens.ts';
 import type { TokenRequests } from './oauth/token-request.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { TokenSource } from './token-source.ts';
@@ -18,6 +18,8 @@ export interface OwnTokensOptions {
   readonly refreshToken: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** As {@link KeptTokensOptions} has it. */
+  readonly renewing?: KeptTokensOptions<OAuthTokens>['renewing'];
 }
 
 /**
@@ -30,10 +32,10 @@ export function ownTokensKey(refreshToken: string): string {
 }
 
 /** Tokens that begin with a refresh token of the operator. Whoever created them closes them. */
-export function ownTokens({ store, requests, refreshToken, clock, log }: OwnTokensOptions): KeptTokens<OAuthTokens> {
+export function ownTokens({ store, requests, refreshToken, clock, log, renewing }: OwnTokensOptions): KeptTokens<OAuthTokens> {
   const first: OAuthTokens = { accessToken: 'none yet', expiresAtMs: 0, refreshToken };
   return new KeptTokens({
-    ...{ store, clock, log, shape: oauthTokens },
+    ...{ store, clock, log, renewing, shape: oauthTokens },
     key: ownTokensKey(refreshToken),
     obtain: (before, signal) => requests.refresh(before ?? first, signal),
     gone: () => new AppError('login_needed', 'the tokens of the organization have been erased'),

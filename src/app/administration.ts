@@ -30,13 +30,22 @@ export interface AdministrationParts {
 }
 
 /**
+ * Longest wait for its end, ms: more than a renewal of a token may take whose answer would be lost with the process, however
+ * short the grace time was.
+ */
+const CLOSE_MS = 20_000;
+
+/**
  * Starts it. Resolves when tokens are let in that were good before (L-15), and with admin.fail_startup after the first look at
  * all known organizations (L-01).
  *
  * @throws AppError `store_failed`, `listen_failed`, `config_invalid`, `profile_invalid`, `certificate_invalid`, `shutting_down`
  *   when the start is given up, and with admin.fail_startup what the first look failed with.
  */
-export async function startAdministration({ admin, tls }: Pick<Settings, 'admin' | 'tls'>, parts: AdministrationParts): Promise<void> {
+export async function startAdministration(
+  { admin, tls }: Pick<Settings, 'admin' | 'tls'>,
+  parts: AdministrationParts,
+): Promise<Pick<Administration, 'rest'>> {
   const { profile, trust, metrics, clock, log, lifecycle, signal } = parts;
   let isStoreWritable = true;
   const onWritten = (isWritten: boolean): void => {
@@ -62,12 +71,13 @@ export async function startAdministration({ admin, tls }: Pick<Settings, 'admin'
     failsStart: admin.failStartup,
     observer: observerOf(metrics, log),
   });
-  lifecycle.opened('administration', () => administration.close());
+  lifecycle.opened('administration', () => administration.close(), CLOSE_MS);
   metrics.watch(
     () => administration.states.map((state) => watchedDataSource(state, { times, nowMs: clock.nowMs(), isStoreWritable })),
     () => clock.nowMs(),
   );
   await administration.start(signal);
+  return administration;
 }
 
 /** What says that somebody must log in again. */

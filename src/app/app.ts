@@ -166,9 +166,9 @@ async function open(
   const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
   lifecycle.opened('token check', () => check?.close());
   // Before anybody can call: the tokens that were good before must be known by then.
-  if (settings.admin.enabled) {
-    await startAdministration(settings, { profile, trust, metrics: metrics.admin, clock, log, lifecycle, signal });
-  }
+  const administration = settings.admin.enabled
+    ? await startAdministration(settings, { profile, trust, metrics: metrics.admin, clock, log, lifecycle, signal })
+    : undefined;
   if (signal.aborted) throw new AppError('shutting_down', 'the start was given up');
   const server = await startMediaServer({
     settings: mediaServerSettings(settings),
@@ -202,6 +202,7 @@ async function open(
     readiness.drain();
     server.setServing(false);
     sessions.drain();
+    administration?.rest();
   });
   readiness.started();
   server.setServing(true);

@@ -8,6 +8,7 @@ import type { Logger } from './log.ts';
 interface Opened {
   readonly name: string;
   readonly close: () => Promise<void> | void;
+  readonly limitMs: number;
 }
 
 /** Collects what was opened and closes it once, in reverse order. */
@@ -18,7 +19,7 @@ export class Lifecycle {
   readonly #limitMs: number;
   #closing: Promise<void> | undefined;
 
-  /** @param options.limitMs - longest wait for one step, in ms; then the next step runs. */
+  /** @param options.limitMs - longest wait for one step that names no limit of its own, in ms; then the next step runs. */
   constructor(options: { clock: Clock; log: Logger; limitMs: number }) {
     this.#clock = options.clock;
     this.#log = options.log;
@@ -26,8 +27,8 @@ export class Lifecycle {
   }
 
   /** Remembers how to close something that has just been opened. */
-  opened(name: string, close: () => Promise<void> | void): void {
-    this.#opened.push({ name, close });
+  opened(name: string, close: () => Promise<void> | void, limitMs = this.#limitMs): void {
+    this.#opened.push({ name, close, limitMs });
   }
 
   /** Closes everything. Calling it again waits for the first call. Never throws. */
@@ -39,9 +40,9 @@ export class Lifecycle {
   async #closeAll(): Promise<void> {
     for (let step = this.#opened.pop(); step !== undefined; step = this.#opened.pop()) {
       try {
-        const waited = await waitAtMost(Promise.resolve(step.close()), this.#limitMs, this.#clock);
+        const waited = await waitAtMost(Promise.resolve(step.close()), step.limitMs, this.#clock);
         if (waited.kind !== 'value')
-          this.#log.warn({ step: step.name, limitMs: this.#limitMs }, 'closing took too long; going on without it');
+          this.#log.warn({ step: step.name, limitMs: step.limitMs }, 'closing took too long; going on without it');
       } catch (error) {
         this.#log.error({ step: step.name, err: error }, 'closing failed; going on with the rest');
       }

@@ -2,7 +2,7 @@
 // replaced as a whole. For tokens and what belongs to them; calls live elsewhere. Knows none of the texts.
 import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { lock } from 'proper-lockfile';
+import { check, lock } from 'proper-lockfile';
 import writeFileAtomic from 'write-file-atomic';
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
@@ -209,6 +209,19 @@ export async function readStore({ file, seal }: DurableStoreOptions): Promise<Re
   } catch {
     // No cause: what does not fit the schema could be quoted in it.
     throw failed('it does not open: it was sealed with another key, or is damaged', file);
+  }
+}
+
+/**
+ * Whether a process holds a store now; takes and makes nothing.
+ *
+ * @throws AppError `store_failed` when it cannot be told.
+ */
+export async function isHeld({ file }: Pick<DurableStoreOptions, 'file'>): Promise<boolean> {
+  try {
+    return await check(file, { realpath: false, stale: LOCK_STALE_MS });
+  } catch (cause) {
+    throw failed('it cannot be told whether another process holds it', file, cause);
   }
 }
 

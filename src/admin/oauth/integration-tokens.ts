@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { KeptTokens } from '../kept-tokens.ts';
+import { KeptTokens, type KeptTokensOptions } from '../kept-tokens.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { TokenSource } from '../token-source.ts';
 import { oauthTokens, type OAuthTokens } from '../tokens.ts';
@@ -17,6 +17,8 @@ export interface IntegrationTokensOptions {
   readonly log: Logger;
   /** How long before its end the access token is refreshed, seconds; default 300. */
   readonly bufferSeconds?: number | undefined;
+  /** As {@link KeptTokensOptions} has it. */
+  readonly renewing?: KeptTokensOptions<OAuthTokens>['renewing'];
 }
 
 /** How long a refusal of the refresh token is believed before it is tried again, ms. */
@@ -74,10 +76,13 @@ export class IntegrationTokens implements TokenSource {
   }
 
   #keep(ready?: Promise<void>): KeptTokens<OAuthTokens> {
-    const { store, clock, log, bufferSeconds } = this.#options;
+    const { store, clock, log, bufferSeconds, renewing } = this.#options;
     const gone = (): AppError => new AppError('login_needed', 'the integration has been logged out');
     const obtain = (before: OAuthTokens | undefined, signal: AbortSignal): Promise<OAuthTokens> => this.#refresh(before, signal);
-    return new KeptTokens({ store, clock, log, bufferSeconds, ready, gone, obtain, key: INTEGRATION_KEY, shape: oauthTokens });
+    return new KeptTokens({
+      ...{ store, clock, log, bufferSeconds, renewing, ready, gone, obtain },
+      ...{ key: INTEGRATION_KEY, shape: oauthTokens },
+    });
   }
 
   async #refresh(before: OAuthTokens | undefined, signal: AbortSignal): Promise<OAuthTokens> {

@@ -31,7 +31,7 @@ export function loginCommand(person: Person): Command {
     const limitMs = options.waitS * 1000;
     await runWithAccess(
       command,
-      'change',
+      'save',
       async ({ access, admin, clock, output, signal }) => {
         const { integration } = access.access;
         if (integration === undefined)

@@ -319,6 +319,22 @@ describe('the administration', () => {
     expect(administration.states).toMatchObject([{ isServed: true, error: { code: 'authorization_needed' } }]);
   });
 
+  it('begins no renewal of tokens once it is to stop, and uses those that are good', async () => {
+    const running = await RunningApi.start({ switches: { accessTokenSeconds: 600 } });
+    onTestFinished(() => running.close());
+    const { api, administration, served, clock, told } = await open({ running });
+    await administration.start(never());
+    api.authorize(ORG);
+    await until('it is served', () => served().includes(ORG));
+    const renewals = (): number => api.journal.count('POST /access_token') + api.journal.count('POST /applications/:id/token');
+    const [before, looks] = [renewals(), api.journal.count('GET /dataSources/:id')];
+    administration.rest();
+    // Less than 300 seconds are left of the tokens then.
+    await clock.advanceAsync(5 * MINUTE + 1000);
+    await until('it is looked at with the token of before', () => api.journal.count('GET /dataSources/:id') > looks);
+    expect([renewals(), told.includes('failed')]).toEqual([before, false]);
+  });
+
   it('R-13 no log line holds a token, a secret or a nonce', async () => {
     const { api, administration, served, lines, store } = await open();
     await administration.start(never());

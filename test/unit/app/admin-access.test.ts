@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { INTEGRATION_KEY } from '../../../src/admin/oauth/integration-tokens.ts';
 import { openAdminAccess, organizationIdOf, platformOf, type AdminAccess } from '../../../src/app/admin-access.ts';
 import { loadSettings } from '../../../src/app/config/load-settings.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -33,12 +36,45 @@ it('sees every change of whoever holds the store, and changes nothing itself', a
   expect(await held.get('one')).toBe('59');
 });
 
-it('has a store that nobody holds for itself', async () => {
+it('keeps no server from taking the store, and writes into one that nobody holds', async () => {
   const around = await adminSurroundings();
   const access = await looking(around);
   expect(access.isHeldElsewhere).toBe(false);
-  await access.close();
-  await (await around.openStore()).close();
+  await Promise.all([access.store.set('one', '1'), access.store.set('two', '2')]);
+  const held = await around.openStore();
+  expect([await held.get('one'), await held.get('two')]).toEqual(['1', '2']);
+  await held.set('one', 'of a server');
+  expect(await access.store.get('one')).toBe('of a server');
+  await held.close();
+  await access.store.delete('two');
+  expect(await access.store.keys('')).toContain('one');
+  expect(await access.store.get('two')).toBeUndefined();
+});
+
+it('makes no folder for a path that was mistyped', async () => {
+  const around = await adminSurroundings();
+  const folder = path.join(path.dirname(around.storeFile), 'mistyped');
+  const access = await looking({ ...around, flags: [...around.flags, `--admin.store.file=${path.join(folder, 'admin.store')}`] });
+  const asked = access.tokensOf(ORG).current(new AbortController().signal);
+  await expect(asked).rejects.toMatchObject({ code: 'login_needed' });
+  expect(existsSync(folder)).toBe(false);
+});
+
+it('renews a token while the store is its own, and none while a server holds it, but uses it as long as it lasts', async () => {
+  const around = await adminSurroundings({ switches: { accessTokenSeconds: 200 } });
+  const access = await looking(around);
+  const token = () => access.access.integration?.keepAlive(new AbortController().signal);
+  const refreshes = () => around.api.journal.count('POST /access_token');
+  // Less than 300 seconds are left of it.
+  const held = await around.openStore();
+  await token();
+  expect(refreshes()).toBe(0);
+  await held.close();
+  await token();
+  expect(refreshes()).toBe(1);
+  const after = await around.openStore();
+  expect(await after.get(INTEGRATION_KEY)).toBeDefined();
+  await after.close();
 });
 
 it('reads an organization in every spelling, and repeats none that is no id', async () => {

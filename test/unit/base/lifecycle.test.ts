@@ -17,6 +17,21 @@ describe('lifecycle', () => {
     expect(closed).toEqual(['third', 'second', 'first']);
   });
 
+  it('waits for a step as long as the step says', async () => {
+    const clock = new FakeClock();
+    const lifecycle = new Lifecycle({ clock, log: recordingLog(), limitMs: 1000 });
+    const [patient, closed] = [new Lifecycle({ clock, log: recordingLog(), limitMs: 1000 }), [] as string[]];
+    lifecycle.opened('short', () => new Promise(() => undefined));
+    patient.opened('long', () => new Promise(() => undefined), 3000);
+    void lifecycle.close().then(() => closed.push('short'));
+    const closing = patient.close().then(() => closed.push('long'));
+    await clock.advanceAsync(2999);
+    expect(closed).toEqual(['short']);
+    await clock.advanceAsync(1);
+    await closing;
+    expect(closed).toEqual(['short', 'long']);
+  });
+
   it('goes on when a step throws or hangs, and says which', async () => {
     const closed: string[] = [];
     const clock = new FakeClock();

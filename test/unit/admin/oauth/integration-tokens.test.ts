@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INTEGRATION_KEY, IntegrationTokens } from '../../../../src/admin/oauth/integration-tokens.ts';
 import type { OAuthTokens } from '../../../../src/admin/tokens.ts';
-import { AppError } from '../../../../src/base/errors.ts';
+import { AppError, type ErrorCode } from '../../../../src/base/errors.ts';
 import { failureOf, keptLog, MemorySecrets } from '../../../support/admin-server.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
 import { never } from '../../../support/voice.ts';
@@ -158,20 +158,23 @@ describe('the tokens of the integration', () => {
     expect(asked).toEqual([]);
   });
 
-  it('are used to their end while the platform gives no others', async () => {
-    const { integration, clock, asked, lines } = await loggedIn();
-    clock.advance(HOUR_MS - 1000);
-    const current = integration.current(never());
-    await flushMicrotasks();
-    asked[0]?.reject(unavailable());
-    expect(await current).toBe('CANARY-a1');
-    expect(lines.join('')).toContain('used as long as it lasts');
-    clock.advance(1000);
-    const late = failureOf(integration.current(never()));
-    await flushMicrotasks();
-    asked[1]?.reject(unavailable());
-    expect((await late).code).toBe('platform_unavailable');
-  });
+  it.each<ErrorCode>([...(['platform_unavailable', 'platform_answer_invalid', 'store_failed', 'shutting_down'] as const)])(
+    'are used to their end while there are no others, because of %s',
+    async (code) => {
+      const { integration, clock, asked, lines } = await loggedIn();
+      clock.advance(HOUR_MS - 1000);
+      const current = integration.current(never());
+      await flushMicrotasks();
+      asked[0]?.reject(new AppError(code, 'not now'));
+      expect(await current).toBe('CANARY-a1');
+      expect(lines.join('')).toContain('used as long as it lasts');
+      clock.advance(1000);
+      const late = failureOf(integration.current(never()));
+      await flushMicrotasks();
+      asked[1]?.reject(new AppError(code, 'not now'));
+      expect((await late).code).toBe(code);
+    },
+  );
 
   it('that the platform refused are not given out again while it gives no others', async () => {
     const { integration, asked } = await loggedIn();
