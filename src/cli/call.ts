@@ -25,6 +25,7 @@ import { callSeconds, paceOf, repeated, wholeNumber } from './option-values.ts';
 interface Flags extends AccessFlags, LineFlags {
   readonly agent?: string;
   readonly conversation?: string;
+  readonly startName?: string;
   readonly param?: Readonly<Record<string, string>>;
   readonly hangupAfter?: number;
   readonly sendTerminator?: true;
@@ -65,6 +66,7 @@ export function callCommand(surroundings: CallSurroundings = processSurroundings
   withLineOptions(withAccessOptions(command))
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
     .option('--conversation <id>', 'conversation id (default: a new one)')
+    .option('--start-name <name>', 'name of the session start event')
     .option('--param <name=value>', 'send this with the session start; may be repeated', parameter)
     .option('--say <text>', 'step: speak')
     .option('--wav <file>', 'step: speak from a recording')
@@ -119,7 +121,7 @@ async function runCommand(
       ...(agent === undefined ? {} : { agentId: agent }),
       ...(conversation === undefined ? {} : { conversationId: conversation }),
       ...(hangupAfter === undefined ? {} : { hangUpAtMs: hangupAfter }),
-      sessionStart: { parameters: flags.param ?? {} },
+      sessionStart: { name: flags.startName ?? '', parameters: flags.param ?? {} },
       script,
       expectations: [...expectations, ...sounds],
       habits: { terminatorIncluded: flags.sendTerminator ?? false, singleDigitDirect: flags.directDigit ?? false },

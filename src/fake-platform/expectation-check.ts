@@ -25,6 +25,8 @@ export interface Expectable {
   /** The event with which the server ended the call, if it did. */
   readonly terminal?: TerminalEvent | undefined;
   readonly findings?: readonly Finding[];
+  /** Names of the custom events that the server sent, in order (G-73). */
+  readonly customEvents?: readonly string[];
   /** The step that brought it about, if it was one. */
   readonly mark?: StepMark | undefined;
   /** How many times as fast as life the call went: servers are judged by real time. Default 1. */
@@ -42,6 +44,7 @@ const MISSED = {
 export function unmetExpectations(expectations: readonly Expectation[], call: Expectable): readonly Unmet[] {
   const unmet: Unmet[] = [];
   let from = 0;
+  let fromEvent = 0;
   for (const expectation of expectations) {
     const { written: expected } = expectation;
     switch (expectation.kind) {
@@ -65,6 +68,16 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
       case 'data':
         unmet.push(...otherData(call.terminal, expectation));
         break;
+      case 'ending_name':
+        unmet.push(...otherName(call.terminal, expectation));
+        break;
+      case 'custom_event': {
+        const events = (call.customEvents ?? []).slice(fromEvent);
+        const at = events.findIndex((name) => expectation.pattern.test(name));
+        if (at === -1) unmet.push({ expected, found: eventsText(events) });
+        else fromEvent += at + 1;
+        break;
+      }
       case 'latency':
         unmet.push(...lateReplies(call, expectation.belowMs, expected));
         break;
@@ -162,6 +175,19 @@ function otherData(
   const names = Object.keys(terminal.metadata);
   const there = names.length === 0 ? 'the event carries no data' : `the event carries ${names.join(', ')}`;
   return [{ expected, found: found === undefined ? there : `${name} is ${JSON.stringify(found)}` }];
+}
+
+function otherName(
+  terminal: TerminalEvent | undefined,
+  { pattern, written: expected }: Extract<Expectation, { kind: 'ending_name' }>,
+): readonly Unmet[] {
+  if (terminal === undefined) return [{ expected, found: 'the server did not end the call' }];
+  if (pattern.test(terminal.name)) return [];
+  return [{ expected, found: terminal.name === '' ? 'the event has no name' : `the event is called "${terminal.name}"` }];
+}
+
+function eventsText(names: readonly string[]): string {
+  return names.length === 0 ? 'no custom event came' : `the custom events were ${names.map((name) => `"${name}"`).join(', ')}`;
 }
 
 function breach({ code, rule, message, turn }: Finding, expected: string): Unmet {

@@ -21,6 +21,10 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'no_clipping' }
   /** One reply has this sound in it, 8 kHz. The call must have been placed with the samples of replies. */
   | { readonly kind: 'sound'; readonly known: Int16Array }
+  /** The event with which the server ends the call has this name (G-79). */
+  | { readonly kind: 'ending_name'; readonly pattern: RegExp }
+  /** The server sends a custom event of this name to the flow (G-73); several come in the order they are expected in. */
+  | { readonly kind: 'custom_event'; readonly pattern: RegExp }
   /** Prompts heard; a reply that is streamed counts as one. */
   | { readonly kind: 'prompts'; readonly least: number; readonly most: number }
   /** No breach of the contract but these. */

@@ -21,11 +21,11 @@ export interface LineConditions {
 }
 
 /** Longest delay that is taken for one of a line, ms: a hang-up under it still arrives while its answer is waited for. */
-const MAX_DELAY_MS = 2000;
+export const MAX_DELAY_MS = 2000;
 /** Longest pause of a reader, ms. */
-const MAX_PAUSE_MS = 30_000;
+export const MAX_PAUSE_MS = 30_000;
 /** Slowest reading that still reads the largest CHUNK within the time a call waits for anything, bytes per second. */
-const MIN_READ_RATE = 1000;
+export const MIN_READ_RATE = 1000;
 /** Largest CHUNK: what may have to be read between two signs of life (G-42). */
 const LARGEST_CHUNK_BYTES = 65_536;
 

@@ -15,11 +15,12 @@ function checkPattern(written: unknown, context: z.RefinementCtx): void {
   }
 }
 
+const PATTERN = words(PATTERN_FORM).superRefine(checkPattern);
+
 /** A text, or several in the order they are heard in. */
 function heard(description: string) {
-  const one = words(PATTERN_FORM).superRefine(checkPattern);
   return z
-    .union([one, z.array(one).min(1).max(100)], { error: 'write a text, or a list of texts' })
+    .union([PATTERN, z.array(PATTERN).min(1).max(100)], { error: 'write a text, or a list of texts' })
     .describe(description)
     .optional();
 }
@@ -65,6 +66,10 @@ const SHARED = {
     'hung_up',
     'lost',
   ).optional(),
+  event_name: PATTERN.describe(
+    'Name of the event with which the server transfers or ends the call, such as `transfer_requested`; words of it, or a pattern.',
+  ).optional(),
+  sends_event: heard('Name of a custom event that the server sends to the flow; several names in their order.'),
   with_data: z
     .record(z.string(), z.json().superRefine(checkPattern), { error: 'write name: value' })
     .describe('Members of the data that come with the transfer or the end, such as `summary`. A text between slashes is a pattern.')

@@ -8,7 +8,15 @@ import { keysOf } from '../key.ts';
 import type { Draft } from '../script-draft.ts';
 import type { CallExpectations, StepExpectations } from './expectation-fields.ts';
 import { fieldName, type PlaceOf } from './read.ts';
-import { lineConditions, type ScenarioFile, type ScenarioSettings, type ScenarioStep, type ScenarioTest } from './schema.ts';
+import {
+  EXPECTATION_NAMES,
+  SETTING_NAMES,
+  lineConditions,
+  type ScenarioFile,
+  type ScenarioSettings,
+  type ScenarioStep,
+  type ScenarioTest,
+} from './schema.ts';
 
 /** An expectation whose recording has yet to be read; `place` says where it was named. */
 export interface RecordingExpectation {
@@ -34,7 +42,7 @@ export interface TestFrame {
   readonly line: number;
   readonly settings: Pick<
     CallOptions,
-    'sessionStart' | 'allowPartial' | 'hangUpAtMs' | 'conditions' | 'habits' | 'limits' | 'pace' | 'vendorConfig' | 'agentId'
+    'sessionStart' | 'allowPartial' | 'hangUpAtMs' | 'flowEvents' | 'conditions' | 'habits' | 'limits' | 'pace' | 'vendorConfig' | 'agentId'
   > & { readonly organizationId?: string };
 }
 
@@ -70,13 +78,9 @@ type Path = readonly (string | number)[];
 /** The file of a recording, and the place where it is named. */
 type Find = (recording: string, part: Path) => { readonly file: string; readonly place: string };
 
-function plannedTest(
-  test: ScenarioTest,
-  defaults: ScenarioSettings,
-  at: Path,
-  find: Find,
-): Omit<PlannedTest, 'name' | 'file' | 'line'> {
-  const settings: ScenarioSettings = { ...defaults, ...test, expect: { ...defaults.expect, ...test.expect } };
+function plannedTest(test: ScenarioTest, defaults: ScenarioSettings, at: Path, find: Find): Omit<PlannedTest, 'name' | 'file' | 'line'> {
+  const kept = keptDefaults(defaults, test.without_defaults ?? []);
+  const settings: ScenarioSettings = { ...kept, ...test, expect: { ...kept.expect, ...test.expect } };
   const steps = test.steps ?? [];
   const callAt = test.expect?.hears === undefined ? ['defaults', 'expect'] : [...at, 'expect'];
   return {
@@ -91,8 +95,21 @@ function plannedTest(
   };
 }
 
+/** What of the defaults holds for a test. */
+function keptDefaults(defaults: ScenarioSettings, left: NonNullable<ScenarioTest['without_defaults']>): ScenarioSettings {
+  const kept: ScenarioSettings = { ...defaults };
+  const expect: CallExpectations = { ...defaults.expect };
+  for (const name of left) {
+    const setting = SETTING_NAMES.safeParse(name);
+    const expectation = EXPECTATION_NAMES.safeParse(name);
+    if (setting.success) kept[setting.data] = undefined;
+    if (expectation.success) expect[expectation.data] = undefined;
+  }
+  return left.includes('expect') ? kept : { ...kept, expect };
+}
+
 function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
-  const { agent, organization, session, vendor_config, allow_partial, habits, line, limits, pace, hang_up_at_ms } = settings;
+  const { agent, organization, session, vendor_config, allow_partial, habits, line, flow_events, limits, pace, hang_up_at_ms } = settings;
   return {
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(organization === undefined ? {} : { organizationId: organization }),
@@ -101,6 +118,9 @@ function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
     ...(allow_partial === undefined ? {} : { allowPartial: allow_partial }),
     habits: { terminatorIncluded: habits?.send_terminator ?? false, singleDigitDirect: habits?.direct_digit ?? false },
     ...(line === undefined ? {} : { conditions: lineConditions(line) }),
+    ...(flow_events === undefined
+      ? {}
+      : { flowEvents: flow_events.map(({ at_ms, name, parameters = {} }) => ({ atMs: at_ms, name, parameters })) }),
     limits: {
       ...(limits?.call_ms === undefined ? {} : { callMs: limits.call_ms }),
       ...(limits?.connect_ms === undefined ? {} : { connectMs: limits.connect_ms }),
@@ -157,7 +177,8 @@ function callExpectations(expected: CallExpectations, at: Path, find: Find): Pla
 }
 
 function stepExpectations(expected: StepExpectations = {}, at: Path, find: Find): PlannedTest['welcome'] {
-  const { heard, hears, not_heard, prompts, latency_below_ms, gap_below_ms, not_clipped, ends, with_data } = expected;
+  const { heard, hears, not_heard, prompts, latency_below_ms, gap_below_ms, not_clipped, ends, with_data, event_name, sends_event } =
+    expected;
   const expectations: PlannedTest['welcome'][number][] = [];
   for (const text of listed(heard)) expectations.push({ kind: 'text', written: `heard ${quoted(text)}`, pattern: textPattern(text) });
   for (const text of listed(not_heard))
@@ -180,6 +201,10 @@ function stepExpectations(expected: StepExpectations = {}, at: Path, find: Find)
   if (ends !== undefined) expectations.push({ kind: 'outcome', written: `ends ${ends}`, outcome: ends });
   for (const [name, value] of Object.entries(with_data ?? {}))
     expectations.push({ kind: 'data', written: `with_data ${name}: ${JSON.stringify(value)}`, name, value });
+  if (event_name !== undefined)
+    expectations.push({ kind: 'ending_name', written: `event_name ${quoted(event_name)}`, pattern: textPattern(event_name) });
+  for (const name of listed(sends_event))
+    expectations.push({ kind: 'custom_event', written: `sends_event ${quoted(name)}`, pattern: textPattern(name) });
   return expectations;
 }
 

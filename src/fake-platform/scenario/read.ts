@@ -25,8 +25,7 @@ export interface ScenarioProblem {
 
 /** A file that can be used, and where its parts stand; or what is wrong with it. */
 export type ReadScenarios =
-  | { readonly file: ScenarioFile; readonly placeOf: PlaceOf }
-  | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
+  { readonly file: ScenarioFile; readonly placeOf: PlaceOf } | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
 /** Most problems told at once. */
 const MAX_PROBLEMS = 50;
@@ -89,9 +88,7 @@ function problemOf(issue: z.core.$ZodIssue, placeOf: PlaceOf): ScenarioProblem {
 
 /** A path in words, such as `tests[2].steps[0].press`. */
 export function fieldName(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`))
-    .join('');
+  return path.map((part, index) => (typeof part === 'number' ? `[${String(part)}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('');
 }
 
 /** Both are 0 for an empty text, in which nothing stands anywhere. */

@@ -111,18 +111,14 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
     await Promise.allSettled(lanes);
     throw error;
   }
-  return all.map(
-    (one, index) => results[index] ?? { ...one, status: 'skipped', failures: [], call: undefined, tookMs: 0, recordings: [] },
-  );
+  return all.map((one, index) => results[index] ?? { ...one, status: 'skipped', failures: [], call: undefined, tookMs: 0, recordings: [] });
 }
 
 /** Minutes of sound of a thousand tests would not fit into the memory, and nobody reads the timeline of one that passed. */
 function forReports(result: TestResult): TestResult {
   const { call, status } = result;
   if (call === undefined) return result;
-  const replies = call.replies.map((reply) =>
-    reply.sound === undefined ? reply : { ...reply, sound: { ...reply.sound, pieces: [] } },
-  );
+  const replies = call.replies.map((reply) => (reply.sound === undefined ? reply : { ...reply, sound: { ...reply.sound, pieces: [] } }));
   const timeline = status === 'passed' ? [] : call.timeline;
   return { ...result, call: { ...call, replies, timeline, heard: NO_SOUND, said: NO_SOUND } };
 }

@@ -1,9 +1,8 @@
 // The file format of scenarios: everything a file may hold, with the words that an editor shows. The one source of what is
 // accepted, of the types, and of docs/scenario.schema.json.
 import { z } from 'zod';
-import { checkConditions, type LineConditions } from '../conditions/line-conditions.ts';
+import { MAX_DELAY_MS, MAX_PAUSE_MS, MIN_READ_RATE, type LineConditions } from '../conditions/line-conditions.ts';
 import { unsendable } from '../free-data.ts';
-import { keysOf } from '../key.ts';
 import { CALL_EXPECTATIONS, STEP_EXPECTATIONS, WELCOME_EXPECTATIONS } from './expectation-fields.ts';
 import { fields, milliseconds, words } from './fields.ts';
 
@@ -22,7 +21,7 @@ const STEP = fields('a step', {
   say: words('The caller speaks this text.').optional(),
   wav: words('The caller plays this recording; its path starts at the folder of this file.').optional(),
   press: words('The caller presses these keys: 0 to 9, *, # and A to D. In quotes, such as "1234#".', 64)
-    .refine((text) => keysOf(text) !== undefined, { error: 'keys are 0 to 9, *, # and A to D' })
+    .regex(/^[0-9*#A-Da-d]+$/, { error: 'keys are 0 to 9, *, # and A to D' })
     .optional(),
   wait_ms: milliseconds('The caller says nothing for so long, whatever the server does meanwhile.').optional(),
   stay_silent: z.literal(true, YES).describe('The caller says nothing until the server has said something about it.').optional(),
@@ -48,7 +47,15 @@ const STEP = fields('a step', {
     error: 'silence interrupts nothing',
     path: ['stay_silent'],
   })
-  .meta({ oneOf: ACTIONS.map((action) => ({ required: [action] })) });
+  .meta({
+    oneOf: ACTIONS.map((action) => ({ required: [action] })),
+    // In words of the schema: none of these pairs stands together.
+    allOf: [
+      ['interrupt_after_ms', 'interrupt_at'],
+      ['interrupt_after_ms', 'stay_silent'],
+      ['interrupt_at', 'stay_silent'],
+    ].map((pair) => ({ not: { required: pair } })),
+  });
 
 const STEPS = z
   .array(STEP, { error: 'write a list of steps' })
@@ -61,16 +68,18 @@ const STEPS = z
     'What the caller does, in order. Each step begins when it is the caller’s turn, unless it interrupts. After the last reply the caller hangs up. Without steps the caller hears the welcome and hangs up.',
   );
 
-const POSITIVE = z.number({ error: 'give a number' }).positive({ error: 'give a number above 0' });
-
 const LINE = fields('a line', {
   seed: z.number().int().describe('Decides all that is random; the same seed gives the same line. Default 1.').optional(),
-  jitter_ms: milliseconds('Whatever the platform sends is late by a random time up to this.').optional(),
-  burst_ms: milliseconds('Whatever the platform sends is held back and sent at once, every so many ms.').optional(),
+  jitter_ms: milliseconds('Whatever the platform sends is late by a random time up to this.', 0, MAX_DELAY_MS).optional(),
+  burst_ms: milliseconds('Whatever the platform sends is held back and sent at once, every so many ms.', 0, MAX_DELAY_MS).optional(),
   lose_after_ms: milliseconds('The connection breaks at this time of the call.').optional(),
   slow_reader: fields('a slow reader', {
-    pause_ms: milliseconds('Reading stops for so long after the first CHUNK of each reply.').optional(),
-    bytes_per_second: POSITIVE.describe('CHUNKs are read at most at this rate; 8000 is the rate at which they play.').optional(),
+    pause_ms: milliseconds('Reading stops for so long after the first CHUNK of each reply.', 0, MAX_PAUSE_MS).optional(),
+    bytes_per_second: z
+      .number({ error: 'give a number' })
+      .min(MIN_READ_RATE, { error: `give at least ${String(MIN_READ_RATE)} bytes per second` })
+      .describe('CHUNKs are read at most at this rate; 8000 is the rate at which they play.')
+      .optional(),
   })
     .describe('The platform reads answers slowly. A reply that is one WAV is read whole.')
     .optional(),
@@ -94,14 +103,18 @@ const SETTINGS = {
   })
     .describe('What the platform does where the contract leaves it open.')
     .optional(),
-  line: LINE.superRefine((line, context) => {
-    try {
-      checkConditions(lineConditions(line));
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof RangeError ? error.message : 'a line cannot be like this' });
-    }
-  })
-    .describe('How the line between platform and server behaves. Default: good.')
+  line: LINE.describe('How the line between platform and server behaves. Default: good.').optional(),
+  flow_events: z
+    .array(
+      fields('an event', {
+        at_ms: milliseconds('Time of the call.'),
+        name: words('Name of the event.', 200),
+        parameters: DATA.describe('What it carries.').optional(),
+      }),
+      { error: 'write a list of events' },
+    )
+    .max(100)
+    .describe('Custom events that the flow sends at their times, whatever happens then.')
     .optional(),
   limits: fields('limits', {
     call_ms: milliseconds('Longest call. Default 120000.', 1).optional(),
@@ -120,9 +133,22 @@ const SETTINGS = {
   expect: CALL_EXPECTATIONS.describe('What must be true of the whole call.').optional(),
 };
 
+/** The names of all settings. */
+export const SETTING_NAMES = z.object(SETTINGS).keyof();
+/** The names of all that can be expected of a call. */
+export const EXPECTATION_NAMES = CALL_EXPECTATIONS.keyof();
+
 const TEST = fields('a test', {
   name: words('Name of the test; one name stands once in a file.', 200),
   ...SETTINGS,
+  without_defaults: z
+    .array(
+      z.enum([...SETTING_NAMES.options, ...EXPECTATION_NAMES.options], { error: 'there is no such setting, nor such an expectation' }),
+      { error: 'write a list of settings and expectations' },
+    )
+    .max(100)
+    .describe('Settings of `defaults`, and fields of its `expect`, that do not hold for this test.')
+    .optional(),
   welcome: WELCOME_EXPECTATIONS.describe('What must be heard before the first step.').optional(),
   steps: STEPS.optional(),
 });

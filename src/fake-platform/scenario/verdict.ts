@@ -31,14 +31,15 @@ export function failuresOf(test: TestExpectations<Expectation>, call: CallResult
       mark,
     });
   }
-  judge('call', test.call, call);
+  judge('call', test.call, { ...call, customEvents: customEvents(call, 0, Infinity) });
   // A breach that the test allows can still be what the call failed by.
   const mayPass = call.outcome !== 'failed' || failures.length > 0;
   return mayPass ? failures : [...failures, { place: 'call', expected: 'the call is held to its end', found: 'it failed' }];
 }
 
 /** The part of a call from one RPC up to, and without, another. */
-function partOf({ replies, terminal, outcome, pace }: CallResult, fromTurn: number, toTurn = Infinity): Expectable {
+function partOf(call: CallResult, fromTurn: number, toTurn = Infinity): Expectable {
+  const { replies, terminal, outcome, pace } = call;
   const own = replies.filter(({ turn }) => turn >= fromTurn && turn < toTurn);
   const ends = toTurn === Infinity || (terminal !== undefined && terminal.turn >= fromTurn && terminal.turn < toTurn);
   return {
@@ -46,6 +47,13 @@ function partOf({ replies, terminal, outcome, pace }: CallResult, fromTurn: numb
     heardTexts: own.flatMap(({ texts, wasHeard }) => (wasHeard ? texts : [])),
     replies: own,
     pace,
+    customEvents: customEvents(call, fromTurn, toTurn),
     terminal: ends ? terminal : undefined,
   };
+}
+
+function customEvents({ timeline }: CallResult, fromTurn: number, toTurn: number): readonly string[] {
+  return timeline.flatMap(({ who, what, turn = 0, detail = '' }) =>
+    who === 'server' && what === 'custom_event' && turn >= fromTurn && turn < toTurn ? [detail] : [],
+  );
 }

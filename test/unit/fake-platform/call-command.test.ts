@@ -188,6 +188,8 @@ describe('parley call', () => {
       'echo',
       '--conversation',
       'c-7',
+      '--start-name',
+      'from_queue',
       '--param',
       'tier=gold',
       '--param',
@@ -198,6 +200,7 @@ describe('parley call', () => {
     );
     const message = server.turns[0]?.received[0]?.message;
     expect(message).toMatchObject({ conversation_id: 'c-7', customer_org_id: 'o-1', virtual_agent_id: 'echo' });
+    expect(message?.event_input?.name).toBe('from_queue');
     expect(message?.event_input?.parameters?.fields).toMatchObject({ tier: { stringValue: 'gold' }, note: { stringValue: 'a=b' } });
     expect(server.turns[0]?.metadata.get('authorization')).toEqual(['Bearer a.b.c']);
   });

@@ -10,7 +10,9 @@ import { scenarioJsonSchema } from '../../../../src/fake-platform/scenario/schem
 /** Problems as `line:column field: message`. */
 function problemsOf(text: string): readonly string[] {
   const read = readScenarios(text);
-  return 'file' in read ? [] : read.problems.map(({ at, field, message }) => `${String(at.line)}:${String(at.column)} ${field}: ${message}`);
+  return 'file' in read
+    ? []
+    : read.problems.map(({ at, field, message }) => `${String(at.line)}:${String(at.column)} ${field}: ${message}`);
 }
 
 /** A file with one test that has these lines. */
@@ -81,7 +83,14 @@ describe('files of scenarios', () => {
     [oneTest('pace: 51'), '3:5 tests[0].pace: give a number from 1 to 50'],
     [oneTest('expect:', '  ends: failed'), '4:7 tests[0].expect.ends: write one of transferred, ended, hung_up, lost'],
     [oneTest('expect:', '  allowed_findings: [everything]'), '4:26 tests[0].expect.allowed_findings[0]: there is no such finding'],
-    [oneTest('line: { jitter_ms: 5000 }'), '3:5 tests[0].line: jitter: give 0 to 2000 ms'],
+    [oneTest('line: { jitter_ms: 5000 }'), '3:13 tests[0].line.jitter_ms: give at most 2000 ms'],
+    [
+      oneTest('line: { slow_reader: { bytes_per_second: 999 } }'),
+      '3:28 tests[0].line.slow_reader.bytes_per_second: give at least 1000 bytes per second',
+    ],
+    [oneTest('steps: [{ stay_silent: true, interrupt_at: a }]'), '3:15 tests[0].steps[0].stay_silent: silence interrupts nothing'],
+    [oneTest('without_defaults: [stepz]'), '3:24 tests[0].without_defaults[0]: there is no such setting, nor such an expectation'],
+    [oneTest('flow_events: [{ name: a }]'), '3:19 tests[0].flow_events[0].at_ms: give whole milliseconds'],
     [oneTest('limits: { call_ms: 1.5 }'), '3:15 tests[0].limits.call_ms: give whole milliseconds'],
     ['tests:\n  - name: a\n  - name: a', '3:5 tests[1].name: another test of this file has the same name'],
   ])('are refused with the place: %j', (text, problem) => {
@@ -184,6 +193,23 @@ describe('files of scenarios', () => {
     expect(nameless).toEqual([]);
     const committed: unknown = JSON.parse(readFileSync(path.join(packageRoot(), 'docs/scenario.schema.json'), 'utf8'));
     expect(committed, 'run `npm run generate`').toEqual(scenarioJsonSchema());
+  });
+
+  it('have a schema that refuses what the command refuses, as far as a schema can', () => {
+    const text = JSON.stringify(scenarioJsonSchema());
+    const field = (name: string): Record<string, unknown> => {
+      const found = new RegExp(`"${name}":(?<schema>\\{[^{}]*\\})`, 'u').exec(text)?.groups?.['schema'];
+      return JSON.parse(found ?? '{}') as Record<string, unknown>;
+    };
+    expect(field('press')).toMatchObject({ pattern: '^[0-9*#A-Da-d]+$', minLength: 1, maxLength: 64 });
+    expect(field('jitter_ms')).toMatchObject({ minimum: 0, maximum: 2000 });
+    expect(field('burst_ms')).toMatchObject({ minimum: 0, maximum: 2000 });
+    expect(field('pause_ms')).toMatchObject({ minimum: 0, maximum: 30_000 });
+    expect(field('bytes_per_second')).toMatchObject({ minimum: 1000 });
+    expect(field('pace')).toMatchObject({ minimum: 1, maximum: 50 });
+    for (const pair of ['"interrupt_after_ms","interrupt_at"', '"interrupt_at","stay_silent"', '"interrupt_after_ms","stay_silent"'])
+      expect(text).toContain(`{"not":{"required":[${pair}]}}`);
+    expect(text).toContain('"oneOf":[{"required":["say"]},{"required":["wav"]}');
   });
 
   it('have a page that names every field, and whose example is one', () => {

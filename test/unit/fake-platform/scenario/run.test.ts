@@ -184,6 +184,38 @@ describe('the verdict on a call', () => {
     ]);
   });
 
+  it('knows the custom events of the server, the name of the last one, and which defaults hold', async () => {
+    const text = `
+defaults: { agent: a, line: { jitter_ms: 5 }, expect: { ends: ended, not_clipped: true } }
+tests:
+  - name: events
+    without_defaults: [agent, ends]
+    flow_events: [{ at_ms: 50, name: bonus }]
+    steps: [{ press: '1', expect: { sends_event: [first, /^second$/] } }]
+    expect: { event_name: transfer, sends_event: third }
+`;
+    const event = (name: string, turn: number) => ({ atMs: 1, who: 'server', what: 'custom_event', detail: name, turn }) as const;
+    const steps = [{ atMs: 900, fromTurn: 3, isInterruption: false, isTaken: true }];
+    const terminal = { kind: 'transfer', name: 'transfer_requested', metadata: {}, turn: 4 } as const;
+    const judge = async (more: Partial<PlacedCall>): Promise<readonly (string | undefined)[]> => {
+      const [result] = await run({
+        tests: testsOf(text),
+        place: () => Promise.resolve(callOf('transferred', { steps, terminal, ...more })),
+      });
+      expect(result?.test.settings).toMatchObject({
+        conditions: { jitterMs: 5 },
+        flowEvents: [{ atMs: 50, name: 'bonus', parameters: {} }],
+      });
+      expect(result?.test.settings).not.toHaveProperty('agentId');
+      return result?.failures.map(({ place, expected, found }) => `${place} | ${expected} | ${found}`) ?? [];
+    };
+    const timeline = [event('first', 3), event('second', 4), event('third', 4)];
+    expect(await judge({ timeline })).toEqual([]);
+    expect(
+      await judge({ timeline: [event('third', 1), event('second', 3), event('first', 4)], terminal: { ...terminal, name: '' } }),
+    ).toEqual(['step 1 (press 1) | sends_event /^second$/ | no custom event came', 'call | event_name "transfer" | the event has no name']);
+  });
+
   it('names the turn that was slow', async () => {
     const replies = [reply(1, ['Welcome.'], 20), reply(4, ['From nine to five.'], 1450), reply(6, [], 20)];
     expect(await failuresOf(callOf('transferred', { ...GOOD, replies }))).toEqual([
