@@ -42,6 +42,9 @@ const MAX_ANSWERING_MS = 60_000;
 const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
 const KEPT_RECEIVED = 10;
 
+/** A timer that is later than this was held up by this process, and says nothing of the server, ms. */
+const MAX_LATE_MS = 250;
+
 /** The name of a status, for people. */
 export function statusName(code: number): string {
   return status[code] ?? String(code);
@@ -146,9 +149,16 @@ export class WireRpc {
         this.#waiting.delete(look);
         resolve(holds);
       };
-      const cancelTimer = this.#clock.after(limitMs, () => {
-        settle(condition());
-      });
+      const wait = (ms: number): (() => void) => {
+        const dueMs = this.#clock.monotonicMs() + ms;
+        return this.#clock.after(ms, () => {
+          const lateMs = this.#clock.monotonicMs() - dueMs;
+          // After a sleep of this process what has come meanwhile is read only now.
+          if (lateMs > MAX_LATE_MS && !condition()) cancelTimer = wait(Math.min(limitMs, lateMs));
+          else settle(condition());
+        });
+      };
+      let cancelTimer = wait(limitMs);
       this.#waiting.add(look);
       look();
     });
