@@ -1,9 +1,9 @@
 // What was sent and what came back while a check ran, line by line: the proof of its verdict. Bounded, without a token, and
 // safe to be shown. Knows no rule.
 import type { Clock } from '../../base/clock.ts';
-import { EVENT_INPUT, type MediaRequest } from '../../contract/grpc.ts';
+import { EVENT_INPUT, type MediaRequest, type MediaResponse } from '../../contract/grpc.ts';
 import { startsAsWav } from '../../speech/wav.ts';
-import type { Answer, AnswerPrompt } from '../answer.ts';
+import type { Answer, AnswerPrompt, InputConfig, ServerEvent } from '../answer.ts';
 
 /** One line of an exchange. */
 export interface ExchangeLine {
@@ -18,16 +18,22 @@ export interface ExchangeLine {
   readonly times: number;
 }
 
-/** Most lines kept of one exchange; a server that floods must not fill the report. */
-const MAX_LINES = 300;
+/** Most lines kept of the beginning of an exchange and of its end; a server that floods must not fill the report. */
+const [MAX_HEAD, MAX_TAIL] = [200, 100];
 /** Longest text of the other side that is quoted, characters. */
 const MAX_QUOTED = 160;
+
+interface Line extends ExchangeLine {
+  times: number;
+}
 
 /** Collects the lines of one exchange. */
 export class ExchangeLog {
   readonly #clock: Clock;
   readonly #zeroMs: number;
-  readonly #lines: { atMs: number; who: ExchangeLine['who']; rpc: string; what: string; times: number }[] = [];
+  readonly #head: Line[] = [];
+  readonly #tail: Line[] = [];
+  #leftOut = 0;
 
   /** The exchange begins now. */
   constructor(clock: Clock) {
@@ -37,18 +43,24 @@ export class ExchangeLog {
 
   /** Adds a line; one that repeats the last line of its side of the RPC is counted there. */
   add(who: ExchangeLine['who'], rpc: string, what: string): void {
-    const last = this.#lines.findLast((line) => line.rpc === rpc && line.who === who);
-    if (last?.what === what && this.#lines.at(-1)?.who === who) {
+    const lines = this.#tail.length === 0 ? this.#head : this.#tail;
+    const last = lines.findLast((line) => line.rpc === rpc && line.who === who);
+    if (last?.what === what && lines.at(-1)?.who === who) {
       last.times += 1;
       return;
     }
-    if (this.#lines.length >= MAX_LINES) return;
-    this.#lines.push({ atMs: Math.round(this.#clock.monotonicMs() - this.#zeroMs), who, rpc, what, times: 1 });
+    const to = this.#head.length < MAX_HEAD ? this.#head : this.#tail;
+    to.push({ atMs: Math.round(this.#clock.monotonicMs() - this.#zeroMs), who, rpc, what, times: 1 });
+    if (this.#tail.length <= MAX_TAIL) return;
+    this.#tail.shift();
+    this.#leftOut += 1;
   }
 
-  /** All lines so far, in order. */
+  /** The lines so far, in order; a remark stands where some are left out. */
   get lines(): readonly ExchangeLine[] {
-    return this.#lines;
+    if (this.#leftOut === 0) return [...this.#head, ...this.#tail];
+    const what = `${String(this.#leftOut)} lines left out`;
+    return [...this.#head, { atMs: this.#tail[0]?.atMs ?? 0, who: 'suite', rpc: '', what, times: 1 }, ...this.#tail];
   }
 }
 
@@ -85,19 +97,43 @@ function isSilent(sound: Uint8Array): boolean {
   return sound.length > 0 && sound.every((code) => code === 0xff);
 }
 
-/** What a response says, in a few words. */
-export function answerText(answer: Answer): string {
+/** What a response says, in a few words; of what it tells of the caller only how long it is. */
+export function answerText(answer: Answer, { session_summary: summary, session_transcript: transcript }: MediaResponse): string {
   const { type, event, prompts, mode, config, sensitive } = answer;
   return [
     type.toUpperCase(),
-    event === undefined ? '' : `${event.kind.toUpperCase()}${event.name === '' ? '' : ` ${quoted(event.name)}`}`,
+    event === undefined ? '' : eventText(event),
     ...prompts.map(promptText),
     mode === undefined ? '' : `input mode ${mode}`,
-    config === undefined ? '' : 'input settings',
+    config === undefined ? '' : configText(config),
     sensitive ? 'sensitive' : '',
+    summary === undefined ? '' : `session summary ${lengthText(summary)}`,
+    transcript === undefined ? '' : `session transcript ${lengthText(transcript)}`,
   ]
     .filter((part) => part !== '')
     .join(', ');
+}
+
+function eventText({ kind, name, metadata }: ServerEvent): string {
+  // A routing hint names a place and no caller, and its form is a rule (G-79).
+  const data = Object.entries(metadata).map(([key, value]) =>
+    typeof value !== 'string' ? quoted(key) : `${plain(key)} ${key === 'routing_hint' ? quoted(value) : `${String(value.length)} chars`}`,
+  );
+  return `${kind.toUpperCase()}${name === '' ? '' : ` ${quoted(name)}`}${data.length === 0 ? '' : ` with ${data.join(', ')}`}`;
+}
+
+function configText({ noInputMs, digits, interDigitMs, terminator }: InputConfig): string {
+  const keys = `${String(digits)} digits, between digits ${String(interDigitMs)} ms`;
+  return `input settings (no input ${String(noInputMs)} ms, ${keys}${terminator === undefined ? '' : `, terminator ${terminator}`})`;
+}
+
+function lengthText({ text, ssml }: { readonly text?: string; readonly ssml?: string }): string {
+  return `${String((text ?? ssml ?? '').length)} chars`;
+}
+
+/** A name of the other side as it stands, when it is a plain one. */
+function plain(name: string): string {
+  return /^\w{1,64}$/u.test(name) ? name : quoted(name);
 }
 
 function promptText({ text, uri, audio, bargeIn }: AnswerPrompt): string {
