@@ -8,7 +8,7 @@ import { issuerSigner } from '../../src/fake-platform/conformance/tokens.ts';
 import type { Issuer } from '../../src/fake-platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/profile.ts';
 import { parseTarget } from '../../src/fake-platform/target.ts';
-import { BREACHES, type Breach } from '../fixtures/broken-servers/breaches.ts';
+import { BREACHES, type Breach, type Freedom } from '../fixtures/broken-servers/breaches.ts';
 import { startReferenceServer } from '../fixtures/broken-servers/reference-server.ts';
 import type { TokenRules } from '../fixtures/broken-servers/tokens.ts';
 import { recorded } from './line-signals.ts';
@@ -50,7 +50,7 @@ export async function examine(
 
 /** Starts a reference server, runs checks on it, and closes it. Breaches of the token check need an issuer. */
 export async function examineReference(
-  server: { readonly breach?: Breach; readonly mode?: 'chunk' | 'wav' },
+  server: { readonly breach?: Breach | Freedom; readonly mode?: 'chunk' | 'wav' },
   options: ExamineOptions = {},
 ): Promise<Conformance> {
   const { issuer } = options;

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
+import { structFromJson } from '../../contract/struct.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
 import { isTerminalEvent, type Answer, type AnswerPrompt } from '../answer.ts';
@@ -10,7 +11,7 @@ import type { Key } from '../key.ts';
 import { SILENT_FRAME } from '../microphone.ts';
 import type { TurnKind } from '../turn-check.ts';
 import type { ExchangeLog } from './exchange.ts';
-import type { WireConnection, WireRpc } from './wire.ts';
+import { statusName, type WireConnection, type WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
@@ -40,11 +41,13 @@ export interface ProbeIds {
 }
 
 /** Longest playback that is waited for, ms. */
-const MAX_PLAYBACK_MS = 20_000;
+const MAX_PLAYBACK_MS = 45_000;
 /** What a platform needs for one character of a prompt without audio, and for all of it, ms. */
-const [CHARACTER_MS, MAX_TEXT_MS] = [60, 4000];
-/** Silence before speech, and the longest after it, ms of audio. */
-const [LEAD_MS, TAIL_MS] = [400, 6000];
+const [CHARACTER_MS, MAX_TEXT_MS] = [60, 20_000];
+/** Silence before speech, and after it when the server asks for no other time, ms of audio. */
+export const [LEAD_MS, TAIL_MS] = [400, 6000];
+/** Longest silence after speech, and what a server needs beyond the silence that it waits for itself, ms of audio. */
+const [MAX_TAIL_MS, TAIL_MARGIN_MS] = [30_000, 3000];
 /** Between two batches of frames, ms of real time. */
 const TICK_MS = 20;
 
@@ -52,6 +55,9 @@ const TICK_MS = 20;
 export function eventInput(name: keyof typeof EVENT_INPUT, more: Partial<NonNullable<MediaRequest['event_input']>> = {}): Input {
   return { event_input: { event_type: EVENT_INPUT[name], ...more } };
 }
+
+/** What a flow may send at any time (G-72). */
+export const FLOW_EVENT = eventInput('CUSTOM_EVENT', { name: 'conformance', parameters: structFromJson({ asked_by: 'conformance' }) });
 
 /** Keys by name (G-66). */
 function keysInput(keys: readonly Key[]): Input {
@@ -93,9 +99,23 @@ export function isBroken(rpc: WireRpc): boolean {
   return rpc.ending !== undefined && !rpc.isCompleted && rpc.final === undefined;
 }
 
+/**
+ * How an RPC that was half-closed and settled failed to end: with an error or left open, in words. Undefined when the server
+ * completed it with OK or gave it the FINAL that it owes; what comes behind a FINAL is another breach (G-13).
+ */
+export function whyUnanswered(rpc: WireRpc): string | undefined {
+  if (rpc.isCompleted || rpc.final !== undefined) return undefined;
+  return rpc.ending === undefined ? 'was left open' : `ended with ${statusName(rpc.ending.code)}`;
+}
+
 /** Whether any answer of an RPC carries something to be heard. */
 export function hasPrompt(rpc: WireRpc): boolean {
   return rpc.answers.some(({ prompts }) => prompts.some(isHeard));
+}
+
+/** Whether the server announced speech on an RPC. */
+export function hasStart(rpc: WireRpc): boolean {
+  return rpc.answers.some(({ event }) => event?.kind === 'start_of_input');
 }
 
 /** Whether a prompt has anything to be heard. */
@@ -106,6 +126,12 @@ export function isHeard({ text, uri, audio }: AnswerPrompt): boolean {
 /** The terminal answer of an RPC, if any. */
 export function terminalOf(rpc: WireRpc): Answer | undefined {
   return rpc.answers.find(({ event }) => isTerminalEvent(event));
+}
+
+/** Whether the caller may be heard only after prompts of which nobody here knows how long they last (G-37). */
+export function isPlaytimeUnknown({ rpc }: TurnRecord): boolean {
+  const uncuttable = rpc.answers.flatMap(({ prompts }) => prompts.filter((prompt) => isHeard(prompt) && !prompt.bargeIn));
+  return uncuttable.some(({ audio }) => audio.length === 0) || uncuttable.reduce((ms, prompt) => ms + playMs(prompt), 0) > MAX_PLAYBACK_MS;
 }
 
 /** How long a prompt is heard, ms; a guess for text without audio. */
@@ -163,6 +189,17 @@ export class ProbeCall {
     return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
   }
 
+  /**
+   * Whether a platform would send this now, as the last FINAL asked for it: no keys in a mode of voice, no voice in one of
+   * keys, and no report of silence where its time is 0 (G-35, G-81, G-82).
+   */
+  isAskedFor(kind: 'speech' | 'keys' | 'silence'): boolean {
+    const last = this.turns.findLast(({ rpc }) => (rpc.final?.answer.config ?? rpc.final?.answer.mode) !== undefined);
+    const { mode, config } = last?.rpc.final?.answer ?? {};
+    if (kind === 'silence') return config?.noInputMs !== 0;
+    return mode !== (kind === 'keys' ? 'voice' : 'dtmf');
+  }
+
   /** A whole turn: these inputs, half-close, and everything that comes back. */
   async turn(kind: TurnRecord['kind'], ...inputs: readonly Input[]): Promise<TurnRecord> {
     const rpc = this.open(...inputs).halfClose();
@@ -178,6 +215,12 @@ export class ProbeCall {
   /** Presses keys, without their start (G-64). */
   press(keys: readonly Key[]): Promise<TurnRecord> {
     return this.turn('dtmf', keysInput(keys));
+  }
+
+  /** Takes a turn that the bot asked for: silence, else keys, else an event of the flow, which may come at any time (G-72). */
+  goOn(keys: readonly Key[]): Promise<TurnRecord> {
+    if (this.isAskedFor('silence')) return this.turn('no_input', eventInput('NO_INPUT'));
+    return this.isAskedFor('keys') ? this.press(keys) : this.turn('custom_event', FLOW_EVENT);
   }
 
   /** Hangs up. */
@@ -210,7 +253,10 @@ export class ProbeCall {
     rpc.send(...before.map((input) => this.message(input)));
     const quiet = (ms: number): readonly Input[] => Array<Input>(Math.ceil(ms / FRAME_MS)).fill(silence);
     await this.stream(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
+    const tailMs = this.#tailMs();
     await this.stream(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
+    // A server that has heard a voice may wait as long as it told the platform that it would.
+    if (tailMs > TAIL_MS && hasStart(rpc)) await this.stream(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
   }
 
   /** Sends frames at the pace of the call until `enough`. */
@@ -227,6 +273,13 @@ export class ProbeCall {
     return new Promise((resolve) => {
       this.#clock.after(ms, resolve);
     });
+  }
+
+  /** How long the server says that it waits for the end of speech, with a margin, ms (section 2.9 of the contract). */
+  #tailMs(): number {
+    const timers = this.turns.findLast(({ rpc }) => rpc.final !== undefined)?.rpc.final?.message.input_handling_config?.speech_timers;
+    const ownMs = Math.max(timers?.complete_timeout_msec ?? 0, timers?.incomplete_timeout_msec ?? 0);
+    return Math.min(MAX_TAIL_MS, ownMs + TAIL_MARGIN_MS);
   }
 
   #keep(kind: TurnRecord['kind'], rpc: WireRpc): TurnRecord {

@@ -4,6 +4,7 @@ import { CHECKS } from './registry.ts';
 /** Why a rule cannot be seen from outside: a sentence. Rules that have a check do not stand here. */
 export const UNSEEN: Readonly<Record<string, string>> = {
   'G-22': 'The platform plays prompts in the order of the list; what order a server meant cannot be known.',
+  'G-26': 'The welcome of one sample server; others may say less or more.',
   'G-27': 'Whether the welcome can be cut is a setting of the server.',
   'G-3A': 'The times of one gateway; how long a server listens is its own affair.',
   'G-56': 'A freedom: prompts of one reply may differ.',

@@ -177,6 +177,10 @@ async function pressUntilOver(call: ProbeCall, press: () => Promise<TurnRecord>)
   const last = await call.begin();
   if (last.rpc.final === undefined) return;
   await call.heardOut(last);
+  if (!call.isAskedFor('keys')) {
+    await call.end();
+    return;
+  }
   const ending = await press();
   if (terminalOf(ending.rpc) === undefined) await call.end();
   else await press();

@@ -66,11 +66,16 @@ export const ENDING_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'farewell-cannot-be-cut',
     rules: ['G-55'],
-    title: 'No prompt beside a terminal event may be cut by the caller.',
+    title: 'No last words may be cut by the caller: neither a prompt beside a terminal event nor the chunks before it.',
     otherwise: NO_END,
-    look: eachTerminal(['session_end', 'transfer'], ({ answer }) =>
-      answer.prompts.some(({ bargeIn }) => bargeIn) ? 'a prompt beside a terminal event has barge-in enabled' : undefined,
-    ),
+    look: eachTurn((turn) => {
+      const terminal = terminalOf(turn.rpc);
+      if (terminal === undefined) return NOTHING;
+      if (terminal.prompts.some(({ bargeIn }) => bargeIn)) return 'a prompt beside a terminal event has barge-in enabled';
+      return chunksOf(turn).some(({ prompts }) => prompts.some(({ bargeIn }) => bargeIn))
+        ? 'the last words before a terminal event have barge-in enabled'
+        : undefined;
+    }),
   }),
   shapeCheck({
     id: 'transfer-content',
@@ -92,7 +97,7 @@ export const ENDING_CHECKS: readonly Check[] = [
     title: 'A terminal event behind streamed last words waits until they have been heard.',
     otherwise: 'no call ended behind streamed last words: name keys upon which one does with --end-press',
     look: eachTurn((turn) => {
-      const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk');
+      const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0));
       const end = turn.rpc.received.find(({ answer }) => isTerminalEvent(answer.event));
       if (first === undefined || end === undefined) return NOTHING;
       const farewellMs = chunksOf(turn).reduce((sum, { prompts }) => sum + prompts.reduce((ms, prompt) => ms + playMs(prompt), 0), 0);
@@ -106,16 +111,16 @@ export const ENDING_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'summary-on-last-response',
     rules: ['G-7B'],
-    title: 'What a server tells of the whole session stands on its last response.',
-    otherwise: 'no call that the server ended had a transcript or a summary',
-    look: ({ turns }) => {
-      const ending = turns.find(({ rpc }) => terminalOf(rpc) !== undefined);
-      const told = turns.flatMap(({ rpc }) => rpc.received).filter(({ message }) => message.session_transcript ?? message.session_summary);
-      if (ending === undefined || told.length === 0) return NOTHING;
+    title: 'What a server tells of the whole session when it ends the call stands on its last response.',
+    otherwise: 'no call that the server ended had a transcript or a summary in its last reply',
+    // One in an earlier reply is legal, and ignored (G-26).
+    look: eachTurn(({ rpc }) => {
+      const told = rpc.received.filter(({ message }) => message.session_transcript ?? message.session_summary);
+      if (terminalOf(rpc) === undefined || told.length === 0) return NOTHING;
       return told.some(({ answer }) => isTerminalEvent(answer.event))
         ? undefined
-        : 'a transcript or summary came, but not on the last response';
-    },
+        : 'a transcript or summary came before the last response, which has none';
+    }),
   }),
   shapeCheck({
     id: 'silent-after-the-end',

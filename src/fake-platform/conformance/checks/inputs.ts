@@ -1,6 +1,6 @@
 // Checks of what each kind of input is answered with: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
 import type { Check } from '../check.ts';
-import { hasPrompt, isNotice, terminalOf, type TurnRecord } from '../probe-call.ts';
+import { hasPrompt, isNotice, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
 import { statusName } from '../wire.ts';
@@ -22,13 +22,16 @@ function howItEnded({ rpc }: TurnRecord): string {
   return rpc.ending === undefined ? 'was left open' : `ended with ${statusName(rpc.ending.code)}`;
 }
 
-/** Whether the bot asked for keys only, so that the platform would send no speech (G-35). */
-function isDeaf({ turns }: CallRecord): boolean {
-  return turns[0]?.rpc.final?.answer.mode === 'dtmf';
+/** Whether somebody spoke before anybody here can tell that the prompt before was over (G-37). */
+function mayHaveSpokenTooEarly(turn: TurnRecord, { turns }: CallRecord): boolean {
+  const before = turns[turns.indexOf(turn) - 1];
+  return before !== undefined && isPlaytimeUnknown(before);
 }
 
 const startsOf = ({ rpc }: TurnRecord) => rpc.answers.filter(({ event }) => event?.kind === 'start_of_input');
-const NO_SPEECH = 'nobody was spoken to: the bot asks for keys only, or the caller has no voice';
+const NO_SPEECH =
+  'nobody was spoken to in a moment of which it is sure that the bot listens: it asks for keys only, or how long its prompts last is not known';
+const NO_KEYS = 'no call came as far as keys, or the bot asks for none';
 const NOT_HEARD = 'the server reported no start of speech';
 
 export const INPUT_CHECKS: readonly Check[] = [
@@ -39,11 +42,13 @@ export const INPUT_CHECKS: readonly Check[] = [
     needs: ['speech'],
     otherwise: NO_SPEECH,
     look: eachOf('speech', (turn, call) => {
-      if (isDeaf(call)) return NOTHING;
       const { answers } = turn.rpc;
       const end = answers.findIndex(({ event }) => event?.kind === 'end_of_input');
       const starts = startsOf(turn).filter((answer) => end === -1 || answers.indexOf(answer) < end);
-      if (startsOf(turn).length === 0) return answers.length === 0 ? 'speech was not answered at all' : 'START_OF_INPUT did not come';
+      if (startsOf(turn).length === 0) {
+        if (mayHaveSpokenTooEarly(turn, call)) return NOTHING;
+        return answers.length === 0 ? 'speech was not answered at all' : 'START_OF_INPUT did not come';
+      }
       if (starts.length > 1) return `START_OF_INPUT came ${String(starts.length)} times for one utterance`;
       return startsOf(turn).every(isNotice) ? undefined : 'START_OF_INPUT came beside a prompt';
     }),
@@ -82,7 +87,7 @@ export const INPUT_CHECKS: readonly Check[] = [
     id: 'first-key-without-answer',
     rules: ['G-61'],
     title: 'START_OF_DTMF is answered by completion alone.',
-    otherwise: 'no call came as far as a key',
+    otherwise: NO_KEYS,
     look: eachOf('dtmf_start', (turn) => {
       if (turn.rpc.answers.length > 0) return 'START_OF_DTMF was answered with a response';
       return turn.rpc.isCompleted ? undefined : `the RPC of START_OF_DTMF ${howItEnded(turn)}`;
@@ -91,17 +96,21 @@ export const INPUT_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'digits-answered',
     rules: ['G-63'],
-    title: 'Digits are answered by a FINAL and completion.',
-    otherwise: 'no call came as far as digits',
-    look: eachOf('dtmf', (turn) =>
-      turn.rpc.final !== undefined || chunksOf(turn).length > 0 ? undefined : `no FINAL came, and the RPC ${howItEnded(turn)}`,
-    ),
+    title: 'Digits are answered by a prompt or an event, with a FINAL and completion.',
+    otherwise: NO_KEYS,
+    look: eachOf('dtmf', (turn) => {
+      const { rpc } = turn;
+      if (rpc.final === undefined && chunksOf(turn).length === 0) return `no FINAL came, and the RPC ${howItEnded(turn)}`;
+      return hasPrompt(rpc) || rpc.answers.some(({ event }) => event !== undefined)
+        ? undefined
+        : 'the answer has neither a prompt nor an event';
+    }),
   }),
   shapeCheck({
     id: 'silence-asked-about',
     rules: ['G-71'],
     title: 'NO_INPUT is answered by a prompt or by the end of the call.',
-    otherwise: 'no call came as far as silence',
+    otherwise: 'no call came as far as silence, or the bot wants no report of it',
     look: eachOf('no_input', (turn) => {
       if (hasPrompt(turn.rpc) || terminalOf(turn.rpc) !== undefined) return undefined;
       return `NO_INPUT got neither a prompt nor a terminal event, and the RPC ${howItEnded(turn)}`;

@@ -3,7 +3,7 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../answer.ts';
 import type { Check } from '../check.ts';
-import type { TurnRecord } from '../probe-call.ts';
+import { eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
 import { statusName } from '../wire.ts';
@@ -60,12 +60,18 @@ export const REPLY_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'rpc-completed-with-ok',
     rules: ['G-13'],
-    title: 'The server completes every RPC with OK after its FINAL.',
-    otherwise: 'no FINAL was seen',
-    look: eachTurn(({ rpc }) => {
-      if (rpc.final === undefined) return NOTHING;
-      if (rpc.ending === undefined) return 'the RPC was left open behind its FINAL';
-      return rpc.isCompleted ? undefined : `the RPC ended with ${statusName(rpc.ending.code)} behind its FINAL`;
+    title: 'The server completes every RPC with OK, after a FINAL or without one.',
+    otherwise: 'no RPC was taken',
+    look: eachTurn((turn, { turns }) => {
+      const { rpc } = turn;
+      if (rpc.unreadable !== undefined) return 'a response cannot be read';
+      if (rpc.isCompleted) return undefined;
+      const end = turns.findIndex((each) => terminalOf(each.rpc) !== undefined);
+      const isAfterEnd = end !== -1 && turns.indexOf(turn) > end;
+      // Of a call that is over a server may know nothing any more (G-75).
+      if (isAfterEnd && rpc.final === undefined && rpc.ending !== undefined) return NOTHING;
+      const behind = rpc.final === undefined ? '' : ' behind its FINAL';
+      return rpc.ending === undefined ? `the RPC was left open${behind}` : `the RPC ended with ${statusName(rpc.ending.code)}${behind}`;
     }),
   }),
   shapeCheck({
@@ -165,6 +171,18 @@ export const REPLY_CHECKS: readonly Check[] = [
       return rpc.answers.some(({ type }) => type === 'partial') ? 'a PARTIAL came although the request does not allow it' : undefined;
     }),
   }),
+  {
+    id: 'partial-closes-nothing',
+    rules: ['G-45'],
+    title: 'A reply to a request that allows PARTIAL responses ends with a FINAL as any other.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = lab.call();
+      const { rpc } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
+      if (rpc.final === undefined) lab.fail(`no FINAL came, and the RPC ${whyUnanswered(rpc) ?? 'was completed'}`);
+      await call.end();
+    },
+  },
   shapeCheck({
     id: 'no-text-beside-chunks',
     rules: ['G-46'],

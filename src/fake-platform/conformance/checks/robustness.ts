@@ -1,19 +1,28 @@
 // Checks of input that is unusual and legal, or of a later contract (contract, sections 2.7 and 2.10).
 import { status } from '@grpc/grpc-js';
 import type { Key } from '../../key.ts';
+import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
+import { SILENT_FRAME } from '../../microphone.ts';
 import type { Check } from '../check.ts';
-import { eventInput, isBroken, type TurnRecord } from '../probe-call.ts';
+import type { CheckLab } from '../lab.ts';
+import { eventInput, terminalOf, whyUnanswered, type Input, type ProbeCall, type TurnRecord } from '../probe-call.ts';
 import { statusName } from '../wire.ts';
 
-/** A number that no event and no key has. */
+/** A number that no event, no key and no format of audio has. */
 const UNKNOWN_NUMBER = 99;
 /** Keys whose numbers are no digits (G-66). */
 const ODD_KEYS: readonly Key[] = ['0', '*', '#', 'A', 'B', 'C', 'D'];
 /** Fields 2046, a text, and 2047, a number. */
 const UNKNOWN_FIELDS = Uint8Array.of(0xf2, 0x7f, 0x03, 0x6e, 0x65, 0x77, 0xf8, 0x7f, 0x01);
 
-function brokenBy({ rpc }: TurnRecord, allowed: readonly status[] = [status.OK]): string | undefined {
-  return rpc.ending === undefined || !isBroken(rpc) || allowed.includes(rpc.ending.code) ? undefined : statusName(rpc.ending.code);
+/** Demands that the bot of a call asks for keys; the check does not apply otherwise. */
+function askedForKeys(lab: CheckLab, call: ProbeCall): ProbeCall {
+  return call.isAskedFor('keys') ? call : lab.skip('the bot asks for no keys');
+}
+
+/** Whether what nobody knows was refused as such. */
+function refused({ rpc }: TurnRecord): boolean {
+  return rpc.ending?.code === status.INVALID_ARGUMENT;
 }
 
 export const ROBUSTNESS_CHECKS: readonly Check[] = [
@@ -23,9 +32,10 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     title: 'A collection without digits is answered and breaks nothing.',
     needs: ['call'],
     run: async (lab) => {
-      const call = await lab.ready();
-      const broken = brokenBy(await call.press([]));
-      if (broken !== undefined) lab.fail(`an empty collection of digits ended with ${broken}`);
+      const call = askedForKeys(lab, await lab.ready());
+      const { rpc } = await call.press([]);
+      const broken = whyUnanswered(rpc);
+      if (broken !== undefined) lab.fail(`the RPC of an empty collection of digits ${broken}`);
       await call.end();
     },
   },
@@ -36,16 +46,13 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     needs: ['call'],
     run: async (lab) => {
       await lab.demandKnown();
-      const broken = await Promise.all(
-        ODD_KEYS.map(async (key) => {
-          const { call } = await lab.begun();
-          const said = brokenBy(await call.press([key]));
-          await call.end();
-          return said === undefined ? [] : [`key ${key} ended with ${said}`];
-        }),
-      );
-      const [first] = broken.flat();
-      if (first !== undefined) lab.fail(first);
+      for (const key of ODD_KEYS) {
+        const call = askedForKeys(lab, (await lab.begun()).call);
+        const { rpc } = await call.press([key]);
+        const broken = whyUnanswered(rpc);
+        if (broken !== undefined) lab.fail(`the RPC of key ${key} ${broken}`);
+        if (terminalOf(rpc) === undefined) await call.end();
+      }
     },
   },
   {
@@ -56,8 +63,28 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const call = await lab.ready();
       const unknown = await call.turn('custom_event', { event_input: { event_type: UNKNOWN_NUMBER } });
-      const broken = brokenBy(unknown, [status.OK, status.INVALID_ARGUMENT]);
-      if (broken !== undefined) lab.fail(`an event with an unknown number ended with ${broken}`);
+      const broken = refused(unknown) ? undefined : whyUnanswered(unknown.rpc);
+      if (broken !== undefined) lab.fail(`the RPC of an event with an unknown number ${broken}`);
+      await call.end();
+    },
+  },
+  {
+    id: 'unknown-key-survived',
+    rules: ['G-90'],
+    title: 'A key and an audio format of a later contract break nothing.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      const inputs: Readonly<Record<string, Input>> = {
+        ...(call.isAskedFor('keys') ? { 'a key': { dtmf_input: { dtmf_events: [UNKNOWN_NUMBER] } } } : {}),
+        'an audio format': { audio_input: { caller_audio: SILENT_FRAME, encoding: UNKNOWN_NUMBER, sample_rate_hertz: LINE_RATE_HZ } },
+      };
+      for (const [name, input] of Object.entries(inputs)) {
+        const unknown = await call.turn('custom_event', input);
+        const broken = refused(unknown) ? undefined : whyUnanswered(unknown.rpc);
+        if (broken !== undefined) lab.fail(`the RPC of ${name} with an unknown number ${broken}`);
+        if (terminalOf(unknown.rpc) !== undefined) return;
+      }
       await call.end();
     },
   },

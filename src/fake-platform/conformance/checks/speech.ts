@@ -5,9 +5,22 @@ import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
 import { mulawWav } from '../../../speech/wav.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
-import { eventInput, frameInputs, hasPrompt, isHeard, MULAW_FORMAT, playMs, SILENCE, type Input, type SpokenForm } from '../probe-call.ts';
+import {
+  eventInput,
+  frameInputs,
+  hasPrompt,
+  hasStart,
+  isHeard,
+  LEAD_MS,
+  MULAW_FORMAT,
+  playMs,
+  SILENCE,
+  terminalOf,
+  whyUnanswered,
+  type Input,
+  type SpokenForm,
+} from '../probe-call.ts';
 import type { CallRecord } from '../survey.ts';
-import type { WireRpc } from '../wire.ts';
 
 /** The largest piece that counts as a probe, bytes (G-34). */
 const PROBE_BYTES = 14;
@@ -16,12 +29,8 @@ const MIN_WELCOME_MS = 1000;
 /** Part of such a welcome in which nothing may be announced: neither side knows to the moment when it is over. */
 const WATCHED_PART = 0.6;
 const WIDE_HZ = 16_000;
-const LEAD_MS = 400;
-
-/** Whether the server announced speech on an RPC. */
-export function hasStart(rpc: WireRpc): boolean {
-  return rpc.answers.some(({ event }) => event?.kind === 'start_of_input');
-}
+/** How long the answer to probes would be on its way, ms. */
+const PROBE_ANSWER_MS = 500;
 
 /** Speech as 16-bit PCM; at 16 kHz each sample stands twice, which is good enough to be speech. */
 function linear16(mulaw: Uint8Array, rateHz: number): SpokenForm {
@@ -89,9 +98,12 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const call = await lab.ready();
       const named = await call.speak(form);
       if (!hasStart(named.rpc)) lab.skip('speech as 16-bit PCM at 16 kHz is not heard even where it is named');
+      if (terminalOf(named.rpc) !== undefined) lab.skip('the bot ends the call after the first words');
       await call.heardOut(named);
       const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
       if (hasStart(quiet.rpc)) lab.fail('silence in the format of an earlier RPC was taken for speech');
+      if (terminalOf(quiet.rpc) !== undefined) lab.skip('the bot ends the call after silence');
+      await call.heardOut(quiet);
       const unnamed = await call.speak({ ...form, before: [] });
       if (!hasStart(unnamed.rpc)) lab.fail('speech in the format of an earlier RPC was not heard');
       await call.end();
@@ -109,8 +121,16 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
         audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
       }));
-      const { rpc } = await call.turn('speech', MULAW_FORMAT, ...probes);
-      if (hasStart(rpc) || hasPrompt(rpc)) lab.fail(`speech in pieces of ${String(PROBE_BYTES)} bytes was heard`);
+      const rpc = call.open(MULAW_FORMAT);
+      await call.stream(rpc, probes, () => hasStart(rpc) || rpc.ending !== undefined);
+      await rpc.until(() => hasStart(rpc) || hasPrompt(rpc) || rpc.ending !== undefined, PROBE_ANSWER_MS);
+      // A bot may ask again once the line is closed without a word, and before that only when it has heard something.
+      const isAnswered = hasPrompt(rpc);
+      rpc.halfClose();
+      await rpc.settled(lab.suspect.timing.answerMs);
+      if (hasStart(rpc) || isAnswered) lab.fail(`speech in pieces of ${String(PROBE_BYTES)} bytes was heard`);
+      const broken = whyUnanswered(rpc);
+      if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       await call.end();
     },
   },

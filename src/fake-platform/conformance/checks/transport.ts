@@ -168,7 +168,8 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       if (own === undefined) return;
       const heard = welcomeText({ turns: [{ kind: 'session_start', rpc }] });
       const other = [...texts].find(([id, text]) => id !== chosen && text === heard && text !== own);
-      if (other !== undefined) lab.fail('a call that names no agent got the welcome of another agent than the default, or the first where none is marked');
+      if (other !== undefined)
+        lab.fail('a call that names no agent got the welcome of another agent than the default, or the first where none is marked');
     },
   },
   {

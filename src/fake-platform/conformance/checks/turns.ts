@@ -2,13 +2,15 @@
 import { status } from '@grpc/grpc-js';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
-import { eventInput, hasPrompt, isBroken, SILENCE, terminalOf, type ProbeCall, type TurnRecord } from '../probe-call.ts';
-import { statusName, type WireRpc } from '../wire.ts';
+import { FLOW_EVENT, hasPrompt, SILENCE, terminalOf, whyUnanswered, type ProbeCall, type TurnRecord } from '../probe-call.ts';
+import type { WireRpc } from '../wire.ts';
 
 /** How long a cancellation travels at most, ms. */
 const CANCELLED_MS = 300;
 /** An id that no server knows. */
 const UNKNOWN_AGENT = 'conformance-no-such-agent';
+/** An organization that is nobody's. */
+const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 
 /** Whether an answer goes on with a call that is known. */
 function goesOn({ rpc }: TurnRecord): boolean {
@@ -16,8 +18,7 @@ function goesOn({ rpc }: TurnRecord): boolean {
 }
 
 function howItWent(rpc: WireRpc): string {
-  if (rpc.ending !== undefined && isBroken(rpc)) return `ended with ${statusName(rpc.ending.code)}`;
-  return rpc.final === undefined ? 'got no FINAL' : 'got a FINAL';
+  return whyUnanswered(rpc) ?? (rpc.final === undefined ? 'got no FINAL' : 'got a FINAL');
 }
 
 /** Demands that the keys of the profile are answered by a call that nothing happened to; the check does not apply otherwise. */
@@ -42,8 +43,9 @@ export const TURN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const { call, welcome } = await lab.begun();
       await call.heardOut(welcome);
-      const turn = await call.turn('no_input', eventInput('NO_INPUT'));
-      if (isBroken(turn.rpc)) lab.fail(`the RPC after the half-closed one ${howItWent(turn.rpc)}: the call was not known any more`);
+      const turn = await call.goOn(lab.suspect.press);
+      const broken = whyUnanswered(turn.rpc);
+      if (broken !== undefined) lab.fail(`the RPC after the half-closed one ${broken}: the call was not known any more`);
       if (terminalOf(turn.rpc) === undefined) await call.end();
     },
   },
@@ -83,21 +85,38 @@ export const TURN_CHECKS: readonly Check[] = [
     needs: ['call'],
     run: async (lab) => {
       const agents = await lab.agents();
-      const [own, other] = [agents.find(({ isDefault }) => isDefault) ?? agents[0], agents.at(-1)];
+      const own = agents.find(({ isDefault }) => isDefault) ?? agents[0];
       const first = lab.suspect.agentId === '' ? (own?.id ?? '') : lab.suspect.agentId;
       const second = [...agents].find(({ id }) => id !== first && id !== '')?.id ?? UNKNOWN_AGENT;
       if (first === '') lab.skip('no agent can be named: the list is empty');
-      if (other === undefined) lab.note('the other agent is one that nobody knows');
       await lab.demandKnown();
+      if (second === UNKNOWN_AGENT) lab.note('the other agent is one that nobody knows');
       // On one connection: that a call goes on elsewhere is another rule (G-15).
       const connection = lab.connect();
       const { call } = await lab.begun({ agentId: first }, connection);
       const changed = lab.call({ ...call.ids, agentId: second }, connection);
-      const { rpc } = await changed.turn('no_input', eventInput('NO_INPUT'));
+      const { rpc } = await changed.turn('custom_event', FLOW_EVENT);
       // An agent that nobody knows may be named as such.
       const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
       if (rpc.ending === undefined || !allowed.includes(rpc.ending.code))
         lab.fail(`an RPC that names another agent than its call ${howItWent(rpc)} and was not INVALID_ARGUMENT`);
+      await call.end();
+    },
+  },
+  {
+    id: 'organization-does-not-change',
+    rules: ['G-08'],
+    title: 'A later RPC of a call that names another organization is refused.',
+    needs: ['call', 'token_check', 'token'],
+    run: async (lab) => {
+      await lab.demandKnown();
+      // On one connection: that a call goes on elsewhere is another rule (G-15).
+      const connection = lab.connect();
+      const { call } = await lab.begun({}, connection);
+      const foreign = lab.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);
+      const { rpc } = await foreign.turn('custom_event', FLOW_EVENT);
+      if (hasPrompt(rpc) || rpc.isCompleted || rpc.ending === undefined)
+        lab.fail(`an RPC that names another organization than its call ${howItWent(rpc)} and was not refused`);
       await call.end();
     },
   },
@@ -110,15 +129,15 @@ export const TURN_CHECKS: readonly Check[] = [
       const call = await lab.ready();
       const rpc = call.open({}).halfClose();
       await rpc.settled(lab.suspect.timing.answerMs);
-      const isFine = rpc.ending === undefined || [status.OK, status.INVALID_ARGUMENT].includes(rpc.ending.code);
-      if (!isFine) lab.fail(`a message without input ${howItWent(rpc)}`);
+      const broken = rpc.ending?.code === status.INVALID_ARGUMENT ? undefined : whyUnanswered(rpc);
+      if (broken !== undefined) lab.fail(`the RPC of a message without input ${broken}`);
       if (hasPrompt(rpc)) lab.fail('a message without input was answered with a prompt');
       await call.end();
     },
   },
   {
     id: 'welcome-on-its-rpc',
-    rules: ['G-21', 'G-25', 'G-26'],
+    rules: ['G-21', 'G-25'],
     title: 'SESSION_START is answered on its own RPC by a welcome with a prompt and a FINAL.',
     needs: [],
     run: async (lab) => {
@@ -141,7 +160,8 @@ export const TURN_CHECKS: readonly Check[] = [
       await demandKeysWork(lab);
       const call = await lab.ready();
       const again = await call.begin();
-      if (isBroken(again.rpc)) lab.fail(`a second SESSION_START ${howItWent(again.rpc)}`);
+      const broken = whyUnanswered(again.rpc);
+      if (broken !== undefined) lab.fail(`the RPC of a second SESSION_START ${broken}`);
       await call.heardOut(again);
       await demandAlive(lab, call, 'a second SESSION_START');
     },

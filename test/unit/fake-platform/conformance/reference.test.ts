@@ -5,7 +5,7 @@ import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';
 import { startIssuer, type Issuer } from '../../../../src/fake-platform/issuer.ts';
 import { loadProfile } from '../../../../src/fake-platform/profile.ts';
-import { BREACHES, type Breach } from '../../../fixtures/broken-servers/breaches.ts';
+import { BREACHES, type Breach, type Freedom } from '../../../fixtures/broken-servers/breaches.ts';
 import { examine, examineBroken, examineReference } from '../../../support/conformance.ts';
 
 let issuer: Issuer;
@@ -36,6 +36,17 @@ describe('the checks', () => {
     },
   );
 
+  it.each<[Freedom, readonly string[]]>([
+    ['voice_only', ['digits-answered', 'no-digits-survived', 'first-key-on-listening-rpc', 'unknown-key-survived', 'half-close-goes-on']],
+    ['silence_unreported', ['silence-asked-about', 'half-close-goes-on']],
+    ['summary_on_welcome', ['summary-on-last-response']],
+    ['asks_again', ['answers-on-own-rpc']],
+  ])('find nothing on a server that takes the freedom %s', async (breach, ids) => {
+    const found = await examineReference({ breach }, { checks: chooseChecks(CHECKS, [], ids) });
+    expect(found.results.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
+    expect(found.results).toHaveLength(ids.length);
+  });
+
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     const found = await examine('grpc://127.0.0.1:1', { checks: QUICK });
     expect(found).toMatchObject({ ok: false, finding: { code: 'refused' }, results: [] });
@@ -47,11 +58,11 @@ describe('the checks', () => {
   });
 
   it('have at least thirty broken servers, of which each breaks a rule that a check names', () => {
-    const named = new Set(CHECKS.map(({ rules }) => rules[0]));
     expect(Object.keys(BREACHES).length).toBeGreaterThanOrEqual(30);
-    expect(Object.values(BREACHES).filter(({ rule }) => !named.has(rule))).toEqual([]);
-    // Every check that can fail is shown to.
-    const broken = new Set<string>(Object.values(BREACHES).map(({ rule }) => rule));
-    expect([...named].filter((rule) => !broken.has(rule))).toEqual([]);
+    const rules = new Map(CHECKS.map(({ id, rules: [rule] }) => [id, rule]));
+    for (const [breach, { rule, check }] of Object.entries(BREACHES)) expect([breach, rules.get(check)]).toEqual([breach, rule]);
+    // Every check is shown to fail.
+    const shown = new Set<string>(Object.values(BREACHES).map(({ check }) => check));
+    expect(CHECKS.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
   });
 });
