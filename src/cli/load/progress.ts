@@ -21,8 +21,12 @@ export function progressView(terminal: NodeJS.WritableStream | undefined, compla
 
 function plainLines(complain: (line: string) => void): ProgressView {
   let nextMs = LINE_MS;
+  let lastMs = 0;
   return {
     show: (progress) => {
+      // Each try of a search begins anew.
+      if (progress.elapsedMs < lastMs) nextMs = LINE_MS;
+      lastMs = progress.elapsedMs;
       if (progress.elapsedMs < nextMs) return;
       nextMs = progress.elapsedMs + LINE_MS;
       complain(`${clockText(progress.elapsedMs)} of ${clockText(progress.lengthMs)}  ${progressText(progress)}`);

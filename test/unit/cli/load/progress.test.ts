@@ -23,6 +23,13 @@ describe('the progress of a load', () => {
     ]);
   });
 
+  it('begins anew with each try of a search', () => {
+    const lines: string[] = [];
+    const view = progressView(undefined, (line) => lines.push(line));
+    for (const atMs of [20_000, 30_000, 1000, 9000, 11_000, 12_000]) view.show(progress(atMs));
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['0:20', '0:30', '0:11']);
+  });
+
   it('is a bar on a terminal, which is gone afterwards', () => {
     // The library asks for what a terminal can do.
     const can = { isTTY: true, columns: 200, cursorTo: () => true, clearLine: () => true, moveCursor: () => true };
