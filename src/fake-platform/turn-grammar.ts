@@ -3,38 +3,31 @@
 // of events needs a path of its own.
 import type { JsonObject } from '../base/json.ts';
 import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
-import { ExpectedInput } from './expected-input.ts';
+import { CallerInput, MAX_TURNS } from './caller-input.ts';
 import type { FindingCode } from './finding.ts';
-import { KeyEntry } from './key-entry.ts';
 import type { Key } from './key.ts';
 import type { LineEnd, PlatformInput } from './line.ts';
-import { Listening } from './listening.ts';
+import type { Listening } from './listening.ts';
 import type { CallOutcome, Ending } from './outcome.ts';
 import { Playback, type Playing } from './playback.ts';
 import { PromptTaker } from './prompt-taker.ts';
-import { SilenceWatch } from './silence-watch.ts';
 import type { Timeline } from './timeline.ts';
 import { TurnBook, type DueReply } from './turn-book.ts';
 import { MAY_BE_SILENT } from './turn-check.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
 
-/** Most RPCs of one call; a server that ends its turns at once must not make the caller spin. */
-const MAX_TURNS = 1000;
 /** Listening RPCs in a row that the server ends without a word before the call is given up. */
 const MAX_EMPTY_EARS = 3;
 
 /** The turns of one call. */
 export class TurnGrammar {
-  readonly listening: Listening;
   readonly playback: Playback;
   readonly book: TurnBook;
   readonly #timeline: Timeline;
   readonly #options: TurnGrammarOptions;
   readonly #prompts: PromptTaker;
-  readonly #entry: KeyEntry;
-  readonly #expected = new ExpectedInput();
-  readonly #silence: SilenceWatch;
+  readonly #input: CallerInput;
   #terminal: Ending | undefined;
   #leaving: CallOutcome | undefined;
   #isOver = false;
@@ -50,8 +43,6 @@ export class TurnGrammar {
       ended: this.#acting(this.#ended.bind(this)),
       late: this.#acting(this.#late.bind(this)),
     });
-    this.#entry = new KeyEntry(clock, timeline, this.book, options.habits);
-    this.listening = new Listening(clock, this.book, () => this.playing?.bargeIn !== false);
     const heard = {
       started: this.#acting(({ turn }: Playing, gapMs: number) => {
         this.book.all[turn - 1]?.noteSounding(gapMs);
@@ -64,13 +55,11 @@ export class TurnGrammar {
     this.playback = new Playback(clock, heard, options.keepsSound);
     this.#prompts = new PromptTaker(this.playback, timeline, options.changeRate, options.replySound);
     // The RPC that heard the silence is half-closed before the report goes on its own (G-70).
-    this.#silence = new SilenceWatch(
-      clock,
-      this.#acting(() => {
-        this.listening.setAside();
-        this.book.ask('no_input', { kind: 'no_input' });
-      }),
-    );
+    const onSilence = this.#acting(() => {
+      this.listening.setAside();
+      this.book.ask('no_input', { kind: 'no_input' });
+    });
+    this.#input = new CallerInput(options, this.book, this.playback, onSilence);
   }
 
   /** The first RPC: SESSION_START and half-close (G-20). */
@@ -78,9 +67,14 @@ export class TurnGrammar {
     this.book.ask('session_start', input);
   }
 
+  /** The ear of the call. */
+  get listening(): Listening {
+    return this.#input.listening;
+  }
+
   /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
   get isCallersTurn(): boolean {
-    return this.#mayGoOn && this.playing === undefined && !this.book.isAwaiting && !this.#entry.isOpen;
+    return this.#mayGoOn && this.#input.isAwaited;
   }
 
   /** The event with which the server has ended the call; undefined while it has not. */
@@ -90,7 +84,7 @@ export class TurnGrammar {
 
   /** Replies that the caller waits for now. */
   get due(): readonly DueReply[] {
-    return [...this.book.due, ...this.listening.due, ...this.#entry.due];
+    return [...this.book.due, ...this.#input.due];
   }
 
   /** What is heard now. */
@@ -110,21 +104,11 @@ export class TurnGrammar {
    */
   press(key: Key): boolean {
     if (!this.#mayGoOn) return false;
-    this.#timeline.add('caller', 'presses', { detail: key });
-    if (this.#entry.add(key)) return true;
-    const { playing } = this;
-    const refusal = this.#expected.takesKeys ? this.#entry.refusal(playing, this.book.isAwaiting) : 'the server listens for speech only';
-    if (refusal !== undefined) {
-      this.#timeline.add('platform', 'drops_key', { detail: refusal });
-      return false;
-    }
-    const begin = this.#acting(() => {
-      const ear = this.listening.take();
-      if (playing !== undefined) this.#cutBefore(this.book.nextId);
-      this.#entry.begin(key, this.#expected.config, ear, playing !== undefined);
-    });
-    begin();
-    return true;
+    let isTaken = false;
+    this.#acting(() => {
+      isTaken = this.#input.press(key, this.#cutBefore.bind(this));
+    })();
+    return isTaken;
   }
 
   /**
@@ -133,11 +117,10 @@ export class TurnGrammar {
    */
   sendEvent(name: string, parameters: JsonObject): void {
     if (!this.#mayGoOn) return;
-    const send = this.#acting(() => {
+    this.#acting(() => {
       if (this.listening.turn?.hasHeardSpeech === false) this.listening.setAside();
       this.book.ask('custom_event', { kind: 'custom_event', name, parameters });
-    });
-    send();
+    })();
   }
 
   /** The caller hangs up, or the call is given up: open RPCs are closed, then SESSION_END on its own RPC (G-74). */
@@ -178,7 +161,7 @@ export class TurnGrammar {
    */
   missReply(): boolean {
     const ear = this.listening.turn;
-    if (ear === undefined || this.playing !== undefined || (!ear.hasHeardSpeech && this.#silence.isArmed)) return false;
+    if (ear === undefined || this.playing !== undefined || (!ear.hasHeardSpeech && this.#input.isSilenceWatched)) return false;
     const missing = ear.hasHeardSpeech ? 'the end of speech' : 'any speech';
     this.fail('no_answer', `the server did not report ${missing} within ${String(this.#options.answerLimitMs)} ms`, true, ear.id);
     return true;
@@ -200,7 +183,7 @@ export class TurnGrammar {
       this.fail('too_much_audio', 'the server sent more audio ahead than any caller would listen to', true, turn.id);
       return;
     }
-    this.#expected.take(turn, answer);
+    this.#input.expect(turn, answer);
     if (!isReply || turn.phase !== 'awaiting' || turn.kind === 'dtmf_start') return;
     // A reply without a word is one all the same.
     if (isClosing(answer)) turn.noteReply();
@@ -257,7 +240,7 @@ export class TurnGrammar {
       else if (turn.kind === 'speech') this.#emptyEars = 0;
     }
     if (turn.kind === 'session_end' && this.#leaving !== undefined) this.#finish(this.#leaving);
-    this.#entry.turnEnded(turn);
+    this.#input.turnEnded(turn);
     if (phase === 'awaiting' && turn.kind !== 'dtmf_start' && this.#mayGoOn) this.#options.onReplied(turn.id);
   }
 
@@ -288,46 +271,25 @@ export class TurnGrammar {
       this.#isActing = true;
       happening(...what);
       if (!isOutermost) return;
-      if (this.#mayGoOn) this.#settleEar();
-      else if (this.#terminal !== undefined && this.#leaving === undefined && !this.#isOver)
-        this.#settleEnd(this.#terminal.kind === 'transfer' ? 'transferred' : 'ended');
+      this.#settle();
       this.#isActing = false;
       if (this.#mayGoOn) this.#options.onChanged();
     };
   }
 
-  #settleEar(): void {
-    const { playing, listening } = this;
-    const { takesVoice, config } = this.#expected;
-    // G-50: while a prompt with barge-in plays, the next RPC opens before the last one is over.
-    const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.book.isAwaiting : playing.bargeIn);
-    if (listening.turn === undefined && mayListen) this.#openEar();
-    else if (listening.turn?.hasHeardSpeech === false && !takesVoice) listening.setAside();
-    if (this.isCallersTurn && listening.turn?.hasHeardSpeech !== true) this.#silence.arm(config.noInputMs);
-    else this.#silence.disarm();
-  }
-
-  /** The server has ended the call: its prompts are heard to the end, then the line is dropped (G-76, G-77). */
-  #settleEnd(outcome: CallOutcome): void {
-    this.listening.setAside();
-    this.#entry.cancel();
-    this.#silence.disarm();
-    if (this.playing === undefined && !this.book.isAwaiting) this.#finish(outcome);
-  }
-
-  #openEar(): void {
-    if (this.book.nextId > MAX_TURNS) {
-      this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} RPCs`, true);
+  #settle(): void {
+    if (this.#isOver || this.#leaving !== undefined) return;
+    if (this.#terminal === undefined) {
+      if (!this.#input.settle()) this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} RPCs`, true);
       return;
     }
-    const { id } = this.listening.open();
-    this.#timeline.add('platform', 'listens', { turn: id });
+    // The server has ended the call: its prompts are heard to the end, then the line is dropped (G-76, G-77).
+    this.#input.setAside();
+    if (this.playing === undefined && !this.book.isAwaiting) this.#finish(this.#terminal.kind === 'transfer' ? 'transferred' : 'ended');
   }
 
   #quieten(): void {
-    this.#silence.disarm();
-    this.#entry.cancel();
-    this.listening.stop();
+    this.#input.stop();
     this.playback.stop();
   }
 

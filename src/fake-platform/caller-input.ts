@@ -1,0 +1,124 @@
+// What a caller puts into a call: the ear that hears them, their keys, and their silence. Decides which of them the platform
+// takes now; what becomes of the replies is the turn grammar's business.
+import type { Answer } from './answer.ts';
+import { ExpectedInput } from './expected-input.ts';
+import { KeyEntry } from './key-entry.ts';
+import type { Key } from './key.ts';
+import { Listening } from './listening.ts';
+import type { Playback } from './playback.ts';
+import { SilenceWatch } from './silence-watch.ts';
+import type { Timeline } from './timeline.ts';
+import type { DueReply, TurnBook } from './turn-book.ts';
+import type { TurnGrammarOptions } from './turn-grammar-options.ts';
+import type { Turn } from './turn.ts';
+
+/** Most RPCs of one call; a server that ends its turns at once must not make the caller spin. */
+export const MAX_TURNS = 1000;
+
+/** The input of one call. `stop` must be called at the end. */
+export class CallerInput {
+  readonly listening: Listening;
+  readonly #timeline: Timeline;
+  readonly #book: TurnBook;
+  readonly #playback: Playback;
+  readonly #entry: KeyEntry;
+  readonly #expected = new ExpectedInput();
+  readonly #silence: SilenceWatch;
+
+  /** @param onSilence - the caller has said nothing for as long as the server wants to wait (G-70). */
+  constructor(
+    { clock, timeline, habits }: Pick<TurnGrammarOptions, 'clock' | 'timeline' | 'habits'>,
+    book: TurnBook,
+    playback: Playback,
+    onSilence: () => void,
+  ) {
+    this.#timeline = timeline;
+    this.#book = book;
+    this.#playback = playback;
+    this.#entry = new KeyEntry(clock, timeline, book, habits);
+    this.listening = new Listening(clock, book, () => playback.playing?.bargeIn !== false);
+    this.#silence = new SilenceWatch(clock, onSilence);
+  }
+
+  /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
+  get isAwaited(): boolean {
+    return this.#playback.playing === undefined && !this.#book.isAwaiting && !this.#entry.isOpen;
+  }
+
+  /** Whether silence will be reported. */
+  get isSilenceWatched(): boolean {
+    return this.#silence.isArmed;
+  }
+
+  /** Replies to input that has not become an RPC of its own. */
+  get due(): readonly DueReply[] {
+    return [...this.listening.due, ...this.#entry.due];
+  }
+
+  /** Takes what the server asked for last. */
+  expect(turn: Turn, answer: Answer): void {
+    this.#expected.take(turn, answer);
+  }
+
+  /** An RPC is over; the digits may have waited for it. */
+  turnEnded(turn: Turn): void {
+    this.#entry.turnEnded(turn);
+  }
+
+  /**
+   * The caller presses a key.
+   *
+   * @param cutBefore - drops what is still to be heard of RPCs before this one: the key comes in between.
+   * @returns whether the platform took it (G-51).
+   */
+  press(key: Key, cutBefore: (turn: number) => void): boolean {
+    this.#timeline.add('caller', 'presses', { detail: key });
+    if (this.#entry.add(key)) return true;
+    const { playing } = this.#playback;
+    const refusal = this.#expected.takesKeys ? this.#entry.refusal(playing, this.#book.isAwaiting) : 'the server listens for speech only';
+    if (refusal !== undefined) {
+      this.#timeline.add('platform', 'drops_key', { detail: refusal });
+      return false;
+    }
+    const ear = this.listening.take();
+    if (playing !== undefined) cutBefore(this.#book.nextId);
+    this.#entry.begin(key, this.#expected.config, ear, playing !== undefined);
+    return true;
+  }
+
+  /**
+   * Opens or half-closes the ear and watches the silence, as the state now wants it.
+   *
+   * @returns false when an RPC is wanted and the call has used {@link MAX_TURNS}.
+   */
+  settle(): boolean {
+    const { playing } = this.#playback;
+    const { listening } = this;
+    const { takesVoice, config } = this.#expected;
+    // G-50: while a prompt with barge-in plays, the next RPC opens before the last one is over.
+    const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.#book.isAwaiting : playing.bargeIn);
+    if (listening.turn === undefined && mayListen) {
+      if (this.#book.nextId > MAX_TURNS) return false;
+      this.#timeline.add('platform', 'listens', { turn: listening.open().id });
+    } else if (listening.turn?.hasHeardSpeech === false && !takesVoice) {
+      listening.setAside();
+    }
+    if (this.isAwaited && listening.turn?.hasHeardSpeech !== true) this.#silence.arm(config.noInputMs);
+    else this.#silence.disarm();
+    return true;
+  }
+
+  /** The server wants nothing more. */
+  setAside(): void {
+    this.listening.setAside();
+    this.#entry.cancel();
+    this.#silence.disarm();
+  }
+
+  /** Ends everything. */
+  stop(): void {
+    this.#silence.disarm();
+    this.#entry.cancel();
+    this.listening.stop();
+  }
+}
