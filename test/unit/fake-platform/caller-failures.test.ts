@@ -239,7 +239,7 @@ describe('a server that ends a turn badly', () => {
         turn.send(wavReply(100));
         turn.complete();
       },
-      { hangUpAtMs: 1500, limits: { answerMs: 2000 } },
+      { limits: { hangUpMs: 2000 } },
     );
     expect(result.outcome).toBe('hung_up');
     expect(result.findings).toMatchObject([{ code: 'not_completed', turn: 3, fatal: false }]);
