@@ -1,5 +1,5 @@
-// The connections of a load: each carries so many calls, a further one is opened when all are full, and one that broke is
-// used no more. Knows no call.
+// The connections of a load: each carries so many calls, a further one is opened when all are full, and one that broke, or that
+// the server wants to end, gets no further turn. Knows no call.
 import type { Line } from '../line.ts';
 import type { CallIdentity } from '../to-wire.ts';
 import { SharedConnection, type SharedConnectionOptions } from './shared-connection.ts';
@@ -23,13 +23,26 @@ export class ConnectionPool {
     return this.#connections.length;
   }
 
-  /** The line of a new call; whoever takes it closes it after the call. */
+  /**
+   * The line of a new call; whoever takes it closes it after the call. A call moves to another connection when its own is used
+   * up, as servers and what stands before them let happen every so many calls: only turns that are open then are at stake.
+   */
   line(identity: CallIdentity): Line {
-    const usable = this.#connections.filter((connection) => connection.isUsable || connection.calls > 0);
-    for (const gone of this.#connections) if (!usable.includes(gone)) gone.close();
-    this.#connections = usable;
-    const connection = usable.find((each) => this.#hasRoom(each)) ?? this.#open();
-    return connection.line(identity);
+    let connection = this.#pick();
+    let line = connection.line(identity);
+    return {
+      open: (listener) => {
+        if (!connection.isUsable) {
+          line.close();
+          connection = this.#pick();
+          line = connection.line(identity);
+        }
+        return line.open(listener);
+      },
+      close: () => {
+        line.close();
+      },
+    };
   }
 
   /** Opens connections for so many calls ahead, so that no call waits for its own. */
@@ -41,6 +54,13 @@ export class ConnectionPool {
   close(): void {
     for (const connection of this.#connections) connection.close();
     this.#connections = [];
+  }
+
+  #pick(): SharedConnection {
+    const useful = this.#connections.filter(({ isUsable, turns }) => isUsable || turns > 0);
+    for (const gone of this.#connections) if (!useful.includes(gone)) gone.close();
+    this.#connections = useful;
+    return useful.find((each) => this.#hasRoom(each)) ?? this.#open();
   }
 
   #open(): SharedConnection {

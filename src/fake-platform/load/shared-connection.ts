@@ -46,6 +46,7 @@ export class SharedConnection {
   readonly #cancelLimit: () => void;
   #whyBroken: string | undefined;
   #calls = 0;
+  #turns = 0;
   #isReady = false;
 
   /** Dials at once; whether it succeeds, the turns tell. */
@@ -81,7 +82,12 @@ export class SharedConnection {
     return this.#calls;
   }
 
-  /** Whether a new call may use it. */
+  /** Turns that are open on it. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  /** Whether a new turn may use it: it is not broken, and the server has not asked for another one (GOAWAY). */
   get isUsable(): boolean {
     return this.#whyBroken === undefined && !this.#session.closed && !this.#session.destroyed;
   }
@@ -117,6 +123,7 @@ export class SharedConnection {
   #open(listener: TurnListener, encode: (input: PlatformInput) => Buffer, headers: Readonly<Record<string, string>>): LineTurn {
     if (!this.isUsable) return deadTurn(listener, failureOf({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
     const stream = this.#session.request(headers, { endStream: false });
+    this.#turns += 1;
     const read = this.#contract.media.definition.ProcessCallerInput.responseDeserialize;
     let isOver = false;
     let halfClosed = false;
@@ -159,6 +166,7 @@ export class SharedConnection {
       whyBroken = error.message;
     });
     stream.on('close', () => {
+      this.#turns -= 1;
       if (trailers !== undefined) end(endOf(trailers));
       // A connection that is gone resets its streams by itself.
       const reset = this.#whyBroken === undefined && !this.#session.destroyed ? failureOfReset(stream.rstCode) : undefined;

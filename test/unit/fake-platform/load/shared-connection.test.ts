@@ -9,6 +9,7 @@ import { holdCall, type CallResult } from '../../../../src/fake-platform/caller.
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
 import { MessageReader, framed } from '../../../../src/fake-platform/load/grpc-framing.ts';
 import { EVENT_INPUT } from '../../../../src/contract/numbers.ts';
+import type { LineEnd } from '../../../../src/fake-platform/line.ts';
 import { loadProfile } from '../../../../src/fake-platform/profile.ts';
 import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { testCertificate } from '../../../support/certificate.ts';
@@ -16,6 +17,7 @@ import { tone, wavReply } from '../../../support/call-lab.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { scaledClock } from '../../../../src/base/scaled-clock.ts';
 import { eventOnly, startScriptedServer, type TurnScript } from '../../../support/scripted-server.ts';
+import { until } from '../../../support/until.ts';
 
 const PACE = 10;
 const closers: (() => void)[] = [];
@@ -201,6 +203,59 @@ describe('a connection shared by calls', () => {
     await call(pool);
     // Dialled anew, or the connection that broke would still be blamed.
     expect((await call(pool)).findings.map(({ code }) => code)).toEqual(['refused']);
+  });
+});
+
+/** A server that answers every turn without a word, and wants another connection with the second turn of each; the first waits. */
+async function tiredServer(mayAnswerFirst: Promise<void>): Promise<{ readonly target: string; readonly sessions: () => number }> {
+  let sessions = 0;
+  const server = createServer();
+  server.on('session', (session) => {
+    sessions += 1;
+    const isFirst = sessions === 1;
+    let turns = 0;
+    session.on('stream', (stream) => {
+      turns += 1;
+      if (turns === 2) session.goaway(constants.NGHTTP2_NO_ERROR);
+      stream.resume();
+      void (isFirst && turns === 1 ? mayAnswerFirst : Promise.resolve()).then(() => {
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.on('wantTrailers', () => {
+          stream.sendTrailers({ 'grpc-status': '0' });
+        });
+        stream.end();
+      });
+    });
+  });
+  return { target: `grpc://127.0.0.1:${String(await listens(server))}`, sessions: () => sessions };
+}
+
+describe('a connection that the server ends in good order', () => {
+  it('carries the turns that are open to their end, and the next turns of its calls use another one', async () => {
+    let answerFirst: () => void = () => undefined;
+    const server = await tiredServer(
+      new Promise((resolve) => {
+        answerFirst = resolve;
+      }),
+    );
+    const pool = poolTo(server.target);
+    const line = pool.line({ conversationId: 'c-1', organizationId: 'o-1', agentId: '', vendorConfig: '', allowPartial: false });
+    const turn = (): Promise<LineEnd> =>
+      new Promise((resolve) => {
+        line.open({ answered: () => undefined, ended: resolve }).halfClose();
+      });
+    const first = turn();
+    const second = await turn();
+    const third = await turn();
+    answerFirst();
+    const ends = [await first, second, third];
+    line.close();
+    expect(ends.map(({ kind }) => kind)).toEqual(['completed', 'completed', 'completed']);
+    expect(server.sessions()).toBe(2);
+    await until('a next call finds the old one empty and drops it', () => {
+      pool.line({ conversationId: 'c-2', organizationId: 'o-1', agentId: '', vendorConfig: '', allowPartial: false }).close();
+      return pool.size === 1;
+    });
   });
 });
 
