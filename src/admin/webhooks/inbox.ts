@@ -81,7 +81,8 @@ export class Inbox {
   }
 
   /**
-   * Takes an event. Resolves when it is on disk, so that it can be acknowledged; its effect comes later.
+   * Takes an event. Resolves when it is on disk, so that it can be acknowledged; its effect comes later. A deauthorization
+   * has it also when it cannot be written.
    *
    * @throws AppError `store_failed` when it cannot be kept, `overloaded` beyond the bound of organizations.
    */
@@ -102,7 +103,13 @@ export class Inbox {
     this.#organizations.set(event.organizationId, organization);
     // What it overtakes must not go on while it is being written.
     if (!isOutdated) organization.work?.abort('superseded');
-    await this.#save(event.organizationId, organization);
+    try {
+      await this.#save(event.organizationId, organization);
+    } catch (thrown) {
+      // It may never be delivered again (H-24), and nobody may be let in for want of a disk.
+      if (!isOutdated && event.event === 'deauthorized') this.#begin(event.organizationId);
+      throw thrown;
+    }
     if (isOutdated) return 'outdated';
     this.#begin(event.organizationId);
     return 'taken';
@@ -127,14 +134,19 @@ export class Inbox {
   /** Never throws. */
   async #workOff(id: string, organization: Organization): Promise<void> {
     const { clock, onFailed } = this.#options;
-    for (let failures = 0; isOpen(organization.written) && !this.#over.signal.aborted;) {
+    // What has had its effect and is not written down yet would come back with a restart.
+    const isLeft = (): boolean => isOpen(organization.written) || organization.saved !== organization.written;
+    for (let failures = 0; isLeft() && !this.#over.signal.aborted;) {
       const { generation, event } = organization.written;
       const work = linkAbort(this.#over.signal);
       organization.work = work;
       try {
-        await this.#handle(id, organization.written, work.signal);
-        failures = 0;
-        await this.#done(id, organization, generation);
+        if (isOpen(organization.written)) {
+          await this.#handle(id, organization.written, work.signal);
+          failures = 0;
+          markDone(organization, generation);
+        }
+        if (organization.saved !== organization.written) await this.#save(id, organization);
       } catch (thrown) {
         if (!work.signal.aborted) {
           onFailed(id, event, toAppError(thrown, 'internal', 'an event of the service app failed'));
@@ -161,13 +173,11 @@ export class Inbox {
     await writeKeptEvent(this.#options.store, id, written);
     organization.saved = written;
   }
+}
 
-  /** The fence: only the newest event can be done. */
-  async #done(id: string, organization: Organization, generation: number): Promise<void> {
-    if (organization.written.generation !== generation) return;
-    organization.written = { ...organization.written, done: generation };
-    await this.#save(id, organization);
-  }
+/** The fence: only the newest event can be done. */
+function markDone(organization: Organization, generation: number): void {
+  if (organization.written.generation === generation) organization.written = { ...organization.written, done: generation };
 }
 
 /**
