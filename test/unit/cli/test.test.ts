@@ -22,6 +22,10 @@ const brief: TurnScript = async (turn) => {
       prompts: wavReply(100, {}, { text: 'Goodbye.' }).prompts ?? [],
       output_events: [{ event_type: EVENT_OUTPUT.SESSION_END }],
     });
+  else if (turn.received[0]?.message.event_input?.name === 'bonus') {
+    const event = { event_type: EVENT_OUTPUT.CUSTOM_EVENT, name: 'thanks' };
+    turn.send({ ...wavReply(100, listenFor('INPUT_VOICE_DTMF', { digits: 1 })), output_events: [event] });
+  }
   turn.complete();
 };
 
@@ -195,6 +199,13 @@ describe('parley test', () => {
       failures: [{ place: 'welcome', found: 'no reply begins to sound like it' }],
     });
     expect(JSON.stringify(results)).not.toContain('pieces');
+  });
+
+  it('lets the flow send its events at their times, and knows those that come back', async () => {
+    const test = '{ name: a, flow_events: [{ at_ms: 900, name: bonus }], steps: [{ wait_ms: 2000 }], expect: { sends_event: thanks } }';
+    await writeFile(path.join(folder, 'scenarios/brief.yaml'), `tests: [${test}]`);
+    const { code, printed } = await run([]);
+    expect(code, printed.join('\n')).toBe(0);
   });
 
   it('stops every call upon Ctrl-C, says how far it came, and ends with 130', async () => {
