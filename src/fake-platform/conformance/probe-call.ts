@@ -10,8 +10,9 @@ import { isTerminalEvent, type Answer, type AnswerPrompt } from '../answer.ts';
 import type { Key } from '../key.ts';
 import { SILENT_FRAME } from '../microphone.ts';
 import type { TurnKind } from '../turn-check.ts';
+import type { WireConnection } from './connection.ts';
 import type { ExchangeLog } from './exchange.ts';
-import { statusName, type WireConnection, type WireRpc } from './wire.ts';
+import { statusName, type WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
@@ -105,6 +106,7 @@ export function isBroken(rpc: WireRpc): boolean {
  */
 export function whyUnanswered(rpc: WireRpc): string | undefined {
   if (rpc.isCompleted || rpc.final !== undefined) return undefined;
+  if (rpc.isFlooded) return 'was flooded with more than any reply can be';
   return rpc.ending === undefined ? 'was left open' : `ended with ${statusName(rpc.ending.code)}`;
 }
 

@@ -8,8 +8,6 @@ import { answerFromWire } from '../from-wire.ts';
 import { answerText, quoted, requestText, type ExchangeLog } from './exchange.ts';
 import type { Redactor } from './redaction.ts';
 
-export type { WireConnection } from './connection.ts';
-
 /** One response as it came. */
 export interface Received {
   readonly answer: Answer;

@@ -154,6 +154,28 @@ it('end at once when they are interrupted, also before the first answer, and lea
   expect((await examine(busy.target, { checks: [left] })).results).toMatchObject([{ verdict: 'pass' }]);
 });
 
+it('place no more calls at once than they are told, and take their time for none of a check', async () => {
+  let [open, most] = [0, 0];
+  const server = await scripted(async (turn) => {
+    await turn.halfClosed();
+    most = Math.max(most, (open += 1));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    turn.send({ prompts: [{ text: 'Yes.' }], response_type: RESPONSE_TYPE.FINAL });
+    open -= 1;
+    turn.complete();
+  });
+  // One call of the survey alone takes longer than the check may.
+  const checks = [
+    check(async (lab) => {
+      await lab.calls();
+    }),
+    ...chosen('one-default-agent', 'agent-ids-stable'),
+  ];
+  const found = await examine(server.target, { checks, jobs: 1, checkMs: 100, suspect: { speech: undefined } });
+  expect(found.results.map(({ verdict }) => verdict)).toEqual(['pass', 'not_applicable', 'pass']);
+  expect(most).toBe(1);
+});
+
 it('hold no more slots than there are, in order', async () => {
   const slots = new Slots(1);
   const order: number[] = [];
