@@ -1,5 +1,6 @@
 // The webhooks of a service app, looked at and changed by hand: which of them are ours, what mending them did, and taking
 // one away together with its secret. Prints nothing, and shows no secret.
+import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
 import { shownText } from '../shown-text.ts';
@@ -61,7 +62,7 @@ export class AppWebhooks {
     const { app, store, targetUrl } = this.#options;
     if (targetUrl === undefined) throw new AppError('config_invalid', 'no webhooks are wanted: admin.webhooks.target_url is not set');
     const { api, applicationId, filterId, idScheme, names } = app;
-    const about = { api, store, targetUrl, applicationId, filterId, idScheme, resource: names.appResource };
+    const about = { api, store, targetUrl, applicationId, filterId, idScheme, resource: names.appResource, clock: systemClock };
     const registrations = await Registrations.open({ ...about, onRegistration: onDone });
     await registrations.ensure(signal);
   }

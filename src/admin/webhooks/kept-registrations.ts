@@ -12,6 +12,8 @@ const one = z.strictObject({
   current: z.string().optional(),
   /** A secret that was sent, or is about to be; nobody knows yet whether the platform took it. */
   announced: z.string().optional(),
+  /** The one before: what was signed with it may still be on its way. `untilMs` is since the epoch. */
+  previous: z.strictObject({ secret: z.string(), untilMs: z.number() }).optional(),
   /** Whether the platform repeats secrets as they are. */
   isSecretTold: z.boolean().optional(),
 });

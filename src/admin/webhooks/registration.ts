@@ -1,6 +1,7 @@
 // The two webhooks of the service app at the platform: there, ours, active and signed with a secret that we know, again
 // and again (R-23, R-24, H-25). Knows what is registered, not what is delivered.
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import { isSameId } from '../platform-id.ts';
 import type { Webhooks } from '../rest/webhooks.ts';
@@ -11,6 +12,8 @@ import { keptRegistrations, writeRegistrations, type KeptRegistration, type Kept
 
 /** Random bytes of a secret. */
 const SECRET_BYTES = 32;
+/** How long deliveries are good that were signed with the secret before, ms: they may have been on their way, or come again. */
+const PREVIOUS_MS = 10 * 60_000;
 /** What the filter of a service app's webhook begins with. */
 const FILTER = 'id=';
 
@@ -44,6 +47,7 @@ export interface RegistrationsOptions {
   /** The name of the resource and the scheme of ids, of the profile. */
   readonly resource: string;
   readonly idScheme: string;
+  readonly clock: Clock;
   /** Told of each registration at each look; must not throw. */
   readonly onRegistration: (change: RegistrationChange) => void;
 }
@@ -63,11 +67,12 @@ export class Registrations {
     return new Registrations(options, await keptRegistrations(options.store));
   }
 
-  /** Every secret that the platform may sign with: the confirmed ones, and those whose arrival is not known. */
+  /** Every secret that the platform may have signed with: the confirmed ones, those whose arrival is not known, the last ones. */
   get secrets(): readonly string[] {
     return SERVICE_APP_EVENTS.flatMap((event) => {
-      const { current, announced } = this.#kept[event] ?? {};
-      return [current, announced].filter((secret) => secret !== undefined);
+      const { current, announced, previous } = this.#kept[event] ?? {};
+      const isOver = previous === undefined || this.#options.clock.nowMs() >= previous.untilMs;
+      return [current, announced, isOver ? undefined : previous.secret].filter((secret) => secret !== undefined);
     });
   }
 
@@ -127,11 +132,15 @@ export class Registrations {
   }
 
   #isRight(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
+    return this.#isOurs(webhook, event) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
+  }
+
+  /** The secret that a webhook surely has; undefined when that is not known, or it has another one than it should. */
+  #secretOf(webhook: WebhookRegistration, event: ServiceAppEventName): string | undefined {
     const { webhookId, current, announced, isSecretTold } = this.#kept[event] ?? {};
-    if (!this.#isOurs(webhook, event) || isInactive(webhook)) return false;
-    if (webhookId !== webhook.id || current === undefined || announced !== undefined) return false;
+    if (webhookId !== webhook.id || announced !== undefined) return undefined;
     // A platform that does not tell secrets as they are says nothing by telling another.
-    return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current;
+    return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current ? current : undefined;
   }
 
   async #create(event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
@@ -145,7 +154,8 @@ export class Registrations {
 
   async #update(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, targetUrl, onRegistration } = this.#options;
-    const secret = await this.#announce(event);
+    // A fresh one is of no use where the one it has is good: what is on its way was signed with that.
+    const secret = this.#secretOf(webhook, event) ?? (await this.#announce(event));
     const updated = await api.update(webhook.id, { name: nameOf(event), targetUrl, secret, status: 'active' }, signal);
     await this.#confirm(event, { ...updated, id: webhook.id }, secret);
     onRegistration({ event, outcome: isInactive(webhook) ? 'reactivated' : 'updated', webhookId: webhook.id });
@@ -167,9 +177,12 @@ export class Registrations {
     return announced;
   }
 
-  /** The platform has the announced secret: no other one is good from now on. */
+  /** The platform has this secret; the one before is good for a while. */
   async #confirm(event: ServiceAppEventName, { id, secret: told }: WebhookRegistration, secret: string): Promise<void> {
-    await this.#keep(event, { webhookId: id, current: secret, isSecretTold: told === secret });
+    const { current, previous } = this.#kept[event] ?? {};
+    const isNew = current !== undefined && current !== secret;
+    const last = isNew ? { secret: current, untilMs: this.#options.clock.nowMs() + PREVIOUS_MS } : previous;
+    await this.#keep(event, { webhookId: id, current: secret, previous: last, isSecretTold: told === secret });
   }
 
   async #keep(event: ServiceAppEventName, kept: KeptRegistration): Promise<void> {

@@ -60,7 +60,7 @@ export async function openWebhookSide(
   const { handler, store, clock, observer } = parts;
   const resource = names.appResource;
   const registrations = await Registrations.open({
-    ...{ api, store, targetUrl, applicationId, filterId, resource, idScheme },
+    ...{ api, store, targetUrl, applicationId, filterId, resource, idScheme, clock },
     onRegistration: (change) => {
       observer.registered?.(change);
     },

@@ -30,6 +30,7 @@ async function open(given: { readonly store?: MemorySecrets; readonly running?: 
     filterId: api.ids.encode('APPLICATION', api.serviceApp.clientId),
     resource: profile.webhook?.appResource ?? '',
     idScheme: profile.ids?.urnScheme ?? '',
+    clock,
     onRegistration: (change) => changes.push(change),
   });
   /** One look, and what was told about it. */
@@ -97,8 +98,35 @@ describe('registrations', () => {
       never(),
     );
     expect(await moved.look()).toEqual(['authorized updated', 'deauthorized kept']);
-    expect(moved.registrations.secrets).toEqual(secretsOf(api));
+    expect(moved.registrations.secrets).toEqual(expect.arrayContaining(secretsOf(api)));
     expect(secretsOf(api)).not.toContain('of a stranger');
+  });
+
+  it('keep their secret when only their activity or address is mended', async () => {
+    const { running, api, store, look } = await open();
+    await look();
+    const before = secretsOf(api);
+    api.deactivateWebhook(api.webhooks()[0]?.id ?? '');
+    await look();
+    expect(secretsOf(api)).toEqual(before);
+    const moved = await open({ running, store, targetUrl: 'https://bots.example/elsewhere' });
+    await moved.look();
+    expect([secretsOf(api), moved.registrations.secrets]).toEqual([before, before]);
+  });
+
+  it('take what was signed before a change of the secret for some minutes, also after a restart, and no longer', async () => {
+    const { running, api, store, look, webhooks, registrations } = await open();
+    await look();
+    const before = secretsOf(api);
+    const [first] = await webhooks.list(never());
+    await webhooks.update(first?.id ?? '', { name: first?.name ?? '', targetUrl: TARGET, secret: 'of a stranger' }, never());
+    expect(await look()).toEqual(['authorized updated', 'deauthorized kept']);
+    const both = new Set([...before, ...secretsOf(api)]);
+    expect(both.size).toBe(3);
+    const again = await open({ running, store });
+    expect([new Set(registrations.secrets), new Set(again.registrations.secrets)]).toEqual([both, both]);
+    running.clock.advance(10 * 60_000);
+    expect([registrations.secrets, again.registrations.secrets]).toEqual([secretsOf(api), secretsOf(api)]);
   });
 
   it.each(['POST /webhooks', 'PUT /webhooks/:id'] as const)(
