@@ -75,8 +75,7 @@ export async function readyTests(tests: readonly PlannedTest[], tools: ScriptToo
   for (const { drafts, ...test } of tests) {
     const script = await prepareScript(drafts, { ...tools, speak }, recording);
     const steps: ReadyTest['steps'][number][] = [];
-    for (const { label, expectations } of test.steps)
-      steps.push({ label, expectations: await readyExpectations(expectations, recording) });
+    for (const { label, expectations } of test.steps) steps.push({ label, expectations: await readyExpectations(expectations, recording) });
     const welcome = await readyExpectations(test.welcome, recording);
     ready.push({ ...test, script, welcome, steps, call: await readyExpectations(test.call, recording) });
   }
