@@ -79,11 +79,6 @@ export class Organizations {
     return kept;
   }
 
-  /** UUIDs of the organizations whose tokens are kept. */
-  known(): Promise<readonly string[]> {
-    return organizationsWithTokens(this.#options.store);
-  }
-
   /**
    * Erases the tokens of an organization. A request for them that is under way is given up, and nothing of it is kept
    * (H-23); who still holds their source gets {@link OrgNotRegisteredError}. Another `tokensOf` begins anew.

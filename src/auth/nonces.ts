@@ -36,8 +36,8 @@ export function digestNonce(nonce: string): NonceDigest {
  * Which nonces are good at this moment (J-05, J-18, J-2D).
  *
  * A renewal has two phases, because the platform may present a token with the new nonce before the answer to the
- * update has reached us: `expect` the new nonce, send the update, then `confirm` it (or `withdraw` it when the update
- * was refused for sure). After an update with unknown outcome both stay accepted; the next renewal ends that.
+ * update has reached us: `expect` the new nonce, send the update, then `rotate` to it. After an update with unknown
+ * outcome both stay accepted; the next renewal ends that.
  */
 export class NonceBook {
   readonly #clock: Clock;
@@ -101,19 +101,6 @@ export class NonceBook {
     const digest = digestNonce(nonce);
     if (this.accepts(dataSourceId, digest)) return;
     entry.grace = [...entry.grace, { digest, validUntilMs }].slice(-this.#maxGrace);
-  }
-
-  /** Ends a renewal: the announced nonce becomes the current one. The same as `rotate` when it was not announced. */
-  confirm(dataSourceId: string, nonce: string, rotation: Rotation): void {
-    this.rotate(dataSourceId, nonce, rotation);
-  }
-
-  /** Takes an announced nonce back, after an update that the platform refused. The current nonce is not touched. */
-  withdraw(dataSourceId: string, nonce: string): void {
-    const entry = this.#entries.get(dataSourceId);
-    if (entry === undefined) return;
-    const digest = digestNonce(nonce);
-    entry.expected = entry.expected.filter((known) => !timingSafeEqual(known.digest, digest));
   }
 
   /** Forgets every nonce of a data source that is no longer served. */

@@ -1,14 +1,12 @@
 // Would we hear of authorizations: are the two webhooks of the app there, active, and do they lead to us (R-23)?
-import { isSameId } from '../platform-id.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
+import { SERVICE_APP_EVENTS, type ServiceAppEventName } from '../webhooks/delivery.ts';
+import { tellsOf } from '../webhooks/registration.ts';
 import { scopeFinding } from './access-checks.ts';
 import type { Check, Finding, FindingCode } from './check.ts';
-import type { DoctorContext, ExaminedWebhooks } from './context.ts';
+import type { ExaminedWebhooks } from './context.ts';
 import { EVERYTHING } from './subject.ts';
 import { shownText } from '../shown-text.ts';
-
-const EVENTS = ['authorized', 'deauthorized'] as const;
-type Event = (typeof EVENTS)[number];
 
 const MEND = 'start the server with webhooks switched on, which registers and mends them';
 
@@ -22,10 +20,15 @@ export const webhooksCheck: Check = {
       subject: EVERYTHING,
       async run({ signal }) {
         const { webhooks, profile } = context;
-        if (webhooks === undefined) return { skipped: 'no webhooks are wanted' };
+        if (webhooks === undefined || profile.webhook === undefined) return { skipped: 'no webhooks are wanted' };
+        const { applicationId } = webhooks;
+        const app = { applicationId, resource: profile.webhook.appResource, idScheme: profile.ids?.urnScheme ?? '' };
         try {
           const all = await webhooks.list(signal);
-          return EVENTS.flatMap((event) => findingsOf(event, ours(all, event, webhooks, context), webhooks));
+          return SERVICE_APP_EVENTS.flatMap((event) => {
+            const ours = all.filter((each) => tellsOf(each, event, app));
+            return findingsOf(event, ours, webhooks);
+          });
         } catch (thrown) {
           const scopes = profile.oauth?.integrationScopes ?? [];
           return [scopeFinding(thrown, 'list of webhooks', `log in again with the integration and grant the scopes ${scopes.join(' ')}`)];
@@ -35,26 +38,12 @@ export const webhooksCheck: Check = {
   ],
 };
 
-function ours(
-  all: readonly WebhookRegistration[],
-  event: Event,
-  { applicationId }: ExaminedWebhooks,
-  { profile }: DoctorContext,
-): readonly WebhookRegistration[] {
-  const scheme = profile.ids?.urnScheme ?? '';
-  return all.filter((each) => {
-    const filtered = /^id=(?<id>.+)$/u.exec(each.filter ?? '')?.groups?.['id'];
-    return (
-      each.resource === profile.webhook?.appResource &&
-      each.event === event &&
-      filtered !== undefined &&
-      isSameId(filtered, applicationId, 'APPLICATION', scheme)
-    );
-  });
-}
-
 /** Other servers may have webhooks of the same app: one that is right is enough. */
-function findingsOf(event: Event, registered: readonly WebhookRegistration[], { targetUrl }: ExaminedWebhooks): readonly Finding[] {
+function findingsOf(
+  event: ServiceAppEventName,
+  registered: readonly WebhookRegistration[],
+  { targetUrl }: ExaminedWebhooks,
+): readonly Finding[] {
   const [first] = registered;
   if (first === undefined) return [finding('webhook_missing', event, 'there is none for this app')];
   const here = registered.filter((each) => each.targetUrl === targetUrl);
@@ -65,6 +54,6 @@ function findingsOf(event: Event, registered: readonly WebhookRegistration[], { 
 }
 
 /** Calls come in without webhooks; only new organizations are not heard of at once (H-25). */
-function finding(code: FindingCode, event: Event, what: string): Finding {
+function finding(code: FindingCode, event: ServiceAppEventName, what: string): Finding {
   return { code, severity: 'warning', what, where: `webhook of the event ${event}`, mend: MEND };
 }

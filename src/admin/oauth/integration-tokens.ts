@@ -33,12 +33,17 @@ export const INTEGRATION_KEY = 'integration/tokens';
  */
 export class IntegrationTokens implements TokenSource {
   readonly #options: IntegrationTokensOptions;
-  #kept: KeptTokens<OAuthTokens>;
+  readonly #kept: KeptTokens<OAuthTokens>;
   #refusal: { readonly refreshToken: string; readonly error: AppError; readonly untilMs: number } | undefined;
 
   constructor(options: IntegrationTokensOptions) {
     this.#options = options;
-    this.#kept = this.#keep();
+    this.#kept = new KeptTokens({
+      ...options,
+      ...{ key: INTEGRATION_KEY, shape: oauthTokens },
+      gone: () => new AppError('login_needed', 'the integration has been logged out'),
+      obtain: (before, signal) => this.#refresh(before, signal),
+    });
   }
 
   current(signal: AbortSignal): Promise<string> {
@@ -49,40 +54,14 @@ export class IntegrationTokens implements TokenSource {
     return this.#kept.refreshed(stale, signal);
   }
 
-  /** When the tokens end; undefined when nobody has logged in. Asks the platform for nothing. */
-  async lifetimes(): Promise<Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'> | undefined> {
-    const tokens = await this.#kept.peek();
-    if (tokens === undefined) return undefined;
-    const { expiresAtMs, refreshExpiresAtMs } = tokens;
-    return { expiresAtMs, refreshExpiresAtMs };
-  }
-
   /** Keeps what a login gave. @throws AppError of the store. */
   async save(tokens: OAuthTokens): Promise<void> {
     await this.#kept.save(tokens);
   }
 
-  /** Erases them; a login may follow. */
-  async forget(): Promise<void> {
-    const leaving = this.#kept.forget();
-    // What comes after waits for the end of it, whether good or bad.
-    this.#kept = this.#keep(leaving.catch(() => undefined));
-    await leaving;
-  }
-
   /** Resolves when a refresh under way is over and kept. */
   async close(): Promise<void> {
     await this.#kept.close();
-  }
-
-  #keep(ready?: Promise<void>): KeptTokens<OAuthTokens> {
-    const { store, clock, log, bufferSeconds, renewing } = this.#options;
-    const gone = (): AppError => new AppError('login_needed', 'the integration has been logged out');
-    const obtain = (before: OAuthTokens | undefined, signal: AbortSignal): Promise<OAuthTokens> => this.#refresh(before, signal);
-    return new KeptTokens({
-      ...{ store, clock, log, bufferSeconds, renewing, ready, gone, obtain },
-      ...{ key: INTEGRATION_KEY, shape: oauthTokens },
-    });
   }
 
   async #refresh(before: OAuthTokens | undefined, signal: AbortSignal): Promise<OAuthTokens> {

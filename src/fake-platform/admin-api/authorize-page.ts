@@ -2,6 +2,7 @@
 // asks are shown here and never redirected; all others go back to the client as OAuth wants it.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { escaped } from '../../base/html-text.ts';
 import type { AppBook } from './apps.ts';
 import type { AuthorizationCodes, Consent } from './authorization-codes.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -109,8 +110,4 @@ function consentForm(action: string, id: string, scopes: readonly string[]): str
 function page(status: number, title: string, content: string): Answer {
   const head = `<head><meta charset="utf-8"><title>${escaped(title)}</title></head>`;
   return { status, html: `<!doctype html><html lang="en">${head}<body><h1>${escaped(title)}</h1>${content}</body></html>` };
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/gu, (character) => `&#${String(character.charCodeAt(0))};`);
 }

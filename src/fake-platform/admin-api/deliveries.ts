@@ -2,8 +2,8 @@
 // again: the platform guarantees no delivery (H-24).
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { abortAfter, linkAbort, type LinkedAbort } from '../../base/abort.ts';
-import type { CancelTimer, Clock } from '../../base/clock.ts';
+import { abortAfter, linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
 import { newClientId } from './apps.ts';
 import { deliveryBody, type AppEvent } from './delivery-payload.ts';
 import { signatureHeaders } from './delivery-signature.ts';
@@ -130,7 +130,7 @@ export class Deliveries {
     const { clock, webhooks, switches } = this.#parts;
     const { delayMs, timeoutMs, deactivateAfter } = switches;
     parcel.delivery = { ...parcel.delivery, outcome: { kind: 'under_way' } };
-    if (delayMs > 0) await pause(clock, delayMs, this.#all.signal);
+    if (delayMs > 0) await pause(delayMs, clock, this.#all.signal);
     const one = abortAfter(timeoutMs, clock, this.#all.signal);
     try {
       const status = await post(parcel, one);
@@ -162,20 +162,5 @@ function post({ delivery, headers }: Parcel, { signal }: LinkedAbort): Promise<n
     });
     sent.on('error', reject);
     sent.end(delivery.body);
-  });
-}
-
-/** Resolves after `delayMs`, or at once when there is nothing to wait for any more. */
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    let cancelTimer: CancelTimer = () => undefined;
-    const finish = (): void => {
-      cancelTimer();
-      signal.removeEventListener('abort', finish);
-      resolve();
-    };
-    cancelTimer = clock.after(delayMs, finish);
-    if (signal.aborted) finish();
-    else signal.addEventListener('abort', finish, { once: true });
   });
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { IntegrationTokens } from '../../../src/admin/oauth/integration-tokens.ts';
 import { login } from '../../../src/admin/oauth/login.ts';
 import { TokenRequests } from '../../../src/admin/oauth/token-request.ts';
-import { Organizations, OrgNotRegisteredError } from '../../../src/admin/organizations.ts';
+import { Organizations, organizationsWithTokens, OrgNotRegisteredError } from '../../../src/admin/organizations.ts';
 import { platformAddress } from '../../../src/admin/platform-address.ts';
 import { encodeId } from '../../../src/admin/platform-id.ts';
 import { ApplicationTokens } from '../../../src/admin/rest/application-token.ts';
@@ -197,7 +197,7 @@ describe('with the fake platform', () => {
   });
 
   it('an organization that has not authorized, or has taken it back, is not registered', async () => {
-    const { api, dataSources, logIn, organizations } = await open();
+    const { api, dataSources, logIn, store } = await open();
     await logIn();
     expect(await failureOf(dataSources.list(never()))).toBeInstanceOf(OrgNotRegisteredError);
     api.authorize(ORG);
@@ -207,7 +207,7 @@ describe('with the fake platform', () => {
     // Authorized anew, it has another pair.
     api.authorize(ORG);
     expect(await dataSources.list(never())).toEqual([]);
-    expect(await organizations.known()).toEqual([ORG]);
+    expect(await organizationsWithTokens(store)).toEqual([ORG]);
   });
 
   it('webhooks are registered, found, changed and removed; schemas are listed', async () => {

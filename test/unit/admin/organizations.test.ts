@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Organizations, OrgNotRegisteredError } from '../../../src/admin/organizations.ts';
+import { Organizations, organizationsWithTokens, OrgNotRegisteredError } from '../../../src/admin/organizations.ts';
 import { RestError } from '../../../src/admin/rest/rest-error.ts';
 import type { OAuthTokens, ServiceAppTokens } from '../../../src/admin/tokens.ts';
 import { AppError } from '../../../src/base/errors.ts';
@@ -82,7 +82,7 @@ describe('the tokens of an organization', () => {
     expect(await Promise.all([source.current(never()), organizations.tokensOf(ORG).current(never())])).toEqual(['CANARY-a1', 'CANARY-a1']);
     expect(platform.obtained).toEqual([ENCODED]);
     expect([...store.values.keys()]).toEqual([KEY]);
-    expect(await organizations.known()).toEqual([ORG]);
+    expect(await organizationsWithTokens(store)).toEqual([ORG]);
   });
 
   it('survive a restart, with the spelling that the platform took (U-14)', async () => {
@@ -145,10 +145,10 @@ describe('the tokens of an organization', () => {
   });
 
   it('of two organizations are two', async () => {
-    const { organizations } = open();
+    const { organizations, store } = open();
     await organizations.tokensOf(ORG).current(never());
     expect(await organizations.tokensOf(OTHER).current(never())).toBe('CANARY-a2');
-    expect([...(await organizations.known())].sort()).toEqual([OTHER, ORG].sort());
+    expect([...(await organizationsWithTokens(store))].sort()).toEqual([OTHER, ORG].sort());
   });
 
   it('are none of what is no organization', () => {
@@ -160,12 +160,12 @@ describe('the tokens of an organization', () => {
 
 describe('forgetting an organization', () => {
   it('erases its tokens and no others', async () => {
-    const { organizations } = open();
+    const { organizations, store } = open();
     const source = organizations.tokensOf(ORG);
     await source.current(never());
     await organizations.tokensOf(OTHER).current(never());
     await organizations.forget(ENCODED);
-    expect(await organizations.known()).toEqual([OTHER]);
+    expect(await organizationsWithTokens(store)).toEqual([OTHER]);
     expect(await failureOf(source.current(never()))).toBeInstanceOf(OrgNotRegisteredError);
     expect(await failureOf(source.refreshed('x', never()))).toBeInstanceOf(OrgNotRegisteredError);
   });

@@ -82,17 +82,13 @@ describe('the nonce book', () => {
     expect(accepted('a', 'b')).toEqual(['a']);
   });
 
-  it('accepts an announced nonce beside the current one, until it is confirmed or withdrawn', () => {
+  it('accepts an announced nonce beside the current one, until it is the current one', () => {
     book.rotate(ID, 'a');
     book.expect(ID, 'b');
     expect(accepted('a', 'b')).toEqual(['a', 'b']);
-    book.confirm(ID, 'b', inMs(1000));
+    book.rotate(ID, 'b', inMs(1000));
     clock.advance(1000);
     expect(accepted('a', 'b')).toEqual(['b']);
-
-    book.expect(ID, 'c');
-    book.withdraw(ID, 'c');
-    expect(accepted('b', 'c')).toEqual(['b']);
   });
 
   it('an announced nonce with unknown outcome outlives time, and the next renewal gives it the grace of the current one', () => {
@@ -101,7 +97,7 @@ describe('the nonce book', () => {
     clock.advance(100 * 86_400_000);
     book.expect(ID, 'c');
     expect(accepted('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
-    book.confirm(ID, 'c', inMs(1000));
+    book.rotate(ID, 'c', inMs(1000));
     expect(accepted('a', 'b', 'c')).toEqual(['a', 'b', 'c']);
     clock.advance(1000);
     expect(accepted('a', 'b', 'c')).toEqual(['c']);
@@ -126,21 +122,7 @@ describe('the nonce book', () => {
   it('accepts an announced nonce of a data source that has no other', () => {
     book.expect(ID, 'a');
     expect(accepted('a', '', 'b')).toEqual(['a']);
-    book.confirm(ID, 'a', inMs(1000));
-    expect(accepted('a')).toEqual(['a']);
-  });
-
-  it('withdraws one announced nonce and leaves the others', () => {
-    book.rotate(ID, 'a');
-    for (const nonce of ['b', 'c', 'd']) book.expect(ID, nonce);
-    book.withdraw(ID, 'c');
-    expect(accepted('a', 'b', 'c', 'd')).toEqual(['a', 'b', 'd']);
-  });
-
-  it('withdrawing touches neither the current nonce nor a data source nobody knows', () => {
-    book.rotate(ID, 'a');
-    book.withdraw(ID, 'a');
-    book.withdraw('source-2', 'a');
+    book.rotate(ID, 'a', inMs(1000));
     expect(accepted('a')).toEqual(['a']);
   });
 

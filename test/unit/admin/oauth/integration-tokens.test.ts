@@ -50,16 +50,14 @@ const unavailable = (): AppError => new AppError('platform_unavailable', 'not no
 describe('the tokens of the integration', () => {
   it('are not there before somebody has logged in', async () => {
     const { integration } = open();
-    expect(await integration.lifetimes()).toBeUndefined();
     expect((await failureOf(integration.current(never()))).code).toBe('login_needed');
     expect((await failureOf(integration.refreshed('x', never()))).code).toBe('login_needed');
   });
 
   it('survive a restart', async () => {
-    const { store, clock } = await loggedIn();
+    const { store } = await loggedIn();
     const { integration, asked } = open(store);
     expect(await integration.current(never())).toBe('CANARY-a1');
-    expect(await integration.lifetimes()).toEqual({ expiresAtMs: clock.nowMs() + HOUR_MS, refreshExpiresAtMs: undefined });
     expect(asked).toEqual([]);
   });
 
@@ -226,20 +224,5 @@ describe('the tokens of the integration', () => {
     await closed;
     expect(kept()).toEqual(tokens(2, clock.nowMs()));
     expect(clock.pendingTimers).toBe(0);
-  });
-
-  it('are gone after a logout, also those on their way, and come back with a login', async () => {
-    const { integration, clock, only, store } = await loggedIn();
-    clock.advance(HOUR_MS);
-    const current = failureOf(integration.current(never()));
-    const { signal, resolve } = await only();
-    const forgotten = integration.forget();
-    expect(signal.aborted).toBe(true);
-    resolve(tokens(2, clock.nowMs()));
-    await forgotten;
-    expect((await current).code).toBe('login_needed');
-    expect(store.values.size).toBe(0);
-    await integration.save(tokens(3, clock.nowMs()));
-    expect(await integration.current(never())).toBe('CANARY-a3');
   });
 });
