@@ -7,7 +7,7 @@ import { placeCall, type CallOptions, type CallResult } from '../../src/fake-pla
 import { mulawWav } from '../../src/speech/wav.ts';
 import { signal } from './line-signals.ts';
 import { scaledClock } from '../../src/base/scaled-clock.ts';
-import { listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from './scripted-server.ts';
+import { eventOnly, listenFor, startScriptedServer, type ScriptedServer, type ScriptedTurn, type TurnScript } from './scripted-server.ts';
 
 /** How fast calls run in tests. */
 const PACE = 20;
@@ -59,4 +59,21 @@ export function wavReply(ms: number, more: MediaResponse = {}, prompt: Omit<Wire
 /** One piece of a streamed reply. */
 export function chunk(ms: number, bargeIn = false): MediaResponse {
   return { response_type: RESPONSE_TYPE.CHUNK, prompts: [{ audio_content: tone(ms), is_barge_in_enabled: bargeIn }] };
+}
+
+/** Answers what is the same in every exchange, nothing, to a silent RPC, to START_OF_DTMF and to SESSION_END. */
+export function otherwise(turn: ScriptedTurn): Promise<void> {
+  return turn.halfClosed().then(() => {
+    turn.complete();
+  });
+}
+
+/** Hears one utterance and replies with `answer`. */
+export async function hear(turn: ScriptedTurn, answer: () => void): Promise<void> {
+  await turn.speech();
+  turn.send(eventOnly('START_OF_INPUT'));
+  await turn.silenceAfterSpeech();
+  turn.send(eventOnly('END_OF_INPUT', 'CHUNK'));
+  await turn.halfClosed();
+  answer();
 }
