@@ -39,6 +39,7 @@ export function madeUpResult(more: Partial<LoadResult> = {}): LoadResult {
     sound: { compared: 2000, wrong: 0, short: 0, unknown: 1000 },
     breaches: {},
     failures: [],
+    levels: [],
     workers: [
       {
         cpu: 0.4,

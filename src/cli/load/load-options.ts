@@ -32,7 +32,7 @@ export interface LoadFlags extends AccessFlags {
 export type LoadTask =
   | {
       readonly kind: 'run';
-      readonly shape: LoadShape;
+      readonly shape: Omit<LoadShape, 'fillMs'>;
       /** Undefined: the ramp, and for calls at once a call's length more. */
       readonly warmUpMs: number | undefined;
       readonly expected: readonly Criterion[];

@@ -7,7 +7,7 @@ import { judge, type Criterion, type Judged } from '../../fake-platform/load/cri
 import { Fleet } from '../../fake-platform/load/fleet.ts';
 import type { LoadResult } from '../../fake-platform/load/load-result.ts';
 import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../fake-platform/load/load-run.ts';
-import { phasesOf } from '../../fake-platform/load/load-shape.ts';
+import { levelsOf, phasesOf } from '../../fake-platform/load/load-shape.ts';
 import { lookAtServer, lookFailure } from '../../fake-platform/load/server-metrics.ts';
 import { sendRequest } from '../../base/http-send.ts';
 import { readBounded } from '../call-surroundings.ts';
@@ -58,7 +58,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     if (signal.aborted) return { kind: 'refused', failures: [] };
     const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
     try {
-      if (!(await fleet.prepare(orderOf(wish, rehearsed.mix), signal))) return { kind: 'refused', failures: [] };
+      if (!(await fleet.prepare(orderOf(wish, rehearsed.mix, rehearsed.sounds), signal))) return { kind: 'refused', failures: [] };
       const run = {
         clock,
         fleet,
@@ -101,15 +101,15 @@ async function measureRun(
   scenarios: readonly WeightedScenario[],
 ): Promise<Measured> {
   const meanMs = meanLengthOf(scenarios);
-  const [first, ...rest] = shape.stages;
   // So many calls are there only when the longest of the first ones are about to end: the level is held that much longer, or the
   // time that counts would begin with too few.
-  const fillMs = first?.level.kind === 'calls' ? longestOf(scenarios) : 0;
-  const stages = first === undefined ? rest : [{ ...first, durationMs: first.durationMs + fillMs }, ...rest];
-  const phases = phasesOf({ ...shape, stages }, meanMs);
-  const fromMs = warmUpMs ?? shape.rampMs + fillMs;
+  const filled = { ...shape, fillMs: longestOf(scenarios) };
+  const phases = phasesOf(filled, meanMs);
+  const all = levelsOf(filled);
+  const fromMs = warmUpMs ?? all[0]?.fromMs ?? 0;
+  const levels = all.length === 1 ? [] : all;
   if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
-  const result = await runLoad({ ...run, phases, warmUpMs: fromMs, drainMs: limits.callMs });
+  const result = await runLoad({ ...run, phases, levels, warmUpMs: fromMs, drainMs: limits.callMs });
   return { kind: 'run', result, judged: judge(expected, result) };
 }
 
@@ -163,7 +163,7 @@ type Attempt = Run & {
 async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...run }: Attempt): Promise<TryResult> {
   const level = { kind: 'calls', calls } as const;
   const fillMs = longestOf(run.scenarios);
-  const phases = phasesOf({ stages: [{ level, durationMs: fillMs + windowMs }], rampMs }, meanLengthOf(run.scenarios));
+  const phases = phasesOf({ stages: [{ level, durationMs: windowMs }], rampMs, fillMs }, meanLengthOf(run.scenarios));
   // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
   const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
   return { result, judged: judge(criteria, result) };
@@ -184,7 +184,7 @@ async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurrounding
   }
 }
 
-function orderOf(wish: LoadWish, mix: readonly MixEntry[]): Parameters<Fleet['prepare']>[0] {
+function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly KnownSound[]): Parameters<Fleet['prepare']>[0] {
   const { target, organizationId, token, bearer = false, certificateAuthority, serverName } = wish.access;
   return {
     kind: 'prepare',
@@ -195,6 +195,7 @@ function orderOf(wish: LoadWish, mix: readonly MixEntry[]): Parameters<Fleet['pr
     bearer,
     callsPerConnection: wish.callsPerConnection,
     limits: DEFAULT_LIMITS,
+    sounds: [...sounds],
     scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
     ...(token === undefined ? {} : { token }),
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),

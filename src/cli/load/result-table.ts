@@ -14,6 +14,7 @@ export function resultText(result: LoadResult, judged: readonly Judged[], isColo
     alignedRows(callRows(result)).trimEnd(),
     '',
     alignedRows([['ms', 'count', 'mean', 'p50', 'p90', 'p99', 'p99.9', 'max'], ...timeRows(result)]).trimEnd(),
+    ...levelLines(result),
     ...problemLines(result).map((line) => colors.red(line)),
     ...(judged.length === 0 ? [] : ['', ...judged.map((each) => judgedLine(each, colors))]),
     '',
@@ -61,6 +62,18 @@ function timeRows(result: LoadResult): readonly (readonly string[])[] {
     if (times.count === 0) return [];
     return [[name, String(times.count), ...[times.mean, times.p50, times.p90, times.p99, times.p999, times.max].map(milliseconds)]];
   });
+}
+
+function levelLines({ levels }: LoadResult): readonly string[] {
+  if (levels.length === 0) return [];
+  const heads = ['each level', 'calls', 'at once', '/s', 'failed', 'failed turns', 'first audio p50', 'p99', 'reply p50', 'p99', 'gaps'];
+  const rows = levels.map(({ name, calls, turns, firstAudio, reply, gapsOver100Ms }) => [
+    name,
+    ...[String(calls.finished), calls.meanLive.toFixed(0), calls.perSecond.toFixed(2), String(calls.failed), String(turns.failed)],
+    ...[firstAudio, reply].flatMap(({ count, p50, p99 }) => (count === 0 ? ['-', '-'] : [milliseconds(p50), milliseconds(p99)])),
+    String(gapsOver100Ms),
+  ]);
+  return ['', alignedRows([heads, ...rows]).trimEnd()];
 }
 
 function problemLines({ failures, breaches }: LoadResult): readonly string[] {

@@ -20,6 +20,36 @@ export type Times = z.infer<typeof times>;
 
 const percentiles = times.omit({ histogram: true });
 
+const calls = z.object({
+  /** Calls that are over and count; those that were broken off by us do not. */
+  finished: z.number(),
+  failed: z.number(),
+  /** Of the failed: the server did not take them. */
+  refused: z.number(),
+  /** Calls on which nothing was ever heard. */
+  unheard: z.number(),
+  brokenOff: z.number(),
+  /** At once, over the time that counts. */
+  meanLive: z.number(),
+  maxLive: z.number(),
+  /** Arrivals a second, over the time that counts. */
+  perSecond: z.number(),
+});
+const turns = z.object({ replies: z.number(), failed: z.number() });
+
+/** A level of a run with several, once it was reached. */
+const level = z.object({
+  name: z.string(),
+  /** The part of the run that counts for it, s since its beginning. */
+  fromS: z.number(),
+  toS: z.number(),
+  calls,
+  turns,
+  firstAudio: times,
+  reply: times,
+  gapsOver100Ms: z.number(),
+});
+
 const second = z.object({
   /** Beginning of the stretch, s since the run began. */
   atS: z.number(),
@@ -66,22 +96,8 @@ export const loadResultSchema = z.object({
   saturation: z.array(z.string()),
   /** What may be the load's own and not the server's, a sentence each. */
   doubts: z.array(z.string()),
-  calls: z.object({
-    /** Calls that are over and count; those that were broken off by us do not. */
-    finished: z.number(),
-    failed: z.number(),
-    /** Of the failed: the server did not take them. */
-    refused: z.number(),
-    /** Calls on which nothing was ever heard. */
-    unheard: z.number(),
-    brokenOff: z.number(),
-    /** At once, over the time that counts. */
-    meanLive: z.number(),
-    maxLive: z.number(),
-    /** Arrivals a second, over the time that counts. */
-    perSecond: z.number(),
-  }),
-  turns: z.object({ replies: z.number(), failed: z.number() }),
+  calls,
+  turns,
   firstAudio: times,
   /** Replies to speech, keys and silence together, and each alone. */
   reply: times,
@@ -96,6 +112,8 @@ export const loadResultSchema = z.object({
   /** How often each rule of the contract was broken. */
   breaches: z.record(z.string(), z.number()),
   failures: z.array(z.object({ code: z.enum(FINDING_CODES), count: z.number(), example: z.string() })),
+  /** Each level alone, where there are several; the figures above are of all together. */
+  levels: z.array(level),
   workers: z.array(
     z.object({
       cpu: z.number(),

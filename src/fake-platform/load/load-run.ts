@@ -6,8 +6,10 @@ import { sendRequest } from '../../base/http-send.ts';
 import { lengthOf, rateAt, type ArrivalKind, type LoadPhase } from './arrivals.ts';
 import { HEAD_START_MS, type Fleet } from './fleet.ts';
 import type { Histogram } from './histogram.ts';
+import { LevelBooks } from './level-books.ts';
 import { LoadBook } from './load-book.ts';
 import type { LoadResult } from './load-result.ts';
+import type { LevelTime } from './load-shape.ts';
 import { saturationOf, silenceOf, stallsOf } from './saturation.ts';
 import { lookAtServer } from './server-metrics.ts';
 
@@ -43,6 +45,8 @@ export interface LoadRunOptions {
   readonly kind: ArrivalKind;
   readonly phases: readonly LoadPhase[];
   readonly seed: number;
+  /** Levels that are to be accounted for alone. Default none. */
+  readonly levels?: readonly LevelTime[];
   /** Calls that are due earlier do not count, ms since the run began. */
   readonly warmUpMs: number;
   /** Longest that calls may go on after the last arrival, ms. */
@@ -70,6 +74,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const lengthMs = lengthOf(phases);
   await fleet.mend(signal);
   const book = new LoadBook({ workers: fleet.size, countedFromMs: warmUpMs, countedToMs: lengthMs });
+  const levels = new LevelBooks(options.levels ?? [], fleet.size);
   const startedAt = new Date(clock.nowMs() + HEAD_START_MS).toISOString();
   const zeroMs = clock.monotonicMs() + HEAD_START_MS;
   const elapsed = (): number => clock.monotonicMs() - zeroMs;
@@ -99,11 +104,13 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       signal,
       onSecond: (worker, second) => {
         book.add(worker, second);
+        levels.add(worker, second);
       },
     });
     const workers = book.workers;
     const isWhole = !end.isInterrupted && end.lost.length === 0;
     const saturation = [...end.lost, ...saturationOf(workers), ...(isWhole ? silenceOf(book.silentWorkers) : [])];
+    const countedToMs = Math.min(lengthMs, Math.max(0, isWhole ? lengthMs : elapsed()));
     return {
       version: 1,
       startedAt,
@@ -114,11 +121,12 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       machine: { node: process.version, processor: os.cpus()[0]?.model ?? 'unknown', cores: os.availableParallelism() },
       scenarios: scenarios.map(({ name, weight, meanMs }, index) => ({ name, weight, meanMs: book.meanMsOf(index) ?? meanMs })),
       countedFromS: warmUpMs / 1000,
-      countedToS: Math.min(lengthMs, Math.max(0, isWhole ? lengthMs : elapsed())) / 1000,
+      countedToS: countedToMs / 1000,
       interrupted: end.isInterrupted,
       saturated: saturation.length > 0,
       saturation,
       doubts: [...stallsOf(workers)],
+      levels: levels.resultsUntil(countedToMs),
       workers: [...workers],
       ...book.account,
     };

@@ -10,11 +10,20 @@ export interface LoadStage {
   readonly durationMs: number;
 }
 
+/** When a level counts, ms since the run began. */
+export interface LevelTime {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** What is wanted over the whole run. */
 export interface LoadShape {
   readonly stages: readonly LoadStage[];
   /** Time to get from one level to the next, ms; 0 at once. The first begins at nothing. */
   readonly rampMs: number;
+  /** So many calls at once are there only so long after their rate is, ms: such a level lasts that much longer. */
+  readonly fillMs: number;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
@@ -72,14 +81,28 @@ export function parseSteps(text: string, durationMs: number): readonly LoadStage
  *
  * @param meanCallMs - mean length of a call.
  */
-export function phasesOf({ stages, rampMs }: LoadShape, meanCallMs: number): readonly LoadPhase[] {
+export function phasesOf({ stages, rampMs, fillMs }: LoadShape, meanCallMs: number): readonly LoadPhase[] {
   const phases: LoadPhase[] = [];
   let before = 0;
   for (const { level, durationMs } of stages) {
     const perSecond = level.kind === 'rate' ? level.perSecond : (level.calls * 1000) / meanCallMs;
     if (rampMs > 0) phases.push({ durationMs: rampMs, fromPerSecond: before, toPerSecond: perSecond });
-    phases.push({ durationMs, fromPerSecond: perSecond, toPerSecond: perSecond });
+    phases.push({ durationMs: durationMs + fillOf(level, fillMs), fromPerSecond: perSecond, toPerSecond: perSecond });
     before = perSecond;
   }
   return phases;
+}
+
+/** When the levels of a shape count: once they are reached. */
+export function levelsOf({ stages, rampMs, fillMs }: LoadShape): readonly LevelTime[] {
+  let atMs = 0;
+  return stages.map(({ level, durationMs }) => {
+    const fromMs = atMs + rampMs + fillOf(level, fillMs);
+    atMs = fromMs + durationMs;
+    return { name: level.kind === 'calls' ? `${String(level.calls)} calls` : `${level.perSecond.toFixed(2)}/s`, fromMs, toMs: atMs };
+  });
+}
+
+function fillOf({ kind }: LoadLevel, fillMs: number): number {
+  return kind === 'calls' ? fillMs : 0;
 }

@@ -5,7 +5,7 @@ import { reportPage } from '../../../../src/cli/load/report-page.ts';
 import { REPORT_SCRIPT } from '../../../../src/cli/load/report-script.ts';
 import { resultText } from '../../../../src/cli/load/result-table.ts';
 import { judge, parseCriteria } from '../../../../src/fake-platform/load/criteria.ts';
-import { madeUpResult } from '../../../support/load-result.ts';
+import { madeUpResult, timesOf } from '../../../support/load-result.ts';
 
 const EVIL = '</script><img src=x onerror=alert(1)>';
 
@@ -123,6 +123,18 @@ describe('the figures of a load', () => {
     expect(text).toContain('FAILS  failed < 1: 3.00');
     expect(text).toContain('measured, with 3 failed calls');
     expect(text).not.toContain('\u001b');
+  });
+
+  it('tell each level from the others', () => {
+    const { calls, turns, firstAudio, reply, gapsOver100Ms } = madeUpResult();
+    const level = { fromS: 0, toS: 50, calls, turns, firstAudio, reply, gapsOver100Ms };
+    const levels = [
+      { ...level, name: '50 calls' },
+      { ...level, name: '100 calls', reply: timesOf([]) },
+    ];
+    const text = resultText(madeUpResult({ levels }), [], false);
+    expect(text).toMatch(/50 calls +1000 +100 +10\.00 +0 +0 +50\.0 +99\.\d +500 +990 +0\n/u);
+    expect(text).toMatch(/100 calls +1000 +100 +10\.00 +0 +0 +50\.0 +99\.\d +- +- +0\n/u);
   });
 
   it('are no result when the load was too slow', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arrivalsOf, expectedCalls, lengthOf, rateAt, type Arrival, type LoadPhase } from '../../../../src/fake-platform/load/arrivals.ts';
-import { parseCalls, parseDuration, parseRate, parseSteps, phasesOf } from '../../../../src/fake-platform/load/load-shape.ts';
+import { levelsOf, parseCalls, parseDuration, parseRate, parseSteps, phasesOf } from '../../../../src/fake-platform/load/load-shape.ts';
 
 const steady = (perSecond: number, durationMs: number): LoadPhase => ({ durationMs, fromPerSecond: perSecond, toPerSecond: perSecond });
 const gapsOf = (arrivals: readonly Arrival[]): readonly number[] =>
@@ -73,17 +73,25 @@ describe('arrivals', () => {
 });
 
 describe('the shape of a load', () => {
+  const TWO_LEVELS = {
+    rampMs: 1000,
+    stages: [
+      { level: { kind: 'calls', calls: 200 }, durationMs: 5000 },
+      { level: { kind: 'rate', perSecond: 2 }, durationMs: 3000 },
+    ],
+  } as const;
+
+  it('lets each level count once it is reached, and holds it so long then', () => {
+    const shape = { ...TWO_LEVELS, fillMs: 4000 };
+    expect(levelsOf(shape)).toEqual([
+      { name: '200 calls', fromMs: 5000, toMs: 10_000 },
+      { name: '2.00/s', fromMs: 11_000, toMs: 14_000 },
+    ]);
+    expect(lengthOf(phasesOf(shape, 20_000))).toBe(14_000);
+  });
+
   it('turns calls at once into a rate through their mean length, and ramps between levels', () => {
-    const phases = phasesOf(
-      {
-        rampMs: 1000,
-        stages: [
-          { level: { kind: 'calls', calls: 200 }, durationMs: 5000 },
-          { level: { kind: 'rate', perSecond: 2 }, durationMs: 3000 },
-        ],
-      },
-      20_000,
-    );
+    const phases = phasesOf({ ...TWO_LEVELS, fillMs: 0 }, 20_000);
     expect(phases).toEqual([
       { durationMs: 1000, fromPerSecond: 0, toPerSecond: 10 },
       { durationMs: 5000, fromPerSecond: 10, toPerSecond: 10 },

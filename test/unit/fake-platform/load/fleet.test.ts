@@ -26,6 +26,7 @@ const PREPARE: Extract<WorkerOrder, { kind: 'prepare' }> = {
   agentId: '',
   bearer: false,
   callsPerConnection: 100,
+  sounds: [],
   scenarios: [{ ...SCENARIO, script: [{ kind: 'press', keys: ['1'] }] }],
   limits: { callMs: 1, connectMs: 1, answerMs: 1, hangUpMs: 1 },
 };
@@ -133,6 +134,28 @@ describe('a fleet of workers', () => {
     // What was measured can be written down and read again.
     expect(readLoadResult(JSON.stringify(result), 'it')).toEqual(result);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('keeps an account of every level that was reached', async () => {
+    const clock = new FakeClock();
+    const worker = new HeldWorker();
+    const stop = new AbortController();
+    const levels = [
+      { name: '5.00/s', fromMs: 0, toMs: 1000 },
+      { name: '50.00/s', fromMs: 1000, toMs: 2000 },
+      { name: '500.00/s', fromMs: 2000, toMs: 3000 },
+    ];
+    const running = runLoad({ ...RUN, levels, clock, fleet: fleetOf([worker], clock), signal: stop.signal });
+    await clock.advanceAsync(200 + 1500);
+    const waits = [100, 1200, 1300].map((fromMs) => ({ kind: 'first_audio' as const, fromMs, waitedMs: fromMs / 10 }));
+    worker.say(second({ waits }));
+    stop.abort();
+    const { levels: found, firstAudio } = await running;
+    expect(firstAudio.count).toBe(3);
+    expect(found.map(({ name, fromS, toS, firstAudio: { count, max } }) => [name, fromS, toS, count, Math.round(max)])).toEqual([
+      ['5.00/s', 0, 1, 1, 10],
+      ['50.00/s', 1, 1.5, 2, 130],
+    ]);
   });
 
   it('hangs up when it is told to, and says what was measured', async () => {
