@@ -11,12 +11,19 @@ interface Place {
   readonly values: RegisteredValues;
 }
 
+/** A data source, undefined where there is none yet, and its nonces. */
+interface Shown {
+  readonly id: string | undefined;
+  readonly known: KnownNonces;
+}
+
 /** The tokens of one data source that are let in. */
 export class ServedDataSource {
   readonly #wanted: WantedDataSource;
   readonly #trust: Trust;
-  #id: string | undefined;
   #places: Place[] = [];
+  /** What is let in. */
+  #shown: Shown | undefined;
 
   constructor(wanted: WantedDataSource, trust: Trust) {
     this.#wanted = wanted;
@@ -25,7 +32,7 @@ export class ServedDataSource {
 
   /** The data source that is served; undefined when none is. */
   get id(): string | undefined {
-    return this.#id;
+    return this.#shown?.id;
   }
 
   /**
@@ -33,13 +40,27 @@ export class ServedDataSource {
    * touched.
    *
    * @param id - undefined when there is no data source yet.
-   * @throws AppError `overloaded` when there are too many data sources.
+   * @throws AppError `overloaded` when there are too many data sources; then all is as it was before.
    */
-  show(id: string | undefined, { current, announced, replaced }: KnownNonces): void {
-    const { nonces } = this.#trust;
+  show(id: string | undefined, known: KnownNonces): void {
+    const before = this.#shown;
     // Nobody is refused in between: no token is checked before this is over.
     this.drop();
-    this.#id = id;
+    try {
+      this.#fill({ id, known });
+    } catch (thrown) {
+      this.drop();
+      // There was room for it a moment ago.
+      if (before !== undefined) this.#fill(before);
+      throw thrown;
+    }
+  }
+
+  #fill(shown: Shown): void {
+    const { id, known } = shown;
+    const { current, announced, replaced } = known;
+    const { nonces } = this.#trust;
+    this.#shown = shown;
     if (id !== undefined) this.#place(current?.values ?? valuesOf(this.#wanted), id);
     if (id !== undefined && current !== undefined) nonces.rotate(id, current.nonce);
     const { organizationId, transport } = this.#wanted;
@@ -57,7 +78,7 @@ export class ServedDataSource {
       this.#trust.nonces.forget(name);
     }
     this.#places = [];
-    this.#id = undefined;
+    this.#shown = undefined;
   }
 
   /** Where tokens with these values are let in. @returns its name, which is `name` when there is none yet. */
