@@ -5,7 +5,6 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate } from '../records.ts';
 import { mayHaveBeenDone } from '../rest/rest-error.ts';
-import { retryAfterOf } from '../rest/retry-after.ts';
 import { shownText } from '../shown-text.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
@@ -69,7 +68,14 @@ export class DataSourceKeeper {
     this.#options = options;
     this.#served = new ServedDataSource(wanted, trust);
     this.#time = new RenewalClock({ times, clock, draw, lifetimeMs: wanted.tokenLifetimeMinutes * 60_000 });
-    this.#finder = new RecordFinder({ wanted, api, journal, onRemoved: () => { this.#tell('removed'); } });
+    this.#finder = new RecordFinder({
+      wanted,
+      api,
+      journal,
+      onRemoved: () => {
+        this.#tell('removed');
+      },
+    });
     this.#loop = new StepLoop((signal) => this.#step(signal), clock);
     this.#wellAtMs = clock.nowMs();
   }
@@ -138,7 +144,7 @@ export class DataSourceKeeper {
       this.#tell('failed', this.#error);
     }
     if (this.#time.alarm()) this.#tell('overdue', this.#error);
-    return this.#error === undefined ? this.#time.pauseMs : this.#time.retryPauseMs(retryAfterOf(this.#error));
+    return this.#error === undefined ? this.#time.pauseMs : this.#time.retryPauseMs(this.#error);
   }
 
   async #reconcile(signal: AbortSignal): Promise<void> {

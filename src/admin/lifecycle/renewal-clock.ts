@@ -1,7 +1,18 @@
 // When the current token of one data source ends, and what follows from it: when it is renewed, when somebody is woken, and
 // how long to pause. Counts time, does nothing.
 import type { Clock } from '../../base/clock.ts';
+import type { AppError, ErrorCode } from '../../base/errors.ts';
+import { retryAfterOf } from '../rest/retry-after.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
+
+/** What only people mend: asking again soon is of no use, while there is time. */
+const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'authorization_needed',
+  'config_invalid',
+  'data_source_unclear',
+  'login_needed',
+  'org_not_registered',
+]);
 
 /** What it goes by. */
 export interface RenewalClockOptions {
@@ -74,9 +85,10 @@ export class RenewalClock {
     return Math.max(0, Math.min(times.checkMs, this.#dueMs - clock.nowMs()));
   }
 
-  /** The pause after one that failed, ms. @param wantedMs - how long it should be, while there is time enough. */
-  retryPauseMs(wantedMs: number): number {
+  /** The pause after one that failed, ms. */
+  retryPauseMs(error: AppError): number {
     const { times, draw } = this.#options;
+    const wantedMs = Math.max(retryAfterOf(error), FOR_PEOPLE.has(error.code) ? times.checkMs : 0);
     return retryPauseMs(times, draw(), { wantedMs, leftMs: this.leftMs });
   }
 }

@@ -48,11 +48,11 @@ export function lookAlarmDueMs(wellAtMs: number, { checkMs, retryMs }: Lifecycle
 }
 
 /**
- * The pause after a try that failed, ms. Not before the time that the platform named (R-11), unless too few tries were left
- * then before the token ends.
+ * The pause after a try that failed, ms. Not before the time that is wanted, such as the platform named (R-11), unless too few
+ * tries were left then before the token ends.
  *
  * @param drawn - 0 to 1.
- * @param bounds - `wantedMs`: how long the platform wants to be left alone; `leftMs`: until the token ends.
+ * @param bounds - `wantedMs`: how long nobody should ask; `leftMs`: until the token ends.
  */
 export function retryPauseMs(
   { retryMs }: LifecycleTimes,

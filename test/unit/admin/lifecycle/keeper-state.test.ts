@@ -58,6 +58,26 @@ describe('after a failure with Retry-After', () => {
   });
 });
 
+describe('after a failure that only people mend', () => {
+  it('the platform is asked as seldom as when all is well, and as often as ever before the token ends', async () => {
+    const world = newWorld();
+    const keeper = await world.keeper();
+    await keeper.start();
+    let asked = 0;
+    world.api.get = () => {
+      asked += 1;
+      return Promise.reject(new AppError('login_needed', 'log in'));
+    };
+    await world.pass(10 * HOUR, 5 * MINUTE);
+    expect(asked).toBeGreaterThanOrEqual(38);
+    expect(asked).toBeLessThanOrEqual(40);
+    await world.pass(13.9 * HOUR, 5 * MINUTE);
+    const before = asked;
+    await world.pass(6 * MINUTE);
+    expect(asked).toBeGreaterThanOrEqual(before + 4);
+  });
+});
+
 describe('the state of a data source', () => {
   it('says what the last step failed with until another one is over, and since when none went well', async () => {
     const world = newWorld();
