@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 import { credentials, Metadata, type ClientDuplexStream, Client } from '@grpc/grpc-js';
 import { EVENT_INPUT, loadContract, type MediaRequest, type MediaResponse } from '../src/contract/grpc.ts';
 import { loadProfile } from '../src/contract/profile.ts';
-import { packageRoot } from '../src/base/package-root.ts';
+import { builtMain } from './bench/built-main.ts';
+import { median } from './bench/figures.ts';
 import { prepareSurroundings } from './surroundings.ts';
 
 const STARTS = 5;
@@ -31,8 +32,7 @@ interface Server {
 
 async function startServer(configFile: string, running: Set<ChildProcess>): Promise<Server> {
   const startedAtMs = performance.now();
-  const main = path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
-  const child = spawn(process.execPath, [main, 'serve', '--json', `--config=${configFile}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [builtMain(), 'serve', '--json', `--config=${configFile}`], { stdio: ['ignore', 'pipe', 'inherit'] });
   running.add(child);
   child.once('exit', () => running.delete(child));
   for await (const line of createInterface({ input: child.stdout })) {
@@ -53,10 +53,6 @@ async function stopServer({ child }: Server): Promise<void> {
 async function residentKb({ child }: Server): Promise<number> {
   const status = await readFile(`/proc/${String(child.pid)}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 const contract = loadContract(loadProfile('fake'));

@@ -1,13 +1,13 @@
 // A caller without manners: repeats starts, cancels streams in the middle, talks on two at once, sends events of the flow. What
 // comes back is checked by the rules of each RPC; who may speak when is left open, because such a call has no right order.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client, credentials, Metadata, status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
 import { DTMF_KEY, EVENT_INPUT, loadContract, VOICE_ENCODING, type MediaRequest, type MediaResponse } from '../src/contract/grpc.ts';
 import { loadProfile } from '../src/contract/profile.ts';
 import { answerFromWire } from '../src/fake-platform/from-wire.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from '../src/fake-platform/turn-check.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../src/speech/audio-format.ts';
-import { pause } from './bench/paced-rounds.ts';
 import type { RoughAction, RoughPlan } from './soak-plans.ts';
 
 /** One thing that was wrong. */

@@ -1,8 +1,8 @@
 // Watches the server while calls run: memory after a collection, its gauges, its handles, its log. Says at the end whether any
 // of it grew or stayed behind.
+import { setTimeout as pause } from 'node:timers/promises';
 import { median, trend } from './bench/figures.ts';
 import type { MeasuredProcess } from './bench/measured-process.ts';
-import { pause } from './bench/paced-rounds.ts';
 
 /** One look at the server. */
 interface Sample {

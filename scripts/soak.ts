@@ -3,15 +3,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { packageRoot } from '../src/base/package-root.ts';
 import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { callerVoice } from '../src/cli/caller-voice.ts';
 import { prepareSurroundings, type Surroundings } from './surroundings.ts';
+import { builtMain } from './bench/built-main.ts';
 import { rounded } from './bench/figures.ts';
 import { MeasuredProcess } from './bench/measured-process.ts';
-import { pause } from './bench/paced-rounds.ts';
-import { builtMain } from './bench/servers.ts';
 import { placePlanned, type CallAccess } from './soak-calls.ts';
 import { AGENTS, PHRASES, planCall, planText } from './soak-plans.ts';
 import { gauge, handlesOf, LogWatch, MemoryWatch, moreHandles } from './soak-watch.ts';

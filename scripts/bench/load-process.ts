@@ -1,6 +1,7 @@
 // The load, in a process of its own: opens connections to one server and does what it is told, command by command. Reports
 // its own CPU and lateness, because a load that cannot keep its own pace measures itself.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
 import { Http2Line } from './http2-line.ts';
 import type { Command, CommandResult, WindowResult } from './load.ts';
@@ -157,12 +158,6 @@ async function listen(frames: number): Promise<void> {
     }
     line.flush();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }
 
 async function obey(command: Command): Promise<CommandResult> {

@@ -1,5 +1,6 @@
 // What calls leave behind in the server's memory: idle sessions, sessions that listen, and thousands of calls that are over.
-import { connectedLoad, pause } from './paced-rounds.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connectedLoad } from './paced-rounds.ts';
 import { startParley, type Ground, type Target } from './servers.ts';
 
 /** How much is tried. */

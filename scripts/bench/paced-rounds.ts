@@ -1,5 +1,7 @@
 // CPU and latency of two servers under the same paced calls: rounds in which one runs right after the other, so that whatever
 // else the machine does meets both.
+import { setTimeout as pause } from 'node:timers/promises';
+import { MAX_CPU, MAX_LATENESS_MS } from '../../src/fake-platform/load/saturation.ts';
 import { Load, type WindowResult } from './load.ts';
 import { median, percentile } from './figures.ts';
 import { AGENT_ID, type Ground, type Target } from './servers.ts';
@@ -36,9 +38,6 @@ export interface Round {
 
 /** Calls that share one connection. */
 const CALLS_PER_CONNECTION = 100;
-/** A load beyond these measures itself. */
-const MAX_LOAD_CPU = 0.85;
-const MAX_LATENESS_MS = 5;
 /** A round that does not count is repeated this often. */
 const REPETITIONS = 2;
 /** Length of a turn: calls begin their first one spread over it. */
@@ -119,7 +118,7 @@ export async function connectedLoad(
 function voidness({ cpuPart, latenessMs, failed, frames }: WindowResult): string | undefined {
   if (frames === 0) return 'no frame was sent';
   if (failed > 0) return `${String(failed)} RPCs failed`;
-  if (cpuPart > MAX_LOAD_CPU) return `the load took ${(cpuPart * 100).toFixed(0)} % of its core`;
+  if (cpuPart > MAX_CPU) return `the load took ${(cpuPart * 100).toFixed(0)} % of its core`;
   const lateMs = percentile(latenessMs, 0.99);
   return lateMs > MAX_LATENESS_MS ? `the load was late by ${lateMs.toFixed(1)} ms` : undefined;
 }
@@ -136,11 +135,4 @@ function describe(parley: Run, passThrough: Run, ratio: number): string {
       ...(isVoid === undefined ? [] : [`VOID: ${isVoid}`]),
     ].join(', ');
   return `ratio ${ratio.toFixed(3)}\n  parley        ${side(parley)}\n  pass-through  ${side(passThrough)}`;
-}
-
-/** Waits. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
 }

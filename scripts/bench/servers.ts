@@ -1,11 +1,11 @@
 // The two servers that are compared: the built server as an operator starts it, and the bare pass-through.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { prepareSurroundings, type Surroundings } from '../surroundings.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
+import { builtMain } from './built-main.ts';
 import { MeasuredProcess } from './measured-process.ts';
 import { promptFiles, RPC_PATH } from './traffic.ts';
 
@@ -58,13 +58,6 @@ export async function prepareGround(): Promise<Ground> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The compiled program. @throws Error when it was not built. */
-export function builtMain(): string {
-  const main = path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
-  if (!existsSync(main)) throw new Error('there is no build: run `npm run build` first');
-  return main;
 }
 
 /** Starts the built server with the token check on and without TLS, as the pass-through has none. */
