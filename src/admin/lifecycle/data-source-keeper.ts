@@ -5,11 +5,11 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate } from '../records.ts';
 import { mayHaveBeenDone } from '../rest/rest-error.ts';
-import { shownText } from '../shown-text.ts';
+import { notSeenYet, otherNonce, unmended } from './keeper-errors.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf } from './match.ts';
-import type { KnownNonce, NonceJournal, Posted } from './nonce-journal.ts';
+import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
 import { RecordFinder } from './record-finder.ts';
@@ -156,7 +156,7 @@ export class DataSourceKeeper {
     if (left.length === 0) return;
     // A schema need not be changeable (R-02): then another data source it is, and once only, or there would be no end of them.
     const isOutgrown = left.includes('schemaId') && this.#options.wanted.pinnedId === undefined && !this.#finder.passesOver;
-    if (record === undefined || !isOutgrown) throw unmended(record?.id ?? this.#foundId, left);
+    if (record === undefined || !isOutgrown) throw unmended(record, left);
     this.#finder.passOver(record.id);
     try {
       await this.#reconcile(signal);
@@ -289,12 +289,7 @@ export class DataSourceKeeper {
     const assumedMs = isTaken ? clock.nowMs() + this.#lifetimeMs : this.#assumedEndMs(told.nonce);
     await this.#took(id, told, record.tokenExpiresAtMs ?? assumedMs);
     this.#foundId = id;
-    if (!isTaken) {
-      throw new AppError(
-        'platform_answer_invalid',
-        `the platform answered a change of the data source ${shownText(id)} with another nonce`,
-      );
-    }
+    if (!isTaken) throw otherNonce(id);
     this.#time.renewed();
     this.#tell(transition);
   }
@@ -324,22 +319,6 @@ export class DataSourceKeeper {
     const known = { dataSourceId: this.#served.id, expiresAtMs: this.#time.expiresAtMs, error };
     observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
   }
-}
-
-function unmended(id: string | undefined, members: readonly string[]): AppError {
-  const which = id === undefined ? 'a data source' : `the data source ${shownText(id)}`;
-  return new AppError(
-    'data_source_unclear',
-    `the platform answers changes of ${which}, but leaves ${members.join(', ')} as it was; it is renewed, and not changed any more`,
-  );
-}
-
-function notSeenYet(posted: Posted, times: LifecycleTimes): AppError {
-  const [sent, due] = [posted.lastMs, registrationDueMs(posted.lastMs, times)].map((ms) => new Date(ms).toISOString());
-  return new AppError(
-    'platform_unavailable',
-    `the registration of ${String(sent)} was not answered well and may still turn up; another one is sent after ${String(due)}`,
-  );
 }
 
 function isRefusal(thrown: unknown): thrown is AppError {

@@ -81,6 +81,15 @@ describe('R-02 a member that the platform does not change', () => {
     expect([world.record.subject, updates()]).toEqual(['subject', 3]);
   });
 
+  it('is told of with the words of the platform when it is the status', async () => {
+    world.api.add({ ...BODY, nonce: 'old', status: 'disabled', errorMessage: 'no licence' });
+    world.api.ignored.add('status');
+    await expect((await world.keeper()).start()).rejects.toMatchObject({
+      code: 'data_source_unclear',
+      message: expect.stringMatching(/leaves status as it was; it says "no licence"/u) as string,
+    });
+  });
+
   it('does not make another data source of a pinned one', async () => {
     const { id } = world.api.add({ ...BODY, schemaId: 'another schema', nonce: 'old' });
     world.api.ignored.add('schemaId');

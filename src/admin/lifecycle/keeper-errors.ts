@@ -1,0 +1,39 @@
+// The sentences of a keeper that cannot go on as it wants to. Texts of the platform are shown scrubbed.
+import { AppError } from '../../base/errors.ts';
+import type { DataSource } from '../records.ts';
+import { shownText } from '../shown-text.ts';
+import type { Posted } from './nonce-journal.ts';
+import { registrationDueMs, type LifecycleTimes } from './schedule.ts';
+
+/**
+ * Changes are answered and not made (R-02).
+ *
+ * @param record - as it was before the last one; undefined for a data source that was registered so.
+ * @param members - what is not as we want it.
+ */
+export function unmended(record: DataSource | undefined, members: readonly string[]): AppError {
+  const which = record === undefined ? 'a new data source' : `the data source ${shownText(record.id)}`;
+  const { errorMessage, nonce, jwsToken } = record ?? {};
+  const said = errorMessage === undefined ? '' : `; it says "${shownText(errorMessage, [nonce, jwsToken])}"`;
+  return new AppError(
+    'data_source_unclear',
+    `the platform answers changes of ${which}, but leaves ${members.join(', ')} as it was${said}; it is renewed, and not changed any more`,
+  );
+}
+
+/** A registration is waited for before another one is sent (R-12). */
+export function notSeenYet({ lastMs }: Posted, times: LifecycleTimes): AppError {
+  const [sent = '', due = ''] = [lastMs, registrationDueMs(lastMs, times)].map((ms) => new Date(ms).toISOString());
+  return new AppError(
+    'platform_unavailable',
+    `the registration of ${sent} was not answered well and may still turn up; another one is sent after ${due}`,
+  );
+}
+
+/** The platform answered a change with a nonce that it was not sent. */
+export function otherNonce(dataSourceId: string): AppError {
+  return new AppError(
+    'platform_answer_invalid',
+    `the platform answered a change of the data source ${shownText(dataSourceId)} with another nonce`,
+  );
+}
