@@ -93,6 +93,8 @@ export interface CallOptions extends HeldCallOptions {
   readonly certificateAuthority?: Uint8Array;
   /** Name the certificate must carry; default the target's host. */
   readonly serverName?: string;
+  /** Listens in on the line, or changes what goes over it; default nothing. */
+  readonly overLine?: (line: Line) => Line;
 }
 
 /** How a call went. */
@@ -144,7 +146,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
   });
   try {
     await connection.connect(options.signal);
-    return { ...(await holdInTime(line, targetText(target), options, time)), conversationId };
+    return { ...(await holdInTime(options.overLine?.(line) ?? line, targetText(target), options, time)), conversationId };
   } finally {
     connection.close();
   }

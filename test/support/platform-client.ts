@@ -113,10 +113,11 @@ export class ClientTurn {
     );
   }
 
-  /** Prompt texts of the trailers; undefined when none were sent. */
+  /** Prompt texts of the trailers, without those of sounds that have none; undefined when none were sent. */
   get trailerTexts(): unknown {
     const entry = this.ending?.metadata.get('parley-prompt-text-bin')[0];
-    return entry === undefined ? undefined : (JSON.parse(entry.toString()) as unknown);
+    const texts: unknown = entry === undefined ? undefined : JSON.parse(entry.toString());
+    return Array.isArray(texts) ? texts.filter((text) => text !== '') : texts;
   }
 }
 

@@ -7,6 +7,7 @@ import { judge, type Criterion, type Judged } from '../../fake-platform/load/cri
 import { Fleet } from '../../fake-platform/load/fleet.ts';
 import type { LoadResult } from '../../fake-platform/load/load-result.ts';
 import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../fake-platform/load/load-run.ts';
+import type { KnownSound } from '../../fake-platform/load/prompt-watch.ts';
 import { levelsOf, phasesOf } from '../../fake-platform/load/load-shape.ts';
 import { lookAtServer, lookFailure } from '../../fake-platform/load/server-metrics.ts';
 import { sendRequest } from '../../base/http-send.ts';

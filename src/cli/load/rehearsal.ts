@@ -1,6 +1,7 @@
 // One call of every scenario before a load: it tells whether the server takes them at all, and how long they are.
 import type { CallLimits } from '../../fake-platform/call-limits.ts';
 import { placeCall } from '../../fake-platform/caller.ts';
+import { KnownSounds, PromptWatch, type KnownSound } from '../../fake-platform/load/prompt-watch.ts';
 import type { WeightedScenario } from '../../fake-platform/load/load-run.ts';
 import type { ChangeRate } from '../../fake-platform/prompt-sound.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -24,6 +25,8 @@ export interface Rehearsed {
   readonly mix: readonly MixEntry[];
   /** Why calls failed, a line each; a load of them would measure nothing. */
   readonly failures: readonly string[];
+  /** How what was heard sounds while nobody else calls. */
+  readonly sounds: readonly KnownSound[];
 }
 
 /** Longest calls of a load, by the length of the rehearsed one. */
@@ -32,10 +35,12 @@ const ROOM = 2;
 /** Holds the calls, beside each other. */
 export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
   const { access, agentId, ...more } = options;
+  const known = new KnownSounds();
   const calls = mix.map(async ({ scenario, weight }) => {
     const limits = { ...more.limits, ...scenario.limits };
     const { name, script, session, habits, allowPartial, vendorConfig, hangUpAtMs } = scenario;
     const agent = scenario.agentId === '' ? agentId : scenario.agentId;
+    let watch: PromptWatch | undefined;
     const result = await placeCall({
       ...access,
       ...more,
@@ -44,7 +49,12 @@ export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptio
       ...(agent === '' ? {} : { agentId: agent }),
       ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
       ...{ script, sessionStart: session, habits, allowPartial, vendorConfig, keepsSound: false },
+      overLine: (line) => {
+        watch = new PromptWatch(line, known);
+        return watch.line;
+      },
     });
+    watch?.compare();
     const fatal = result.findings.find((finding) => finding.fatal);
     const failure = result.outcome === 'failed' ? [`${name}: ${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`] : [];
     const callMs = scenario.limits?.callMs ?? Math.max(limits.callMs, ROOM * result.durationMs);
@@ -56,5 +66,6 @@ export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptio
     scenarios: held.map(({ scenario }) => scenario),
     mix: held.map(({ entry }) => entry),
     failures: held.flatMap(({ failure }) => failure),
+    sounds: known.all,
   };
 }

@@ -93,7 +93,7 @@ export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts>
       for (const { kind, waitedMs } of due) if (isWaitedFor(kind)) waited(replyWait(kind), waitedMs);
     },
   });
-  const facts = factsOf(result, arrival, { isHeard: call.isHeard, sound: watch.counts });
+  const facts = factsOf(result, arrival, { isHeard: call.isHeard, sound: watch.compare() });
   if (!facts.isHeard && call.givenUpMs !== undefined && !isRefused(facts)) {
     onWaited({ kind: 'first_audio', fromMs: arrival.dueMs, waitedMs: Math.max(0, call.givenUpMs - arrival.dueMs) });
   }

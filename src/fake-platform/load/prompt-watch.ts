@@ -1,6 +1,9 @@
-// Whether prompts come whole: the bytes of every reply are compared with those of the first reply that said the same, by
-// checksum and length, which thousands of calls can afford. Knows no call; replies without a text cannot be compared.
+// Whether prompts come whole: the samples of every reply are compared with those of the first reply that said the same, by
+// checksum and length, which thousands of calls can afford. Knows no call; a reply of which not every sound has a text cannot
+// be compared, for it may be another one every time.
 import { crc32 } from 'node:zlib';
+import { AppError } from '../../base/errors.ts';
+import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
 import type { Answer } from '../answer.ts';
 import type { Line, LineEnd, LineTurn, TurnListener } from '../line.ts';
 
@@ -21,12 +24,27 @@ interface Sound {
   readonly bytes: number;
 }
 
+/** How a reply sounds that says something. */
+export interface KnownSound extends Sound {
+  readonly text: string;
+}
+
 /** Most texts that are remembered; a bot that never says the same twice must not fill the memory. */
 const MAX_TEXTS = 10_000;
 
 /** The sound of every text, as it was first heard. */
 export class KnownSounds {
-  readonly #sounds = new Map<string, Sound>();
+  readonly #sounds: Map<string, Sound>;
+
+  /** @param known - heard before. */
+  constructor(known: readonly KnownSound[] = []) {
+    this.#sounds = new Map(known.map(({ text, checksum, bytes }) => [text, { checksum, bytes }]));
+  }
+
+  /** All of them. */
+  get all(): readonly KnownSound[] {
+    return [...this.#sounds].map(([text, sound]) => ({ text, ...sound }));
+  }
 
   /** Compares, and remembers what is new. */
   check(text: string, sound: Sound): 'same' | 'wrong' | 'short' | 'unknown' {
@@ -43,14 +61,48 @@ export class KnownSounds {
 /** One turn under watch. */
 interface Watched {
   isCut: boolean;
+  /** Turns that had been opened when this one was over; undefined while it is not. */
+  openedAtEnd: number | undefined;
+}
+
+/** What was said on one turn, as it came. */
+class Said {
+  readonly #texts: string[] = [];
+  #checksum = 0;
+  #bytes = 0;
+  #hasChunks = false;
+
+  add({ type, prompts }: Answer): void {
+    for (const { audio, text } of prompts) {
+      if (audio.length === 0) continue;
+      // A chunk without a text goes on with the one before.
+      const isMore = type === 'chunk' && text === '' && this.#bytes > 0;
+      if (!isMore) this.#texts.push(text);
+      this.#hasChunks ||= type === 'chunk';
+      const samples = samplesOf(audio);
+      this.#checksum = crc32(samples, this.#checksum);
+      this.#bytes += samples.length;
+    }
+  }
+
+  get sound(): Sound {
+    return { checksum: this.#checksum, bytes: this.#bytes };
+  }
+
+  /** @param trailing - texts that the end of the RPC named. @returns empty where not every sound has a text. */
+  textWith(trailing: readonly string[]): string {
+    const texts = trailing.length > 0 ? trailing : this.#texts;
+    const isWhole = trailing.length === 0 || this.#hasChunks || trailing.length === this.#texts.length;
+    return isWhole && !texts.includes('') ? JSON.stringify(texts) : '';
+  }
 }
 
 /** Listens in on the line of one call. */
 export class PromptWatch {
   readonly line: Line;
   readonly #known: KnownSounds;
-  readonly #counts = { compared: 0, wrong: 0, short: 0, unknown: 0 };
   readonly #turns: Watched[] = [];
+  readonly #said: { readonly watched: Watched; readonly text: string; readonly sound: Sound }[] = [];
 
   constructor(line: Line, known: KnownSounds) {
     this.#known = known;
@@ -62,32 +114,32 @@ export class PromptWatch {
     };
   }
 
-  get counts(): SoundCounts {
-    return { ...this.#counts };
+  /** Compares what was heard; once, when the call is over: a reply may be complete before it is known that it was cut. */
+  compare(): SoundCounts {
+    const counts = { compared: 0, wrong: 0, short: 0, unknown: 0 };
+    for (const { watched, text, sound } of this.#said) {
+      if (watched.isCut) continue;
+      const found = this.#known.check(text, sound);
+      counts[found === 'unknown' ? 'unknown' : 'compared'] += 1;
+      if (found === 'wrong' || found === 'short') counts[found] += 1;
+    }
+    return counts;
   }
 
   #open(line: Line, listener: TurnListener): LineTurn {
-    const watched: Watched = { isCut: false };
+    const watched: Watched = { isCut: false, openedAtEnd: undefined };
     const place = this.#turns.push(watched) - 1;
-    const texts = new Set<string>();
-    let checksum = 0;
-    let bytes = 0;
+    const said = new Said();
     const turn = line.open({
       answered: (answer: Answer) => {
         if (answer.event?.kind === 'start_of_input') this.#cutBefore(place);
-        for (const { audio, text } of answer.prompts) {
-          if (text !== '') texts.add(text);
-          if (audio.length === 0) continue;
-          checksum = crc32(audio, checksum);
-          bytes += audio.length;
-        }
+        said.add(answer);
         listener.answered(answer);
       },
       ended: (end: LineEnd) => {
-        if (end.kind === 'completed' && bytes > 0 && !watched.isCut) {
-          for (const text of end.promptTexts) texts.add(text);
-          this.#compare([...texts].join(' '), { checksum, bytes });
-        }
+        watched.openedAtEnd = this.#turns.length;
+        const { sound } = said;
+        if (end.kind === 'completed' && sound.bytes > 0) this.#said.push({ watched, text: said.textWith(end.promptTexts), sound });
         listener.ended(end);
       },
     });
@@ -106,17 +158,23 @@ export class PromptWatch {
     };
   }
 
-  /** What is cut may rightly be shorter. */
+  /** What is cut may rightly be shorter: whatever was not over when the turn was opened on which the caller came in between. */
   #cutBefore(place: number): void {
-    for (const turn of this.#turns.slice(0, place)) turn.isCut = true;
-  }
-
-  #compare(text: string, sound: Sound): void {
-    const found = this.#known.check(text, sound);
-    if (found === 'unknown') this.#counts.unknown += 1;
-    else {
-      this.#counts.compared += 1;
-      if (found !== 'same') this.#counts[found] += 1;
+    for (const turn of this.#turns.slice(0, place)) {
+      if (turn.openedAtEnd === undefined || turn.openedAtEnd > place) turn.isCut = true;
     }
+  }
+}
+
+/** The bytes of the samples: what stands before and behind them in a WAV may differ. */
+function samplesOf(audio: Uint8Array): Uint8Array {
+  if (!startsAsWav(audio)) return audio;
+  try {
+    const { dataOffset, dataBytes } = readWavLayout(audio);
+    return audio.subarray(dataOffset, Math.min(audio.length, dataOffset + dataBytes));
+  } catch (error) {
+    // Whoever plays it finds that out.
+    if (error instanceof AppError) return audio;
+    throw error;
   }
 }

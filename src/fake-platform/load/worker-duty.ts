@@ -28,7 +28,7 @@ const LOOP_RESOLUTION_MS = 5;
 const NS_PER_MS = 1e6;
 
 const clock = new LateClock(systemClock);
-const known = new KnownSounds();
+let known = new KnownSounds();
 let prepared: Prepared | undefined;
 let running: { readonly generator: Generator; readonly hangUp: AbortController } | undefined;
 
@@ -162,6 +162,7 @@ function obey(order: WorkerOrder): void {
   switch (order.kind) {
     case 'prepare':
       prepared = order;
+      known = new KnownSounds(order.sounds);
       tell({ kind: 'ready' });
       return;
     case 'run':

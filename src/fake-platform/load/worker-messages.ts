@@ -48,6 +48,8 @@ export const orderSchema = z.discriminatedUnion('kind', [
     serverName: z.exactOptional(z.string()),
     callsPerConnection: z.number(),
     scenarios: z.array(scenario),
+    /** How replies sound that were heard before. */
+    sounds: z.array(z.object({ text: z.string(), checksum: z.number(), bytes: z.number() })),
     limits: z.object({ callMs: z.number(), connectMs: z.number(), answerMs: z.number(), hangUpMs: z.number() }),
   }),
   /** Begin a run: every worker draws the same arrivals and takes each so-many-th. */

@@ -126,7 +126,7 @@ class CallerStream implements TurnSink {
 
   complete(): void {
     if (!this.#close()) return;
-    if (this.#texts.length === 0) {
+    if (this.#texts.every((text) => text === '')) {
       this.#call.end();
       return;
     }
@@ -250,7 +250,11 @@ class CallerStream implements TurnSink {
 
   #remember(output: Output): void {
     const prompts = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
-    for (const { audio, text } of prompts) if (audio !== undefined && text !== undefined) this.#texts.push(text);
+    for (const { audio, text, skippedMs } of prompts) {
+      // A further piece of something spoken. A recording, or the rest of what was cut, has no text of its own, which is told.
+      if (audio === undefined || text === '') continue;
+      this.#texts.push(skippedMs === undefined ? (text ?? '') : '');
+    }
   }
 }
 

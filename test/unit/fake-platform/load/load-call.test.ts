@@ -54,6 +54,7 @@ async function held(script: TurnScript, { scenario, limits, breakOffAtMs, askAtM
   const asked: boolean[] = [];
   const plain = { agentId: '', organizationId: '', vendorConfig: '', allowPartial: false };
   const line = pool.line({ ...plain, conversationId: 'c-1', organizationId: 'o-1' });
+  const zeroMs = clock.monotonicMs();
   if (breakOffAtMs !== undefined) {
     clock.after(breakOffAtMs, () => {
       stop.abort();
@@ -64,7 +65,7 @@ async function held(script: TurnScript, { scenario, limits, breakOffAtMs, askAtM
     scenario: { name: 'it', script: [], ...plain, session: { name: '', parameters: {} }, habits: {}, ...scenario },
     line,
     clock,
-    zeroMs: clock.monotonicMs(),
+    zeroMs,
     known: new KnownSounds(),
     limits: { ...LIMITS, ...limits },
     signal: stop.signal,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/fake-platform/answer.ts';
 import type { Line, LineTurn, TurnListener } from '../../../../src/fake-platform/line.ts';
 import { KnownSounds, PromptWatch } from '../../../../src/fake-platform/load/prompt-watch.ts';
+import { mulawWav, mulawWavHeader } from '../../../../src/speech/wav.ts';
 
 const NOBODY: TurnListener = { answered: () => undefined, ended: () => undefined };
 
@@ -31,7 +32,7 @@ function reply(known: KnownSounds, pieces: readonly (readonly number[])[], text:
   watch.line.open(NOBODY);
   for (const [index, piece] of pieces.entries()) listeners[0]?.answered(said(piece, index === 0 ? text : ''));
   listeners[0]?.ended({ kind: 'completed', promptTexts: trailing });
-  return watch.counts;
+  return watch.compare();
 }
 
 describe('the watch over prompts', () => {
@@ -70,7 +71,65 @@ describe('the watch over prompts', () => {
     listeners[0]?.answered(said([1, 2], 'Hello.'));
     cut(next, listeners[1]);
     listeners[0]?.ended({ kind: 'completed', promptTexts: [] });
-    expect(watch.counts).toEqual({ compared: 0, wrong: 0, short: 0, unknown: 0 });
+    expect(watch.compare()).toEqual({ compared: 0, wrong: 0, short: 0, unknown: 0 });
+  });
+
+  it('leaves alone what the server cut and completed before it told why', () => {
+    const known = new KnownSounds();
+    reply(known, [[1, 2, 3, 4]], 'Hello.');
+    const { watch, listeners } = watchedLine(known);
+    watch.line.open(NOBODY);
+    watch.line.open(NOBODY);
+    listeners[0]?.answered(said([1, 2], 'Hello.'));
+    listeners[0]?.ended({ kind: 'completed', promptTexts: [] });
+    listeners[1]?.answered(said([], '', { kind: 'start_of_input', name: '', metadata: {} }));
+    expect(watch.compare()).toEqual({ compared: 0, wrong: 0, short: 0, unknown: 0 });
+  });
+
+  it('compares what was over before the caller came in between', () => {
+    const known = new KnownSounds();
+    reply(known, [[1, 2, 3, 4]], 'Hello.');
+    const { watch, listeners } = watchedLine(known);
+    watch.line.open(NOBODY);
+    listeners[0]?.answered(said([1, 2], 'Hello.'));
+    listeners[0]?.ended({ kind: 'completed', promptTexts: [] });
+    watch.line.open(NOBODY);
+    listeners[1]?.answered(said([], '', { kind: 'start_of_input', name: '', metadata: {} }));
+    expect(watch.compare()).toMatchObject({ compared: 1, short: 1 });
+  });
+
+  it.each<[string, Answer['type'], readonly string[]]>([
+    ['beside it', 'final', []],
+    ['in the trailers', 'final', ['You said']],
+    ['in the trailers of a stream', 'chunk', ['You said', '']],
+  ])('does not compare a reply of which one sound has no text: %s', (_, type, trailing) => {
+    const known = new KnownSounds();
+    for (const recording of [5, 6]) {
+      const { watch, listeners } = watchedLine(known);
+      watch.line.open(NOBODY);
+      const prompt = { uri: '', bargeIn: false };
+      const prompts = [
+        { ...prompt, text: trailing.length === 0 ? 'You said' : '', audio: Uint8Array.of(1, 2) },
+        { ...prompt, text: '', audio: Uint8Array.of(recording) },
+      ];
+      listeners[0]?.answered({ ...said([]), type, prompts });
+      listeners[0]?.ended({ kind: 'completed', promptTexts: trailing });
+      expect(watch.compare()).toEqual({ compared: 0, wrong: 0, short: 0, unknown: 1 });
+    }
+  });
+
+  it('compares the samples and not what a WAV says of itself, with what was heard before', () => {
+    const samples = Uint8Array.from({ length: 40 }, (_, index) => index);
+    const rehearsed = new KnownSounds();
+    reply(rehearsed, [[...mulawWav(samples)]], 'Hello.');
+    expect(rehearsed.all).toEqual([{ text: '["Hello."]', checksum: expect.any(Number) as number, bytes: 40 }]);
+    const known = new KnownSounds(rehearsed.all);
+    const streamed = mulawWavHeader(40);
+    // A server that writes before it knows how long the sound is.
+    new DataView(streamed.buffer).setUint32(4, 0xff_ff_ff_ff, true);
+    expect(reply(known, [[...streamed, ...samples]], 'Hello.')).toMatchObject({ compared: 1, wrong: 0, short: 0 });
+    expect(reply(known, [[...samples]], 'Hello.')).toMatchObject({ compared: 1, wrong: 0, short: 0 });
+    expect(reply(known, [[...mulawWav(samples.subarray(1))]], 'Hello.')).toMatchObject({ compared: 1, short: 1 });
   });
 
   it('does not compare what broke: that is a failure of its own', () => {
@@ -80,6 +139,6 @@ describe('the watch over prompts', () => {
     watch.line.open(NOBODY);
     listeners[0]?.answered(said([1], 'Hello.'));
     listeners[0]?.ended({ kind: 'broken', failure: { code: 'closed_early', message: 'gone' } });
-    expect(watch.counts.compared).toBe(0);
+    expect(watch.compare().compared).toBe(0);
   });
 });
