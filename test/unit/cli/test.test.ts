@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { scaledClock } from '../../../src/base/scaled-clock.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import type { CallSurroundings } from '../../../src/cli/call-surroundings.ts';
 import { testCommand } from '../../../src/cli/test.ts';
 import { EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
@@ -38,8 +38,7 @@ tests:
         expect: { heard: goodbye, ends: ended }
   - name: wants too much
     steps:
-      - say: hello
-        interrupt_after_ms: 100
+      - wait_ms: 100
     expect: { heard: a joke, not_clipped: true }
 `;
 
@@ -67,7 +66,7 @@ async function run(argv: readonly string[], onInterrupt: CallSurroundings['onInt
   const complaints: string[] = [];
   let code: number | undefined;
   const surroundings: CallSurroundings = {
-    ...{ clock: scaledClock(6), isColoured: false, onInterrupt },
+    ...{ clock: systemClock, isColoured: false, onInterrupt },
     openVoice: () =>
       Promise.resolve({
         speak: (text: string) => Promise.resolve(tone(text.length * 50)),
@@ -81,7 +80,9 @@ async function run(argv: readonly string[], onInterrupt: CallSurroundings['onInt
   const command = testCommand(surroundings).exitOverride();
   command.configureOutput({ writeErr: (text) => complaints.push(text), writeOut: (text) => printed.push(text) });
   try {
-    await command.parseAsync([path.join(folder, 'scenarios'), '--target', server.target, '--org', 'o-1', ...argv], { from: 'user' });
+    await command.parseAsync([path.join(folder, 'scenarios'), '--target', server.target, '--org', 'o-1', '--pace', '6', ...argv], {
+      from: 'user',
+    });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     code = error.exitCode;
