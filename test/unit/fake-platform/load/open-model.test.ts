@@ -142,6 +142,28 @@ describe('an open model', () => {
   });
 });
 
+describe('a load that breaks', () => {
+  it('says so, and does not wait for ever for the call that could not be held', async () => {
+    const clock = new FakeClock();
+    let calls = 0;
+    const generator = new Generator({
+      clock,
+      zeroMs: 0,
+      maxLive: 15,
+      arrivals: arrivalsOf({ kind: 'fixed', phases: [{ durationMs: 2000, fromPerSecond: 10, toPerSecond: 10 }], seed: 1, weights: [1] }),
+      hold: () => {
+        calls += 1;
+        return calls === 3 ? Promise.reject(new TypeError('no such scenario')) : Promise.resolve(facts());
+      },
+    });
+    const over = expect(generator.over).rejects.toThrow('no such scenario');
+    await clock.advanceAsync(2000);
+    await over;
+    expect(calls).toBe(3);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
 describe('a load that cannot keep its own pace', () => {
   it('counts a time in which it stood still by every frame that was due in it', () => {
     const clock = new FakeClock();
