@@ -121,8 +121,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const probes = Array.from({ length: Math.ceil(speech.length / PROBE_BYTES) }, (_, index) => ({
         audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
       }));
-      const rpc = call.open(MULAW_FORMAT);
-      await call.stream(rpc, probes, () => hasStart(rpc) || rpc.ending !== undefined);
+      const rpc = call.open(MULAW_FORMAT, ...probes);
       await rpc.until(() => hasStart(rpc) || hasPrompt(rpc) || rpc.ending !== undefined, PROBE_ANSWER_MS);
       // A bot may ask again once the line is closed without a word, and before that only when it has heard something.
       const isAnswered = hasPrompt(rpc);
@@ -130,6 +129,8 @@ export const SPEECH_CHECKS: readonly Check[] = [
       await rpc.settled(lab.suspect.timing.answerMs);
       if (hasStart(rpc) || isAnswered) lab.fail(`speech in pieces of ${String(PROBE_BYTES)} bytes was heard`);
       const broken = whyUnanswered(rpc);
+      // Seen on a busy machine: so many small messages were held up on the way until the RPC was cancelled.
+      if (broken !== undefined && rpc.ending === undefined) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       await call.end();
     },
