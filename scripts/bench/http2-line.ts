@@ -2,6 +2,7 @@
 // as the server under test could not load it. Keeps flow control in both directions; knows no message.
 import { once } from 'node:events';
 import net from 'node:net';
+import { MessageReader } from '../../src/fake-platform/load/grpc-framing.ts';
 
 const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8 } as const;
 const FLAG = { ack: 1, endStream: 1, endHeaders: 4, padded: 8 } as const;
@@ -28,9 +29,7 @@ export interface StreamListener {
 interface Stream {
   readonly listener: StreamListener;
   windowBytes: number;
-  /** The beginning of a message that is not complete. */
-  rest: Buffer[];
-  restBytes: number;
+  readonly reader: MessageReader;
 }
 
 /** A message ready to be sent on any stream: frame header, gRPC prefix and body. The body may be changed between two sends. */
@@ -97,7 +96,13 @@ export class Http2Line {
     const id = this.#nextStream;
     this.#nextStream += 2;
     this.#frame(TYPE.headers, FLAG.endHeaders, id, this.#headerBlock(id === 1));
-    this.#streams.set(id, { listener, windowBytes: this.#streamWindowBytes, rest: [], restBytes: 0 });
+    this.#streams.set(id, {
+      listener,
+      windowBytes: this.#streamWindowBytes,
+      reader: new MessageReader((message) => {
+        listener.message(message);
+      }),
+    });
     return id;
   }
 
@@ -231,20 +236,7 @@ export class Http2Line {
   }
 
   #takeData(id: number, payload: Buffer): void {
-    const stream = this.#streams.get(id);
-    if (stream === undefined) return;
-    stream.rest.push(payload);
-    stream.restBytes += payload.length;
-    if (stream.restBytes < 5) return;
-    let bytes = stream.rest.length === 1 ? payload : Buffer.concat(stream.rest);
-    while (bytes.length >= 5) {
-      const end = 5 + bytes.readUInt32BE(1);
-      if (bytes.length < end) break;
-      stream.listener.message(bytes.subarray(5, end));
-      bytes = bytes.subarray(end);
-    }
-    stream.rest = bytes.length === 0 ? [] : [bytes];
-    stream.restBytes = bytes.length;
+    this.#streams.get(id)?.reader.push(payload);
   }
 
   #ended(id: number, isWhole: boolean): void {
