@@ -1,6 +1,7 @@
 // What happened over time, stretch by stretch, for charts. A stretch is a second, or longer when the run is: a day must not
 // become a hundred thousand points.
 import type { CallFacts, WaitFact } from './call-facts.ts';
+import { Histogram } from './histogram.ts';
 import type { LoadResult, LoadSecond } from './load-result.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 
@@ -20,10 +21,12 @@ interface Stretch {
   started: number;
   finished: number;
   failed: number;
-  readonly firstAudio: number[];
-  readonly replies: number[];
+  /** Made with the first wait: most stretches of a quiet run have none, and a long one has many stretches. */
+  firstAudio: Histogram | undefined;
+  replies: Histogram | undefined;
   generatorCpu: number;
-  serverCpu: number | null;
+  /** The last look before it, or its first, and its last. */
+  server: { readonly from: ServerLook; to: ServerLook } | undefined;
   serverMb: number | null;
   serverSessions: number | null;
 }
@@ -51,7 +54,8 @@ export class SecondSeries {
 
   addWait({ kind, fromMs, waitedMs }: WaitFact): void {
     const stretch = this.#at(fromMs);
-    (kind === 'first_audio' ? stretch.firstAudio : stretch.replies).push(waitedMs);
+    if (kind === 'first_audio') (stretch.firstAudio ??= Histogram.coarse()).record(waitedMs);
+    else (stretch.replies ??= Histogram.coarse()).record(waitedMs);
   }
 
   addCall({ outcome }: CallFacts, atMs: number): void {
@@ -62,16 +66,16 @@ export class SecondSeries {
 
   addServer(look: ServerLook, before: ServerLook | undefined, atMs: number): void {
     const stretch = this.#at(atMs);
-    stretch.serverMb = look.residentBytes / MB;
+    stretch.serverMb = Math.max(look.residentBytes / MB, stretch.serverMb ?? 0);
     stretch.serverSessions = look.sessions ?? null;
-    if (before === undefined || look.lookedAtMs <= before.lookedAtMs) return;
-    const cpu = (look.cpuSeconds - before.cpuSeconds) / ((look.lookedAtMs - before.lookedAtMs) / 1000);
-    stretch.serverCpu = Math.max(0, cpu);
+    stretch.server ??= { from: before ?? look, to: look };
+    stretch.server.to = look;
   }
 
   get seconds(): readonly LoadSecond[] {
     return this.#stretches.map((stretch, index) => {
-      const { started, finished, failed, generatorCpu, serverCpu, serverMb, serverSessions } = stretch;
+      const { started, finished, failed, generatorCpu, serverMb, serverSessions } = stretch;
+      const serverCpu = serverCpuOf(stretch);
       const first = orderOf(stretch.firstAudio);
       const reply = orderOf(stretch.replies);
       return {
@@ -101,7 +105,7 @@ export class SecondSeries {
   /** What the server used; null when it did not say. */
   serverBetween(fromMs: number, toMs: number): LoadResult['server'] {
     const stretches = this.#between(fromMs, toMs);
-    const cpu = stretches.flatMap(({ serverCpu }) => serverCpu ?? []);
+    const cpu = stretches.flatMap((stretch) => serverCpuOf(stretch) ?? []);
     const memory = stretches.flatMap(({ serverMb }) => serverMb ?? []);
     if (cpu.length === 0) return null;
     return { cpuMean: sum(cpu) / cpu.length, cpuMax: Math.max(...cpu), memoryMaxMb: Math.max(0, ...memory) };
@@ -124,10 +128,10 @@ function emptyStretch(): Stretch {
     started: 0,
     finished: 0,
     failed: 0,
-    firstAudio: [],
-    replies: [],
+    firstAudio: undefined,
+    replies: undefined,
     generatorCpu: 0,
-    serverCpu: null,
+    server: undefined,
     serverMb: null,
     serverSessions: null,
   };
@@ -141,8 +145,14 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function orderOf(values: readonly number[]): Readonly<Record<'p50' | 'p99' | 'max', number | null>> {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (part: number): number | null => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null;
-  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+/** Part of one core, over all looks at the server in the stretch. */
+function serverCpuOf({ server }: Stretch): number | null {
+  if (server === undefined || server.to.lookedAtMs <= server.from.lookedAtMs) return null;
+  const { from, to } = server;
+  return Math.max(0, (to.cpuSeconds - from.cpuSeconds) / ((to.lookedAtMs - from.lookedAtMs) / 1000));
+}
+
+function orderOf(waits: Histogram | undefined): Readonly<Record<'p50' | 'p99' | 'max', number | null>> {
+  if (waits === undefined) return { p50: null, p99: null, max: null };
+  return { p50: waits.at(50), p99: waits.at(99), max: waits.at(100) };
 }

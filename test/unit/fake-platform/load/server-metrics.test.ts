@@ -53,4 +53,31 @@ describe('the course of a run', () => {
     expect(series.serverBetween(0, 10_000)).toEqual({ cpuMean: 0.5, cpuMax: 0.5, memoryMaxMb: 2 });
     expect(series.serverBetween(0, 1000)).toBeNull();
   });
+
+  it('takes all looks of a long stretch, and the most memory of them', () => {
+    const series = new SecondSeries(24 * 3_600_000);
+    const looks = [0, 1, 2, 3, 4].map((index) => ({
+      // Busy for the first half of the stretch only.
+      cpuSeconds: Math.min(index, 2) * 10,
+      residentBytes: (index === 1 ? 9 : 1) * 2 ** 20,
+      sessions: index,
+      lookedAtMs: index * 10_000,
+    }));
+    for (const [index, look] of looks.entries()) series.addServer(look, looks[index - 1], look.lookedAtMs);
+    expect(series.seconds).toMatchObject([{ serverCpu: 0.5, serverMb: 9, serverSessions: 4 }]);
+    expect(series.serverBetween(0, 72_000)).toEqual({ cpuMean: 0.5, cpuMax: 0.5, memoryMaxMb: 9 });
+  });
+
+  it('keeps the order of waits, and no more, however many there are', () => {
+    const series = new SecondSeries(10_000);
+    for (let wait = 1; wait <= 1000; wait += 1) series.addWait({ kind: 'first_audio', fromMs: 500, waitedMs: wait });
+    series.addWait({ kind: 'key_reply', fromMs: 1500, waitedMs: 40 });
+    const [first, second] = series.seconds;
+    // Known to two digits.
+    expect(Math.abs((first?.firstAudioP50 ?? 0) - 500)).toBeLessThan(10);
+    expect(Math.abs((first?.firstAudioP99 ?? 0) - 990)).toBeLessThan(15);
+    expect(Math.abs((first?.firstAudioMax ?? 0) - 1000)).toBeLessThan(15);
+    expect([first?.replyP50, second?.firstAudioMax]).toEqual([null, null]);
+    expect(Math.abs((second?.replyMax ?? 0) - 40)).toBeLessThan(1);
+  });
 });
