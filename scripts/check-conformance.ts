@@ -85,7 +85,7 @@ function tell(name: string, { passed, failed, notApplicable, finding, results }:
   const counts = `${String(passed)} passed, ${String(failed)} failed, ${String(notApplicable)} not applicable`;
   process.stderr.write(`${name}: ${finding === undefined ? counts : finding.message}\n`);
   for (const { verdict, rules, id, reason } of results)
-    if (verdict === 'fail') process.stderr.write(`  ${rules[0] ?? ''} ${id}: ${reason}\n`);
+    if (verdict === 'fail' || verdict === 'advice') process.stderr.write(`  ${rules[0] ?? ''} ${id}: ${reason}\n`);
 }
 
 /** Whether a whole server passed, and no check went without something to look at but the ones that are known for it. */
@@ -104,8 +104,9 @@ function isWhole(name: string, found: Conformance, expected: readonly string[]):
 async function isNamed(breach: Breach): Promise<boolean> {
   const found = await withIssuer((issuer) => examineBroken(breach, issuer));
   const { rule, check } = BREACHES[breach];
-  const failed = found.results.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
-  const named = found.brokenRules.length === 1 && found.brokenRules[0] === rule && failed.some((id) => id === check);
+  const failed = found.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'advice').map(({ id }) => id);
+  const rules = [...found.brokenRules, ...found.advisedRules];
+  const named = rules.length === 1 && rules[0] === rule && failed.some((id) => id === check);
   if (!named) tell(`broken server ${breach} should break ${rule} alone, and fail ${check}`, found);
   return named;
 }

@@ -8,11 +8,12 @@ import { groupOf } from './report-text.ts';
 
 const WORDS: Readonly<Record<Verdict, string>> = {
   fail: 'failed',
+  advice: 'advised',
   pass: 'passed',
   not_applicable: 'not applicable',
   undecided: 'undecided',
 };
-const ORDER: readonly Verdict[] = ['fail', 'undecided', 'pass', 'not_applicable'];
+const ORDER: readonly Verdict[] = ['fail', 'advice', 'undecided', 'pass', 'not_applicable'];
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8886; --bad: #c62828; --open: #b26a00; --good: #2e7d32; --dim: #777; }
@@ -21,7 +22,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.6rem; border-bottom: 1px solid var(--line); }
 td:first-child { white-space: nowrap; font-weight: 600; }
-.fail { color: var(--bad); } .pass { color: var(--good); } .not_applicable { color: var(--dim); } .undecided { color: var(--open); }
+.fail { color: var(--bad); } .pass { color: var(--good); } .not_applicable { color: var(--dim); } .undecided, .advice { color: var(--open); }
 pre { overflow-x: auto; padding: 0.6rem; border: 1px solid var(--line); border-radius: 4px; font-size: 0.85rem; }
 `;
 
@@ -70,7 +71,7 @@ ${rows.map((result) => row(result)).join('\n')}
 function row(result: CheckResult): string {
   const { id, rules, title, reason, exchanges, verdict, durationMs } = result;
   const proof = exchanges.map((lines) => `<pre>${escaped(lines.map(exchangeText).join('\n'))}</pre>`).join('');
-  const open = verdict === 'fail' || verdict === 'undecided' ? ' open' : '';
+  const open = verdict === 'fail' || verdict === 'advice' || verdict === 'undecided' ? ' open' : '';
   const details = proof === '' ? '' : `<details${open}><summary>Exchange (${String(durationMs)} ms)</summary>${proof}</details>`;
   const why = reason === '' ? '' : `<br><span class="${verdict}">${escaped(reason)}</span>`;
   return `<tr><td>${escaped(rules.join(', '))}</td><td><strong>${escaped(id)}</strong> – ${escaped(groupOf(result))}<br>${escaped(title)}${why}${details}</td></tr>`;

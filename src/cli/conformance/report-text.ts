@@ -10,7 +10,7 @@ type Colors = ReturnType<typeof pc.createColors>;
 
 /** Most lines of an exchange shown below a failure on a terminal; the reports have all of them. */
 const SHOWN_LINES = 14;
-const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', not_applicable: 'n/a', undecided: '????' };
+const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', advice: 'adv.', not_applicable: 'n/a', undecided: '????' };
 
 /** The checks without running any: id, rules and what each demands. */
 export function checkList(checks: readonly Check[]): string {
@@ -28,21 +28,22 @@ export function conformanceText(found: Conformance, colors: Colors): string {
     painted(lines[index] ?? '', result, colors),
   ]);
   const failures = results
-    .filter(({ verdict }) => verdict === 'fail' || verdict === 'undecided')
+    .filter(({ verdict }) => verdict === 'fail' || verdict === 'advice' || verdict === 'undecided')
     .flatMap((result) => ['', ...failureLines(result, colors)]);
   return [...blocks.slice(1), ...failures, '', ...named, verdictLine(found, colors)].join('\n');
 }
 
 /** The end of it in one line. */
 function verdictLine(
-  { ok, passed, failed, notApplicable, undecided, score, brokenRules, isInterrupted }: Conformance,
+  { ok, passed, failed, notApplicable, undecided, score, brokenRules, advisedRules, isInterrupted }: Conformance,
   colors: Colors,
 ): string {
   const points = score === undefined ? '' : `score ${String(passed)}/${String(passed + failed)} (${(score * 100).toFixed(0)} %), `;
   const word = verdictWord({ ok, isInterrupted, failed, passed }, colors);
   const open = undecided === 0 ? '' : `, ${String(undecided)} undecided`;
   const broken = brokenRules.length === 0 ? '' : `; broken: ${brokenRules.join(', ')}`;
-  return `${word}  ${points}${String(failed)} failed, ${String(notApplicable)} not applicable${open}${broken}`;
+  const advised = advisedRules.length === 0 ? '' : `; advice: ${advisedRules.join(', ')}`;
+  return `${word}  ${points}${String(failed)} failed, ${String(notApplicable)} not applicable${open}${broken}${advised}`;
 }
 
 function verdictWord(
@@ -81,7 +82,7 @@ export function groupOf(result: Pick<CheckResult, 'rules'> | undefined): string 
 function painted(line: string, { verdict }: CheckResult, colors: Colors): string {
   if (verdict === 'not_applicable') return colors.dim(line);
   const mark = MARKS[verdict];
-  const paint = { pass: colors.green, fail: colors.red, undecided: colors.yellow }[verdict];
+  const paint = { pass: colors.green, fail: colors.red, advice: colors.yellow, undecided: colors.yellow }[verdict];
   return paint(mark) + line.slice(mark.length);
 }
 

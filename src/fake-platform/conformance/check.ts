@@ -16,6 +16,8 @@ export interface Check {
   /** What the server does when it passes: a sentence. */
   readonly title: string;
   readonly needs: readonly Need[];
+  /** No source demands it: a server that does otherwise gets advice, which does not count. Default: it is demanded. */
+  readonly isRecommended?: true;
   /** Checks that touch what the server remembers of keys run alone, after all others. Default: beside others. */
   readonly phase?: 'last';
   /** Passes when it returns. @throws CheckOutcome otherwise, by {@link CheckLab.fail}, {@link CheckLab.skip} and {@link CheckLab.giveUp}. */

@@ -40,6 +40,8 @@ export interface Conformance {
   readonly score: number | undefined;
   /** Rules that were broken, each once. */
   readonly brokenRules: readonly string[];
+  /** Rules of checks that recommend something else, each once; they do not count. */
+  readonly advisedRules: readonly string[];
   readonly results: readonly CheckResult[];
 }
 
@@ -146,6 +148,7 @@ async function runCheck(check: Check, shared: Shared, options: RunOptions): Prom
     return kind === 'timeout' ? said('undecided', `the check was given up after ${String(checkMs / 1000)} s`) : said('pass', '');
   } catch (thrown) {
     if (thrown instanceof CheckOutcome) {
+      if (thrown.verdict === 'fail' && check.isRecommended === true && !lab.isOverloaded) return said('advice', thrown.message);
       if (thrown.verdict !== 'fail' || !lab.isOverloaded) return said(thrown.verdict, thrown.message);
       return said('undecided', `${thrown.message}; the server said that it has no room: try with fewer --jobs`);
     }
@@ -183,12 +186,16 @@ function notApplicable({ id, rules, title }: Check, reason: string): CheckResult
 function summary(results: readonly CheckResult[], finding: Failure | undefined, isInterrupted: boolean): Conformance {
   const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length;
   const [passed, failed, notApplicable, undecided] = [count('pass'), count('fail'), count('not_applicable'), count('undecided')];
-  const broken = results.filter(({ verdict }) => verdict === 'fail').flatMap(({ rules }) => rules.slice(0, 1));
+  const rulesOf = (verdict: Verdict): readonly string[] => {
+    const rules = results.filter((result) => result.verdict === verdict).flatMap((result) => result.rules.slice(0, 1));
+    return [...new Set(rules)].sort();
+  };
   return {
     ok: finding === undefined && failed === 0 && undecided === 0 && !isInterrupted,
     ...{ finding, isInterrupted, passed, failed, notApplicable, undecided, results },
     score: passed + failed === 0 ? undefined : passed / (passed + failed),
-    brokenRules: [...new Set(broken)].sort(),
+    brokenRules: rulesOf('fail'),
+    advisedRules: rulesOf('advice'),
   };
 }
 

@@ -1,7 +1,10 @@
 // What a check can say of a server. Knows no check.
 
-/** What a check said. `undecided`: it applies, and its end says nothing of the server, such as a limit of ours. */
-export type Verdict = 'pass' | 'fail' | 'not_applicable' | 'undecided';
+/**
+ * What a check said. `advice`: the server does otherwise than is recommended, and breaks no rule. `undecided`: the check
+ * applies, and its end says nothing of the server, such as a limit of ours.
+ */
+export type Verdict = 'pass' | 'fail' | 'advice' | 'not_applicable' | 'undecided';
 
 /** Ends a check before its end. Not an error: it carries a verdict from deep inside a check to its runner. */
 export class CheckOutcome extends Error {

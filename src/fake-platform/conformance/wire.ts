@@ -78,6 +78,9 @@ export class WireRpc {
     });
     // The status says the same.
     stream.on('error', () => undefined);
+    stream.on('finish', () => {
+      this.#look();
+    });
     stream.on('status', ({ code, details }: StatusObject) => {
       if (this.#isGivenUp) return;
       this.ending = { code, details: redact(details) };
@@ -167,6 +170,8 @@ export class WireRpc {
    * goes on answering without an end. What is still open then is cancelled, so that nothing is left behind.
    */
   async settled(limitMs: number): Promise<void> {
+    // What we have not sent yet nobody can answer: many small messages take their time on a busy machine.
+    if (this.#isHalfClosed) await this.until(() => this.ending !== undefined || this.#stream.writableFinished, MAX_ANSWERING_MS);
     const untilMs = this.#clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const leftMs = (): number => untilMs - this.#clock.monotonicMs();
     let known = -1;

@@ -115,6 +115,8 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
     id: 'clock-skew-allowed',
     rules: ['J-27'],
     title: 'A token that ended 20 s ago is let in: clocks may differ by up to 30 s.',
+    // A server may allow less (J-16).
+    isRecommended: true,
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const token = await signerOf(lab).sign({ claims: { exp: nowS(lab) - JUST_ENDED_S } });
@@ -185,6 +187,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
     id: 'admitted-call-not-cut',
     rules: ['J-04'],
     title: 'An RPC that was let in is not cut when its token ends.',
+    isRecommended: true,
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const { clock, organizationId, timing } = lab.suspect;

@@ -155,6 +155,7 @@ export const TURN_CHECKS: readonly Check[] = [
     id: 'start-may-come-again',
     rules: ['G-28'],
     title: 'SESSION_START may come again for a known call, which goes on.',
+    isRecommended: true,
     needs: ['call'],
     run: async (lab) => {
       await demandKeysWork(lab);

@@ -47,6 +47,13 @@ describe('the checks', () => {
     expect(found.results).toHaveLength(ids.length);
   });
 
+  it('advise where nothing demands: it does not count', async () => {
+    const checks = chooseChecks(CHECKS, [], ['start-may-come-again']);
+    const found = await examineReference({ breach: 'second_start_refused' }, { checks });
+    expect(found.results).toMatchObject([{ verdict: 'advice', reason: expect.stringContaining('ALREADY_EXISTS') as string }]);
+    expect(found).toMatchObject({ ok: true, failed: 0, score: undefined, brokenRules: [], advisedRules: ['G-28'] });
+  });
+
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     const found = await examine('grpc://127.0.0.1:1', { checks: QUICK });
     expect(found).toMatchObject({ ok: false, finding: { code: 'refused' }, results: [] });
