@@ -1,7 +1,6 @@
 // CPU and latency of two servers under the same paced calls: rounds in which one runs right after the other, so that whatever
 // else the machine does meets both.
 import { setTimeout as pause } from 'node:timers/promises';
-import { MAX_CPU, MAX_LATENESS_MS } from '../../src/fake-platform/load/saturation.ts';
 import { Load, type WindowResult } from './load.ts';
 import { median, percentile } from './figures.ts';
 import { AGENT_ID, type Ground, type Target } from './servers.ts';
@@ -38,6 +37,9 @@ export interface Round {
 
 /** Calls that share one connection. */
 const CALLS_PER_CONNECTION = 100;
+/** A load beyond these measures itself. */
+const MAX_CPU = 0.85;
+const MAX_LATENESS_MS = 5;
 /** A round that does not count is repeated this often. */
 const REPETITIONS = 2;
 /** Length of a turn: calls begin their first one spread over it. */

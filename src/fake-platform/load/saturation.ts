@@ -16,12 +16,12 @@ export interface WorkerLoad {
 }
 
 /** Beyond this part of a core a process has no room for the work that comes in bursts, and queues it. */
-export const MAX_CPU = 0.85;
+const MAX_CPU = 0.85;
 /**
  * Most that the 99th percentile may be late, ms. A quarter of the 20 ms between two frames: below it, a frame is never taken
  * for the next one, and the percentiles of a server that answers within tens of ms are still its own.
  */
-export const MAX_LATENESS_MS = 5;
+const MAX_LATENESS_MS = 5;
 
 /** A worker that stood still for longer is told of, ms: in a run of minutes no percentile shows a single time. */
 const MAX_STALL_MS = 50;
