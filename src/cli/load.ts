@@ -158,7 +158,7 @@ function capacityText({ capacity, held, interrupted }: MeasuredCapacity, { task 
   const conditions = task.kind === 'capacity' ? task.criteria.map(criterionText).join(', ') : '';
   const lines: string[] = [];
   if (interrupted) lines.push(`broken off: ${String(calls)} calls at once held (${conditions})`);
-  else if (calls === 0) lines.push(`not even ${String(failedAt ?? 0)} calls at once hold (${conditions})`);
+  else if (calls === 0 && limit !== 'load') lines.push(`not even ${String(failedAt ?? 0)} calls at once hold (${conditions})`);
   else if (limit === 'load') {
     lines.push(`at least ${String(calls)} calls at once hold (${conditions}); with ${String(failedAt ?? 0)} the load itself was too slow,`);
     lines.push('so nothing is known of the server beyond: use more workers or another machine');
