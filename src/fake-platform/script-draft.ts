@@ -1,7 +1,7 @@
 // The caller's script as a command line says it, option by option, and the way to ready steps. Knows the words of the
 // options; reads no file and speaks no text itself.
 import { parseJson, type JsonObject } from '../base/json.ts';
-import { unsendable } from './free-data.ts';
+import { unsendable } from './sendable.ts';
 import { keysOf } from './key.ts';
 import { recordingReader, type RecordingTools } from './recorded-sound.ts';
 import type { Step } from './script.ts';

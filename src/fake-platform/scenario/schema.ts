@@ -2,7 +2,7 @@
 // accepted, of the types, and of docs/scenario.schema.json.
 import { z } from 'zod';
 import { MAX_DELAY_MS, MAX_PAUSE_MS, MIN_READ_RATE, type LineConditions } from '../conditions/line-conditions.ts';
-import { unsendable } from '../free-data.ts';
+import { unsendable } from '../sendable.ts';
 import { CALL_EXPECTATIONS, STEP_EXPECTATIONS, WELCOME_EXPECTATIONS } from './expectation-fields.ts';
 import { fields, milliseconds, words } from './fields.ts';
 
