@@ -32,7 +32,9 @@ interface Server {
 
 async function startServer(configFile: string, running: Set<ChildProcess>): Promise<Server> {
   const startedAtMs = performance.now();
-  const child = spawn(process.execPath, [builtMain(), 'serve', '--json', `--config=${configFile}`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [builtMain(), 'serve', '--json', `--config=${configFile}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   running.add(child);
   child.once('exit', () => running.delete(child));
   for await (const line of createInterface({ input: child.stdout })) {

@@ -46,7 +46,8 @@ const MAX_PLAYBACK_MS = 45_000;
 /** What a platform needs for one character of a prompt without audio, and for all of it, ms. */
 const [CHARACTER_MS, MAX_TEXT_MS] = [60, 20_000];
 /** Silence before speech, and after it when the server asks for no other time, ms of audio. */
-export const [LEAD_MS, TAIL_MS] = [400, 6000];
+export const LEAD_MS = 400;
+const TAIL_MS = 6000;
 /** Longest silence after speech, and what a server needs beyond the silence that it waits for itself, ms of audio. */
 const [MAX_TAIL_MS, TAIL_MARGIN_MS] = [30_000, 3000];
 /** Between two batches of frames, ms of real time. */

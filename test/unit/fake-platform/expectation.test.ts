@@ -5,7 +5,18 @@ import { parseExpectation } from '../../../src/fake-platform/expectation.ts';
 import type { Reply } from '../../../src/fake-platform/turn.ts';
 
 function reply(latencyMs: number | undefined): Reply {
-  return { turn: 1, kind: 'dtmf', latencyMs, atMs: 0, prompts: 1, audioMs: 100, maxGapMs: 0, texts: [], isInterrupted: false, wasHeard: true };
+  return {
+    turn: 1,
+    kind: 'dtmf',
+    latencyMs,
+    atMs: 0,
+    prompts: 1,
+    audioMs: 100,
+    maxGapMs: 0,
+    texts: [],
+    isInterrupted: false,
+    wasHeard: true,
+  };
 }
 
 const call: Expectable = {

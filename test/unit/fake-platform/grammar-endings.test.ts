@@ -61,17 +61,20 @@ describe('the end of a call', () => {
     expect(call.clock.pendingTimers).toBe(0);
   });
 
-  it.each([{ script: [] }, { script: [{ kind: 'hang_up' } as const] }, { script: [say(300)] }])('G-76 hears the farewell out when it was about to act (%#)', async ({ script }) => {
-    const call = welcomed({ script });
-    call.clock.advance(1000 + REACTION_MS / 2);
-    call.turn(2).answer({ prompts: [prompt(2000)], ...event('session_end') });
-    call.turn(2).complete();
-    call.clock.advance(2000);
-    const result = await call.over;
-    expect(result).toMatchObject({ ok: true, outcome: 'ended', durationMs: 3000 + REACTION_MS / 2, steps: [] });
-    expect(call.turns).toHaveLength(2);
-    expect(call.clock.pendingTimers).toBe(0);
-  });
+  it.each([{ script: [] }, { script: [{ kind: 'hang_up' } as const] }, { script: [say(300)] }])(
+    'G-76 hears the farewell out when it was about to act (%#)',
+    async ({ script }) => {
+      const call = welcomed({ script });
+      call.clock.advance(1000 + REACTION_MS / 2);
+      call.turn(2).answer({ prompts: [prompt(2000)], ...event('session_end') });
+      call.turn(2).complete();
+      call.clock.advance(2000);
+      const result = await call.over;
+      expect(result).toMatchObject({ ok: true, outcome: 'ended', durationMs: 3000 + REACTION_MS / 2, steps: [] });
+      expect(call.turns).toHaveLength(2);
+      expect(call.clock.pendingTimers).toBe(0);
+    },
+  );
 
   it('waits for prompts that play before a late terminal event (G-7A)', async () => {
     const call = new FakeCall({ limits: { answerMs: 3000 } });

@@ -48,7 +48,7 @@ it.each([
   [['--org', 'o'], 'name the target'],
   [['grpc://127.0.0.1:1'], '--org'],
   [['--list', '--check', 'no-such-check'], 'no check has this rule or id: no-such-check'],
-  [['--list', '--rule', 'G-01', '--rule', `G-${'99'}`], 'no check has this rule or id: G-99'],
+  [['--list', '--rule', 'G-01', '--rule', 'X-01'], 'no check has this rule or id: X-01'],
   [['--list', '--rule', 'G-91'], 'G-91 has no check. It takes a reply larger'],
   [['grpc://127.0.0.1:1', '--org', 'o', '--answer-seconds', '9999'], 'Give a whole number from 1 to 60'],
   [['grpc://127.0.0.1:1', '--org', 'o', '--pace', '9999'], 'Give a number from 1 to 50'],
