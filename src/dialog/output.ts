@@ -21,6 +21,8 @@ export interface SpokenPrompt {
   readonly bargeIn: boolean;
   /** What was heard of it before `audio` begins, ms; only on a prompt that goes on after it was cut. */
   readonly skippedMs?: number;
+  /** A further piece of the prompt before it, whose text went with the first piece. */
+  readonly goesOn?: true;
 }
 
 /** How the prompts of a call travel; chosen when the call starts and never changed (G-40). */

@@ -191,7 +191,8 @@ export class ReplyWriter {
     for (let audio = await pieces.next(); audio !== undefined && isWanted(unwanted); audio = await pieces.next()) {
       playback.extended(audio, clock.monotonicMs());
       // Its text went with the first piece.
-      if (!turn.write({ kind: 'prompt', prompt: { audio, text: '', bargeIn: spoken.bargeIn } })) await this.#drained(unwanted);
+      if (!turn.write({ kind: 'prompt', prompt: { audio, text: undefined, bargeIn: spoken.bargeIn, goesOn: true } }))
+        await this.#drained(unwanted);
     }
   }
 

@@ -250,9 +250,9 @@ class CallerStream implements TurnSink {
 
   #remember(output: Output): void {
     const prompts = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
-    for (const { audio, text, skippedMs } of prompts) {
-      // A further piece of something spoken. A recording, or the rest of what was cut, has no text of its own, which is told.
-      if (audio === undefined || text === '') continue;
+    for (const { audio, text, skippedMs, goesOn } of prompts) {
+      if (audio === undefined || goesOn === true) continue;
+      // A recording, or the rest of what was cut, has no text of its own, which is told.
       this.#texts.push(skippedMs === undefined ? (text ?? '') : '');
     }
   }
