@@ -1,8 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { readScenarios, type Place } from '../../../../src/fake-platform/scenario/read.ts';
 import { scenarioJsonSchema } from '../../../../src/fake-platform/scenario/schema.ts';
@@ -210,6 +211,25 @@ describe('files of scenarios', () => {
     for (const pair of ['"interrupt_after_ms","interrupt_at"', '"interrupt_at","stay_silent"', '"interrupt_after_ms","stay_silent"'])
       expect(text).toContain(`{"not":{"required":[${pair}]}}`);
     expect(text).toContain('"oneOf":[{"required":["say"]},{"required":["wav"]}');
+  });
+
+  it.each<readonly [boolean, string]>([
+    [true, SAMPLE],
+    [true, oneTest('steps: [{ press: "12#" }, { say: hello, interrupt_after_ms: 300 }, { hang_up: true }]')],
+    [false, oneTest('agnet: x')],
+    [false, oneTest('steps: [{ press: "12x" }]')],
+    [false, oneTest('steps: [{ say: hello, wav: hello.wav }]')],
+    [false, oneTest('steps: [{ press: "1", interrupt_after_ms: 300, interrupt_at: menu }]')],
+    [false, oneTest('steps: [{ wait_ms: -1 }]')],
+    [false, oneTest('line: { jitter_ms: 5000 }')],
+    [false, oneTest('line: { slow_reader: { bytes_per_second: 10 } }')],
+    [false, oneTest('pace: 200')],
+    [false, oneTest('expect: { ends: never }')],
+    [false, 'tests: []'],
+    [false, 'testz: [{ name: one }]'],
+  ])('are judged %s alike by the schema and by the command: %s', (isFine, text) => {
+    const validate = new Ajv2020({ strict: false }).compile(scenarioJsonSchema());
+    expect([validate(parse(text)), problemsOf(text).length === 0], JSON.stringify(validate.errors)).toEqual([isFine, isFine]);
   });
 
   it('have a page that names every field, and whose example is one', () => {
