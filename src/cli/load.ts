@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { criterionText, CRITERIA_HELP, type Judged } from '../fake-platform/load/criteria.ts';
 import { readLoadResult, type LoadResult } from '../fake-platform/load/load-result.ts';
+import type { LoadProgress } from '../fake-platform/load/load-run.ts';
 import { isFileError } from './call-surroundings.ts';
 import { TARGET_FORMS } from './call-access.ts';
 import { EXIT } from './failure.ts';
@@ -12,9 +13,10 @@ import { understand, withLoadOptions, type LoadFlags, type LoadWish } from './lo
 import { loadSurroundings, type LoadSurroundings } from './load/load-surroundings.ts';
 import { measure, type Measured } from './load/measure.ts';
 import { MIX_HELP } from './load/mix.ts';
-import { progressView } from './load/progress.ts';
+import { clockText, progressText } from './load/progress.ts';
 import { reportPage } from './load/report-page.ts';
 import { judgedLine, resultText } from './load/result-table.ts';
+import { progressView } from './progress-view.ts';
 import { alignedRows } from './table.ts';
 
 const EXAMPLES = `
@@ -59,13 +61,17 @@ async function runCommand(command: Command, target: string, flags: LoadFlags, su
   const forget = surroundings.onInterrupt(() => {
     stop.abort();
   });
-  const view = progressView(surroundings.progress, surroundings.complain);
+  const view = progressView(surroundings, clockText);
+  const progress = (now: LoadProgress): void => {
+    view.show(Math.min(now.lengthMs, Math.max(0, now.elapsedMs)), now.lengthMs, progressText(now));
+  };
   const say = (line: string): void => {
+    // Each try of a search begins anew.
     view.stop();
     surroundings.complain(line);
   };
   try {
-    const measured = await measure(wish, surroundings, { say, progress: view.show.bind(view) }, stop.signal).catch(misused);
+    const measured = await measure(wish, surroundings, { say, progress }, stop.signal).catch(misused);
     view.stop();
     show(measured, wish, flags, surroundings);
     const isWritten = await write(measured, flags, surroundings);

@@ -20,18 +20,25 @@ export interface ProgressSurroundings extends Pick<CallSurroundings, 'clock' | '
   readonly progress?: NodeJS.WritableStream | undefined;
 }
 
-/** A bar where there is a terminal, which is gone at the end, else lines. */
-export function progressView({ progress, clock, complain }: ProgressSurroundings): ProgressView {
-  return progress === undefined ? plainLines(clock, complain) : new Bar(progress, complain);
+/**
+ * A bar where there is a terminal, which is gone at the end, else lines.
+ *
+ * @param amount - how `done` and `total` are written; default the numbers.
+ */
+export function progressView(
+  { progress, clock, complain }: ProgressSurroundings,
+  amount: (value: number) => string = String,
+): ProgressView {
+  return progress === undefined ? plainLines(clock, complain, amount) : new Bar(progress, complain, amount);
 }
 
-function plainLines(clock: CallSurroundings['clock'], complain: (line: string) => void): ProgressView {
+function plainLines(clock: CallSurroundings['clock'], complain: (line: string) => void, amount: (value: number) => string): ProgressView {
   let nextMs = clock.monotonicMs() + LINE_EVERY_MS;
   return {
     show: (done, total, text) => {
       if (clock.monotonicMs() < nextMs) return;
       nextMs = clock.monotonicMs() + LINE_EVERY_MS;
-      complain(`${String(done)} of ${String(total)} ${text}`);
+      complain(`${amount(done)} of ${amount(total)} ${text}`);
     },
     say: complain,
     stop: () => undefined,
@@ -41,17 +48,20 @@ function plainLines(clock: CallSurroundings['clock'], complain: (line: string) =
 class Bar implements ProgressView {
   readonly #bar: SingleBar;
   readonly #complain: (line: string) => void;
+  readonly #amount: (value: number) => string;
   #shown: readonly [done: number, total: number, text: string] | undefined;
 
-  constructor(stream: NodeJS.WritableStream, complain: (line: string) => void) {
+  constructor(stream: NodeJS.WritableStream, complain: (line: string) => void, amount: (value: number) => string) {
     this.#complain = complain;
-    const format = '{bar} {value} of {total} {text}';
+    this.#amount = amount;
+    const format = '{bar} {at} of {whole} {text}';
     this.#bar = new SingleBar({ format, stream, barsize: 16, hideCursor: true, clearOnComplete: true }, Presets.shades_classic);
   }
 
   show(done: number, total: number, text: string): void {
-    if (this.#shown === undefined) this.#bar.start(total, done, { text });
-    else this.#bar.update(done, { text });
+    const payload = { at: this.#amount(done), whole: this.#amount(total), text };
+    if (this.#shown === undefined) this.#bar.start(total, done, payload);
+    else this.#bar.update(done, payload);
     this.#shown = [done, total, text];
   }
 

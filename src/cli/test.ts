@@ -14,7 +14,7 @@ import { isFileError, processSurroundings, readBounded, type CallSurroundings } 
 import { EXIT } from './failure.ts';
 import { misuseOf } from './misuse.ts';
 import { paceOf, wholeNumber } from './option-values.ts';
-import { progressBar, progressLines } from './scenarios/progress.ts';
+import { progressView } from './progress-view.ts';
 import { Recordings } from './scenarios/recordings.ts';
 import { findTests, readyTests } from './scenarios/scenario-files.ts';
 
@@ -99,7 +99,7 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
     stop.abort();
   });
   const recordings = new Recordings({ failures: flags.recordFailures, all: flags.recordAll }, tests);
-  const progress = terminal === undefined ? progressLines(clock, complain) : progressBar(terminal);
+  const view = progressView(surroundings);
   const startMs = clock.monotonicMs();
   const keepsSound = (flags.recordFailures ?? flags.recordAll) !== undefined;
   const unwritten: string[] = [];
@@ -113,11 +113,11 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
         // A bar and lines would draw over each other.
         else if (terminal === undefined) print(resultLine(result, isColoured));
       },
-      onProgress: (now) => {
-        progress.show(now);
+      onProgress: ({ done, total, failed, running }) => {
+        view.show(done, total, `tests, ${String(failed)} failed, ${String(running)} calls now`);
       },
     });
-    progress.end();
+    view.stop();
     const durationMs = clock.monotonicMs() - startMs;
     if (json) print(JSON.stringify({ summary: summaryData(results, durationMs) }));
     else printResults(results, durationMs, terminal !== undefined, surroundings);
@@ -126,7 +126,7 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
     for (const message of new Set(unwritten)) complain(`not everything could be written: ${message}`);
     surroundings.setExitCode(exitCode(results, stop.signal.aborted, unwritten.length > 0));
   } finally {
-    progress.end();
+    view.stop();
     forget();
   }
 }

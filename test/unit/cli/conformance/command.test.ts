@@ -2,13 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { PassThrough } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import type { CallSurroundings } from '../../../../src/cli/call-surroundings.ts';
 import { conformanceCommand } from '../../../../src/cli/conformance.ts';
-import { progressView } from '../../../../src/cli/progress-view.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
 import { platformPort } from '../../../../src/cli/conformance/platform-signer.ts';
 import { startReferenceServer } from '../../../fixtures/broken-servers/reference-server.ts';
 
@@ -96,38 +93,6 @@ it('ends with code 0 where nothing applied, and says so', async () => {
   const { code, out } = await run(server.target, '--org', 'o', '--wav', WAV, '--check', 'expired-refused');
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('nothing applied  0 failed, 1 not applicable') as string });
   expect(out).toContain('the server takes calls without a token, and none was given');
-});
-
-it('draws a bar on a terminal, above which failures stay', () => {
-  const drawn: string[] = [];
-  const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
-  terminal.on('data', (part: Buffer) => drawn.push(part.toString()));
-  const said: string[] = [];
-  const view = progressView({
-    progress: terminal,
-    clock: systemClock,
-    complain: (line) => said.push(line),
-  });
-  view.show(1, 4, 'checks, 0 failed');
-  view.say('FAIL one: because');
-  view.show(4, 4, 'checks, 1 failed');
-  view.stop();
-  expect(said).toEqual(['FAIL one: because']);
-  expect(drawn.join('')).toContain('1 of 4 checks, 0 failed');
-  expect(drawn.join('')).toContain('4 of 4 checks, 1 failed');
-});
-
-it('says now and then how far it is where there is no terminal', () => {
-  const clock = new FakeClock();
-  const said: string[] = [];
-  const view = progressView({ clock, complain: (line) => said.push(line) });
-  view.show(1, 4, 'checks');
-  clock.advance(10_000);
-  view.show(2, 4, 'checks');
-  view.show(3, 4, 'checks');
-  view.say('FAIL one: because');
-  view.stop();
-  expect(said).toEqual(['2 of 4 checks', 'FAIL one: because']);
 });
 
 it('takes the address of a platform of this machine only', () => {
