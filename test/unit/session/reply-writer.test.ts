@@ -156,15 +156,16 @@ describe('what counts as heard', () => {
     expect(playback.heard(clock.monotonicMs()).complete).toBe(false);
   });
 
-  it('goes on with a reply that was cut', async () => {
+  it('goes on with a reply that was cut, with what had been heard of it', async () => {
     const { clock, writer, playback, sink } = writing();
-    playback.queued({ audio: { mulaw: new Uint8Array(8000), durationMs: 1000 }, text: 'one two', bargeIn: true }, 0);
-    clock.advance(600);
-    await writer.resume(playback.cut(600));
-    expect(sink.texts).toEqual(['one two']);
+    const sound = { mulaw: new Uint8Array(8000), durationMs: 1000 };
+    for (const words of ['one', 'two']) playback.queued({ audio: sound, text: words, bargeIn: true }, 0);
+    clock.advance(1600);
+    await writer.resume(playback.cut(1600));
+    expect(sink.texts).toEqual(['two']);
     await writer.finish([], LISTEN, false);
     clock.advance(800);
-    expect(playback.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 1000, text: 'one two' });
+    expect(playback.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 2000, text: 'one two' });
   });
 
   it.each([
