@@ -5,7 +5,7 @@ import { Turn, type TurnHost, type TurnInput } from '../../src/session/turn.ts';
 import { MemorySink } from './memory-transport.ts';
 
 /** Keeps every request as `name detail`, in order; messages that merely arrive are left out. */
-export class NotingHost implements TurnHost {
+class NotingHost implements TurnHost {
   readonly mode = 'chunk';
   readonly asked: string[] = [];
 
@@ -58,7 +58,7 @@ export class NotingHost implements TurnHost {
 export interface LoneTurn {
   readonly turn: Turn;
   readonly sink: MemorySink;
-  /** See {@link NotingHost.asked}. */
+  /** What it asked of its host: see `NotingHost`. */
   readonly asked: string[];
 }
 
