@@ -59,8 +59,8 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
-      if (recognized === 'no_words' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
-      const text = typeof recognized === 'string' ? undefined : recognized.text;
+      if (recognized.isWordless === true && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
+      const { text } = recognized;
       const digits = text !== undefined && wantsDigits(record) ? spokenDigits(text) : undefined;
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
       return { type: 'speech_input', utterance: act.utterance, text, heard };
@@ -73,29 +73,35 @@ export function wantsDigits({ listen }: Pick<SessionRecord, 'listen'>): boolean 
   return listen.digits !== undefined && listen.accept !== 'keys';
 }
 
-type Recognized = { readonly text: string } | 'no_words' | 'not_asked' | 'failed';
+/** Empty when no recognizer was asked or it failed: then nobody knows what was said. */
+interface Recognized {
+  readonly text?: string;
+  /** The recognizer listened and found no words. */
+  readonly isWordless?: true;
+}
 
 async function recognize(
   utterance: Utterance,
   begun: RunningRecognition | undefined,
   { parts, session, turn, signal }: InputContext,
 ): Promise<Recognized> {
-  if (parts.recognizer === undefined) return 'not_asked';
+  if (parts.recognizer === undefined) return {};
   try {
     const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
-    return text === undefined || text.trim() === '' ? 'no_words' : { text };
+    return text === undefined || text.trim() === '' ? { isWordless: true } : { text };
   } catch (thrown) {
     // It was told to stop: the turn is over, and nothing has failed.
-    if (signal.aborted) return 'failed';
+    if (signal.aborted) return {};
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
     const error = toAppError(thrown, 'recognition_failed');
     parts.log.warn({ ...logIds(session.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
-    return 'failed';
+    return {};
   }
 }
 
 // G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.
 function withoutTerminator(digits: string, { record, parts }: InputContext): string {
   const terminator = record.listen.terminator ?? parts.settings.listen.terminator;
-  return terminator !== 'none' && digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
+  // No digits end with the word "none".
+  return digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
 }

@@ -47,7 +47,7 @@ export class EarlyRecognition {
           work.abort('superseded');
         };
         if (signal.aborted) stop();
-        signal.addEventListener('abort', stop, { once: true });
+        signal.addEventListener('abort', stop);
         try {
           return await text;
         } finally {

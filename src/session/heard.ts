@@ -97,16 +97,14 @@ export class Playback {
 
   /** True while a prompt is being heard that may not be cut (G-37, G-51). */
   isProtected(nowMs: number): boolean {
-    for (const { prompt, startMs, endMs } of this.#played) {
-      if (nowMs >= startMs && nowMs < endMs) return !prompt.bargeIn;
-    }
+    // Nothing begins later than what is before it ends, so the first that is not over is the one that is heard.
+    for (const { prompt, endMs } of this.#played) if (nowMs < endMs) return !prompt.bargeIn;
     return false;
   }
 
   /** What was heard of the last reply by `nowMs`, or by the moment it was cut. */
   heard(nowMs: number): Heard {
     if (this.#cutHeard !== undefined) return this.#cutHeard;
-    if (this.#played.length === 0) return this.#isWhole ? NOTHING_SAID : { ...NOTHING_SAID, complete: false };
     let { ms } = this.#before;
     let complete = this.#isWhole;
     const texts = [this.#before.text];
@@ -145,14 +143,9 @@ function heardOf({ prompt, pieces }: Played, nowMs: number): number {
 function restOf(played: Played, nowMs: number): SpokenPrompt {
   const { prompt, pieces } = played;
   const skipMs = Math.max(0, heardOf(played, nowMs) - (prompt.skippedMs ?? 0) - REPEATED_MS);
-  let skipBytes = skipMs * BYTES_PER_MS;
-  if (skipBytes === 0 && pieces.length <= 1) return prompt;
-  const left: Uint8Array[] = [];
-  for (const { audio } of pieces) {
-    if (skipBytes < audio.mulaw.length) left.push(audio.mulaw.subarray(Math.floor(skipBytes)));
-    skipBytes = Math.max(0, skipBytes - audio.mulaw.length);
-  }
-  const mulaw = left.length === 1 ? (left[0] ?? new Uint8Array(0)) : Buffer.concat(left);
+  // The same object, so that a transport finds what it has encoded of it.
+  if (skipMs === 0 && pieces.length <= 1) return prompt;
+  const mulaw = Buffer.concat(pieces.map(({ audio }) => audio.mulaw)).subarray(Math.floor(skipMs * BYTES_PER_MS));
   return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };
 }
 

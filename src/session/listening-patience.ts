@@ -10,6 +10,6 @@ import type { EngineSettings } from './settings.ts';
 export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, patience }: EngineSettings): Partial<SpeechPatience> {
   const usual = { ...patience, ...bot.speech };
   // Somebody who reads out digits looks at the next group in between.
-  const isReading = wantsDigits({ listen }) && (listen.digits ?? 0) > 1 && digitSilenceMs > usual.endSilenceMs + usual.resumeGraceMs;
+  const isReading = wantsDigits({ listen }) && (listen.digits ?? 0) > 1;
   return { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, usual) : {}), ...listen.speech };
 }

@@ -130,7 +130,6 @@ export class ReplyWriter {
     if (!unwanted.aborted) this.#begin();
     for (const prompt of kept) playback.queued(prompt, clock.monotonicMs());
     if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
-    turn.holdsFloor = false;
     // Nothing follows, so nobody waits until the client has read it.
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn: this.#lastBargeIn && !isTerminal });
     // A wire that holds too much refuses even this.

@@ -23,7 +23,7 @@ const REPEATS: ReadonlyMap<string, number> = new Map([
 export function spokenDigits(text: string): string | undefined {
   let digits = '';
   let repeat = 1;
-  for (const word of text.toLowerCase().split(/[\s.,;:!?()–-]+/u)) {
+  for (const word of text.toLowerCase().split(/[\s.,;:!?()–-]/u)) {
     if (word === '') continue;
     const times = REPEATS.get(word);
     if (times !== undefined && repeat === 1) {

@@ -69,7 +69,7 @@ export class Turn {
   readonly #wanted: LinkedAbort = linkAbort();
   #state: TurnState = 'waiting';
   /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
-  #takesAudio = turnAction('waiting', 'audio') === 'listen';
+  #takesAudio = true;
   #isUnheardWelcome = false;
   #hasRefused = false;
 
@@ -142,7 +142,7 @@ export class Turn {
         this.#host.inputComplete(this, { kind: 'speech', utterance: this.#host.takeUtterance() });
         return;
       default:
-        return;
+      // Nothing to do.
     }
   }
 
@@ -156,14 +156,14 @@ export class Turn {
         this.finish('nothing_said');
         return;
       default:
-        return;
+      // Nothing to do.
     }
   }
 
   /** The wire is gone: nothing can be written any more (G-16). */
-  abort(reason: AbortReason): void {
+  abort(reason: Exclude<AbortReason, 'barge_in'>): void {
     if (this.#state === 'done') return;
-    this.#close(reason === 'barge_in' ? 'interrupted' : reason, reason);
+    this.#close(reason, reason);
   }
 
   /**
@@ -255,7 +255,7 @@ export class Turn {
         this.#hasRefused = true;
         return;
       default:
-        return;
+      // Nothing to do.
     }
   }
 

@@ -84,6 +84,11 @@ describe('a prompt that is still being made', () => {
     expect(lengths(sink)).toEqual([200, 400, 'After.'.length * 10]);
     // Whoever reads along must not read it twice.
     expect(sink.texts).toEqual([STREAMED, undefined, 'After.']);
+    expect(sink.outputs.flatMap((output) => (output.kind === 'prompt' ? [output.prompt.goesOn] : []))).toEqual([
+      undefined,
+      true,
+      undefined,
+    ]);
     expect(pieces.isClosed).toBe(true);
   });
 

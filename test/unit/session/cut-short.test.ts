@@ -1,0 +1,100 @@
+// What acting callers cut short, and what is remembered of it: over open turns and a playback clock without a session.
+import { describe, expect, it } from 'vitest';
+import type { SpokenPrompt } from '../../../src/dialog/output.ts';
+import { Playback } from '../../../src/session/heard.ts';
+import { Interruption } from '../../../src/session/interruption.ts';
+import { OpenTurns } from '../../../src/session/open-turns.ts';
+import { answeringTurn, hearingTurn, loneTurn, type LoneTurn } from '../../support/lone-turn.ts';
+
+const SOUND = { mulaw: new Uint8Array(8000), durationMs: 1000 };
+const STORY: SpokenPrompt = { audio: SOUND, text: 'Once upon a time', bargeIn: true };
+
+/** Open turns over a prompt that plays from 0 to 1000 ms. */
+function playing(turns: readonly LoneTurn[], prompt = STORY) {
+  const open = new OpenTurns();
+  for (const { turn } of turns) open.add(turn);
+  const playback = new Playback();
+  playback.begin(0);
+  playback.queued(prompt, 0);
+  return { playback, open, interruption: new Interruption(open, playback) };
+}
+
+/** A turn that is being answered and has or has not said something. */
+function replying(number: number, hasSpoken: boolean): LoneTurn {
+  const lone = answeringTurn(number);
+  if (hasSpoken) lone.turn.write({ kind: 'prompt', prompt: { ...STORY, audio: SOUND } });
+  return lone;
+}
+
+describe('what speech has cut', () => {
+  it('can go on after the input of its turn, once, and for no other turn', () => {
+    const [speaking, other] = [hearingTurn(1), loneTurn([], 2)];
+    const { interruption } = playing([speaking, other]);
+    expect(interruption.by('speech', speaking.turn, speaking.turn, 400)).toBe(true);
+    expect(interruption.takeCut(speaking.turn)?.rest[0]?.text).toBe(STORY.text);
+    expect(interruption.takeCut(speaking.turn)).toBeUndefined();
+    const again = playing([speaking, other]).interruption;
+    again.by('speech', speaking.turn, speaking.turn, 400);
+    expect(again.takeCut(other.turn)).toBeUndefined();
+  });
+
+  it('is not forgotten for speech that cut nothing', () => {
+    const [speaking, other] = [hearingTurn(1), hearingTurn(2)];
+    const { interruption } = playing([speaking, other]);
+    interruption.by('speech', speaking.turn, speaking.turn, 400);
+    expect(interruption.by('speech', other.turn, other.turn, 500)).toBe(false);
+    expect(interruption.takeCut(speaking.turn)).toBeDefined();
+  });
+
+  it('does not go on into keys, also when these cut nothing', () => {
+    const [speaking, other] = [hearingTurn(1), loneTurn([], 2)];
+    const { interruption } = playing([speaking, other]);
+    interruption.by('speech', speaking.turn, speaking.turn, 400);
+    expect(interruption.by('keys', other.turn, other.turn, 500)).toBe(false);
+    expect(interruption.takeCut(speaking.turn)).toBeUndefined();
+  });
+
+  it('does not go on when keys have cut it, nor when the reply was still being made', () => {
+    const keys = loneTurn([{ kind: 'dtmf_start' }], 1);
+    const cutByKeys = playing([keys]).interruption;
+    expect(cutByKeys.by('keys', keys.turn, keys.turn, 400)).toBe(true);
+    expect(cutByKeys.takeCut(keys.turn)).toBeUndefined();
+    const [half, speaking] = [replying(1, true), hearingTurn(2)];
+    const cutHalfway = playing([half, speaking]).interruption;
+    expect(cutHalfway.by('speech', speaking.turn, speaking.turn, 400)).toBe(true);
+    expect(cutHalfway.takeCut(speaking.turn)).toBeUndefined();
+  });
+});
+
+describe('acting over a reply', () => {
+  it('G-37 cuts nothing and interrupts nobody while a prompt plays that may not be cut', () => {
+    const [half, speaking] = [replying(1, true), hearingTurn(2)];
+    const { interruption, playback } = playing([half, speaking], { ...STORY, bargeIn: false });
+    expect(interruption.by('speech', speaking.turn, speaking.turn, 400)).toBe(false);
+    expect(interruption.by('keys', speaking.turn, speaking.turn, 400)).toBe(false);
+    expect([playback.isPlaying(400), half.turn.isReplying, speaking.turn.state]).toEqual([true, true, 'hearing']);
+  });
+
+  it('G-61 drops what is being said on other turns for keys, and for nothing else', () => {
+    const [speaking, acting] = [hearingTurn(1), hearingTurn(2)];
+    const { interruption } = playing([speaking, acting]);
+    interruption.by('speech', acting.turn, acting.turn, 400);
+    expect([speaking.turn.state, acting.turn.state]).toEqual(['hearing', 'hearing']);
+    interruption.by('keys', acting.turn, acting.turn, 500);
+    expect([speaking.turn.state, acting.turn.state]).toEqual(['keys', 'hearing']);
+  });
+
+  // What is heard belongs to the reply before as long as an interrupted one has not begun.
+  it.each([
+    ['while it plays', 400, [true], { complete: false, ms: 400, text: 'Once upon' }],
+    ['while an earlier one plays', 400, [false], { complete: false, ms: 400, text: 'Once upon' }],
+    ['after its first prompts were heard', 2000, [true], { complete: false, ms: 1000, text: STORY.text }],
+    ['before it has begun', 2000, [false], { complete: false, ms: 0, text: '' }],
+    ['when one of two has begun', 2000, [false, true], { complete: false, ms: 1000, text: STORY.text }],
+  ] as const)('says what was heard of a reply that is interrupted %s', (_when, nowMs, haveSpoken, heard) => {
+    const speaking = hearingTurn(9);
+    const { interruption, playback } = playing([...haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken)), speaking]);
+    expect(interruption.by('speech', speaking.turn, speaking.turn, nowMs)).toBe(true);
+    expect(playback.heard(nowMs)).toEqual(heard);
+  });
+});

@@ -1,0 +1,68 @@
+// The playback clock at its edges: prompts without text, cuts at the very end of a prompt, and what a cut leaves of pieces.
+import { describe, expect, it } from 'vitest';
+import type { SpokenPrompt } from '../../../src/dialog/output.ts';
+import { Playback } from '../../../src/session/heard.ts';
+
+const sound = (durationMs: number, code = 0x55) => ({ mulaw: new Uint8Array(durationMs * 8).fill(code), durationMs });
+const prompt = (durationMs: number, text?: string): SpokenPrompt => ({ audio: sound(durationMs), text, bargeIn: true });
+
+/** A playback of these prompts, all handed over at 0 ms. */
+function playing(...prompts: readonly SpokenPrompt[]): Playback {
+  const playback = new Playback();
+  for (const each of prompts) playback.queued(each, 0);
+  return playback;
+}
+
+describe('what was heard', () => {
+  it('has no words of recordings, whether they were heard whole or in part', () => {
+    const played = playing(prompt(100), prompt(100, 'two'), prompt(100));
+    expect([50, 250, 300].map((atMs) => played.heard(atMs).text)).toEqual(['', 'two', 'two']);
+    expect(playing(prompt(100), prompt(1000, 'two')).cut(600).before).toEqual({ ms: 100, text: '' });
+  });
+
+  it('ends with a word, however the words are spaced', () => {
+    expect(playing(prompt(800, 'one  two')).heard(500).text).toBe('one');
+  });
+
+  it('is nothing, and not whole, of a reply whose prompts were never handed over', () => {
+    const playback = new Playback();
+    playback.dropped();
+    expect(playback.heard(0)).toEqual({ complete: false, ms: 0, text: '' });
+  });
+
+  it('G-52 is nothing of a piece that comes after the cut', () => {
+    const playback = playing(prompt(1000, 'one two'));
+    playback.cut(500);
+    playback.extended(sound(1000), 500);
+    expect(playback.isPlaying(500)).toBe(false);
+    expect(playback.heard(2000).ms).toBe(500);
+  });
+});
+
+describe('what a cut leaves', () => {
+  it('begins with the next prompt at the very end of one', () => {
+    const { rest, before } = playing(prompt(1000, 'a'), prompt(300, 'b')).cut(1000);
+    expect([rest.map(({ text }) => text), before]).toEqual([['b'], { ms: 1000, text: 'a' }]);
+  });
+
+  it('is the very prompt where nothing of it is left out, so that nobody encodes it anew', () => {
+    const only = prompt(1000, 'a');
+    expect(playing(only).cut(300).rest[0]).toBe(only);
+  });
+
+  it('is all pieces of a prompt where nothing of it is left out', () => {
+    const playback = playing(prompt(500, 'a'));
+    playback.extended(sound(700, 1), 0);
+    const [rest] = playback.cut(300).rest;
+    expect(rest).toMatchObject({ text: 'a', skippedMs: 0, audio: { durationMs: 1200 } });
+    expect([rest?.audio?.mulaw.length, rest?.audio?.mulaw[3999], rest?.audio?.mulaw[4000]]).toEqual([9600, 0x55, 1]);
+  });
+
+  it('is no sound of a piece that was heard long before', () => {
+    const playback = playing(prompt(500, 'a'));
+    playback.extended(sound(700, 1), 0);
+    const [rest] = playback.cut(1000).rest;
+    expect(rest).toMatchObject({ skippedMs: 600, audio: { durationMs: 600 } });
+    expect(rest?.audio?.mulaw.every((code) => code === 1)).toBe(true);
+  });
+});
