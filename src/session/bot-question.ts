@@ -82,7 +82,7 @@ export class BotQuestion {
         });
       };
     });
-    this.#unneeded.addEventListener('abort', giveUp, { once: true });
+    this.#unneeded.addEventListener('abort', giveUp);
     const cancelFiller = this.#fillerLater();
     this.#onHandlerBegun = () => {
       if (this.#unneeded.aborted) giveUp();
@@ -98,7 +98,7 @@ export class BotQuestion {
         error: new AppError('bot_timeout', 'the bot took too long for its reply', { details: { limitMs } }),
       };
     } catch (thrown) {
-      const error = toAppError(thrown, 'bot_failed');
+      const error = toAppError(thrown);
       if (error.code === 'slow_reader') throw error;
       return this.#unneeded.aborted && isAbort(error.cause) ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
@@ -116,10 +116,9 @@ export class BotQuestion {
 
   async #think(input: CompleteInput): Promise<{ answer: Answer<JsonValue>; event: ReplyingEvent } | 'false_interruption' | 'abandoned'> {
     const event = await this.#eventOf(input);
-    if (this.#session.isEnded) return 'abandoned';
-    if (event === undefined) return 'false_interruption';
     // The deadline passed while the recognizer was working: the bot must not hear of an input that was apologized for.
-    if (!this.#isWaitedFor) throw new AppError('bot_timeout', 'the utterance was recognized too late');
+    if (this.#session.isEnded || !this.#isWaitedFor) return 'abandoned';
+    if (event === undefined) return 'false_interruption';
     this.#event = event;
     this.#hasHandlerBegun = true;
     this.#onHandlerBegun();

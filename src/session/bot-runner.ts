@@ -212,7 +212,7 @@ export class BotRunner {
       return;
     }
     const end = hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
-    await this.#sayGoodbye({ session, turn, writer }, prompts, { next: this.#final(next, transcript), end });
+    await this.#sayGoodbye({ session, turn, writer }, prompts, { next: this.#lastFinal(next, transcript), end });
     turn.finish(hasFailed ? 'failed' : 'replied');
   }
 
@@ -224,14 +224,13 @@ export class BotRunner {
 
   /** Speaks and waits for the caller; one whom we leave meanwhile is handed over instead. */
   async #listenOn({ session, turn, writer }: Mouth, prompts: readonly Prompt[], next: Listen, end: TurnEnd): Promise<void> {
-    const isDone = await writer.finish(prompts, this.#final(next), false);
+    const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false);
     if (!isDone && !turn.over.aborted && session.leaving !== undefined) await this.#handOver(session, turn, writer, session.leaving);
     else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
 
-  #final(next: Next, transcript: readonly TranscriptLine[] = []): FinalNext {
-    const { listen, keepsTranscript } = this.#parts.settings;
-    return finalNext(next, listen, keepsTranscript && transcript.length > 0 ? transcriptText(transcript) : undefined);
+  #lastFinal(next: Next, transcript: readonly TranscriptLine[]): FinalNext {
+    return finalNext(next, this.#parts.settings.listen, transcript.length > 0 ? transcriptText(transcript) : undefined);
   }
 
   #transcript(record: SessionRecord, event: ReplyingEvent | undefined, lastTexts: readonly string[]): readonly TranscriptLine[] {
@@ -266,7 +265,7 @@ export class BotRunner {
     }
     try {
       const { prompts, next } = say(this.#parts.settings.handover).transfer({ reason: end });
-      const owed = { next: this.#final(next, await this.#transcriptSoFar(session)), end };
+      const owed = { next: this.#lastFinal(next, await this.#transcriptSoFar(session)), end };
       await this.#sayGoodbye({ session, turn, writer }, prompts, owed);
       turn.finish(end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {

@@ -57,11 +57,10 @@ function withLine(lines: readonly TranscriptLine[], line: TranscriptLine): reado
   // Half a character at the cut becomes U+FFFD instead of breaking the response.
   const text = Buffer.from(line.text.slice(0, MAX_CHARS)).toString().replaceAll('\n', ' ');
   const all = [...lines, { ...line, text }];
-  let chars = all.reduce((sum, { text }) => sum + text.length, 0);
-  let from = 0;
-  while (chars > MAX_CHARS && from < all.length - 1) {
-    chars -= all[from]?.text.length ?? 0;
-    from += 1;
-  }
-  return all.slice(from);
+  let chars = 0;
+  const newestTooMany = all.findLastIndex(({ text }) => {
+    chars += text.length;
+    return chars > MAX_CHARS;
+  });
+  return all.slice(newestTooMany + 1);
 }
