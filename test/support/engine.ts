@@ -111,6 +111,8 @@ export async function testEngine(
     /** Limits beside `settings.maxSessions`; none are set. */
     readonly limits?: Partial<AdmissionLimits>;
     readonly load?: LoadReading;
+    /** In place of the one that fills `seen`. */
+    readonly observer?: SessionObserver;
   } = {},
 ): Promise<TestEngine> {
   const engines = await loadSignalEngines();
@@ -128,7 +130,7 @@ export async function testEngine(
       store,
       voice: options.voice ?? new FakeVoice(),
       recognizer: options.recognizer,
-      observer: seeing(seen),
+      observer: options.observer ?? seeing(seen),
       clock: clock satisfies Clock,
       log,
       createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
