@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotEar } from '../../../src/bot/index.ts';
 import { testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
+import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 
 /** A bot that hears for itself; the test plays its model through `ears`. */
 async function modelCall(endpointing: 'bot' | 'engine' = 'bot') {
@@ -99,5 +99,53 @@ describe('a bot that only listens in', () => {
     ear().speechStarted();
     expect(sink.kinds).toEqual([]);
     turn.abort('hang_up');
+  });
+
+  it('cannot end what the caller says either', async () => {
+    const { call, clock, ear } = await modelCall('engine');
+    clock.advance(5000);
+    const { turn, sink } = await call.open(LINE_SILENCE, SENTENCE);
+    ear().speechEnded();
+    expect(sink.kinds).toEqual(['input_started']);
+    turn.abort('hang_up');
+  });
+});
+
+describe('a bot whose audio_input throws', () => {
+  it('is reported once a call, not fifty times a second, and goes on answering', async () => {
+    const deaf = bot<null>({
+      id: 'deaf',
+      name: 'Deaf',
+      version: 1,
+      audio_input: () => {
+        throw new TypeError('no model');
+      },
+      session_start: () => go(null, say('Hello.').listen()),
+      otherwise: () => go(null, say('What?').listen()),
+    });
+    const { sessions, clock, seen } = await testEngine([deaf]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    expect((await call.turn(...WHOLE_SENTENCE)).texts).toEqual(['What?']);
+    expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual(['bot_failed bot_failed']);
+  });
+});
+
+describe('a bot without audio_input', () => {
+  it('is given no frame, and is not reported for it', async () => {
+    const plain = bot<null>({
+      id: 'plain',
+      name: 'Plain',
+      version: 1,
+      session_start: () => go(null, say('Hello.').listen()),
+      otherwise: () => go(null, say('What?').listen()),
+    });
+    const { sessions, clock, seen } = await testEngine([plain]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    expect((await call.turn(...WHOLE_SENTENCE)).texts).toEqual(['What?']);
+    expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bot, go, say } from '../../../src/bot/index.ts';
+import { bot, go, play, say } from '../../../src/bot/index.ts';
 import { transcriptText, withBotLine, withStep, type TranscriptLine } from '../../../src/session/transcript.ts';
 import { NOTHING_SAID } from '../../../src/dialog/heard.ts';
 import { testEngine } from '../../support/engine.ts';
@@ -106,6 +106,21 @@ describe('the transcript of a call that ends in another way', () => {
       transcript: expect.stringMatching(/^bot: .*\ncaller: \[silence\]\nbot: What\?\nbot: I will/) as string,
     });
   });
+
+  it('G-7B holds the texts of last words, and nothing of a recording beside them', async () => {
+    const ending = bot<null>({
+      id: 'ending',
+      name: 'Ending',
+      version: 1,
+      session_start: () => go(null, say('Hi.').listen()),
+      otherwise: () => go(null, play('jingle.wav').say('Bye.').end()),
+    });
+    const { sessions, clock } = await testEngine([ending], { settings: { keepsTranscript: true } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(5000);
+    expect((await call.turn({ kind: 'no_input' })).next).toMatchObject({ transcript: 'bot: Hi.\ncaller: [silence]\nbot: Bye.' });
+  });
 });
 
 describe('transcript lines', () => {
@@ -120,6 +135,12 @@ describe('transcript lines', () => {
     expect(withBotLine([], '', false)).toEqual([]);
   });
 
+  it('name speech of which no text is known, so that the reader sees that the caller spoke', () => {
+    const utterance = { mulaw: new Uint8Array(160), durationMs: 20 };
+    const event = { type: 'speech_input', utterance, text: undefined, heard: NOTHING_SAID } as const;
+    expect(withStep([], { event, isSensitive: false, wasSensitive: false })).toEqual([{ who: 'caller', text: '[speech]' }]);
+  });
+
   it('are one line each, whatever was said', () => {
     expect(transcriptText(withBotLine([], 'one\ntwo', false))).toBe('bot: one two');
   });
@@ -129,6 +150,7 @@ describe('transcript lines', () => {
     for (let index = 0; index < 20; index += 1) lines = withBotLine(lines, `${String(index)} `.padEnd(1000, 'x'), false);
     expect(lines).toHaveLength(16);
     expect(lines[0]?.text.startsWith('4 ')).toBe(true);
+    expect(withBotLine(lines, 'x'.repeat(16_000), false)).toHaveLength(1);
     expect(withBotLine([], 'x'.repeat(20_000), false).map(({ text }) => text.length)).toEqual([16_000]);
   });
 });
