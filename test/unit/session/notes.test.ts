@@ -1,0 +1,126 @@
+// Handlers that are only told of something: what a slow or failing one may do to a call, and what is written for it.
+import { describe, expect, it } from 'vitest';
+import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
+import type { SessionRecord } from '../../../src/session/record.ts';
+import { MemoryStore } from '../../../src/store/memory.ts';
+import { testEngine } from '../../support/engine.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { MemoryCall } from '../../support/memory-transport.ts';
+
+const KEY = { organizationId: 'org', conversationId: 'call-1' };
+
+interface State {
+  readonly turns: number;
+}
+
+/** Told of each turn by `told`. */
+function watching(told: (state: State, context: BotContext) => State | undefined | Promise<State | undefined>, start?: () => void) {
+  return bot<State>({
+    id: 'watching',
+    name: 'Watching',
+    version: 1,
+    session_start: () => {
+      start?.();
+      return go({ turns: 0 }, say('Hi.').listen());
+    },
+    turn_started: (state, _event, context) => told(state, context),
+    otherwise: (state) => go(state, say('Yes?').listen()),
+  });
+}
+
+function failures(seen: readonly string[]): readonly string[] {
+  return seen.filter((event) => event.startsWith('bot_failed'));
+}
+
+describe('a note to a bot', () => {
+  it('may change its state', async () => {
+    const { sessions, store } = await testEngine([watching(({ turns }) => ({ turns: turns + 1 }))]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.press('1');
+    expect((await store.load(KEY))?.state).toEqual({ turns: 1 });
+  });
+
+  it('waits until the bot has begun the call, and is no failure before', async () => {
+    let starts = 0;
+    const told: State[] = [];
+    const shaky = watching(
+      (state) => {
+        told.push(state);
+        return undefined;
+      },
+      () => {
+        starts += 1;
+        if (starts === 1) throw new TypeError('not yet');
+      },
+    );
+    const { sessions, seen } = await testEngine([shaky]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.press('1');
+    expect([told, failures(seen)]).toEqual([[], ['bot_failed bot_failed']]);
+    await call.press('1');
+    expect(told).toEqual([{ turns: 0 }]);
+  });
+
+  it('costs no write when the state stays what it was', async () => {
+    const commits: SessionRecord[] = [];
+    class CountingStore extends MemoryStore {
+      override commit(record: SessionRecord, expectedVersion: number): Promise<boolean> {
+        commits.push(record);
+        return super.commit(record, expectedVersion);
+      }
+    }
+    const { sessions } = await testEngine([watching(() => undefined)], { store: new CountingStore() });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    await call.press('1');
+    expect(commits.map(({ turns }) => turns)).toEqual([1, 2]);
+  });
+
+  it('is reported and told to stop when it takes too long, and the reply is not lost', async () => {
+    let signal: AbortSignal | undefined;
+    const slow = watching((_state, context) => {
+      signal = context.signal;
+      return new Promise(() => undefined);
+    });
+    const { sessions, clock, seen } = await testEngine([slow]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    expect(signal?.aborted).toBe(false);
+    await clock.advanceAsync(500);
+    expect(signal?.aborted).toBe(true);
+    expect([sink.texts, failures(seen)]).toEqual([['Yes?'], ['bot_failed bot_timeout']]);
+  });
+
+  it('that throws is reported, and changes nothing for the caller', async () => {
+    const throwing = watching(() => {
+      throw new TypeError('no such tool');
+    });
+    const { sessions, seen } = await testEngine([throwing]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    expect((await call.press('1')).texts).toEqual(['Yes?']);
+    expect(failures(seen)).toEqual(['bot_failed bot_failed']);
+  });
+
+  it('that cannot be read from the store is reported, and changes nothing for the caller', async () => {
+    class FlakyStore extends MemoryStore {
+      isDown = false;
+      override load(key: Parameters<MemoryStore['load']>[0]): ReturnType<MemoryStore['load']> {
+        if (!this.isDown) return super.load(key);
+        this.isDown = false;
+        return Promise.reject(new Error('disk full'));
+      }
+    }
+    const store = new FlakyStore();
+    const { sessions, seen } = await testEngine([watching(() => undefined)], { store });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    store.isDown = true;
+    expect((await call.press('1')).texts).toEqual(['Yes?']);
+    expect(failures(seen)).toEqual(['bot_failed bot_failed']);
+  });
+});
