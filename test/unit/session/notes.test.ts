@@ -91,7 +91,7 @@ describe('a note to a bot', () => {
     await flushMicrotasks();
     expect(signal?.aborted).toBe(false);
     await clock.advanceAsync(500);
-    expect(signal?.aborted).toBe(true);
+    expect(signal?.reason).toBe('deadline');
     expect([sink.texts, failures(seen)]).toEqual([['Yes?'], ['bot_failed bot_timeout']]);
   });
 
