@@ -84,7 +84,7 @@ export class Mouth {
     const nowMs = this.#view.nowMs();
     this.#lastSoundMs = nowMs;
     // Sound that is made while it is spoken comes in pieces, and the first one has the text.
-    if (this.#view.isSpokenInPieces && prompt.text === undefined) {
+    if (this.#view.isSpokenInPieces && prompt.text === '') {
       this.#mayBeSpoken(rpc, { ...prompt, text: rpc.spoken.at(-1) });
       this.player.extend(prompt.audio?.durationMs ?? 0, nowMs);
       return;
