@@ -152,7 +152,7 @@ describe('the log', () => {
 describe('the notifying handlers of a bot', () => {
   it('are told of the turns of its session, and last of its end', async () => {
     const told: string[] = [];
-    const note = (what: string, { turnId }: BotContext): undefined => {
+    const note = (what: string, { turnId }: BotContext): void => {
       told.push(`${turnId} ${what}`);
     };
     const noting = bot<null>({
@@ -161,10 +161,18 @@ describe('the notifying handlers of a bot', () => {
       version: 1,
       session_start: () => go(null, say(WELCOME).listen()),
       otherwise: () => go(null, say('Yes?').listen()),
-      turn_started: (_, { type }, context) => note(type, context),
-      turn_ended: (_, { type, reason }, context) => note(`${type} ${reason}`, context),
-      barge_in: (_, { type, by }, context) => note(`${type} ${by}`, context),
-      session_end: (_, { type, by }, context) => note(`${type} ${by}`, context),
+      turn_started: (_, { type }, context) => {
+        note(type, context);
+      },
+      turn_ended: (_, { type, reason }, context) => {
+        note(`${type} ${reason}`, context);
+      },
+      barge_in: (_, { type, by }, context) => {
+        note(`${type} ${by}`, context);
+      },
+      session_end: (_, { type, by }, context) => {
+        note(`${type} ${by}`, context);
+      },
     });
     const { sessions, clock } = await testEngine([noting]);
     const call = new MemoryCall(sessions);
