@@ -77,6 +77,7 @@ describe('a call that another process has begun', () => {
     const { sessions } = await testEngine([plain()], { store });
     store.isHeld = true;
     const late = new MemoryCall(sessions).press('1');
+    await flushMicrotasks();
     await sessions.close(0);
     store.isHeld = false;
     store.releaseOne();
