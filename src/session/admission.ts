@@ -161,7 +161,6 @@ class Strain {
     if (this.#limit === 0) return false;
     const nowMs = this.#clock.monotonicMs();
     if (value > this.#limit) this.#isOver = true;
-    if (!this.#isOver) return false;
     if (value > this.#calmLimit) this.#strainedAtMs = nowMs;
     else if (nowMs - this.#strainedAtMs >= CALM_MS) this.#isOver = false;
     return this.#isOver;

@@ -9,7 +9,7 @@ const LATE_MS = 3000;
 /** Owned by a session. Times are monotonic ms. */
 export class NextStream {
   readonly #defaults: ListenSettings;
-  #listen: Listen = { kind: 'listen' };
+  #listen: ListenSettings;
   #isTyping = false;
   #dueMs: number;
 
@@ -19,12 +19,13 @@ export class NextStream {
    */
   constructor(nowMs: number, defaults: ListenSettings) {
     this.#defaults = defaults;
+    this.#listen = defaults;
     this.#dueMs = nowMs;
   }
 
   /** What the caller is asked for next. */
   listensFor(listen: Listen): void {
-    this.#listen = listen;
+    this.#listen = { ...this.#defaults, ...listen };
   }
 
   /** The caller has pressed a key: the digits come together, on a stream of their own (G-54). */
@@ -58,7 +59,7 @@ export class NextStream {
 
   /** How long a caller who does all that is expected is silent after the prompts, ms. */
   #silentMs(): number {
-    const { accept, digits, interDigitMs, noInputMs } = { ...this.#defaults, ...this.#listen };
+    const { accept, digits, interDigitMs, noInputMs } = this.#listen;
     if (this.#isTyping) return digits * interDigitMs;
     // G-35: who may only press keys is not listened to; a stream comes with a key, or with the report that none came (G-70).
     if (accept === 'keys') return noInputMs === 0 ? Infinity : noInputMs;

@@ -5,6 +5,7 @@ import type { Turn } from './turn.ts';
 
 /** Owned by a session. */
 export class OpenTurns {
+  /** The newest last: turns are added as they open. */
   readonly #turns = new Set<Turn>();
 
   get size(): number {
@@ -17,9 +18,9 @@ export class OpenTurns {
     return false;
   }
 
-  /** True while another turn than this one is being answered. */
-  isReplyingBeside(turn: Turn): boolean {
-    for (const other of this.#turns) if (other !== turn && other.isReplying) return true;
+  /** True while one of them is being answered. */
+  get isReplying(): boolean {
+    for (const turn of this.#turns) if (turn.isReplying) return true;
     return false;
   }
 
@@ -47,9 +48,9 @@ export class OpenTurns {
 
   /** Completes all but the newest. @returns it; undefined when none is open. */
   keepNewest(end: TurnEnd): Turn | undefined {
-    const turns = [...this.#turns].sort((a, b) => a.number - b.number);
-    const newest = turns.pop();
-    for (const turn of turns) turn.finish(end);
+    const turns = this.list();
+    const newest = turns.at(-1);
+    for (const turn of turns) if (turn !== newest) turn.finish(end);
     return newest;
   }
 }

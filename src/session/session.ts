@@ -109,14 +109,14 @@ export class Session implements TurnHost, RunningSession {
     return nowMs - this.#lastInputMs;
   }
 
-  /** How long the caller has been gone without a word, ms; undefined while a turn is open or was closed properly. */
-  vanishedForMs(nowMs: number): number | undefined {
-    return this.#vanishedAtMs === undefined || this.#open.size > 0 ? undefined : nowMs - this.#vanishedAtMs;
+  /** How long the caller has been gone without a word, ms; 0 while a turn is open or was closed properly. */
+  vanishedForMs(nowMs: number): number {
+    return this.#open.size > 0 ? 0 : nowMs - (this.#vanishedAtMs ?? nowMs);
   }
 
-  /** True while no stream is open and the caller is to be back on one soon. */
+  /** Asked while no stream is open: true while the caller is to be back on one soon. */
   isAwaited(nowMs: number): boolean {
-    return !this.isEnded && this.#open.size === 0 && this.#nextStream.isAwaited(nowMs);
+    return !this.isEnded && this.#nextStream.isAwaited(nowMs);
   }
 
   /** How long the session has been over, ms; undefined while it runs. */
@@ -149,7 +149,7 @@ export class Session implements TurnHost, RunningSession {
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
     this.#leaving ??= end;
     // The bot's own goodbye is being spoken: it ends the call as well as ours.
-    if (this.#owed !== undefined && this.#work.size > 0) await this.#work.done();
+    if (this.#owed !== undefined) await this.#work.done();
     // Again for a turn that came meanwhile, when the one before was cancelled.
     const newestAlone = (): Turn | undefined => this.#open.keepNewest('superseded');
     for (let newest = newestAlone(); newest !== undefined && !this.isEnded; newest = newestAlone()) {
@@ -189,7 +189,7 @@ export class Session implements TurnHost, RunningSession {
     if (this.#interruption.isBarred(nowMs, isPlaying)) return;
     // A reply that is still being made is as easily lost to a cough or an "mhm" as one that is heard; not so when we end the
     // call, because then it may never be spoken.
-    this.#ear.hear(turn, input.audio, isPlaying || (this.#leaving === undefined && this.#open.isReplyingBeside(turn)));
+    this.#ear.hear(turn, input.audio, isPlaying || (this.#leaving === undefined && this.#open.isReplying));
   }
 
   cutSpeech(turn: Turn): void {
@@ -231,8 +231,7 @@ export class Session implements TurnHost, RunningSession {
       turn.finish('superseded');
       return;
     }
-    const cutBefore = this.#interruption.takeCut(turn);
-    const cut = act.kind === 'speech' ? cutBefore : undefined;
+    const cut = this.#interruption.takeCut(turn);
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const completeAtMs = this.#parts.clock.monotonicMs();
     const heard = this.playback.heard(completeAtMs);
@@ -258,7 +257,7 @@ export class Session implements TurnHost, RunningSession {
     // What was begun to be recognized of it and never became an input must not become that of another turn.
     if (this.#ear.leave(turn)) this.#early?.drop();
     this.#parts.observer.turnEnded?.(this.call, turn.id, end);
-    if (!this.isEnded) this.#note({ type: 'turn_ended', reason: end }, turn);
+    this.#note({ type: 'turn_ended', reason: end }, turn);
     if (this.#open.size > 0) return;
     const nowMs = this.#parts.clock.monotonicMs();
     if (this.isEnded) this.#ear.close();

@@ -7,7 +7,6 @@ import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CatalogSource } from '../bot/catalog.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
-import type { SessionEnd } from '../dialog/ending.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
@@ -219,7 +218,7 @@ export class Sessions {
   #forgetOldestEnded(): void {
     for (const [id, session] of this.#live) {
       if (!session.isEnded) continue;
-      this.#discard(id, session, 'idle');
+      this.#discard(id, session);
       return;
     }
   }
@@ -230,9 +229,9 @@ export class Sessions {
     for (const [id, session] of this.#live) {
       const endedForMs = session.endedForMs(nowMs);
       if (endedForMs !== undefined) {
-        if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session, 'idle');
-      } else if (session.idleMs(nowMs) > settings.idleTimeoutMs || (session.vanishedForMs(nowMs) ?? 0) > VANISHED_RETENTION_MS) {
-        this.#discard(id, session, 'idle');
+        if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session);
+      } else if (session.idleMs(nowMs) > settings.idleTimeoutMs || session.vanishedForMs(nowMs) > VANISHED_RETENTION_MS) {
+        this.#discard(id, session);
       } else if (session.leaving === undefined && nowMs - session.startedAtMs > settings.maxDurationMs) {
         session.leave('too_long').catch((error: unknown) => {
           log.error({ conversationId: session.call.conversationId, err: error }, 'ending a session that lasted too long failed');
@@ -241,10 +240,10 @@ export class Sessions {
     }
   }
 
-  #discard(id: string, session: Session, end: SessionEnd): void {
+  #discard(id: string, session: Session): void {
     this.#live.delete(id);
     const stopped = session
-      .stop(end)
+      .stop('idle')
       .then(() => this.#parts.store.drop(session.call))
       .catch((error: unknown) => {
         this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending an idle session failed');

@@ -20,7 +20,7 @@ export function turnAway(
   signal: AbortSignal,
 ): void {
   const reason = String(refusal.details['reason'] ?? refusal.code);
-  const { prompts, next } = say(settings.handover, { bargeIn: false }).transfer({ reason });
+  const { prompts, next } = say(settings.handover).transfer({ reason });
   const spoken = prompts.map((prompt) => {
     const audio = voice.render(prompt, signal);
     // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.

@@ -10,7 +10,7 @@ import { Admission, type AdmissionLimits, type LoadReading } from '../../src/ses
 import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
-import { Listener } from '../../src/speech/listener.ts';
+import { Listener, type ListenerOptions } from '../../src/speech/listener.ts';
 import { DEFAULT_PATIENCE } from '../../src/speech/patience.ts';
 import { MemoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -89,6 +89,21 @@ export function recordingLog(lines: LogLine[] = [], base: LogFields = {}): Logge
   };
 }
 
+/** Is in its set until it is closed. */
+class CountedListener extends Listener {
+  readonly #open: Set<Listener>;
+
+  constructor(open: Set<Listener>, options: ListenerOptions) {
+    super(options);
+    this.#open = open.add(this);
+  }
+
+  override close(): void {
+    super.close();
+    this.#open.delete(this);
+  }
+}
+
 /** The engine under test. */
 export interface TestEngine {
   readonly sessions: Sessions;
@@ -97,6 +112,8 @@ export interface TestEngine {
   /** Observed events as `name detail`. */
   readonly seen: string[];
   readonly store: SessionStore;
+  /** Listeners that were made and not closed. */
+  readonly listeners: ReadonlySet<Listener>;
 }
 
 /** Makes an engine. Loading the signal modules makes it asynchronous. */
@@ -119,6 +136,7 @@ export async function testEngine(
   const clock = options.clock ?? new FakeClock();
   const log = recordingLog();
   const seen: string[] = [];
+  const listeners = new Set<Listener>();
   const store = options.store ?? new MemoryStore();
   const settings = { ...TEST_SETTINGS, ...options.settings };
   const limits = { ...NO_LIMITS, maxSessions: settings.maxSessions, ...options.limits };
@@ -134,11 +152,11 @@ export async function testEngine(
       clock: clock satisfies Clock,
       log,
       createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
-        new Listener({ engines, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
+        new CountedListener(listeners, { engines, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
     },
     { current: new Catalog(bots) },
   );
-  return { sessions, clock, log, seen, store };
+  return { sessions, clock, log, seen, store, listeners };
 }
 
 function seeing(seen: string[]): SessionObserver {

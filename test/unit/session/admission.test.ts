@@ -52,6 +52,16 @@ describe('Admission', () => {
     expect(admission.refusal('a')).toBeUndefined();
   });
 
+  it('counts the other sessions of an organization on when one of them is over', () => {
+    const { admission } = make({ maxSessionsPerOrganization: 2 });
+    admission.sessionStarted('a');
+    admission.sessionStarted('a');
+    admission.sessionEnded('a');
+    expect(admission.refusal('a')).toBeUndefined();
+    admission.sessionStarted('a');
+    expect(admission.refusal('a')).toBe('organization');
+  });
+
   it('takes no new calls beyond its streams, and gives running calls as many again', () => {
     const { admission } = make({ maxStreams: 2 });
     expect([admission.streamOpened(), admission.streamOpened()]).toEqual([true, true]);

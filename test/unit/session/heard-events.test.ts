@@ -140,9 +140,9 @@ describe('speech over a prompt', () => {
     const { call, clock, sessions } = await started();
     clock.advance(50);
     const { turn, sink } = await call.open(LINE_SILENCE);
-    // 200 ms of speech: twice what a start needs, half of what an interruption needs.
+    // More speech than a start needs, and less than an interruption needs.
     if (SENTENCE.kind !== 'audio') throw new Error('the sentence is audio');
-    turn.push({ kind: 'audio', audio: SENTENCE.audio.subarray(0, 8 * 260) });
+    turn.push({ kind: 'audio', audio: SENTENCE.audio.subarray(0, 8 * 500) });
     turn.push(LINE_SILENCE);
     expect(sink.kinds).toEqual([]);
     expect(sessions.openTurns).toBe(1);
