@@ -91,6 +91,17 @@ function range(values: readonly number[]): readonly (number | null)[] {
   return [rounded(Math.min(...values), 3), rounded(Math.max(...values), 3)];
 }
 
+/** Where the figures come from. */
+function machine(): object {
+  const [cpu] = os.cpus();
+  return {
+    cpu: cpu?.model ?? 'unknown',
+    cores: os.availableParallelism(),
+    memoryGb: Math.round(os.totalmem() / 1e9),
+    node: process.version,
+  };
+}
+
 async function main(): Promise<void> {
   const isQuick = flags.quick;
   const sizes = (flags.calls ?? (flags.profile ? '500' : '100,500,1000')).split(',').map(Number);
@@ -123,7 +134,7 @@ async function main(): Promise<void> {
       const calls = isQuick ? { callsBefore: 2500, callsAfter: 5000 } : { callsBefore: 5000, callsAfter: 20_000 };
       figures.push(await measureMemory(ground, { ...calls, idleSessions: isQuick ? 500 : 2000, core: serverCore, loadCore, log }));
     }
-    console.log(JSON.stringify(Object.assign({}, ...figures, { isQuick, node: process.version })));
+    console.log(JSON.stringify(Object.assign({}, ...figures, { isQuick, machine: machine() })));
   } finally {
     await ground.close();
   }
