@@ -15,7 +15,7 @@ const STEP_LIMIT_MS = 13 * 60_000;
 /** Steps that run at once: one uses a core. */
 const LANES = Math.min(2, availableParallelism());
 
-const HELP = `Runs everything CI runs: generate, lint, format, types, layers, unused, build, test.
+const HELP = `Runs everything CI runs: generate, test, lint, format, types, layers, unused, build.
 
   npm run check                     all of it
   npm run check -- lint types       only these steps
@@ -30,20 +30,20 @@ a test that is skipped without a reason has failed. The exit code is 1 when anyt
  * @typedef {{ passed: number, failed: number, output: string, summary?: string, skipped?: { test: string, reason: string }[] }} Outcome
  * @typedef {{ name: string, failed: number, seconds: number, summary: string, skipped: { test: string, reason: string }[] }} StepResult
  * @typedef {{ name: string, mend: string, run: () => Promise<Outcome>, isAlone?: boolean }} Step - isAlone: it changes files that
- * others read, or uses all cores itself
+ * others read
  */
 
 /** @type {readonly Step[]} */
 const STEPS = [
   { name: 'generate', mend: 'commit what `npm run generate` writes', run: generate, isAlone: true },
-  // The longest first: the others run beside it.
+  // The longest first: the others run beside it. Tests mostly wait, and hold on a machine that is busy with other things.
+  { name: 'test', mend: 'npm test', run: tests },
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
   { name: 'format', mend: 'npm run format', run: () => command('node', ['scripts/with-packages.mjs', 'prettier', '--check', '.']) },
   { name: 'types', mend: 'npm run types', run: () => script('types') },
   { name: 'layers', mend: 'npm run layers', run: () => script('layers') },
   { name: 'unused', mend: 'npm run unused', run: () => script('unused') },
   { name: 'build', mend: 'npm run build', run: () => script('build') },
-  { name: 'test', mend: 'npm test', run: tests, isAlone: true },
 ];
 
 const { values, positionals } = parseArgs({

@@ -110,7 +110,7 @@ describe('npm run check', () => {
   it('says which steps there are when asked for another one', () => {
     const { status, stderr } = check({}, ['lnit']);
     expect(status).not.toBe(0);
-    expect(stderr).toContain('there is no step lnit; the steps are generate, lint, format');
+    expect(stderr).toContain('there is no step lnit; the steps are generate, test, lint');
   });
 
   it('explains itself with an example', () => {
