@@ -184,12 +184,7 @@ describe('a renewal', () => {
   it('uses another nonce when one was refused for sure, and refuses tokens with the first', async () => {
     const keeper = await world.keeper();
     await keeper.start();
-    const sent: string[] = [];
-    const update = world.api.update.bind(world.api);
-    world.api.update = (id, body) => {
-      sent.push(body.nonce ?? '');
-      return update(id, body);
-    };
+    const sent = world.sentNonces();
     world.api.mishaps.push(['update', 'refused']);
     await keeper.renew();
     await world.pass(2 * MINUTE);

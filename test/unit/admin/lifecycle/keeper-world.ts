@@ -45,6 +45,17 @@ export class World {
     return this.told.map(({ transition }) => transition);
   }
 
+  /** The nonces of all updates from now on, as they are sent. */
+  sentNonces(): readonly string[] {
+    const sent: string[] = [];
+    const update = this.api.update.bind(this.api);
+    this.api.update = (id, body) => {
+      sent.push(body.nonce ?? '');
+      return update(id, body);
+    };
+    return sent;
+  }
+
   get record() {
     return [...this.api.records.values()][0] ?? { id: '', nonce: '' };
   }

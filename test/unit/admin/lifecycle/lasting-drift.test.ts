@@ -126,12 +126,7 @@ describe('a nonce', () => {
     const keeper = await world.keeper();
     await keeper.start();
     world.api.hidden.add('nonce');
-    const sent: string[] = [];
-    const update = world.api.update.bind(world.api);
-    world.api.update = (id, body) => {
-      sent.push(body.nonce ?? '');
-      return update(id, body);
-    };
+    const sent = world.sentNonces();
     world.api.mishaps.push(['update', 'refused']);
     await keeper.renew();
     await world.pass(2 * MINUTE);
