@@ -4,6 +4,7 @@ import { constants } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import { oneLine } from '../base/one-line.ts';
 import type { FindingCode } from './finding.ts';
+import { statusName } from './status-name.ts';
 
 /** A broken RPC or connection. */
 export interface Failure {
@@ -17,10 +18,6 @@ export interface GrpcStatus {
   readonly code: number | undefined;
   readonly details: string | undefined;
 }
-
-const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(status).flatMap(([name, code]) => (typeof code === 'number' ? [[code, name] as const] : [])),
-);
 
 // Statuses that mean one thing wherever they come from.
 const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
@@ -101,7 +98,7 @@ export function failureOfReset(errorCode: number): Failure | undefined {
 
 function sentence(text: string, code: number, details: string): string {
   const said = oneLine(details.replaceAll(WRAPPING, ''), 300);
-  return `${text} (${STATUS_NAMES.get(code) ?? String(code)}${said === '' ? '' : `: ${said}`})`;
+  return `${text} (${statusName(code)}${said === '' ? '' : `: ${said}`})`;
 }
 
 /** What the library writes around the reason of a failed connection. */

@@ -1,13 +1,14 @@
 // A connection to a server of which anything may be asked: RPCs of the media method, the list of agents, and paths that are
 // none. Knows messages, and no turn and no rule.
-import { connectivityState, Metadata, status, type Client, type StatusObject } from '@grpc/grpc-js';
+import { connectivityState, Metadata, status, type Client, type ClientUnaryCall, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract, type ListAgentsResponse, type MediaRequest } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { openClient, type ChannelOptions } from '../grpc-client.ts';
+import { statusName } from '../status-name.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { redactor, type Redactor } from './redaction.ts';
-import { statusName, WireRpc, type Ending, type SizedResponse } from './wire.ts';
+import { WireRpc, type Ending, type SizedResponse } from './wire.ts';
 
 /** How to reach a server. */
 export interface WireOptions extends ChannelOptions {
@@ -21,6 +22,15 @@ export interface WireOptions extends ChannelOptions {
 
 /** What an RPC that answers once ended with. */
 export type OneAnswer = { readonly kind: 'answer'; readonly bytes: Buffer } | { readonly kind: 'status'; readonly ending: Ending };
+
+/** What is asked, and for how long. */
+interface Asked {
+  readonly request: Uint8Array;
+  readonly limitMs: number;
+  /** What is said of an answer that does not come in time. */
+  readonly late: string;
+  readonly log: ExchangeLog;
+}
 
 /** Something was asked of a connection that is closed: whoever asks was given up, and stops by this. */
 export class ConnectionClosed extends Error {
@@ -99,17 +109,8 @@ export class WireConnection {
 
   /** Any RPC that answers once. @throws ConnectionClosed. */
   async ask(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
-    this.#demandOpen();
-    log.add('platform', path, `${String(request.length)} bytes`);
-    return new Promise((resolve) => {
-      let isOver = false;
-      const settle = (answer: OneAnswer): void => {
-        if (isOver) return;
-        isOver = true;
-        cancelTimer();
-        this.#tell(path, answer, log);
-        resolve(answer);
-      };
+    const late = `no answer within ${String(limitMs)} ms`;
+    return this.#answered(path, { request, limitMs, late, log }, (settle) => {
       const call = this.#client.makeUnaryRequest<Uint8Array, Buffer>(
         path,
         (bytes) => Buffer.from(bytes),
@@ -122,21 +123,13 @@ export class WireConnection {
           else settle({ kind: 'status', ending: { code: error.code, details: this.#redact(error.details) } });
         },
       );
-      this.#open.set(call, () => {
-        call.cancel();
-      });
-      const cancelTimer = this.#options.clock.after(limitMs, () => {
-        settle({ kind: 'status', ending: { code: status.DEADLINE_EXCEEDED, details: `no answer within ${String(limitMs)} ms` } });
-        call.cancel();
-      });
+      return call;
     });
   }
 
   /** Any RPC that answers with a stream: the first thing that comes, an answer or a status; then it is cancelled. @throws ConnectionClosed. */
   async first(path: string, request: Uint8Array, limitMs: number, log: ExchangeLog): Promise<OneAnswer> {
-    this.#demandOpen();
-    log.add('platform', path, `${String(request.length)} bytes`);
-    return new Promise((resolve) => {
+    return this.#answered(path, { request, limitMs, late: 'no answer', log }, (settle) => {
       const call = this.#client.makeServerStreamRequest<Uint8Array, Buffer>(
         path,
         (bytes) => Buffer.from(bytes),
@@ -144,29 +137,16 @@ export class WireConnection {
         request,
         this.#metadata(),
       );
-      this.#open.set(call, () => {
-        call.cancel();
-      });
-      let isOver = false;
-      const settle = (answer: OneAnswer): void => {
-        if (isOver) return;
-        isOver = true;
-        cancelTimer();
-        this.#tell(path, answer, log);
-        resolve(answer);
-        call.cancel();
-      };
-      const cancelTimer = this.#options.clock.after(limitMs, () => {
-        settle({ kind: 'status', ending: { code: status.DEADLINE_EXCEEDED, details: 'no answer' } });
-      });
       call.on('error', () => undefined);
       call.on('data', (bytes: Buffer) => {
         settle({ kind: 'answer', bytes });
+        call.cancel();
       });
       call.on('status', ({ code, details }: StatusObject) => {
         this.#isOver(call, code);
         settle({ kind: 'status', ending: { code, details: this.#redact(details) } });
       });
+      return call;
     });
   }
 
@@ -175,6 +155,34 @@ export class WireConnection {
     this.#isClosed = true;
     for (const end of [...this.#open.values()]) end();
     this.#client.close();
+  }
+
+  /** Places an RPC and waits for the first answer that `place` settles; one that is late is cancelled. */
+  async #answered(
+    path: string,
+    { request, limitMs, late, log }: Asked,
+    place: (settle: (answer: OneAnswer) => void) => Pick<ClientUnaryCall, 'cancel'>,
+  ): Promise<OneAnswer> {
+    this.#demandOpen();
+    log.add('platform', path, `${String(request.length)} bytes`);
+    return new Promise((resolve) => {
+      let isOver = false;
+      const settle = (answer: OneAnswer): void => {
+        if (isOver) return;
+        isOver = true;
+        cancelTimer();
+        this.#tell(path, answer, log);
+        resolve(answer);
+      };
+      const call = place(settle);
+      this.#open.set(call, () => {
+        call.cancel();
+      });
+      const cancelTimer = this.#options.clock.after(limitMs, () => {
+        settle({ kind: 'status', ending: { code: status.DEADLINE_EXCEEDED, details: late } });
+        call.cancel();
+      });
+    });
   }
 
   #demandOpen(): void {

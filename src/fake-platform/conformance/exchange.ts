@@ -1,5 +1,6 @@
 // What was sent and what came back while a check ran, line by line: the proof of its verdict. Bounded, without a token, and
 // safe to be shown. Knows no rule.
+import { oneLine } from '../../base/one-line.ts';
 import type { Clock } from '../../base/clock.ts';
 import { EVENT_INPUT, type MediaRequest, type MediaResponse } from '../../contract/grpc.ts';
 import { startsAsWav } from '../../speech/wav.ts';
@@ -66,10 +67,7 @@ export class ExchangeLog {
 
 /** Text of the other side: one line, bounded, without control characters. */
 export function quoted(text: string): string {
-  return `"${text
-    .replaceAll(/\p{C}+/gu, ' ')
-    .slice(0, MAX_QUOTED)
-    .trim()}"`;
+  return `"${oneLine(text, MAX_QUOTED)}"`;
 }
 
 /** A line as text: time, direction, RPC and what. */

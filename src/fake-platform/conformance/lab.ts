@@ -1,6 +1,7 @@
 // What a check works with: connections and calls of its own, what is known of the server, and the words by which it ends.
 // Closes what a check leaves open. Knows no rule.
 import type { ListedAgent } from '../grpc-line.ts';
+import { statusName } from '../status-name.ts';
 import { authorizationOf, type Suspect } from './suspect.ts';
 import { CheckOutcome } from './verdict.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
@@ -8,7 +9,7 @@ import { ExchangeLog } from './exchange.ts';
 import type { Slots } from './slots.ts';
 import { ProbeCall, plainSpeech, type ProbeIds, type SpokenForm, type TurnRecord } from './probe-call.ts';
 import type { CallRecord, Survey } from './survey.ts';
-import { statusName, type Ending } from './wire.ts';
+import type { Ending } from './wire.ts';
 
 /** The surroundings of one check. */
 export class CheckLab {

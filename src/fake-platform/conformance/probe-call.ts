@@ -12,7 +12,8 @@ import { SILENT_FRAME } from '../microphone.ts';
 import type { TurnKind } from '../turn-check.ts';
 import type { WireConnection } from './connection.ts';
 import type { ExchangeLog } from './exchange.ts';
-import { statusName, type WireRpc } from './wire.ts';
+import { statusName } from '../status-name.ts';
+import type { WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;

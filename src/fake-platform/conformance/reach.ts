@@ -1,11 +1,12 @@
 // The first look at a server, and the last: can it be talked to, does it want a token, can a call be placed. Judges no rule.
 import { status } from '@grpc/grpc-js';
 import { failureOf, type Failure } from '../failure.ts';
+import { statusName } from '../status-name.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
 import { ExchangeLog, quoted } from './exchange.ts';
 import { ProbeCall } from './probe-call.ts';
 import { authorizationOf, type GivenSuspect, type Manners } from './suspect.ts';
-import { statusName, type Ending } from './wire.ts';
+import type { Ending } from './wire.ts';
 
 /** What the first look found. */
 export interface Reached extends Manners {

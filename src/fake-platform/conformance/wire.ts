@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { MediaRequest, MediaResponse } from '../../contract/grpc.ts';
 import { isClosing, type Answer } from '../answer.ts';
 import { answerFromWire } from '../from-wire.ts';
+import { statusName } from '../status-name.ts';
 import { answerText, quoted, requestText, type ExchangeLog } from './exchange.ts';
 import type { Redactor } from './redaction.ts';
 
@@ -42,11 +43,6 @@ const KEPT_RECEIVED = 10;
 
 /** A timer that is later than this was held up by this process, and says nothing of the server, ms. */
 const MAX_LATE_MS = 250;
-
-/** The name of a status, for people. */
-export function statusName(code: number): string {
-  return status[code] ?? String(code);
-}
 
 /** One RPC of the media method. Sending on one that is over does nothing. */
 export class WireRpc {

@@ -3,7 +3,7 @@ import type { Check } from '../check.ts';
 import { hasPrompt, isNotice, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
-import { statusName } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
 import { chunksOf, eachTurn } from './replies.ts';
 
 /** The turns of a kind before the end of the call. */

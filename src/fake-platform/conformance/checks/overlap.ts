@@ -19,7 +19,8 @@ import {
   type ProbeCall,
 } from '../probe-call.ts';
 import type { CallRecord } from '../survey.ts';
-import { statusName, type WireRpc } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
+import type { WireRpc } from '../wire.ts';
 
 /** How much of a welcome must be left when somebody has spoken into it, ms. */
 const SPARE_MS = 1000;

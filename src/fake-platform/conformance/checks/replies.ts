@@ -6,7 +6,7 @@ import type { Check } from '../check.ts';
 import { eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
-import { statusName } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
 
 /** Chunks with sound, in order. */
 export function chunksOf({ rpc }: TurnRecord): readonly Answer[] {

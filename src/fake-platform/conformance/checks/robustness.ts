@@ -6,7 +6,7 @@ import { SILENT_FRAME } from '../../microphone.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
 import { eventInput, terminalOf, whyUnanswered, type Input, type ProbeCall, type TurnRecord } from '../probe-call.ts';
-import { statusName } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
 
 /** A number that no event, no key and no format of audio has. */
 const UNKNOWN_NUMBER = 99;

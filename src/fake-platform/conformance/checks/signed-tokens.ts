@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
 import { MULAW_FORMAT, SILENCE } from '../probe-call.ts';
-import { statusName } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
 import { demandRefused, present } from './tokens.ts';
 

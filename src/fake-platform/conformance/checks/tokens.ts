@@ -5,7 +5,8 @@ import type { Check } from '../check.ts';
 import { endingText, type CheckLab } from '../lab.ts';
 import { authorizationOf } from '../suspect.ts';
 import { changed, encoded, readToken, writeToken, type TokenParts } from '../tokens.ts';
-import { statusName, type Ending } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
+import type { Ending } from '../wire.ts';
 
 /** What became of a call with a token. */
 export interface Presented {

@@ -5,7 +5,7 @@ import type { Check } from '../check.ts';
 import { endingText, type CheckLab } from '../lab.ts';
 import { eventInput, hasPrompt, isHeard } from '../probe-call.ts';
 import { MAX_AGENTS, type CallRecord } from '../survey.ts';
-import { statusName } from '../wire.ts';
+import { statusName } from '../../status-name.ts';
 
 /** An organization that is nobody's. */
 const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
