@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
-import type { RefusedWhat, Refusals } from './refused.ts';
+import type { RefusedWhat, Refusals } from '../refused.ts';
 import { grpcStatus } from './status.ts';
 import { orUndecodable, UNDECODABLE } from './undecodable.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Outgoing } from '../../../src/transport/grpc/outgoing.ts';
+import { Outgoing } from '../../../src/transport/outgoing.ts';
 
 /** A stream whose client reads one message whenever a test says so. */
 class Client {

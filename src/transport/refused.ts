@@ -1,10 +1,10 @@
 // How RPCs that end with an error stand in the log and the metrics. Clients can cause them as fast as they like, so each
 // kind gets one line a second, the rest is there at debug level only; strangers' refusals are never more than that, because
 // the token check itself reports them. All are counted.
-import type { Clock } from '../../base/clock.ts';
-import type { AppError, ErrorCode } from '../../base/errors.ts';
-import { LinePacer } from '../../base/line-pacer.ts';
-import type { Logger } from '../../base/log.ts';
+import type { Clock } from '../base/clock.ts';
+import type { AppError, ErrorCode } from '../base/errors.ts';
+import { LinePacer } from '../base/line-pacer.ts';
+import type { Logger } from '../base/log.ts';
 
 /** What a line can be found by. */
 export type WireIds = Readonly<Record<'trackingId', string> & Partial<Record<'conversationId', string | undefined>>>;

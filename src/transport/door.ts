@@ -3,11 +3,11 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
-import { LinePacer } from '../../base/line-pacer.ts';
-import type { Logger } from '../../base/log.ts';
-import { readTlsIdentity, type TlsFiles } from '../../base/tls-identity.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { LinePacer } from '../base/line-pacer.ts';
+import type { Logger } from '../base/log.ts';
+import { readTlsIdentity, type TlsFiles } from '../base/tls-identity.ts';
 
 /** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. */
 export type DoorSecurity = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
