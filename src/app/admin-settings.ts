@@ -3,6 +3,7 @@ import type { AccessSettings } from '../admin/access.ts';
 import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
 import type { LifecycleTimes } from '../admin/lifecycle/schedule.ts';
 import { decodeId } from '../admin/platform-id.ts';
+import type { TokenTransport } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { Seal } from '../store/seal.ts';
@@ -43,15 +44,23 @@ export function wantedDataSources(
   { dataSources }: AdminSettings,
   { defaults, schemas, name }: PlatformProfile,
 ): readonly Omit<WantedDataSource, 'organizationId' | 'applicationId' | 'pinnedId'>[] {
-  const { url, audience = defaults?.audience, subject = defaults?.subject, tokenLifetimeMinutes } = dataSources;
-  if (url === undefined || audience === undefined || subject === undefined) {
-    const mend = 'set admin.data_sources.url, admin.data_sources.audience and admin.data_sources.subject';
-    throw new AppError('config_invalid', `a data source needs an address, an audience and a subject, and "${name}" proposes none: ${mend}`);
-  }
-  return dataSources.transports.map((transport) => ({
-    ...{ transport, url, audience, subject, tokenLifetimeMinutes },
-    schemaId: schemas[transport],
-  }));
+  const { audience = defaults?.audience, subject = defaults?.subject, tokenLifetimeMinutes } = dataSources;
+  return dataSources.transports.map((transport) => {
+    const { key, url } = addressOf(dataSources, transport);
+    if (url === undefined || audience === undefined || subject === undefined) {
+      const mend = `set ${key}, admin.data_sources.audience and admin.data_sources.subject`;
+      throw new AppError(
+        'config_invalid',
+        `a data source needs an address, an audience and a subject, and "${name}" proposes none: ${mend}`,
+      );
+    }
+    return { transport, url, audience, subject, tokenLifetimeMinutes, schemaId: schemas[transport] };
+  });
+}
+
+/** The two transports have addresses of different forms (W-03). */
+function addressOf({ url, websocketUrl }: AdminSettings['dataSources'], transport: TokenTransport) {
+  return transport === 'grpc' ? { key: 'admin.data_sources.url', url } : { key: 'admin.data_sources.websocket_url', url: websocketUrl };
 }
 
 /** The way to tokens, with its credentials. */

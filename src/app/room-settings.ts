@@ -3,6 +3,7 @@ import type { AdmissionLimits } from '../session/admission.ts';
 import { AppError } from '../base/errors.ts';
 import type { EngineSettings } from '../session/settings.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
+import type { SocketServerSettings } from '../transport/ws/settings.ts';
 import type { RecognizerChoice } from '../voice/recognizers/find-recognizer.ts';
 import type { VoiceSettings } from '../voice/prompt-voice.ts';
 import type { SynthesizerChoice } from '../voice/synthesizers/find-synthesizer.ts';
@@ -60,6 +61,27 @@ export function mediaServerSettings({ grpc, tls, turns, media }: Settings): Medi
     firstMessageTimeoutMs: grpc.firstMessageTimeoutMs,
     maxQueuedBytes: turns.maxQueuedBytes,
     hasReflection: grpc.reflection,
+    isRevealingText: media.revealPromptText,
+  };
+}
+
+/** Settings of the WebSocket server. */
+export function socketServerSettings({ websocket, tls, turns, media }: Settings): SocketServerSettings {
+  return {
+    host: websocket.host,
+    port: websocket.port,
+    security: tls,
+    maxConnections: websocket.maxConnections,
+    handshakeTimeoutMs: websocket.handshakeTimeoutMs,
+    pathPrefix: websocket.pathPrefix ?? '',
+    maxMessageBytes: websocket.maxMessageBytes,
+    firstMessageTimeoutMs: websocket.firstMessageTimeoutMs,
+    pingIntervalMs: websocket.pingIntervalMs,
+    pongTimeoutMs: websocket.pongTimeoutMs,
+    listIdleMs: websocket.listIdleMs,
+    peerCloseMs: websocket.peerCloseMs,
+    maxQueuedBytes: turns.maxQueuedBytes,
+    sendsNoInputTimeout: websocket.sendNoInputTimeout,
     isRevealingText: media.revealPromptText,
   };
 }

@@ -49,7 +49,10 @@ describe('config/default.yaml', () => {
 
   it.each(defaults)('explains $key in a comment that ends with its rule', ({ key, comment }) => {
     const wants = RULES.get(key)?.wants ?? '';
-    const said = key === 'auth.data_sources' ? 'nonce, previous_nonce (optional), transport (grpc)' : wants;
+    const said =
+      key === 'auth.data_sources'
+        ? 'nonce, previous_nonce (optional), transport (grpc or websocket, whose url is wss://HOST or wss://HOST:PORT)'
+        : wants;
     expect(comment.toLowerCase()).toContain(said.toLowerCase());
     expect(comment.length).toBeGreaterThan(said.length + 20);
     expect(comment.endsWith('.')).toBe(true);

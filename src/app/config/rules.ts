@@ -129,11 +129,11 @@ export function host(): Rule<string> {
   return plain('an IP address without brackets or a host name', 'write for example 127.0.0.1, ::1 or localhost', accepts, asIs);
 }
 
-/** An absolute web address, kept character for character. */
-export function webUrl(wants: string, allowed: (url: URL) => boolean): Rule<string> {
+/** An absolute web address, kept character for character. `allowed` gets it parsed and as it is written. */
+export function webUrl(wants: string, allowed: (url: URL, text: string) => boolean): Rule<string> {
   const accepts = (value: unknown): value is string =>
-    typeof value === 'string' && value.length <= 2000 && !/\s/u.test(value) && URL.canParse(value) && allowed(new URL(value));
-  return plain(wants, 'write the whole address including https://', accepts, asIs);
+    typeof value === 'string' && value.length <= 2000 && !/\s/u.test(value) && URL.canParse(value) && allowed(new URL(value), value);
+  return plain(wants, 'write the whole address with its scheme', accepts, asIs);
 }
 
 /** A setting that empty text switches off. */

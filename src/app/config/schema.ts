@@ -3,6 +3,7 @@
 import { isServiceAddress } from '../../base/http-service.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
 import { isLoopback } from '../../base/loopback.ts';
+import { isSocketOrigin } from '../../base/socket-origin.ts';
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
@@ -21,7 +22,13 @@ const HOUR_MS = 3_600_000;
 const MIB = 1_048_576;
 
 const issuer = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
-const registeredUrl = webUrl('an absolute http(s):// address', (url) => url.protocol === 'https:' || url.protocol === 'http:');
+const callUrl = webUrl('an absolute http(s):// address', isHttp);
+const socketUrl = webUrl('wss://HOST or wss://HOST:PORT (or ws:// likewise) without a slash at the end', (_, url) => isSocketOrigin(url));
+const registeredUrl = webUrl(
+  'an absolute http(s):// address, or for the transport websocket wss://HOST or wss://HOST:PORT',
+  (url, text) => isHttp(url) || isSocketOrigin(text),
+);
+const transport = oneOf('grpc', 'websocket');
 
 const service = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
 const bearerKey = secret(1000, /^[\x21-\x7e]+$/u, 'visible ASCII characters');
@@ -30,7 +37,7 @@ const storeKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them')
 const organization = word(512);
 const deliveryUrl = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
 
-const pinnedDataSource = record({ organization_id: word(512), transport: oneOf('grpc'), id: word(200) });
+const pinnedDataSource = record({ organization_id: word(512), transport, id: word(200) });
 
 const dataSource = record({
   id: word(200),
@@ -41,7 +48,7 @@ const dataSource = record({
   subject: text(500),
   nonce: secret(500),
   previous_nonce: optional(secret(500)),
-  transport: oneOf('grpc'),
+  transport,
 });
 
 const organizationBots = record({
@@ -65,6 +72,25 @@ export const SCHEMA = {
     keepalive_timeout_ms: integer(100, 120_000),
     reflection: flag(),
     first_message_timeout_ms: integer(100, 600_000),
+  },
+  websocket: {
+    enabled: flag(),
+    listen: oneOf('own', 'ops'),
+    host: host(),
+    port: integer(0, 65_535),
+    path_prefix: orNone(
+      text(200, 'a path of 2 to 200 characters that begins with a slash and does not end with one', /^\/[\w./~-]*[\w.~-]$/u),
+    ),
+    max_message_bytes: integer(1024, 16 * MIB),
+    max_connections: integer(1, 100_000),
+    handshake_timeout_ms: integer(100, 120_000),
+    first_message_timeout_ms: integer(100, 600_000),
+    ping_interval_ms: integer(100, 2 * HOUR_MS),
+    pong_timeout_ms: integer(100, 120_000),
+    list_idle_ms: integer(100, 600_000),
+    peer_close_ms: integer(100, 120_000),
+    send_no_input_timeout: flag(),
+    drain_ms: integer(0, 24 * HOUR_MS),
   },
   tls: { mode: oneOf('files', 'off'), certificate_file: orNone(path()), key_file: orNone(path()) },
   auth: {
@@ -96,8 +122,9 @@ export const SCHEMA = {
     oauth: { client_id: orNone(word(500)), client_secret: orNone(secret(500)), refresh_token: orNone(secret(4000)) },
     static_token: { access_token: orNone(secret(4000)) },
     data_sources: {
-      url: orNone(registeredUrl),
-      transports: list(oneOf('grpc'), 1),
+      url: orNone(callUrl),
+      websocket_url: orNone(socketUrl),
+      transports: list(transport, 2),
       audience: orNone(text(500)),
       subject: orNone(text(500)),
       token_lifetime_minutes: integer(1, 1440),
@@ -227,6 +254,10 @@ function leaves(section: Section, prefix: string): [string, Rule<unknown>][] {
   return Object.entries(section).flatMap(([name, node]) =>
     isRule(node) ? [[`${prefix}${name}`, node] satisfies [string, Rule<unknown>]] : leaves(node, `${prefix}${name}.`),
   );
+}
+
+function isHttp({ protocol }: URL): boolean {
+  return protocol === 'https:' || protocol === 'http:';
 }
 
 function isLoopbackHttp(url: URL): boolean {

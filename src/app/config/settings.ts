@@ -1,5 +1,6 @@
 // The operator's settings as the program sees them: typed, camelCase, frozen in depth, every default filled in. What a
 // key means, its default and its bounds are written once, in config/default.yaml; here stands only its type.
+import type { TokenTransport } from '../../auth/principal.ts';
 import type { LogLevel } from '../../base/log.ts';
 import type { TlsFiles } from '../../base/tls-identity.ts';
 import type { SpeechPatience } from '../../speech/patience.ts';
@@ -28,6 +29,29 @@ interface GrpcSettings {
   readonly firstMessageTimeoutMs: number;
 }
 
+/** The same calls over WebSocket: the socket and its limits. */
+interface WebSocketSettings {
+  readonly enabled: boolean;
+  /** `ops`: on the port of the operations server, without TLS; `host` and `port` do not matter then. */
+  readonly listen: 'own' | 'ops';
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Before both paths of the profile (W-02); undefined: none. */
+  readonly pathPrefix: string | undefined;
+  readonly maxMessageBytes: number;
+  readonly maxConnections: number;
+  readonly handshakeTimeoutMs: number;
+  readonly firstMessageTimeoutMs: number;
+  readonly pingIntervalMs: number;
+  readonly pongTimeoutMs: number;
+  readonly listIdleMs: number;
+  readonly peerCloseMs: number;
+  readonly sendNoInputTimeout: boolean;
+  /** Comes before `shutdown.graceMs`. */
+  readonly drainMs: number;
+}
+
 /** How the media server is secured. Files are absolute paths of PEM files. */
 export type TlsSettings = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
 
@@ -52,7 +76,7 @@ interface DataSourceSettings {
   readonly nonce: string;
   /** The nonce before the last renewal, still accepted until its tokens expire (J-05). Secret. */
   readonly previousNonce: string | undefined;
-  readonly transport: 'grpc';
+  readonly transport: TokenTransport;
 }
 
 /** The token check. */
@@ -82,8 +106,11 @@ interface AdminSettings {
   readonly oauth: ClientSettings & { readonly refreshToken: string | undefined };
   readonly staticToken: { readonly accessToken: string | undefined };
   readonly dataSources: {
+    /** Of the data sources for gRPC. */
     readonly url: string | undefined;
-    readonly transports: readonly 'grpc'[];
+    /** Of the data sources for WebSocket. */
+    readonly websocketUrl: string | undefined;
+    readonly transports: readonly TokenTransport[];
     /** Undefined: the profile's. */
     readonly audience: string | undefined;
     readonly subject: string | undefined;
@@ -91,7 +118,7 @@ interface AdminSettings {
     readonly renewalLeadMinutes: number;
     readonly retryIntervalS: number;
     readonly checkIntervalS: number;
-    readonly pinned: readonly { readonly organizationId: string; readonly transport: 'grpc'; readonly id: string }[];
+    readonly pinned: readonly { readonly organizationId: string; readonly transport: TokenTransport; readonly id: string }[];
   };
   /** Without a target nobody listens. */
   readonly webhooks: {
@@ -245,6 +272,7 @@ interface OpsSettings {
 export interface Settings {
   readonly platform: PlatformSettings;
   readonly grpc: GrpcSettings;
+  readonly websocket: WebSocketSettings;
   readonly tls: TlsSettings;
   readonly auth: AuthSettings;
   readonly admin: AdminSettings;
