@@ -41,3 +41,23 @@ const CHARACTERS: ReadonlyMap<number, string> = new Map(Object.entries(DTMF_KEY)
 export function dtmfCharacter(number: number): string | undefined {
   return CHARACTERS.get(number);
 }
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(DTMF_DIGITS).flatMap(([name, number]) => {
+    const character = CHARACTERS.get(number);
+    return character === undefined ? [] : [[name, character] as const];
+  }),
+);
+const NAME_OF: ReadonlyMap<string, string> = new Map([...NAMES].map(([name, character]) => [character, name]));
+
+/** The key of a name on the wire, where keys travel as names (section 3.3); undefined for names this version does not know. */
+export function dtmfCharacterOfName(name: string): string | undefined {
+  return NAMES.get(name);
+}
+
+/** The name of a key. @throws TypeError for a character that is no key. */
+export function dtmfNameOf(character: string): string {
+  const name = NAME_OF.get(character);
+  if (name === undefined) throw new TypeError('no such key');
+  return name;
+}
