@@ -1,5 +1,5 @@
-// The listening socket of the media server: TLS, the number of connections and the time for a handshake are decided
-// here, before a byte reaches HTTP/2. grpc-js offers neither limit, so it gets connections that are already open.
+// The listening socket of a transport: TLS, the number of connections and the time for a handshake are decided here,
+// before a byte reaches HTTP. grpc-js offers neither limit, so it gets connections that are already open.
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Duplex } from 'node:stream';
@@ -14,6 +14,10 @@ export type DoorSecurity = { readonly mode: 'off' } | ({ readonly mode: 'files' 
 
 /** Address, security and limits. */
 export interface DoorOptions {
+  /** Whose door it is, in the words of the log: `media server`. */
+  readonly name: string;
+  /** What may be spoken on a connection over TLS, best first (ALPN). */
+  readonly protocols: readonly [string, ...string[]];
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
@@ -24,7 +28,7 @@ export interface DoorOptions {
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Takes each connection that is ready for HTTP/2. */
+  /** Takes each connection that is ready for the first byte of HTTP. */
   readonly onConnection: (connection: Duplex) => void;
 }
 
@@ -47,7 +51,7 @@ export interface Door {
  * @throws AppError `certificate_invalid` for unreadable or mismatched PEM files, `listen_failed` for the address.
  */
 export async function openDoor(options: DoorOptions): Promise<Door> {
-  const { security, log, onConnection } = options;
+  const { name, security, log, onConnection } = options;
   const server = security.mode === 'off' ? net.createServer(onConnection) : await secureServer(security, options);
   server.maxConnections = options.maxConnections;
   server.on('drop', dropLog(options));
@@ -60,10 +64,10 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   });
   await listen(server, options.host, options.port);
   server.on('error', (error) => {
-    log.error({ err: error }, 'the media socket failed');
+    log.error({ err: error }, `the socket of the ${name} failed`);
   });
   const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new AppError('listen_failed', 'the media socket has no address');
+  if (bound === null || typeof bound === 'string') throw new AppError('listen_failed', `the socket of the ${name} has no address`);
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
   const cut = (): void => {
     for (const socket of connections) socket.destroy();
@@ -87,23 +91,23 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
 }
 
 /** Whoever floods a server with connections must not flood its log. */
-function dropLog({ clock, log, maxConnections }: DoorOptions): () => void {
+function dropLog({ name, clock, log, maxConnections }: DoorOptions): () => void {
   const pacer = new LinePacer<'closed'>(clock);
   return () => {
     const leftOut = pacer.next('closed');
     if (leftOut === undefined) return;
-    log.warn({ limit: maxConnections, closed: leftOut + 1 }, 'connections were closed at once: as many as allowed are open');
+    log.warn({ limit: maxConnections, closed: leftOut + 1 }, `connections to the ${name} were closed at once: as many as allowed are open`);
   };
 }
 
 async function secureServer(files: TlsFiles, options: DoorOptions): Promise<tls.Server> {
   const { certificate: cert, key } = await readTlsIdentity(files);
   const server = tls.createServer(
-    { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: ['h2'], handshakeTimeout: options.handshakeTimeoutMs },
+    { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: [...options.protocols], handshakeTimeout: options.handshakeTimeoutMs },
     options.onConnection,
   );
   server.on('tlsClientError', (error, socket) => {
-    options.log.debug({ err: error }, 'a TLS handshake failed');
+    options.log.debug({ err: error }, `a TLS handshake with the ${options.name} failed`);
     // After a time-out nobody else closes it.
     socket.destroy();
   });

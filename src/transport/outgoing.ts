@@ -1,5 +1,5 @@
-// What one RPC has written and its client has not read yet, in bytes (G-91): says when to wait, and when it is too much.
-// grpc-js counts messages, of which sixteen may be a megabyte.
+// What one RPC or socket has written and its client has not read yet, in bytes (G-91): says when to wait, and when it is
+// too much. grpc-js counts messages, of which sixteen may be a megabyte.
 
 /** More than this waits: whoever writes should wait, too. Eight seconds of audio in the largest chunks that are allowed. */
 const ENOUGH_BYTES = 65_536;
@@ -15,7 +15,7 @@ interface ByteStream<Message extends Uint8Array> {
   write(message: Message, onTaken: () => void): boolean;
 }
 
-/** One per RPC. */
+/** One per RPC or socket. */
 export class Outgoing<Message extends Uint8Array> {
   readonly #stream: ByteStream<Message>;
   readonly #maxBytes: number;
@@ -33,7 +33,7 @@ export class Outgoing<Message extends Uint8Array> {
     return this.#waitingBytes > ENOUGH_BYTES;
   }
 
-  /** Writes a message. @returns false when it would be too much; it is not written then, and the RPC should end. */
+  /** Writes a message. @returns false when it would be too much; it is not written then, and the stream should end. */
   send(message: Message): boolean {
     const bytes = message.length;
     if (this.#waitingBytes > NOTICE_BYTES && this.#waitingBytes + bytes > this.#maxBytes) return false;

@@ -1,4 +1,4 @@
-// How RPCs that end with an error stand in the log and the metrics. Clients can cause them as fast as they like, so each
+// How RPCs and sockets that end with an error stand in the log and the metrics. Clients can cause them as fast as they like, so each
 // kind gets one line a second, the rest is there at debug level only; strangers' refusals are never more than that, because
 // the token check itself reports them. All are counted.
 import type { Clock } from '../base/clock.ts';
@@ -9,9 +9,17 @@ import type { Logger } from '../base/log.ts';
 /** What a line can be found by. */
 export type WireIds = Readonly<Record<'trackingId', string> & Partial<Record<'conversationId', string | undefined>>>;
 
-/** What can be said of a refused RPC. A closed list: each text is a key of the pacer. */
+/** What can be said to be refused. A closed list: each text is a key of the pacer. */
 export type RefusedWhat =
-  'a stream' | 'a list request' | 'a health check' | 'a health watch' | 'a reflection request' | 'a new call, with a spoken line,';
+  | 'a stream'
+  | 'a list request'
+  | 'a health check'
+  | 'a health watch'
+  | 'a reflection request'
+  | 'an upgrade'
+  | 'a socket'
+  | 'a list socket'
+  | 'a new call, with a spoken line,';
 
 /** One per server. */
 export class Refusals {
@@ -19,14 +27,14 @@ export class Refusals {
   readonly #pacer: LinePacer<`${RefusedWhat} ${ErrorCode}`>;
   readonly #onRefused: (code: ErrorCode) => void;
 
-  /** @param onRefused - counts an RPC that ended with an error. */
+  /** @param onRefused - counts an RPC or a socket that ended with an error. */
   constructor(log: Logger, clock: Clock, onRefused: (code: ErrorCode) => void) {
     this.#log = log;
     this.#pacer = new LinePacer(clock);
     this.#onRefused = onRefused;
   }
 
-  /** An RPC ends with the status of this error. */
+  /** An RPC or a socket ends with this error. */
   count({ code }: AppError): void {
     this.#onRefused(code);
   }
@@ -35,7 +43,7 @@ export class Refusals {
    * Writes of one refusal.
    *
    * @param what - begins the sentence.
-   * @param isStranger - the RPC needs no token, so anybody may have sent it.
+   * @param isStranger - it needs no token, so anybody may have sent it.
    */
   write(what: RefusedWhat, error: AppError, ids: WireIds, isStranger = false): void {
     const fields = { code: error.code, ...error.details, ...ids };

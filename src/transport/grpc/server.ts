@@ -121,6 +121,8 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const door = await openDoor({
     ...settings,
+    name: 'media server',
+    protocols: ['h2'],
     clock,
     log,
     onConnection: (connection) => {
