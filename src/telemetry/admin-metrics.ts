@@ -1,9 +1,11 @@
 // What can be counted about data sources, their tokens and the webhooks that tell of organizations. Labels come from closed
 // sets only: organizations are never one, so a gauge says how the worst of them is.
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { TokenTransport } from '../auth/principal.ts';
 
 const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'followed', 'removed', 'failed', 'overdue', 'forgotten'] as const;
-const TRANSPORTS = ['grpc', 'websocket'] as const;
+/** The values of the label `transport`. */
+export const TRANSPORTS = ['grpc', 'websocket'] as const satisfies readonly TokenTransport[];
 const DELIVERIES = ['taken', 'known', 'outdated', 'unsigned', 'foreign', 'failed'] as const;
 const EVENTS = ['authorized', 'deauthorized'] as const;
 const REGISTRATIONS = ['kept', 'created', 'updated', 'reactivated', 'duplicate', 'removed', 'failed'] as const;

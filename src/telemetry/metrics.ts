@@ -2,13 +2,14 @@
 // loaded bots, our own words and error codes; never conversation, organization or agent ids from the wire (P-03).
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { TokenObserver } from '../auth/jws-verifier.ts';
+import type { TokenTransport } from '../auth/principal.ts';
 import { REFUSAL_REASONS } from '../auth/refusal.ts';
 import type { Clock } from '../base/clock.ts';
 import { ERROR_MENDS, type ErrorCode } from '../base/errors.ts';
 import type { LoadSource } from '../session/admission.ts';
 import type { CutCalls } from '../session/draining.ts';
 import type { SessionObserver } from '../session/ports.ts';
-import { adminMetrics, type AdminMetrics } from './admin-metrics.ts';
+import { adminMetrics, TRANSPORTS, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 
@@ -19,9 +20,11 @@ export interface Metrics {
   readonly voice: VoiceMetrics;
   readonly admin: AdminMetrics;
   /** A message named an organization that its token does not speak for (G-08). */
-  organizationRefused(): void;
-  /** An RPC ended with an error. */
-  streamRefused(code: ErrorCode): void;
+  organizationRefused(transport: TokenTransport): void;
+  /** An RPC, a socket or the request for one ended with an error. */
+  streamRefused(transport: TokenTransport, code: ErrorCode): void;
+  /** Where the number of open sockets is looked up from now on; before, none is open. */
+  watchSockets(count: () => number): void;
   /** The server stopped, and these turns and calls did not come to their own end. */
   stopped(cut: CutCalls): void;
   /**
@@ -67,18 +70,28 @@ function serverMetrics(
   registry: Registry,
   load: LoadSource,
   bots: Set<string>,
-): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'stopped' | 'botsReloaded'> {
+): Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets' | 'stopped' | 'botsReloaded'> {
   const registers = [registry];
   const organizations = new Counter({
     name: 'parley_organizations_refused_total',
     help: 'Messages that named an organization which their token does not speak for.',
+    labelNames: ['transport'],
     registers,
   });
   const streams = new Counter({
     name: 'parley_streams_refused_total',
-    help: 'Streams that ended with an error, by its code.',
-    labelNames: ['code'],
+    help: 'RPCs and sockets that ended with an error, by its code.',
+    labelNames: ['code', 'transport'],
     registers,
+  });
+  let openSockets = (): number => 0;
+  new Gauge({
+    name: 'parley_sockets_open',
+    help: 'WebSockets that are open now.',
+    registers,
+    collect() {
+      this.set(openSockets());
+    },
   });
   const cutTurns = new Counter({
     name: 'parley_turns_cut_total',
@@ -104,14 +117,20 @@ function serverMetrics(
       this.set(load.reading().loopDelayMs / 1000);
     },
   });
-  for (const code of Object.keys(ERROR_MENDS)) streams.inc({ code }, 0);
+  for (const transport of TRANSPORTS) {
+    organizations.inc({ transport }, 0);
+    for (const code of Object.keys(ERROR_MENDS)) streams.inc({ code, transport }, 0);
+  }
   for (const outcome of RELOAD_OUTCOMES) reloads.inc({ outcome }, 0);
   return {
-    organizationRefused: () => {
-      organizations.inc();
+    organizationRefused: (transport) => {
+      organizations.inc({ transport });
     },
-    streamRefused: (code) => {
-      streams.inc({ code });
+    streamRefused: (transport, code) => {
+      streams.inc({ code, transport });
+    },
+    watchSockets: (count) => {
+      openSockets = count;
     },
     stopped: ({ turns, calls }) => {
       cutTurns.inc(turns);

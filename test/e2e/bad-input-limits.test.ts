@@ -187,7 +187,7 @@ describe('turns and sessions', () => {
     await server.quiet(1);
     expect(server.logged({ level: 'warn', code: 'slow_reader' })).toHaveLength(1);
     expect(await server.metric('parley_slow_readers_total{bot="tester"}')).toBe(1);
-    expect(await server.metric('parley_streams_refused_total{code="slow_reader"}')).toBe(1);
+    expect(await server.metric('parley_streams_refused_total{code="slow_reader",transport="grpc"}')).toBe(1);
     expect(deaf.receivedBytes).toBe(65_535);
     expect(clock.pendingTimers).toBe(timersAtRest);
     expect((await call.turn(keys('5'))).ending.code).toBe(status.OK);

@@ -93,7 +93,7 @@ describe('a new call', () => {
       expect((await client.call().turn(format())).ending).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
     }
     expect(await server.metric('parley_calls_refused_total{reason="total"}')).toBe(40);
-    expect(await server.metric('parley_streams_refused_total{code="overloaded"}')).toBe(20);
+    expect(await server.metric('parley_streams_refused_total{code="overloaded",transport="grpc"}')).toBe(20);
     // One for those that heard a line, one for those that had said nothing yet.
     expect(server.logged({ level: 'warn', code: 'overloaded' })).toHaveLength(2);
     expect(server.logged({ level: 'debug', code: 'overloaded' })).toHaveLength(38);
@@ -112,7 +112,7 @@ describe('what waits for a client that does not read', () => {
       .halfClose();
     await until('the turn is given up', () => server.logged({ event: 'turn_ended', end: 'failed' }).length === 1);
     expect(server.logged({ level: 'warn', code: 'slow_reader', limitBytes: 65_536 })).toHaveLength(1);
-    expect(await server.metric('parley_streams_refused_total{code="slow_reader"}')).toBe(1);
+    expect(await server.metric('parley_streams_refused_total{code="slow_reader",transport="grpc"}')).toBe(1);
     turn.read();
     expect(await turn.ended()).toMatchObject({ code: status.RESOURCE_EXHAUSTED, details: 'more waits for the client than may' });
     expect(turn.responses.length).toBeLessThanOrEqual(2);

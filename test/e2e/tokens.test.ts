@@ -164,7 +164,7 @@ describe('organizations', () => {
       details: 'the message names an organization that its token does not speak for',
     });
     expect(server.logged({ level: 'warn', code: 'foreign_organization' })).toHaveLength(1);
-    expect(await server.metric('parley_organizations_refused_total')).toBe(1);
+    expect(await server.metric('parley_organizations_refused_total{transport="grpc"}')).toBe(1);
     await expect(client.list({})).rejects.toMatchObject({ code: status.INVALID_ARGUMENT, details: 'customer_org_id is empty' });
   });
 

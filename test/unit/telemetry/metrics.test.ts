@@ -133,15 +133,29 @@ describe('createMetrics', () => {
     expect(now.get('parley_reply_latency_seconds_count{bot="echo"}')).toBe(1);
   });
 
-  it('counts refused calls by reason and refused streams by code, each shown with 0 before its first', async () => {
+  it('counts refused calls by reason, refused streams by code and transport, and refused organizations by transport, each shown with 0 before its first', async () => {
     const metrics = make();
     metrics.sessions.callRefused(callTo('echo'), 'organization');
-    metrics.streamRefused('slow_reader');
+    metrics.streamRefused('grpc', 'slow_reader');
+    metrics.organizationRefused('websocket');
     const now = await samples(metrics);
     expect(now.get('parley_calls_refused_total{reason="organization"}')).toBe(1);
     expect(now.get('parley_calls_refused_total{reason="loop_delay"}')).toBe(0);
-    expect(now.get('parley_streams_refused_total{code="slow_reader"}')).toBe(1);
-    expect(now.get('parley_streams_refused_total{code="overloaded"}')).toBe(0);
+    expect(now.get('parley_streams_refused_total{code="slow_reader",transport="grpc"}')).toBe(1);
+    expect(now.get('parley_streams_refused_total{code="slow_reader",transport="websocket"}')).toBe(0);
+    expect(now.get('parley_streams_refused_total{code="overloaded",transport="grpc"}')).toBe(0);
+    expect(now.get('parley_organizations_refused_total{transport="grpc"}')).toBe(0);
+    expect(now.get('parley_organizations_refused_total{transport="websocket"}')).toBe(1);
+  });
+
+  it('shows how many sockets are open, and none without the transport that has them', async () => {
+    const metrics = make();
+    expect((await samples(metrics)).get('parley_sockets_open')).toBe(0);
+    let open = 3;
+    metrics.watchSockets(() => open);
+    expect((await samples(metrics)).get('parley_sockets_open')).toBe(3);
+    open = 2;
+    expect((await samples(metrics)).get('parley_sockets_open')).toBe(2);
   });
 
   it('counts what a stopping server cut and how loading the bots again went, and shows the delay of the event loop', async () => {
