@@ -1,6 +1,7 @@
 // The operator's settings in the words of the rooms they are for, compiled once at the start.
 import type { AdmissionLimits } from '../session/admission.ts';
 import { AppError } from '../base/errors.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
 import type { EngineSettings } from '../session/settings.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
 import type { SocketServerSettings } from '../transport/ws/settings.ts';
@@ -63,6 +64,16 @@ export function mediaServerSettings({ grpc, tls, turns, media }: Settings): Medi
     hasReflection: grpc.reflection,
     isRevealingText: media.revealPromptText,
   };
+}
+
+/**
+ * The paths of both channels of the WebSocket transport (W-01).
+ *
+ * @throws AppError `config_invalid` when the profile knows none: its platform does not call over WebSocket.
+ */
+export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<PlatformProfile['websocket']> {
+  if (websocket !== undefined) return websocket;
+  throw new AppError('config_invalid', `the platform "${name}" does not call over WebSocket: set websocket.enabled to false`);
 }
 
 /** Settings of the WebSocket server. */

@@ -1,5 +1,5 @@
 // Rules between the settings of the administration. None holds anything against settings of what is not switched on.
-import type { CompiledSettings, Relation } from './relation.ts';
+import { hasSocketPort, type CompiledSettings, type Relation } from './relation.ts';
 import type { SettingKey } from './schema.ts';
 
 type Admin = CompiledSettings['admin'];
@@ -36,16 +36,28 @@ export const ADMIN_RELATIONS: readonly Relation[] = [
     'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
   ),
   whenOn(
-    ['admin.data_sources.url'],
-    ({ admin }) => admin.dataSources.url !== undefined,
+    ['admin.data_sources.url', 'admin.data_sources.transports'],
+    ({ admin: { dataSources } }) => !dataSources.transports.includes('grpc') || dataSources.url !== undefined,
     'data sources are registered with an address',
-    'write the address at which the platform reaches this server',
+    'write the address at which the platform reaches this server over gRPC, or take grpc out of admin.data_sources.transports',
+  ),
+  whenOn(
+    ['admin.data_sources.websocket_url', 'admin.data_sources.transports'],
+    ({ admin: { dataSources } }) => !dataSources.transports.includes('websocket') || dataSources.websocketUrl !== undefined,
+    'data sources for WebSocket are registered with an address of their own (W-03)',
+    'write wss://HOST or wss://HOST:PORT at which the platform reaches this server, or take websocket out of admin.data_sources.transports',
+  ),
+  whenOn(
+    ['admin.data_sources.transports', 'websocket.enabled'],
+    ({ admin: { dataSources }, websocket }) => !dataSources.transports.includes('websocket') || websocket.enabled,
+    'data sources are registered for a transport that is served',
+    'set websocket.enabled to true, or take websocket out',
   ),
   whenOn(
     ['admin.data_sources.transports'],
-    ({ admin }) => admin.dataSources.transports.length > 0,
-    'data sources are registered for at least one transport',
-    'write [grpc]',
+    ({ admin: { dataSources } }) => new Set(dataSources.transports).size === Math.max(dataSources.transports.length, 1),
+    'data sources are registered for at least one transport, and once for each',
+    'write [grpc], [websocket] or [grpc, websocket]',
   ),
   whenOn(
     ['admin.data_sources.renewal_lead_minutes', 'admin.data_sources.token_lifetime_minutes'],
@@ -75,9 +87,21 @@ export const ADMIN_RELATIONS: readonly Relation[] = [
     'write the address at which the platform reaches admin.webhooks.port, or name the organizations',
   ),
   whenOn(
-    ['admin.webhooks.port', 'grpc.port', 'ops.port', 'admin.webhooks.target_url'],
-    ({ admin: { webhooks }, grpc, ops }) =>
-      webhooks.targetUrl === undefined || webhooks.port === 0 || (webhooks.port !== grpc.port && webhooks.port !== ops.port),
+    [
+      'admin.webhooks.port',
+      'grpc.port',
+      'ops.port',
+      'websocket.port',
+      'websocket.enabled',
+      'websocket.listen',
+      'admin.webhooks.target_url',
+    ],
+    (settings) => {
+      const { admin, grpc, ops } = settings;
+      const { targetUrl, port } = admin.webhooks;
+      if (targetUrl === undefined || port === 0) return true;
+      return port !== grpc.port && port !== ops.port && !hasSocketPort(settings, port);
+    },
     'webhooks have a port of their own',
     'choose another admin.webhooks.port',
   ),

@@ -1,19 +1,22 @@
 // Rules between two or more settings. Each one names the keys it looks at, so that it stays silent when one of them is
 // wrong in itself.
 import { isLoopback } from '../../base/loopback.ts';
+import { isSocketOrigin } from '../../base/socket-origin.ts';
 import { FLITE_VOICES, isFliteVoice } from '../../voice/synthesizers/flite.ts';
 import { ADMIN_RELATIONS } from './admin-relations.ts';
-import type { Relation } from './relation.ts';
+import { hasSocketPort, type CompiledSettings, type Relation } from './relation.ts';
+import type { SettingKey } from './schema.ts';
 
 /** All of them; each has a test. */
 export const RELATIONS: readonly Relation[] = [
   ...ADMIN_RELATIONS,
-  {
-    keys: ['auth.enabled', 'grpc.host', 'auth.allow_unauthenticated_network'],
-    holds: ({ auth, grpc }) => auth.enabled || auth.allowUnauthenticatedNetwork || isLoopback(grpc.host),
-    rule: 'without the token check the server listens on a loopback address only, because anybody could place calls (P-11)',
-    mend: 'set auth.enabled to true, grpc.host to 127.0.0.1, or, where a network of your own guards it, auth.allow_unauthenticated_network to true',
-  },
+  onLoopback('grpc.host', [], ({ grpc }) => grpc.host),
+  onLoopback('websocket.host', ['websocket.enabled', 'websocket.listen'], ({ websocket }) =>
+    websocket.enabled && websocket.listen === 'own' ? websocket.host : undefined,
+  ),
+  onLoopback('ops.host', ['websocket.enabled', 'websocket.listen'], ({ websocket, ops }) =>
+    websocket.enabled && websocket.listen === 'ops' ? ops.host : undefined,
+  ),
   {
     keys: ['auth.data_sources', 'auth.enabled', 'admin.enabled'],
     holds: ({ auth, admin }) => !auth.enabled || admin.enabled || auth.dataSources.length > 0,
@@ -31,6 +34,12 @@ export const RELATIONS: readonly Relation[] = [
     holds: ({ auth }) => auth.dataSources.every((source) => source.nonce !== source.previousNonce),
     rule: 'previous_nonce differs from nonce',
     mend: 'take previous_nonce out, or set it to the nonce before the last renewal',
+  },
+  {
+    keys: ['auth.data_sources'],
+    holds: ({ auth }) => auth.dataSources.every(({ transport, url }) => (transport === 'websocket') === isSocketOrigin(url)),
+    rule: 'the url of a data source has the form of its transport: wss://HOST or wss://HOST:PORT for websocket, https://… for grpc (W-03)',
+    mend: 'write the url as it was registered, and the transport whose schema it was registered with',
   },
   ...(['certificate', 'key'] as const).map((part): Relation => ({
     keys: [`tls.${part}_file`, 'tls.mode'],
@@ -94,7 +103,30 @@ export const RELATIONS: readonly Relation[] = [
     rule: 'health checks and media have ports of their own',
     mend: 'choose another ops.port',
   },
+  {
+    keys: ['websocket.port', 'websocket.enabled', 'websocket.listen', 'grpc.port', 'ops.port'],
+    holds: (settings) => !hasSocketPort(settings, settings.grpc.port) && !hasSocketPort(settings, settings.ops.port),
+    rule: 'calls over WebSocket have a port of their own',
+    mend: 'choose another websocket.port, or set websocket.listen to ops where TLS ends before this server',
+  },
 ];
+
+/** Without the token check, what `addressOf` names is a loopback address; undefined when nobody listens there. */
+function onLoopback(
+  host: SettingKey,
+  others: readonly SettingKey[],
+  addressOf: (settings: CompiledSettings) => string | undefined,
+): Relation {
+  return {
+    keys: ['auth.enabled', host, 'auth.allow_unauthenticated_network', ...others],
+    holds: (settings) => {
+      const { auth } = settings;
+      return auth.enabled || auth.allowUnauthenticatedNetwork || isLoopback(addressOf(settings) ?? 'localhost');
+    },
+    rule: 'without the token check the server listens on a loopback address only, because anybody could place calls (P-11)',
+    mend: `set auth.enabled to true, ${host} to 127.0.0.1, or, where a network of your own guards it, auth.allow_unauthenticated_network to true`,
+  };
+}
 
 function isUnique(ids: readonly string[]): boolean {
   return new Set(ids).size === ids.length;
