@@ -57,7 +57,8 @@ export interface IntegrationSide {
    */
   logIn(how: Pick<LoginOptions, 'show' | 'limitMs'>, signal: AbortSignal): Promise<Lifetimes>;
   /**
-   * Refreshes the tokens when they are about to end: a refresh token that nobody uses dies (5.1). Asked for daily or more often.
+   * Refreshes the tokens when one of them is about to end: a refresh token that nobody uses dies (5.1). Asked for daily or more
+   * often.
    *
    * @throws AppError `login_needed` when nobody has logged in or the platform no longer takes the refresh token, and as requests do.
    */
@@ -161,9 +162,7 @@ function serviceAppAccess(
         await integration.save(tokens);
         return { expiresAtMs: tokens.expiresAtMs, refreshExpiresAtMs: tokens.refreshExpiresAtMs };
       },
-      keepAlive: async (signal) => {
-        await integration.current(signal);
-      },
+      keepAlive: (signal) => integration.keepAlive(signal),
     },
     serviceApp: { applicationId, filterId, names: profile.webhook, idScheme, api: new Webhooks(rest) },
     close: async () => {

@@ -8,7 +8,7 @@ import { parseJson } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import type { SecretStore } from './secret-store.ts';
 import type { TokenSource } from './token-source.ts';
-import { isExpired, type OAuthTokens } from './tokens.ts';
+import { isExpired, isRefreshDue, type OAuthTokens } from './tokens.ts';
 
 /** How long before its end an access token is renewed, unless told otherwise, seconds. */
 const BUFFER_SECONDS = 300;
@@ -61,25 +61,17 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   /** A token that serves for a while yet. One that is about to end is given out while no other can be had. */
-  async current(signal: AbortSignal): Promise<string> {
-    const held = await this.peek();
-    if (held !== undefined && this.#isFresh(held)) {
-      // The store may have recovered since.
-      if (this.#isUnsaved) await this.#write();
-      return held.accessToken;
-    }
-    try {
-      return (await this.#renewed(undefined, signal)).accessToken;
-    } catch (thrown) {
-      const { clock, log, key } = this.#options;
-      const canWait = thrown instanceof AppError && CAN_WAIT.has(thrown.code) && !signal.aborted;
-      if (!canWait || held === undefined || isExpired(held, clock.nowMs(), 0)) throw thrown;
-      const line = { err: thrown, key };
-      // Whoever stops, or only looks, has nothing to do about it.
-      const isOurs = thrown.code === 'platform_unavailable' || thrown.code === 'platform_answer_invalid';
-      log[isOurs ? 'warn' : 'debug'](line, 'a token cannot be renewed yet and is used as long as it lasts');
-      return held.accessToken;
-    }
+  current(signal: AbortSignal): Promise<string> {
+    return this.#whenGood((held) => this.#isFresh(held), signal);
+  }
+
+  /**
+   * Renews the pair when one of its tokens has to be renewed or used, which {@link KeptTokens.current} does for the access token
+   * alone: where nothing but the refresh token brings another pair, it must not end unused. Rejects as that does, also when the
+   * access token serves for a while yet.
+   */
+  async keepAlive(signal: AbortSignal): Promise<void> {
+    await this.#whenGood((held) => this.#isFresh(held) && !isRefreshDue(held, this.#options.clock.nowMs()), signal);
   }
 
   async refreshed(stale: string, signal: AbortSignal): Promise<string> {
@@ -124,6 +116,28 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   /** Takes what was stored, unless there is a newer pair meanwhile. */
   #adopt(stored: T | undefined): void {
     this.#held ??= stored;
+  }
+
+  /** The access token of a pair that is `good`, else of another one. */
+  async #whenGood(good: (held: T) => boolean, signal: AbortSignal): Promise<string> {
+    const held = await this.peek();
+    if (held !== undefined && good(held)) {
+      // The store may have recovered since.
+      if (this.#isUnsaved) await this.#write();
+      return held.accessToken;
+    }
+    try {
+      return (await this.#renewed(undefined, signal)).accessToken;
+    } catch (thrown) {
+      const { clock, log, key } = this.#options;
+      const canWait = thrown instanceof AppError && CAN_WAIT.has(thrown.code) && !signal.aborted;
+      if (!canWait || held === undefined || isExpired(held, clock.nowMs(), 0)) throw thrown;
+      const line = { err: thrown, key };
+      // Whoever stops, or only looks, has nothing to do about it.
+      const isOurs = thrown.code === 'platform_unavailable' || thrown.code === 'platform_answer_invalid';
+      log[isOurs ? 'warn' : 'debug'](line, 'a token cannot be renewed yet and is used as long as it lasts');
+      return held.accessToken;
+    }
   }
 
   #isFresh(tokens: T): boolean {

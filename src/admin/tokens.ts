@@ -13,6 +13,8 @@ export const oauthTokens = z.object({
   refreshToken: tokenText,
   /** End of the refresh token, ms since the epoch; undefined when the platform did not say. */
   refreshExpiresAtMs: z.number().optional(),
+  /** When the refresh token has to be used, so that it does not end before anybody does, ms since the epoch. */
+  refreshDueMs: z.number().optional(),
 });
 
 /** A pair of tokens. */
@@ -46,6 +48,11 @@ export interface ServiceAppCredentials {
 /** True when the access token is over, or will be within `bufferSeconds`. */
 export function isExpired({ expiresAtMs }: Pick<OAuthTokens, 'expiresAtMs'>, nowMs: number, bufferSeconds = 60): boolean {
   return expiresAtMs - bufferSeconds * 1000 <= nowMs;
+}
+
+/** True when the refresh token has to be used, also for an access token that serves for long yet: it would die unused (5.1). */
+export function isRefreshDue({ refreshDueMs }: Pick<OAuthTokens, 'refreshDueMs'>, nowMs: number): boolean {
+  return refreshDueMs !== undefined && refreshDueMs <= nowMs;
 }
 
 /** A lifetime in seconds; a hundred years are the most that is believed. */
@@ -87,6 +94,11 @@ export function readTokenReply(value: unknown, nowMs: number, before?: OAuthToke
     accessToken: read.access_token,
     expiresAtMs: nowMs + read.expires_in * 1000,
     refreshToken,
-    ...(refreshExpiresAtMs === undefined ? {} : { refreshExpiresAtMs }),
+    ...(refreshExpiresAtMs === undefined ? {} : { refreshExpiresAtMs, ...refreshDue(refreshExpiresAtMs, nowMs) }),
   };
+}
+
+/** The middle of what is left of its life. An end that is over was told wrongly: the platform has just taken it. */
+function refreshDue(refreshExpiresAtMs: number, nowMs: number): Pick<OAuthTokens, 'refreshDueMs'> {
+  return refreshExpiresAtMs <= nowMs ? {} : { refreshDueMs: (nowMs + refreshExpiresAtMs) / 2 };
 }

@@ -54,6 +54,14 @@ export class IntegrationTokens implements TokenSource {
     return this.#kept.refreshed(stale, signal);
   }
 
+  /**
+   * Refreshes the pair when one of its tokens is about to end: nobody but a person could get another one. Throws `login_needed`
+   * also while the access token serves for a while yet.
+   */
+  async keepAlive(signal: AbortSignal): Promise<void> {
+    await this.#kept.keepAlive(signal);
+  }
+
   /** Keeps what a login gave. @throws AppError of the store. */
   async save(tokens: OAuthTokens): Promise<void> {
     await this.#kept.save(tokens);

@@ -12,6 +12,7 @@ describe('a token reply', () => {
       expiresAtMs,
       refreshToken: 'r',
       refreshExpiresAtMs: NOW + 7_776_000_000,
+      refreshDueMs: NOW + 3_888_000_000,
     });
     expect(readTokenReply({ ...REPLY, expires_in: '1209600' }, NOW).expiresAtMs).toBe(expiresAtMs);
   });
@@ -23,6 +24,16 @@ describe('a token reply', () => {
     expect(readTokenReply({ ...bare, refresh_token_expires_in: 10 }, NOW, before).refreshExpiresAtMs).toBe(NOW + 10_000);
     // The end of the old token says nothing about a new one.
     expect(readTokenReply({ ...bare, refresh_token: 'new' }, NOW, before)).not.toHaveProperty('refreshExpiresAtMs');
+  });
+
+  it('says when a refresh token is to be used: in the middle of what is left of its life', () => {
+    const bare = { access_token: 'a', expires_in: 60 };
+    const before = { accessToken: 'old', expiresAtMs: 0, refreshToken: 'kept', refreshExpiresAtMs: NOW + 8, refreshDueMs: NOW };
+    expect(readTokenReply(bare, NOW, before).refreshDueMs).toBe(NOW + 4);
+    expect(readTokenReply({ ...bare, refresh_token_expires_in: 10 }, NOW, before).refreshDueMs).toBe(NOW + 5000);
+    // Nothing is known of it: its end was not told, or was wrong, because it has just been taken.
+    expect(readTokenReply({ ...bare, refresh_token: 'new' }, NOW, before)).not.toHaveProperty('refreshDueMs');
+    expect(readTokenReply(bare, NOW + 8, before)).not.toHaveProperty('refreshDueMs');
   });
 
   it.each([

@@ -82,6 +82,51 @@ describe('the tokens of the integration', () => {
     expect(kept()).toEqual(tokens(2, clock.nowMs()));
   });
 
+  describe('whose refresh token ends before the access token', () => {
+    /** Its end is the platform's: half an hour after `fromMs`. */
+    const short = (n: number, fromMs: number): OAuthTokens => ({
+      ...tokens(n, fromMs),
+      ...{ refreshExpiresAtMs: fromMs + HOUR_MS / 2, refreshDueMs: fromMs + HOUR_MS / 4 },
+    });
+
+    it('are kept alive by a refresh in time, and requests ask for none', async () => {
+      const { integration, clock, asked, only, kept } = open();
+      await integration.save(short(1, clock.nowMs()));
+      clock.advance(HOUR_MS / 4 - 1);
+      await integration.keepAlive(never());
+      clock.advance(1);
+      expect(await integration.current(never())).toBe('CANARY-a1');
+      expect(asked).toEqual([]);
+      const alive = integration.keepAlive(never());
+      (await only()).resolve(short(2, clock.nowMs()));
+      await alive;
+      expect(kept()).toEqual(short(2, clock.nowMs()));
+      await integration.keepAlive(never());
+      expect(asked).toHaveLength(1);
+    });
+
+    it('are used on while the platform cannot be asked', async () => {
+      const { integration, clock, only, lines } = open();
+      await integration.save(short(1, clock.nowMs()));
+      clock.advance(HOUR_MS / 4);
+      const alive = integration.keepAlive(never());
+      (await only()).reject(unavailable());
+      await alive;
+      expect(lines.join('')).toContain('used as long as it lasts');
+      expect(await integration.current(never())).toBe('CANARY-a1');
+    });
+
+    it('are told of when it is too late, and used to their end', async () => {
+      const { integration, clock, only } = open();
+      await integration.save(short(1, clock.nowMs()));
+      clock.advance(HOUR_MS / 2);
+      const alive = failureOf(integration.keepAlive(never()));
+      (await only()).reject(new AppError('login_needed', 'invalid_grant'));
+      expect((await alive).code).toBe('login_needed');
+      expect(await integration.current(never())).toBe('CANARY-a1');
+    });
+  });
+
   it('are refreshed once for all who need them at the same time', async () => {
     const { integration, clock, only, asked } = await loggedIn();
     clock.advance(HOUR_MS);

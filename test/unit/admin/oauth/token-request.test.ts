@@ -46,6 +46,7 @@ describe('the token endpoint', () => {
     expect(await requests.exchange(grant, never())).toEqual({
       ...{ accessToken: 'CANARY-access', refreshToken: 'CANARY-refresh' },
       ...{ expiresAtMs: clock.nowMs() + 1_209_600_000, refreshExpiresAtMs: clock.nowMs() + 7_776_000_000 },
+      refreshDueMs: clock.nowMs() + 3_888_000_000,
     });
     const client = { client_id: 'client-1', client_secret: 'CANARY secret' };
     const sent = {

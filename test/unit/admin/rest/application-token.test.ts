@@ -27,7 +27,7 @@ describe('the token of an app in an organization', () => {
     const { apps, server, clock } = await open(clientId, json(REPLY));
     expect(await apps.obtain(ORG, never())).toEqual({
       ...{ accessToken: 'CANARY-a', refreshToken: 'CANARY-r', orgId: ORG, targetOrgId: ORG },
-      ...{ expiresAtMs: clock.nowMs() + 60_000, refreshExpiresAtMs: clock.nowMs() + 600_000 },
+      ...{ expiresAtMs: clock.nowMs() + 60_000, refreshExpiresAtMs: clock.nowMs() + 600_000, refreshDueMs: clock.nowMs() + 300_000 },
     });
     const { method, path, body } = await server.arrived(1);
     expect([method, path]).toEqual(['POST', `/v1/applications/${encoded(`us/APPLICATION/${CLIENT_ID}`)}/token`]);
