@@ -56,6 +56,14 @@ export class DrivenClock extends FakeClock {
     }
   }
 
+  /** The same from a moment on in which nothing is under way. */
+  atRest<T>(work: () => Promise<T>): Promise<T> {
+    return this.hold(async () => {
+      while (this.#isBusy) await new Promise((resolve) => setTimeout(resolve, 1));
+      return work();
+    });
+  }
+
   /** Resolves when so much time has passed. */
   passed(ms: number): Promise<void> {
     return new Promise((resolve) => {

@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import type { Authorization, OrganizationBook } from './organization-book.ts';
 import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
-import type { FirstTokenFields, TokenBook } from './token-book.ts';
+import type { FirstTokenFields, TokenAccount, TokenBook } from './token-book.ts';
 import type { Webhook, WebhookBook } from './webhook-book.ts';
 
 /** What can be played, looked up and changed without a request. */
@@ -34,6 +34,8 @@ export interface PlatformHandle {
   authorizations(): readonly Authorization[];
   /** A pair of an integration, by default of the first, without login. */
   logIn(app?: Integration): FirstTokenFields;
+  /** What became of the tokens of an app in an organization: the developer's for an integration, a customer's for a service app. */
+  tokenAccount(clientId: string, organizationId: string): TokenAccount;
   /** Ends tokens of an app, also of one organization only, and says how many. */
   revokeTokens(clientId: string, which?: 'access' | 'refresh' | 'both', organizationId?: string): number;
   /** Data sources of an organization or of all, oldest first, with the tokens that callers present. */
@@ -74,6 +76,7 @@ export function platformHandle(parts: HandleParts): PlatformHandle {
     authorizations: () => organizationBook.all(),
     logIn: ({ clientId, scopes, developer } = integration) =>
       tokens.issue({ clientId, kind: 'integration', scopes, organizationId: developer.organizationId, accountId: developer.personId }),
+    tokenAccount: (clientId, organizationId) => tokens.account(clientId, organizationId),
     revokeTokens: (clientId, which, organizationId) =>
       tokens.revoke(
         (grant) => grant.clientId === clientId && (organizationId === undefined || grant.organizationId === organizationId),

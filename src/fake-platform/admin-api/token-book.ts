@@ -27,17 +27,32 @@ export interface TokenFields {
 /** A pair with its refresh token, as the first answer always is. */
 export type FirstTokenFields = Required<TokenFields>;
 
+/** What became of the tokens that an app has in one organization. */
+export interface TokenAccount {
+  /** Pairs that came about without a refresh token: at a login, or through the integration. */
+  readonly issued: number;
+  /** Refresh tokens that were taken. */
+  readonly refreshed: number;
+  /** Access tokens that were sent after their end. Each is counted once; revoked ones are none of these. */
+  readonly endedAccess: number;
+  /** The same of refresh tokens. */
+  readonly endedRefresh: number;
+}
+
 interface Held {
   readonly grant: Grant;
   readonly expiresMs: number;
 }
 
 const MAX_TOKENS = 10_000;
+const MAX_ACCOUNTS = 10_000;
+const EMPTY: TokenAccount = { issued: 0, refreshed: 0, endedAccess: 0, endedRefresh: 0 };
 
 /** All tokens; the oldest of more than 10 000 of a kind are forgotten. */
 export class TokenBook {
   readonly #access = new BoundedMap<string, Held>(MAX_TOKENS);
   readonly #refresh = new BoundedMap<string, Held>(MAX_TOKENS);
+  readonly #accounts = new BoundedMap<string, TokenAccount>(MAX_ACCOUNTS);
   readonly #clock: Clock;
   readonly #cluster: string;
   readonly #switches: Switches;
@@ -50,14 +65,16 @@ export class TokenBook {
 
   /** Makes a pair. */
   issue(grant: Grant): FirstTokenFields {
+    this.#count(grant, 'issued');
     return { ...this.#newAccess(grant), ...this.#keepRefresh(this.#newToken(grant), grant) };
   }
 
   /** A new access token for a refresh token of this client; undefined when it is not good (any more). */
   refresh(clientId: string, refreshToken: string): TokenFields | undefined {
-    const held = this.#live(this.#refresh, refreshToken);
+    const held = this.#live(this.#refresh, refreshToken, 'endedRefresh');
     if (held?.grant.clientId !== clientId) return undefined;
     const { grant } = held;
+    this.#count(grant, 'refreshed');
     const rule = this.#switches.refreshTokens;
     if (rule === 'rotate') this.#refresh.delete(refreshToken);
     const kept = this.#keepRefresh(rule === 'rotate' ? this.#newToken(grant) : refreshToken, grant);
@@ -66,13 +83,18 @@ export class TokenBook {
 
   /** Who an access token speaks for; undefined when it is not good (any more). */
   read(accessToken: string): Grant | undefined {
-    return this.#live(this.#access, accessToken)?.grant;
+    return this.#live(this.#access, accessToken, 'endedAccess')?.grant;
   }
 
   /** Monotonic ms until an access token ends; undefined when it is not good (any more). */
   leftMs(accessToken: string): number | undefined {
-    const held = this.#live(this.#access, accessToken);
+    const held = this.#live(this.#access, accessToken, 'endedAccess');
     return held === undefined ? undefined : held.expiresMs - this.#clock.monotonicMs();
+  }
+
+  /** What became of the tokens of an app in an organization; it only grows. */
+  account(clientId: string, organizationId: string): TokenAccount {
+    return this.#accounts.get(accountKey({ clientId, organizationId })) ?? EMPTY;
   }
 
   /** Ends tokens whose grant `matches`, and says how many. */
@@ -100,10 +122,20 @@ export class TokenBook {
     return `${randomBytes(48).toString('base64url')}_${this.#cluster}_${organizationId}`;
   }
 
-  #live(book: BoundedMap<string, Held>, token: string): Held | undefined {
+  #live(book: BoundedMap<string, Held>, token: string, ended: 'endedAccess' | 'endedRefresh'): Held | undefined {
     const held = book.get(token);
     if (held === undefined || held.expiresMs > this.#clock.monotonicMs()) return held;
     book.delete(token);
+    this.#count(held.grant, ended);
     return undefined;
   }
+
+  #count(grant: Grant, what: keyof TokenAccount): void {
+    const before = this.account(grant.clientId, grant.organizationId);
+    this.#accounts.set(accountKey(grant), { ...before, [what]: before[what] + 1 });
+  }
+}
+
+function accountKey({ clientId, organizationId }: Pick<Grant, 'clientId' | 'organizationId'>): string {
+  return `${clientId} ${organizationId}`;
 }

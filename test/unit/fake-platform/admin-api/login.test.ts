@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { profile, RunningApi, type Reply } from './running-api.ts';
+import { ORG, profile, RunningApi, type Reply } from './running-api.ts';
 
 const SCOPE = profile.oauth?.integrationScopes.join(' ') ?? '';
 const VERIFIER = 'v'.repeat(43);
@@ -174,6 +174,30 @@ describe('the token endpoint', () => {
     expect((await refresh(first.refresh_token)).status).toBe(400);
     expect((await refresh(second.json['refresh_token'])).status).toBe(200);
     expect((await running.ask('GET /people/me', { token: first.access_token })).status).toBe(200);
+  });
+
+  it('keeps an account of tokens for each app and organization: which were taken, and which came after their end', async () => {
+    const { api, clock } = running;
+    const { clientId, developer } = api.integration;
+    const account = () => api.tokenAccount(clientId, developer.organizationId);
+    const look = (token: string): Promise<Reply> => running.ask('GET /people/me', { token });
+    expect(account()).toEqual({ issued: 0, refreshed: 0, endedAccess: 0, endedRefresh: 0 });
+    Object.assign(api.switches, { accessTokenSeconds: 60, refreshTokenSeconds: 30 });
+    const first = api.logIn();
+    expect((await refresh(first.refresh_token)).status).toBe(200);
+    // Used up and unknown tokens have not ended.
+    await refresh(first.refresh_token);
+    await look('unknown');
+    expect(account()).toEqual({ issued: 1, refreshed: 1, endedAccess: 0, endedRefresh: 0 });
+    const second = api.logIn();
+    clock.advance(30_000);
+    for (let tries = 0; tries < 2; tries += 1) expect((await refresh(second.refresh_token)).status).toBe(400);
+    expect((await look(second.access_token)).status).toBe(200);
+    clock.advance(30_000);
+    for (let tries = 0; tries < 2; tries += 1) expect((await look(second.access_token)).status).toBe(401);
+    expect(account()).toEqual({ issued: 2, refreshed: 1, endedAccess: 1, endedRefresh: 1 });
+    await running.serviceToken();
+    expect(api.tokenAccount(api.serviceApp.clientId, ORG)).toEqual({ issued: 1, refreshed: 0, endedAccess: 0, endedRefresh: 0 });
   });
 
   it('can keep the refresh token, with or without saying so, and renews it by use', async () => {
