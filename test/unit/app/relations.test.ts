@@ -113,6 +113,53 @@ describe('the rules between settings', () => {
     });
   });
 
+  describe('of calls over WebSocket', () => {
+    const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1', '--websocket.enabled'];
+
+    it.each([
+      ['websocket.host', ['--websocket.host=0.0.0.0', '--ops.host=127.0.0.1']],
+      ['ops.host', ['--websocket.host=0.0.0.0', '--websocket.listen=ops', '--ops.host=0.0.0.0']],
+    ])('P-11 refuses the token check off where %s is not loopback', (host, argv) => {
+      expect(load(...open, ...argv)).toThrow(
+        new RegExp(`^1 setting is wrong:\\n {2}auth\\.enabled = false[^]*anybody could place calls[^]*${host} to 127`, 'u'),
+      );
+      expect(load(...open, ...argv, '--auth.allow_unauthenticated_network')).not.toThrow();
+      expect(load(...open, ...argv, `--${host}=127.0.0.1`)).not.toThrow();
+      expect(load(...open, ...argv, '--websocket.enabled=false')).not.toThrow();
+    });
+
+    it.each(['grpc', 'ops'])('refuses the port of %s for them, unless they take no port', (other) => {
+      const argv = [...open, '--websocket.host=::1', `--${other}.port=8088`];
+      expect(load(...argv)).toThrow(/^1 setting is wrong:\n {2}websocket\.port = 8088/u);
+      expect(load(...argv, '--websocket.port=8090')).not.toThrow();
+      expect(load(...argv, '--websocket.enabled=false')).not.toThrow();
+      expect(load(...argv, '--websocket.listen=ops')).not.toThrow();
+      expect(load(...argv, `--${other}.port=0`, '--websocket.port=0')).not.toThrow();
+    });
+
+    it.each([
+      ['websocket', 'wss://voice.example.com', 'https://voice.example.com'],
+      ['websocket', 'wss://voice.example.com:8443', 'wss://voice.example.com:8443/'],
+      ['websocket', 'ws://127.0.0.1:8088', 'ws://127.0.0.1:8088/v1/va'],
+      ['grpc', 'https://voice.example.com/path', 'wss://voice.example.com'],
+      ['grpc', 'http://127.0.0.1:8086', 'ws://127.0.0.1:8086'],
+    ])('W-03 takes for %s the url %s, but not %s', (transport, right, wrong) => {
+      const argv = (url: string): string[] => [TLS_OFF, `--auth.data_sources=${JSON.stringify([{ ...source('a'), transport, url }])}`];
+      expect(load(...argv(right))).not.toThrow();
+      expect(load(...argv(wrong))).toThrow(/^1 setting is wrong:\n {2}auth\.data_sources[^]*wss:\/\/HOST/u);
+    });
+
+    it.each(['v1', '/', '/a/', '/a b', `/${'a'.repeat(200)}`])('W-02 refuses %s before its paths', (prefix) => {
+      expect(load(...open, '--websocket.host=::1', `--websocket.path_prefix=${prefix}`)).toThrow(
+        /^1 setting is wrong:\n {2}websocket\.path_prefix/u,
+      );
+    });
+
+    it.each(['', '/a', '/media/v2'])('W-02 takes %j before its paths', (prefix) => {
+      expect(load(...open, '--websocket.host=::1', `--websocket.path_prefix=${prefix}`)).not.toThrow();
+    });
+  });
+
   it('stays silent about a rule when one of its settings is wrong in itself', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe')).toThrow(/^1 setting is wrong:\n {2}auth\.enabled = maybe/u);
   });
@@ -174,6 +221,28 @@ describe('the rules between settings of the administration', () => {
   it.each([
     ['a lead time as long as the life', ['--admin.data_sources.token_lifetime_minutes=60'], /renewal_lead_minutes = 60/u],
     ['no transport', ['--admin.data_sources.transports=[]'], /transports = \[\]/u],
+    ['a transport named twice', ['--admin.data_sources.transports=grpc,grpc'], /transports = \["grpc","grpc"\]/u],
+    [
+      'WebSocket without an address of its own',
+      ['--websocket.enabled', '--admin.data_sources.transports=grpc,websocket'],
+      /websocket_url = ''/u,
+    ],
+    [
+      'WebSocket that is not served',
+      ['--admin.data_sources.websocket_url=wss://voice.example.com', '--admin.data_sources.transports=websocket'],
+      /transports = \["websocket"\]/u,
+    ],
+    [
+      'an address for WebSocket with a path',
+      ['--admin.data_sources.websocket_url=wss://voice.example.com/v1/va'],
+      /websocket_url = wss:\/\/voice\.example\.com\/v1\/va/u,
+    ],
+    ['an address for gRPC in the form of WebSocket', ['--admin.data_sources.url=wss://voice.example.com'], /data_sources\.url = wss/u],
+    [
+      'webhooks on the port of WebSocket',
+      ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8088', '--websocket.enabled'],
+      /^1 setting is wrong:\n {2}admin\.webhooks\.port = 8088/u,
+    ],
     ['nobody to serve', ['--admin.organizations='], /admin\.webhooks\.target_url = ''/u],
     ['webhooks on the port of the media', ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8086'], /port = 8086/u],
     ['deliveries over TLS without a certificate', ['--admin.webhooks.tls=true'], /admin\.webhooks\.tls = true/u],
@@ -182,6 +251,24 @@ describe('the rules between settings of the administration', () => {
     ['deliveries without TLS', ['--admin.webhooks.target_url=http://voice.example.com/w'], /https:\/\/ address/u],
   ])('refuse %s', (_, changes, expected) => {
     expect(load(TLS_OFF, ...flags('service_app'), ...changes)).toThrow(expected);
+  });
+
+  it.each([
+    ['both transports', ['--admin.data_sources.transports=grpc,websocket', '--admin.data_sources.websocket_url=wss://voice.example.com']],
+    [
+      'WebSocket alone',
+      [
+        '--admin.data_sources.transports=websocket',
+        '--admin.data_sources.websocket_url=wss://voice.example.com',
+        '--admin.data_sources.url=',
+      ],
+    ],
+    [
+      'webhooks on the port that WebSocket leaves free',
+      ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8088', '--websocket.listen=ops'],
+    ],
+  ])('W-04 are kept by data sources for %s', (_, changes) => {
+    expect(load(TLS_OFF, ...flags('service_app'), '--websocket.enabled', ...changes)).not.toThrow();
   });
 
   it.each([['a', 'b'], []])('with tokens of its own there is one organization, not %j', (...organizations) => {

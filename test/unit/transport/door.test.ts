@@ -1,0 +1,62 @@
+// The door of any transport: what is spoken behind it, and whose door it is, its owner says.
+import net from 'node:net';
+import tls from 'node:tls';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createLogger } from '../../../src/base/log.ts';
+import { openDoor, type Door, type DoorOptions } from '../../../src/transport/door.ts';
+import { testCertificate } from '../../support/certificate.ts';
+import { until, within } from '../../support/until.ts';
+
+async function open(options: Partial<DoorOptions>): Promise<{ readonly door: Door; readonly lines: string[] }> {
+  const lines: string[] = [];
+  const log = createLogger({ level: 'debug', destination: { write: (line: string) => void lines.push(line) } });
+  const door = await openDoor({
+    ...{ name: 'test server', protocols: ['http/1.1'], host: '127.0.0.1', port: 0, security: { mode: 'off' } },
+    ...{ maxConnections: 10, handshakeTimeoutMs: 5000, clock: systemClock, log, onConnection: () => undefined },
+    ...options,
+  });
+  onTestFinished(async () => {
+    door.cut();
+    await door.close();
+  });
+  return { door, lines };
+}
+
+describe('openDoor', () => {
+  it('P-12 speaks over TLS what its owner speaks, and nothing else', async () => {
+    const certificate = await testCertificate();
+    onTestFinished(() => {
+      certificate.remove();
+    });
+    const { certificateFile, keyFile } = certificate;
+    const { door, lines } = await open({ security: { mode: 'files', certificateFile, keyFile } });
+    const spoken = (protocols: string[]): Promise<string | false | null> =>
+      within(
+        'the handshake ends',
+        new Promise((resolve, reject) => {
+          const socket = tls.connect({
+            ...{ host: '127.0.0.1', port: door.port, servername: 'localhost' },
+            ALPNProtocols: protocols,
+            ca: certificate.certificatePem,
+          });
+          socket.once('secureConnect', () => {
+            resolve(socket.alpnProtocol);
+            socket.destroy();
+          });
+          socket.once('error', reject);
+        }),
+      );
+    expect(await spoken(['h2', 'http/1.1'])).toBe('http/1.1');
+    await expect(spoken(['h2'])).rejects.toThrow(/no application protocol/iu);
+    await until('the log tells', () => lines.some((line) => line.includes('a TLS handshake with the test server failed')));
+  });
+
+  it('P-18 closes what is too much, and says whose limit it was', async () => {
+    const { door, lines } = await open({ maxConnections: 1 });
+    const [first, second] = [0, 1].map(() => net.connect(door.port, '127.0.0.1').on('error', () => undefined));
+    await within('the second is closed', new Promise((resolve) => second?.resume().once('close', resolve)));
+    first?.destroy();
+    expect(lines.filter((line) => line.includes('connections to the test server were closed at once'))).toHaveLength(1);
+  });
+});
