@@ -51,6 +51,6 @@ VOLUME /parley/cache/prompts
 VOLUME /parley/data
 # The user "node" of the base image, by number so that a cluster can see that it is not root.
 USER 1000:1000
-EXPOSE 8086 8087 8089 8443
+EXPOSE 8086 8087 8088 8089 8443
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["node", "dist/src/cli/main.js", "health"]
 CMD ["node", "dist/src/cli/main.js", "serve"]
