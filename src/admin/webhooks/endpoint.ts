@@ -1,7 +1,10 @@
 // Where the platform's deliveries arrive: one route that takes raw bytes. It faces the internet, so everything is bounded
 // and strangers get a status and nothing else. What a delivery means, the receiver knows.
 import fastify, { type FastifyInstance } from 'fastify';
-import type { AddressInfo } from 'node:net';
+import { STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { waitAtMost } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { TlsIdentity } from '../../base/tls-identity.ts';
 import { DELIVERY_STATUS, type Receiver } from './receiver.ts';
@@ -12,6 +15,8 @@ const MAX_HEADER_BYTES = 8192;
 const MAX_CONNECTIONS = 100;
 const REQUEST_TIMEOUT_MS = 5000;
 const IDLE_CONNECTION_MS = 10_000;
+/** Longest wait for open connections at the end, ms: more than a request may take, which nobody checks any more then. */
+const CLOSE_MS = 6000;
 
 /** What an endpoint is made with. */
 export interface EndpointOptions {
@@ -26,13 +31,14 @@ export interface EndpointOptions {
   readonly sha1Header: string;
   readonly sha2Header: string;
   readonly receiver: Receiver;
+  readonly clock: Clock;
 }
 
 /** A listening endpoint. */
 export interface Endpoint {
   /** The port it really listens on. */
   readonly port: number;
-  /** Stops listening; deliveries that are being taken are answered first. */
+  /** Stops listening; deliveries that are being taken are answered first, and whoever says nothing is waited for a few seconds. */
   close(): Promise<void>;
 }
 
@@ -42,18 +48,26 @@ export interface Endpoint {
  * @throws AppError `listen_failed` when the address is taken or not allowed.
  */
 export async function startEndpoint(options: EndpointOptions): Promise<Endpoint> {
-  const { host, port, tls } = options;
+  const { host, port, tls, clock } = options;
   const limits = {
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: IDLE_CONNECTION_MS,
     forceCloseConnections: 'idle',
+    clientErrorHandler: answerNoRequest,
   } as const;
   const http = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 };
+  const https = { ...http, handshakeTimeout: REQUEST_TIMEOUT_MS };
   const server: FastifyInstance =
-    tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...http, cert: tls.certificate, key: tls.key } });
+    tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...https, cert: tls.certificate, key: tls.key } });
   server.server.maxConnections = MAX_CONNECTIONS;
+  // Also those that have not begun to speak TLS, which are no connections of HTTP yet.
+  const sockets = new Set<Socket>();
+  server.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   addRoute(server, options);
   try {
     await server.listen({ host, port });
@@ -66,7 +80,23 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
   }
   // A server that listens on a port has an address object; only pipes have a string.
   const bound = server.server.address() as AddressInfo;
-  return { port: bound.port, close: () => server.close() };
+  return {
+    port: bound.port,
+    close: async () => {
+      const closed = server.close();
+      await waitAtMost(closed, CLOSE_MS, clock);
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** What never becomes a request, or never ends. */
+function answerNoRequest({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  const status = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const answer = `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+  if (socket.writable) socket.write(answer);
+  socket.destroy();
 }
 
 function addRoute(server: FastifyInstance, { path, receiver, sha1Header, sha2Header }: EndpointOptions): void {

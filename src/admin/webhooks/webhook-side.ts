@@ -82,7 +82,7 @@ export async function openWebhookSide(
   });
   try {
     const headers = { sha1Header: names.sha1SignatureHeader, sha2Header: names.sha2SignatureHeader };
-    const endpoint = await startEndpoint({ ...where, ...headers, receiver });
+    const endpoint = await startEndpoint({ ...where, ...headers, receiver, clock });
     return {
       port: endpoint.port,
       registrations,
@@ -90,8 +90,8 @@ export async function openWebhookSide(
         return inbox.authorized;
       },
       close: async () => {
-        await endpoint.close();
-        await inbox.close();
+        // Work on events is not gone on with for want of a client that ends its connection.
+        await Promise.all([endpoint.close(), inbox.close()]);
       },
     };
   } catch (thrown) {

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ServiceAppEvent } from '../../../../src/admin/webhooks/delivery.ts';
 import { startEndpoint, type Endpoint } from '../../../../src/admin/webhooks/endpoint.ts';
@@ -9,6 +10,8 @@ import type { Received } from '../../../../src/admin/webhooks/inbox.ts';
 import { Receiver } from '../../../../src/admin/webhooks/receiver.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { testCertificate } from '../../../support/certificate.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { until } from '../../../support/until.ts';
 
 const SECRET = 'a secret of ours';
 const APP = `C${'0a'.repeat(32)}`;
@@ -24,6 +27,7 @@ const events: ServiceAppEvent[] = [];
 const outcomes: string[] = [];
 let receive: (event: ServiceAppEvent) => Promise<Received> = () => Promise.resolve('taken');
 let endpoint: Endpoint | undefined;
+let clock = new FakeClock();
 
 async function start(options: Partial<Parameters<typeof startEndpoint>[0]> = {}): Promise<string> {
   const receiver = new Receiver({
@@ -43,7 +47,7 @@ async function start(options: Partial<Parameters<typeof startEndpoint>[0]> = {})
     path: '/webhooks',
     sha1Header: 'X-Fake-Signature',
     sha2Header: 'X-Fake-Strong',
-    receiver,
+    ...{ receiver, clock },
     ...options,
   });
   return `http://127.0.0.1:${String(endpoint.port)}/webhooks`;
@@ -58,6 +62,8 @@ afterEach(async () => {
   events.length = 0;
   outcomes.length = 0;
   receive = () => Promise.resolve('taken');
+  expect(clock.pendingTimers).toBe(0);
+  clock = new FakeClock();
 });
 
 describe('the webhook endpoint', () => {
@@ -114,16 +120,15 @@ describe('the webhook endpoint', () => {
   it('does not answer a request that never ends with anything but its end', async () => {
     const url = new URL(await start());
     const socket = connect(Number(url.port), '127.0.0.1');
-    const closed = new Promise<void>((resolve) =>
-      socket.once('close', () => {
-        resolve();
-      }),
-    );
-    socket.on('error', () => undefined);
-    socket.resume();
     socket.write(`POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf`);
-    await closed;
+    expect(await text(socket)).toBe('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
     expect(events).toEqual([]);
+  });
+
+  it('answers what is no request with a status and nothing to read', async () => {
+    const socket = connect(Number(new URL(await start()).port), '127.0.0.1');
+    socket.write('hello\r\n\r\n');
+    expect(await text(socket)).toBe('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   });
 
   it('speaks TLS where it is given a certificate', async () => {
@@ -153,5 +158,64 @@ describe('the webhook endpoint', () => {
     const first = endpoint;
     await expect(start({ port: Number(url.port) })).rejects.toMatchObject({ code: 'listen_failed', details: { port: Number(url.port) } });
     endpoint = first;
+  });
+});
+
+describe('the end of the webhook endpoint', () => {
+  /** A connection that is open on both sides and says nothing more. */
+  async function silent(port: number, sent: string): Promise<{ readonly socket: Socket; readonly isClosed: () => boolean }> {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let isClosed = false;
+    socket.on('error', () => undefined).once('close', () => (isClosed = true));
+    socket.resume().write(sent);
+    // Connections are accepted in their order: once another one is answered, the server has this one.
+    await fetch(`http://127.0.0.1:${String(port)}/`, { headers: { connection: 'close' } }).catch(() => undefined);
+    return { socket, isClosed: () => isClosed };
+  }
+
+  it.each([
+    ['that says nothing', ''],
+    ['whose head is half sent', 'POST /webhooks HTTP/1.1\r\nhost: x\r\n'],
+    ['whose body is half sent', 'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf'],
+  ])('waits for a connection %s no longer than a request may take', async (_, sent) => {
+    const { isClosed } = await silent(Number(new URL(await start()).port), sent);
+    let isOver = false;
+    const closing = endpoint?.close().then(() => (isOver = true));
+    await until('it waits', () => clock.nextTimerInMs === 6000);
+    await clock.advanceAsync(5999);
+    expect([isOver, isClosed()]).toEqual([false, false]);
+    await clock.advanceAsync(1);
+    await until('it is closed', () => isOver && isClosed(), 5000);
+    await closing;
+  });
+
+  it('waits no longer for one that never begins to speak TLS', async () => {
+    const certificate = await testCertificate();
+    onTestFinished(() => {
+      certificate.remove();
+    });
+    const tls = { certificate: Buffer.from(certificate.certificatePem), key: readFileSync(certificate.keyFile) };
+    const { isClosed } = await silent(Number(new URL(await start({ tls })).port), '');
+    let isOver = false;
+    const closing = endpoint?.close().then(() => (isOver = true));
+    await until('it waits', () => clock.nextTimerInMs === 6000);
+    await clock.advanceAsync(6000);
+    await until('it is closed', () => isOver && isClosed(), 5000);
+    await closing;
+  });
+
+  it('answers a delivery that is being taken, and then waits for nothing', async () => {
+    const url = await start();
+    let keep: (received: Received) => void = () => undefined;
+    receive = () => new Promise((resolve) => (keep = resolve));
+    const answer = post(url, BODY, { 'x-fake-signature': sign(BODY) });
+    await until('it arrives', () => events.length === 1);
+    const closing = endpoint?.close();
+    await until('it waits', () => clock.nextTimerInMs === 6000);
+    keep('taken');
+    expect((await answer).status).toBe(202);
+    await closing;
+    expect(clock.nextTimerInMs).toBeUndefined();
   });
 });
