@@ -28,6 +28,8 @@ const MAX_BURST = 250;
 
 /** A frame of silence; shared, so it must not be changed. */
 export const SILENT_FRAME: Uint8Array = new Uint8Array(FRAME_SAMPLES).fill(MULAW_SILENCE);
+/** Most frames are this one: thousands of calls make none of their own. */
+const SILENCE: Frame = { audio: SILENT_FRAME, isSpeech: false };
 
 /** The microphone of one call. `stop` must be called at the end. */
 export class Microphone {
@@ -128,7 +130,7 @@ export class Microphone {
   #emit(): void {
     const utterance = this.#utterance;
     if (utterance === undefined) {
-      this.#onFrame({ audio: SILENT_FRAME, isSpeech: false });
+      this.#onFrame(SILENCE);
       return;
     }
     const from = utterance.frame * FRAME_SAMPLES;

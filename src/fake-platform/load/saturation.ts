@@ -1,4 +1,5 @@
 // Whether the load kept its own pace. One that did not has measured itself, and its figures are no result.
+import { FRAME_MS } from '../../speech/audio-format.ts';
 import type { Percentiles } from './histogram.ts';
 
 /** What one worker spent and how late it was. */
@@ -18,10 +19,11 @@ export interface WorkerLoad {
 /** Beyond this part of a core a process has no room for the work that comes in bursts, and queues it. */
 const MAX_CPU = 0.85;
 /**
- * Most that the 99th percentile may be late, ms. A quarter of the 20 ms between two frames: below it, a frame is never taken
- * for the next one, and the percentiles of a server that answers within tens of ms are still its own.
+ * Most that the 99th percentile may be late, ms: one frame. Every frame then still leaves before the next one is due, as on a
+ * line with a little jitter. What callers wait for is counted from the moment that was intended and not from the moment that was
+ * kept, so the load's own lateness only ever makes a server look slower, and by no more than this.
  */
-const MAX_LATENESS_MS = 5;
+const MAX_LATENESS_MS = FRAME_MS;
 
 /** A worker that stood still for longer is told of, ms: in a run of minutes no percentile shows a single time. */
 const MAX_STALL_MS = 50;

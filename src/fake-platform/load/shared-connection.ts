@@ -229,7 +229,9 @@ function encoderOf(identity: CallIdentity, contract: Contract): (input: Platform
   const audioAt = template.indexOf(mark);
   return (input) => {
     if (input.kind !== 'audio' || input.audio.length !== FRAME_SAMPLES) return framed(requestSerialize(request(input)));
-    const message = Buffer.from(template);
+    // Not `Buffer.from`, which copies what it is given byte by byte.
+    const message = Buffer.allocUnsafe(template.length);
+    template.copy(message);
     message.set(input.audio, audioAt);
     return message;
   };

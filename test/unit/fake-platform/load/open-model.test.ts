@@ -246,7 +246,8 @@ describe('a load that cannot keep its own pace', () => {
 
   it.each([
     ['in time', 1, 0.5, 0, []],
-    ['late', 8, 0.5, 0, ['frames of worker 1 were late by', 'calls of worker 1 were late by']],
+    ['less than a frame late', 18, 0.5, 0, []],
+    ['late', 23, 0.5, 0, ['frames of worker 1 were late by', 'calls of worker 1 were late by']],
     ['too busy', 1, 0.9, 0, ['worker 1 used 90 % of a core']],
     ['too small', 1, 0.5, 3, ['worker 1 had no room for 3 calls']],
   ])('is known by its own clock: %s', (_, byMs, cpu, missed, expected) => {
