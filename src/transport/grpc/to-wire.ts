@@ -14,8 +14,8 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../contract/limits.ts';
 import { structFromJson } from '../../contract/struct.ts';
 import type { FinalNext, ListenSettings, Output, PromptAudio, Remains, SpokenPrompt } from '../../dialog/output.ts';
 import type { FlowEvent } from '../../dialog/reply.ts';
-import { MULAW_SILENCE } from '../../speech/g711.ts';
 import { mulawWav } from '../../speech/wav.ts';
+import { chunksOf, type ChunkSizes } from '../audio-chunks.ts';
 
 /** What one sound looks like on the wire, in the forms that were needed so far. */
 interface Encoded {
@@ -24,6 +24,8 @@ interface Encoded {
 }
 
 const NO_AUDIO = new Uint8Array(0);
+/** As large as allowed (G-42). */
+const CHUNK_SIZES: ChunkSizes = { minBytes: MIN_CHUNK_BYTES, bytes: MAX_CHUNK_BYTES };
 const ACCEPT_MODE = { speech: INPUT_MODE.INPUT_VOICE, keys: INPUT_MODE.INPUT_EVENT_DTMF, both: INPUT_MODE.INPUT_VOICE_DTMF } as const;
 
 /** Maps outputs to encoded responses and remembers the encoded sound. */
@@ -61,7 +63,7 @@ export class ToWire {
 
   #chunks(audio: PromptAudio, bargeIn: boolean): readonly EncodedResponse[] {
     const encoded = this.#encoded(audio, bargeIn);
-    encoded.chunks ??= chunksOf(audio.mulaw).map((audio_content) =>
+    encoded.chunks ??= chunksOf(audio.mulaw, CHUNK_SIZES).map((audio_content) =>
       this.#contract.encodeResponse({ prompts: [{ audio_content, is_barge_in_enabled: bargeIn }], response_type: RESPONSE_TYPE.CHUNK }),
     );
     return encoded.chunks;
@@ -94,29 +96,6 @@ export class ToWire {
     }
     return encoded;
   }
-}
-
-/**
- * Cuts headerless audio into legal chunks (G-42): as large as allowed, and none under the minimum. A remainder that
- * would be too short takes what it lacks from the chunk before it; a prompt that is too short is filled up with
- * silence (G-49).
- */
-export function chunksOf(mulaw: Uint8Array): readonly Uint8Array[] {
-  if (mulaw.length === 0) return [];
-  if (mulaw.length < MIN_CHUNK_BYTES) {
-    const filled = new Uint8Array(MIN_CHUNK_BYTES).fill(MULAW_SILENCE);
-    filled.set(mulaw);
-    return [filled];
-  }
-  const chunks: Uint8Array[] = [];
-  for (let from = 0; from < mulaw.length;) {
-    const left = mulaw.length - from;
-    const rest = left - MAX_CHUNK_BYTES;
-    const size = rest > 0 && rest < MIN_CHUNK_BYTES ? MAX_CHUNK_BYTES - MIN_CHUNK_BYTES : Math.min(left, MAX_CHUNK_BYTES);
-    chunks.push(mulaw.subarray(from, from + size));
-    from += size;
-  }
-  return chunks;
 }
 
 function eventOnly(event_type: number, response_type: number): MediaResponse {

@@ -1,9 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DTMF_KEY, EVENT_OUTPUT, INPUT_MODE, loadContract, RESPONSE_TYPE } from '../../../src/contract/grpc.ts';
 import { loadProfile } from '../../../src/contract/profile.ts';
 import type { ListenSettings, Output, PromptAudio } from '../../../src/dialog/output.ts';
-import { chunksOf, ToWire } from '../../../src/transport/grpc/to-wire.ts';
+import { ToWire } from '../../../src/transport/grpc/to-wire.ts';
 
 const contract = loadContract(loadProfile('fake'));
 const decode = (bytes: Buffer) => contract.media.definition.ProcessCallerInput.responseDeserialize(bytes);
@@ -13,35 +12,6 @@ const sound = (bytes: number): PromptAudio => ({ mulaw: new Uint8Array(bytes).fi
 const LISTEN: ListenSettings = { accept: 'both', digits: 4, interDigitMs: 3000, terminator: '#', noInputMs: 10_000, sensitive: true };
 
 describe('to-wire', () => {
-  it('G-42 G-49 cuts audio into legal chunks and loses no byte, whatever its length', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.integer({ min: 100, max: 300_000 }),
-          fc.integer({ min: 65_400, max: 65_700 }),
-          fc.integer({ min: 130_900, max: 131_300 }),
-        ),
-        (length) => {
-          const audio = Uint8Array.from({ length }, (_, index) => index % 256);
-          const chunks = chunksOf(audio);
-          for (const chunk of chunks) {
-            expect(chunk.length).toBeGreaterThanOrEqual(100);
-            expect(chunk.length).toBeLessThanOrEqual(65_536);
-          }
-          expect(Buffer.concat(chunks).equals(audio)).toBe(true);
-        },
-      ),
-      { numRuns: 200 },
-    );
-  });
-
-  it('G-49 fills a very short prompt up with silence and sends nothing for none', () => {
-    const [chunk] = chunksOf(new Uint8Array(7).fill(1));
-    expect(chunk?.length).toBe(100);
-    expect([...(chunk ?? [])].slice(6, 9)).toEqual([1, 0xff, 0xff]);
-    expect(chunksOf(new Uint8Array(0))).toEqual([]);
-  });
-
   it('G-36 G-38 G-39 sends the start of input as a FINAL of its own and its end in the mode of the call', () => {
     expect(sent({ kind: 'input_started' })).toEqual([
       { output_events: [{ event_type: EVENT_OUTPUT.START_OF_INPUT }], response_type: RESPONSE_TYPE.FINAL },
