@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
 import { AppError } from '../base/errors.ts';
 import { chooseChecks, runConformance, unknownChoices, type CheckResult } from '../fake-platform/conformance/run.ts';
-import { CHECKS } from '../fake-platform/conformance/registry.ts';
+import { CHECKS, RPC_SUITE } from '../fake-platform/conformance/registry.ts';
 import { UNSEEN } from '../fake-platform/conformance/rules.ts';
 import type { GivenSuspect } from '../fake-platform/conformance/suspect.ts';
 import type { Check } from '../fake-platform/conformance/check.ts';
@@ -123,7 +123,7 @@ async function examine(
   });
   try {
     view.show(0, checks.length, 'checks');
-    const found = await runConformance({ suspect, checks, jobs, signal: stop.signal, onResult: tell(view) });
+    const found = await runConformance({ suite: RPC_SUITE, suspect, checks, jobs, signal: stop.signal, onResult: tell(view) });
     view.stop();
     print(json === true ? JSON.stringify(conformanceData(found, target)) : conformanceText(found, pc.createColors(isColoured)));
     if (html !== undefined) await writeFile(html, conformancePage(found, target));

@@ -1,7 +1,8 @@
 // Conformance runs for tests: the reference server, whole or broken, and the checks on it, fast.
 import { systemClock } from '../../src/base/clock.ts';
 import type { Check } from '../../src/fake-platform/conformance/check.ts';
-import { CHECKS } from '../../src/fake-platform/conformance/registry.ts';
+import type { CheckLab } from '../../src/fake-platform/conformance/lab.ts';
+import { CHECKS, RPC_SUITE } from '../../src/fake-platform/conformance/registry.ts';
 import { runConformance, type Conformance, type RunOptions } from '../../src/fake-platform/conformance/run.ts';
 import type { GivenSuspect } from '../../src/fake-platform/conformance/suspect.ts';
 import { issuerSigner } from '../../src/fake-platform/conformance/tokens.ts';
@@ -16,7 +17,7 @@ import { recorded } from './line-signals.ts';
 const profile = loadProfile('fake');
 
 /** What a run on a server of this process needs to know. */
-export interface ExamineOptions extends Pick<RunOptions, 'checkMs' | 'onResult'> {
+export interface ExamineOptions extends Pick<RunOptions<CheckLab>, 'checkMs' | 'onResult'> {
   readonly checks?: readonly Check[];
   readonly issuer?: Issuer;
   readonly jobs?: number;
@@ -31,6 +32,7 @@ export async function examine(
 ): Promise<Conformance> {
   return runConformance({
     ...more,
+    suite: RPC_SUITE,
     checks,
     jobs,
     ...(signal === undefined ? {} : { signal }),

@@ -1,4 +1,5 @@
 // What a check is, and what it can say. Knows no wire and no server.
+import type { BaseLab } from './base-lab.ts';
 import type { CheckLab } from './lab.ts';
 
 /**
@@ -7,8 +8,8 @@ import type { CheckLab } from './lab.ts';
  */
 export type Need = 'call' | 'speech' | 'token_check' | 'token' | 'signer';
 
-/** One named check. */
-export interface Check {
+/** One named check; what it works with depends on what carries the calls. */
+export interface Check<Lab extends BaseLab = CheckLab> {
   /** In kebab-case, unique. */
   readonly id: string;
   /** The first is the rule that a failure names; the others are shown by it as well. */
@@ -20,6 +21,6 @@ export interface Check {
   readonly isRecommended?: true;
   /** Checks that touch what the server remembers of keys run alone, after all others. Default: beside others. */
   readonly phase?: 'last';
-  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link CheckLab.fail}, {@link CheckLab.skip} and {@link CheckLab.giveUp}. */
-  run(lab: CheckLab): Promise<void>;
+  /** Passes when it returns. @throws CheckOutcome otherwise, by {@link BaseLab.fail}, {@link BaseLab.skip} and {@link BaseLab.giveUp}. */
+  run(lab: Lab): Promise<void>;
 }

@@ -1,75 +1,52 @@
-// What a check works with: connections and calls of its own, what is known of the server, and the words by which it ends.
-// Closes what a check leaves open. Knows no rule.
+// What a check of a server of RPCs works with: connections and calls of its own. Closes what a check leaves open. Knows no rule.
+import { status } from '@grpc/grpc-js';
 import type { ListedAgent } from '../grpc-line.ts';
 import { statusName } from '../status-name.ts';
 import { authorizationOf, type Suspect } from './suspect.ts';
-import { CheckOutcome } from './verdict.ts';
+import { BaseLab, type Presented } from './base-lab.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
-import { ExchangeLog } from './exchange.ts';
 import type { Slots } from './slots.ts';
 import { ProbeCall, plainSpeech, type ProbeIds, type SpokenForm, type TurnRecord } from './probe-call.ts';
 import type { CallRecord, Survey } from './survey.ts';
 import type { Ending } from './wire.ts';
 
-/** The surroundings of one check. */
-export class CheckLab {
-  readonly suspect: Suspect;
-  readonly log: ExchangeLog;
+/** How a server refuses a token, and how it may refuse one that is good for another organization. */
+const [REFUSED, FORBIDDEN]: readonly [readonly number[], readonly number[]] = [
+  [status.UNAUTHENTICATED],
+  [status.UNAUTHENTICATED, status.PERMISSION_DENIED],
+];
+
+/** The surroundings of one check of a server of RPCs. */
+export class CheckLab extends BaseLab<CallRecord> {
+  readonly refusal = 'UNAUTHENTICATED';
   readonly #survey: Survey;
-  readonly #slots: Slots;
   readonly #open: WireConnection[] = [];
-  #shown: readonly CallRecord[] | undefined;
-  #isClosed = false;
-  /** Since when it waits for calls of the survey, ms, and how long it has waited for others before. */
-  #lentFromMs: number | undefined;
-  #lentMs = 0;
 
-  /** @param slots - of which the check holds one, and which it lends to the survey while it waits for that. */
+  /** @param slots - as of {@link BaseLab}. */
   constructor(suspect: Suspect, survey: Survey, slots: Slots) {
-    this.suspect = suspect;
+    super(suspect, slots);
     this.#survey = survey;
-    this.#slots = slots;
-    this.log = new ExchangeLog(suspect.clock);
   }
 
-  /** The check has found a breach. */
-  fail(reason: string): never {
-    throw new CheckOutcome('fail', reason);
+  get otherSchemaId(): string {
+    return this.suspect.profile.schemas.websocket;
   }
 
-  /** There is nothing to be found out here. */
-  skip(reason: string): never {
-    throw new CheckOutcome('not_applicable', reason);
+  authorization(token: string): string {
+    return authorizationOf({ ...this.suspect, token }) ?? token;
   }
 
-  /** The check applies, and what came back says nothing of the server. */
-  giveUp(reason: string): never {
-    throw new CheckOutcome('undecided', reason);
+  async present(authorization: string | null, organizationId = this.suspect.organizationId): Promise<Presented> {
+    const call = this.call({ organizationId }, this.connect(authorization));
+    const { rpc } = await call.begin();
+    const isTaken = rpc.answers.length > 0 || rpc.isCompleted;
+    if (isTaken) await call.end();
+    return presented(isTaken, rpc.ending);
   }
 
-  /** A remark in the exchange. */
-  note(text: string): void {
-    this.log.add('suite', '', text);
-  }
-
-  /** What proves the verdict is the exchange of a call that was placed for several checks. */
-  showCalls(calls: readonly CallRecord[]): void {
-    this.#shown = calls;
-  }
-
-  /** The exchanges that prove the verdict. */
-  get proof(): readonly ExchangeLog[] {
-    return this.#shown?.map(({ log }) => log) ?? [this.log];
-  }
-
-  /** Whether the server said on what proves the verdict that it has no room. */
-  get isOverloaded(): boolean {
-    return [...this.#open, ...(this.#shown ?? [])].some(({ isOverloaded }) => isOverloaded);
-  }
-
-  /** How long the check has waited for the calls of the survey so far, ms: no time of its own. */
-  get lentMs(): number {
-    return this.#lentMs + (this.#lentFromMs === undefined ? 0 : this.suspect.clock.monotonicMs() - this.#lentFromMs);
+  async presentToList(authorization: string | null, organizationId = this.suspect.organizationId): Promise<Presented> {
+    const list = await this.connect(authorization).list(organizationId, this.suspect.timing.answerMs, this.log);
+    return 'code' in list ? presented(false, list) : presented(true, undefined);
   }
 
   /**
@@ -78,7 +55,7 @@ export class CheckLab {
    * @throws ConnectionClosed when the check was given up.
    */
   connect(authorization: string | null | undefined = authorizationOf(this.suspect)): WireConnection {
-    if (this.#isClosed) throw new ConnectionClosed('the check was given up');
+    if (this.isClosed) throw new ConnectionClosed('the check was given up');
     const connection = new WireConnection({ ...this.suspect, authorization: authorization ?? undefined });
     this.#open.push(connection);
     return connection;
@@ -114,11 +91,6 @@ export class CheckLab {
     return call;
   }
 
-  /** What the caller says. The check needs `speech`. */
-  get speech(): Uint8Array {
-    return this.suspect.speech ?? this.skip('the caller has no voice');
-  }
-
   /** Speech as the platform sends it. The check needs `speech`. */
   get spoken(): SpokenForm {
     return plainSpeech(this.speech);
@@ -145,35 +117,31 @@ export class CheckLab {
 
   /** The calls that every check may look at. */
   calls(): Promise<readonly CallRecord[]> {
-    return this.#lent(() => this.#survey.calls());
+    return this.lent(() => this.#survey.calls());
   }
 
   /** Calls to every listed agent, up to their welcomes. */
   welcomes(): Promise<readonly CallRecord[]> {
-    return this.#lent(() => this.#survey.welcomes());
+    return this.lent(() => this.#survey.welcomes());
   }
 
-  /** Closes what the check has opened and gives its slot back: the check can ask nothing of the server any more. */
-  close(): void {
-    this.#isClosed = true;
+  protected get isOwnOverloaded(): boolean {
+    return this.#open.some(({ isOverloaded }) => isOverloaded);
+  }
+
+  protected closeOwn(): void {
     for (const connection of this.#open) connection.close();
-    if (this.#lentFromMs === undefined) this.#slots.give();
   }
+}
 
-  /** Does not hold its slot meanwhile: the calls of the survey need some. */
-  async #lent<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { clock } = this.suspect;
-    this.#lentFromMs = clock.monotonicMs();
-    this.#slots.give();
-    const result = await work().finally(async () => {
-      await this.#slots.take();
-      // Nobody gives it back for a check that was given up.
-      if (this.#isClosed) this.#slots.give();
-    });
-    this.#lentMs = this.lentMs;
-    this.#lentFromMs = undefined;
-    return result;
-  }
+function presented(isTaken: boolean, ending: Ending | undefined): Presented {
+  return {
+    isTaken,
+    isRefused: ending !== undefined && REFUSED.includes(ending.code),
+    isForbidden: ending !== undefined && FORBIDDEN.includes(ending.code),
+    how: endingText(ending),
+    words: ending?.details ?? '',
+  };
 }
 
 /** How an RPC ended, in words. */

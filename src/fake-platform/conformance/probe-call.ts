@@ -5,13 +5,13 @@ import type { Clock } from '../../base/clock.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
-import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
-import { isTerminalEvent, type Answer, type AnswerPrompt } from '../answer.ts';
+import { isTerminalEvent, type Answer } from '../answer.ts';
 import type { Key } from '../key.ts';
 import { SILENT_FRAME } from '../microphone.ts';
 import type { TurnKind } from '../turn-check.ts';
 import type { WireConnection } from './connection.ts';
 import type { ExchangeLog } from './exchange.ts';
+import { isHeard, MAX_PLAYBACK_MS, playLeftMs, playMs } from './heard.ts';
 import { statusName } from '../status-name.ts';
 import type { WireRpc } from './wire.ts';
 
@@ -42,10 +42,6 @@ export interface ProbeIds {
   readonly agentId: string;
 }
 
-/** Longest playback that is waited for, ms. */
-const MAX_PLAYBACK_MS = 45_000;
-/** What a platform needs for one character of a prompt without audio, and for all of it, ms. */
-const [CHARACTER_MS, MAX_TEXT_MS] = [60, 20_000];
 /** Silence before speech, and after it when the server asks for no other time, ms of audio. */
 export const LEAD_MS = 400;
 const TAIL_MS = 6000;
@@ -92,11 +88,6 @@ export function plainSpeech(mulaw: Uint8Array): SpokenForm {
   return { before: [MULAW_FORMAT], frames: frameInputs(mulaw), silence: SILENCE };
 }
 
-/** Whether a response tells only that speech began or ended. */
-export function isNotice({ event, prompts }: Answer): boolean {
-  return prompts.length === 0 && (event?.kind === 'start_of_input' || event?.kind === 'end_of_input');
-}
-
 /** Whether an RPC ended with an error and without the FINAL that it owes; an error behind a FINAL is another breach (G-13). */
 export function isBroken(rpc: WireRpc): boolean {
   return rpc.ending !== undefined && !rpc.isCompleted && rpc.final === undefined;
@@ -122,11 +113,6 @@ export function hasStart(rpc: WireRpc): boolean {
   return rpc.answers.some(({ event }) => event?.kind === 'start_of_input');
 }
 
-/** Whether a prompt has anything to be heard. */
-export function isHeard({ text, uri, audio }: AnswerPrompt): boolean {
-  return text !== '' || uri !== '' || audio.length > 0;
-}
-
 /** The terminal answer of an RPC, if any. */
 export function terminalOf(rpc: WireRpc): Answer | undefined {
   return rpc.answers.find(({ event }) => isTerminalEvent(event));
@@ -136,20 +122,6 @@ export function terminalOf(rpc: WireRpc): Answer | undefined {
 export function isPlaytimeUnknown({ rpc }: TurnRecord): boolean {
   const uncuttable = rpc.answers.flatMap(({ prompts }) => prompts.filter((prompt) => isHeard(prompt) && !prompt.bargeIn));
   return uncuttable.some(({ audio }) => audio.length === 0) || uncuttable.reduce((ms, prompt) => ms + playMs(prompt), 0) > MAX_PLAYBACK_MS;
-}
-
-/** How long a prompt is heard, ms; a guess for text without audio. */
-export function playMs({ audio, text }: AnswerPrompt): number {
-  if (audio.length === 0) return Math.min(MAX_TEXT_MS, text.length * CHARACTER_MS);
-  if (!startsAsWav(audio)) return audio.length / (LINE_RATE_HZ / 1000);
-  try {
-    const { dataBytes, sampleRateHz, channels, coding } = readWavLayout(audio);
-    const bytes = { pcm8: 1, pcm16: 2, pcm24: 3, mulaw: 1, alaw: 1 }[coding] * channels;
-    return (dataBytes / bytes / sampleRateHz) * 1000;
-  } catch {
-    // What cannot be read cannot be played.
-    return 0;
-  }
 }
 
 /** One conversation. */
@@ -234,9 +206,7 @@ export class ProbeCall {
 
   /** Waits until the prompts of a turn have been heard, within a bound. */
   async heardOut({ rpc }: TurnRecord): Promise<void> {
-    const prompts = rpc.received.flatMap(({ answer, atMs }) => answer.prompts.map((prompt) => ({ atMs, ms: playMs(prompt) })));
-    const endMs = prompts.reduce((playedUntil, { atMs, ms }) => Math.max(playedUntil, atMs) + ms, 0);
-    const leftMs = Math.min(MAX_PLAYBACK_MS, endMs - this.#clock.monotonicMs());
+    const leftMs = playLeftMs(rpc.received, this.#clock.monotonicMs());
     if (leftMs > 0) await this.wait(leftMs);
   }
 

@@ -5,14 +5,8 @@ import { statusName } from '../status-name.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
 import { ExchangeLog, quoted } from './exchange.ts';
 import { ProbeCall } from './probe-call.ts';
-import { authorizationOf, type GivenSuspect, type Manners } from './suspect.ts';
+import { authorizationOf, type GivenSuspect, type Reached } from './suspect.ts';
 import type { Ending } from './wire.ts';
-
-/** What the first look found. */
-export interface Reached extends Manners {
-  /** Why no call can be placed: a sentence without a capital; empty when one can. */
-  readonly whyNot: string;
-}
 
 /** Findings that say that there is nobody to talk to: whoever answers, and where there is no connection. */
 const [DUMB, UNCONNECTED]: readonly [readonly string[], readonly string[]] = [

@@ -1,14 +1,13 @@
 // Runs checks on a server, several at once, and adds up what they say. Knows no single check.
 import { waitAtMost, type Waited } from '../../base/abort.ts';
 import type { Failure } from '../failure.ts';
+import type { BaseLab } from './base-lab.ts';
 import type { Check, Need } from './check.ts';
 import type { ExchangeLine } from './exchange.ts';
-import { CheckLab } from './lab.ts';
-import { missed, reach, type Reached } from './reach.ts';
 import { redactor, type Redactor } from './redaction.ts';
 import { Slots } from './slots.ts';
-import type { GivenSuspect, Suspect } from './suspect.ts';
-import { Survey } from './survey.ts';
+import type { OpenSuite, Suite } from './suite.ts';
+import type { GivenSuspect, Reached, Suspect } from './suspect.ts';
 import { CheckOutcome, type Verdict } from './verdict.ts';
 
 /** What a check said of a server. */
@@ -46,9 +45,12 @@ export interface Conformance {
 }
 
 /** How to run checks. */
-export interface RunOptions {
+export interface RunOptions<Lab extends BaseLab> {
+  /** How servers of this kind are looked at. */
+  readonly suite: Suite<Lab>;
   readonly suspect: GivenSuspect;
-  readonly checks: readonly Check[];
+  /** Of the suite: all, or those that were chosen. */
+  readonly checks: readonly Check<Lab>[];
   /** Checks at once, and calls that are placed for several of them. */
   readonly jobs: number;
   /** Longest time of one check beside the calls that are placed for several, ms. */
@@ -81,21 +83,21 @@ function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | unde
 }
 
 /** Runs the checks. Nothing is thrown for what a server does. */
-export async function runConformance(options: RunOptions): Promise<Conformance> {
-  const { signal, checks } = options;
+export async function runConformance<Lab extends BaseLab>(options: RunOptions<Lab>): Promise<Conformance> {
+  const { signal, checks, suite } = options;
   const redact = redactor(options.suspect.token);
   const isInterrupted = (): boolean => signal?.aborted === true;
-  const reached = await reach(options.suspect, signal);
+  const reached = await suite.reach(options.suspect, signal);
   if (reached === undefined || 'code' in reached) return summary([], told(reached, redact), isInterrupted());
   const { wantsToken, listWantsToken, canCall } = reached;
   const suspect: Suspect = { ...options.suspect, wantsToken, listWantsToken, canCall };
   const slots = new Slots(options.jobs);
-  const survey = new Survey(suspect, slots);
+  const open = suite.open(suspect, slots);
   const results: CheckResult[] = [];
-  const perform = async (check: Check): Promise<void> => {
+  const perform = async (check: Check<Lab>): Promise<void> => {
     if (isInterrupted()) return;
     const missing = check.needs.map((need) => unmet(need, suspect, reached)).find((why) => why !== undefined);
-    const result = missing === undefined ? await runCheck(check, { suspect, survey, slots }, options) : notApplicable(check, missing);
+    const result = missing === undefined ? await runCheck(check, { suspect, open, slots }, options) : notApplicable(check, missing);
     if (result === undefined) return;
     const shown = redacted(result, redact);
     results.push(shown);
@@ -111,30 +113,34 @@ export async function runConformance(options: RunOptions): Promise<Conformance> 
     for (const check of checks.filter(({ phase }) => phase === 'last')) await perform(check);
     // Refusals prove nothing of a server that is not there any more.
     const lastPass = results.findLast(({ verdict }) => verdict === 'pass')?.id;
-    const gone = canCall && !isInterrupted() ? await missed(suspect) : undefined;
+    const gone = canCall && !isInterrupted() ? await suite.missed(suspect) : undefined;
     const order = checks.map(({ id }) => id);
     const sorted = results.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
     const after = lastPass === undefined ? '' : `; "${lastPass}" was the last check that passed`;
     const finding = gone && { code: gone.code, message: `the server stopped answering during the run${after}: ${gone.message}` };
     return summary(sorted, told(finding, redact), isInterrupted());
   } finally {
-    survey.close();
+    open.close();
   }
 }
 
 /** What all checks of a run share. */
-interface Shared {
+interface Shared<Lab extends BaseLab> {
   readonly suspect: Suspect;
-  readonly survey: Survey;
+  readonly open: OpenSuite<Lab>;
   readonly slots: Slots;
 }
 
 /** @returns undefined when the run was interrupted. */
-async function runCheck(check: Check, shared: Shared, options: RunOptions): Promise<CheckResult | undefined> {
-  const { suspect, survey, slots } = shared;
+async function runCheck<Lab extends BaseLab>(
+  check: Check<Lab>,
+  shared: Shared<Lab>,
+  options: RunOptions<Lab>,
+): Promise<CheckResult | undefined> {
+  const { suspect, open, slots } = shared;
   const { clock } = suspect;
   await slots.take();
-  const lab = new CheckLab(suspect, survey, slots);
+  const lab = open.lab();
   const startMs = clock.monotonicMs();
   const said = (verdict: Verdict, reason: string): CheckResult => ({
     ...{ id: check.id, rules: check.rules, title: check.title, verdict, reason },
@@ -160,7 +166,11 @@ async function runCheck(check: Check, shared: Shared, options: RunOptions): Prom
 }
 
 /** Waits for a check. The time of the calls that are placed for several checks is not its own. */
-async function bounded(work: Promise<void>, lab: CheckLab, { checkMs = CHECK_MS, signal }: RunOptions): Promise<Waited<void>> {
+async function bounded<Lab extends BaseLab>(
+  work: Promise<void>,
+  lab: Lab,
+  { checkMs = CHECK_MS, signal }: RunOptions<Lab>,
+): Promise<Waited<void>> {
   let [waited, lentMs] = [await waitAtMost(work, checkMs, lab.suspect.clock, signal), 0];
   while (waited.kind === 'timeout' && lab.lentMs > lentMs) {
     const moreMs = Math.max(MIN_WAIT_MS, lab.lentMs - lentMs);
@@ -179,7 +189,7 @@ function told(finding: Failure | undefined, redact: Redactor): Failure | undefin
   return finding && { ...finding, message: redact(finding.message) };
 }
 
-function notApplicable({ id, rules, title }: Check, reason: string): CheckResult {
+function notApplicable({ id, rules, title }: Pick<Check, 'id' | 'rules' | 'title'>, reason: string): CheckResult {
   return { ...{ id, rules, title, reason }, verdict: 'not_applicable', exchanges: [], durationMs: 0 };
 }
 
@@ -199,14 +209,21 @@ function summary(results: readonly CheckResult[], finding: Failure | undefined, 
   };
 }
 
+/** How a check is called and what it shows. */
+type Named = Pick<Check, 'id' | 'rules'>;
+
 /** Lets checks be chosen by rule and by id; empty lists choose all. */
-export function chooseChecks(checks: readonly Check[], rules: readonly string[], ids: readonly string[]): readonly Check[] {
+export function chooseChecks<Kind extends Named>(
+  checks: readonly Kind[],
+  rules: readonly string[],
+  ids: readonly string[],
+): readonly Kind[] {
   if (rules.length === 0 && ids.length === 0) return checks;
   return checks.filter((check) => ids.includes(check.id) || check.rules.some((rule) => rules.includes(rule)));
 }
 
 /** Rules and ids of which no check is known. */
-export function unknownChoices(checks: readonly Check[], rules: readonly string[], ids: readonly string[]): readonly string[] {
+export function unknownChoices(checks: readonly Named[], rules: readonly string[], ids: readonly string[]): readonly string[] {
   return [
     ...rules.filter((rule) => !checks.some((check) => check.rules.includes(rule))),
     ...ids.filter((id) => !checks.some((check) => check.id === id)),

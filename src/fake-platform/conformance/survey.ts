@@ -1,5 +1,6 @@
 // The calls that many checks look at: one of each kind of input, placed once per run. Records and judges nothing.
 import { randomUUID } from 'node:crypto';
+import type { Proof } from './base-lab.ts';
 import { ExchangeLog } from './exchange.ts';
 import type { Suspect } from './suspect.ts';
 import { FLOW_EVENT, ProbeCall, eventInput, isBroken, plainSpeech, terminalOf, type TurnRecord } from './probe-call.ts';
@@ -9,14 +10,9 @@ import { authorizationOf } from './suspect.ts';
 import { waitAtMost } from '../../base/abort.ts';
 
 /** A call that was placed for several checks. */
-export interface CallRecord {
-  /** What it was placed for, such as `speech`. */
-  readonly name: string;
+export interface CallRecord extends Proof {
   readonly agentId: string;
   readonly turns: readonly TurnRecord[];
-  readonly log: ExchangeLog;
-  /** Whether the server said that it has no room. */
-  readonly isOverloaded: boolean;
 }
 
 /** Reports of silence after which a bot that still asks again is left alone. */

@@ -38,6 +38,12 @@ export interface Manners {
   readonly canCall: boolean;
 }
 
+/** What the first look at a server found. */
+export interface Reached extends Manners {
+  /** Why no call can be placed: a sentence without a capital; empty when one can. */
+  readonly whyNot: string;
+}
+
 /** The server that is looked at, and all that is known of it. */
 export interface Suspect extends GivenSuspect, Manners {}
 

@@ -6,6 +6,7 @@ import type { MediaRequest, MediaResponse } from '../../contract/grpc.ts';
 import { isClosing, type Answer } from '../answer.ts';
 import { answerFromWire } from '../from-wire.ts';
 import { statusName } from '../status-name.ts';
+import { Awaited } from './awaited.ts';
 import { answerText, quoted, requestText, type ExchangeLog } from './exchange.ts';
 import type { Redactor } from './redaction.ts';
 
@@ -41,9 +42,6 @@ const MAX_ANSWERING_MS = 60_000;
 const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
 const KEPT_RECEIVED = 10;
 
-/** A timer that is later than this was held up by this process, and says nothing of the server, ms. */
-const MAX_LATE_MS = 250;
-
 /** One RPC of the media method. Sending on one that is over does nothing. */
 export class WireRpc {
   readonly name: string;
@@ -55,7 +53,7 @@ export class WireRpc {
   readonly #stream: MediaStream;
   readonly #clock: Clock;
   readonly #log: ExchangeLog;
-  readonly #waiting = new Set<() => void>();
+  readonly #awaited: Awaited;
   #bytes = 0;
   #isHalfClosed = false;
   #isCancelled = false;
@@ -69,13 +67,14 @@ export class WireRpc {
     this.#stream = stream;
     this.#clock = clock;
     this.#log = log;
+    this.#awaited = new Awaited(clock, () => this.#isGivenUp);
     stream.on('data', (response: SizedResponse) => {
       this.#take(response);
     });
     // The status says the same.
     stream.on('error', () => undefined);
     stream.on('finish', () => {
-      this.#look();
+      this.#awaited.look();
     });
     stream.on('status', ({ code, details }: StatusObject) => {
       if (this.#isGivenUp) return;
@@ -83,7 +82,7 @@ export class WireRpc {
       const said = code === status.OK ? 'complete' : `${statusName(code)} ${quoted(this.ending.details)}`;
       // What we have cancelled ourselves the server did not end.
       if (!this.#isCancelled || code !== status.CANCELLED) log.add('server', name, said);
-      this.#look();
+      this.#awaited.look();
     });
   }
 
@@ -136,29 +135,7 @@ export class WireRpc {
    * waited for on an RPC that was given up. @returns whether it holds.
    */
   until(condition: () => boolean, limitMs: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (condition()) settle(true);
-        else if (this.#isGivenUp) settle(false);
-      };
-      const settle = (holds: boolean): void => {
-        cancelTimer();
-        this.#waiting.delete(look);
-        resolve(holds);
-      };
-      const wait = (ms: number): (() => void) => {
-        const dueMs = this.#clock.monotonicMs() + ms;
-        return this.#clock.after(ms, () => {
-          const lateMs = this.#clock.monotonicMs() - dueMs;
-          // After a sleep of this process what has come meanwhile is read only now.
-          if (lateMs > MAX_LATE_MS && !condition()) cancelTimer = wait(Math.min(limitMs, lateMs));
-          else settle(condition());
-        });
-      };
-      let cancelTimer = wait(limitMs);
-      this.#waiting.add(look);
-      look();
-    });
+    return this.#awaited.until(condition, limitMs);
   }
 
   /**
@@ -194,7 +171,7 @@ export class WireRpc {
       this.#log.add('server', this.name, 'a response that cannot be read');
     }
     if (this.received.length > MAX_RECEIVED || this.#bytes > MAX_BYTES) this.#cutOff();
-    this.#look();
+    this.#awaited.look();
   }
 
   #cutOff(): void {
@@ -209,9 +186,5 @@ export class WireRpc {
     this.#isGivenUp = true;
     this.#log.add('suite', this.name, remark);
     this.#stream.cancel();
-  }
-
-  #look(): void {
-    for (const look of [...this.#waiting]) look();
   }
 }

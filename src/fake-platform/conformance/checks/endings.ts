@@ -2,7 +2,8 @@
 import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../answer.ts';
 import type { Check } from '../check.ts';
-import { hasPrompt, playMs, terminalOf } from '../probe-call.ts';
+import { playMs } from '../heard.ts';
+import { hasPrompt, terminalOf } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { Received } from '../wire.ts';
 import { chunksOf, eachTurn } from './replies.ts';

@@ -1,6 +1,7 @@
 // Checks of what each kind of input is answered with: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
 import type { Check } from '../check.ts';
-import { hasPrompt, isNotice, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
+import { isNotice } from '../heard.ts';
+import { hasPrompt, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
 import { statusName } from '../../status-name.ts';

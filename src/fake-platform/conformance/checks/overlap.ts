@@ -3,16 +3,15 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { FRAME_MS, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
+import { isHeard, playMs } from '../heard.ts';
 import {
   eventInput,
   frameInputs,
   hasPrompt,
   hasStart,
   isBroken,
-  isHeard,
   LEAD_MS,
   MULAW_FORMAT,
-  playMs,
   SILENCE,
   whyUnanswered,
   type Input,

@@ -2,12 +2,12 @@
 // to can make them (contract, sections 4.4 and 4.5).
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
+import type { BaseLab } from '../base-lab.ts';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
 import { MULAW_FORMAT, SILENCE } from '../probe-call.ts';
 import { statusName } from '../../status-name.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
-import { demandRefused, present } from './tokens.ts';
+import { demandRefused } from './tokens.ts';
 
 /** Keys asked for more often than this by as many unknown ids are not bounded. */
 const [UNKNOWN_IDS, MAX_REQUESTS] = [25, 8];
@@ -20,43 +20,49 @@ const [SKEW_S, SKEW_LEFT_S, WATCHED_S] = [30, 4, 2];
 /** Between two frames of silence on a watched RPC, ms. */
 const WATCH_TICK_MS = 200;
 
-function signerOf(lab: CheckLab): TokenSigner {
+function signerOf(lab: BaseLab): TokenSigner {
   return lab.suspect.signer ?? lab.skip('needs a platform that signs tokens: --platform');
 }
 
 /** The claims of the good token. */
-function goodClaims(lab: CheckLab): JsonObject {
+function goodClaims(lab: BaseLab): JsonObject {
   return readToken(lab.suspect.token ?? '')?.claims ?? lab.skip('the good token cannot be read');
 }
 
-function nowS(lab: CheckLab): number {
+function nowS(lab: BaseLab): number {
   return Math.floor(lab.suspect.clock.nowMs() / 1000);
 }
 
 /** Tokens that must be refused, by name. */
-type Orders = (lab: CheckLab) => Readonly<Record<string, SignOrder>>;
+type Orders = (lab: BaseLab) => Readonly<Record<string, SignOrder>>;
 
-function refusedCheck(id: string, rules: readonly [string, ...string[]], title: string, orders: Orders): Check {
+function refusedCheck(id: string, rules: readonly [string, ...string[]], title: string, orders: Orders): Check<BaseLab> {
   return {
     ...{ id, rules, title },
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const signer = signerOf(lab);
-      for (const [name, order] of Object.entries(orders(lab))) await demandRefused(lab, { [name]: await signer.sign(order) });
+      for (const [name, order] of Object.entries(orders(lab)))
+        await demandRefused(lab, { [name]: lab.authorization(await signer.sign(order)) });
     },
   };
 }
 
 /** A check that a token with one other claim is refused. */
-function claimCheck(id: string, rules: readonly [string, ...string[]], words: string, claims: (lab: CheckLab) => JsonObject): Check {
+function claimCheck(
+  id: string,
+  rules: readonly [string, ...string[]],
+  words: string,
+  claims: (lab: BaseLab) => JsonObject,
+): Check<BaseLab> {
   return refusedCheck(id, rules, `A token with another ${words} is refused.`, (lab) => ({
     [`a token with another ${words}`]: { claims: claims(lab) },
   }));
 }
 
 const { claimName, textClaim } = {
-  claimName: (lab: CheckLab, name: 'url' | 'schema' | 'org'): string => lab.suspect.profile.jws.claims[name],
-  textClaim: (lab: CheckLab, name: string): string => {
+  claimName: (lab: BaseLab, name: 'url' | 'schema' | 'org'): string => lab.suspect.profile.jws.claims[name],
+  textClaim: (lab: BaseLab, name: string): string => {
     const value = goodClaims(lab)[name];
     return typeof value === 'string' ? value : lab.skip(`the good token has no text as ${name}`);
   },
@@ -72,7 +78,8 @@ function withDefaultPort(url: string): string | undefined {
   return port === '' ? url.replace(host, `${host}:${protocol === 'http:' ? '80' : '443'}`) : undefined;
 }
 
-export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
+/** The checks that hold however a call is carried. */
+export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
   refusedCheck('hs256-refused', ['J-11', 'J-22'], 'A token that is signed with the public key as a secret is refused.', () => ({
     'a token of HS256 with the public key as its secret': { header: { alg: 'HS256' }, by: 'public_key' },
   })),
@@ -103,7 +110,8 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const signer = signerOf(lab);
       const before = await signer.keyRequests();
-      for (let round = 0; round < UNKNOWN_IDS; round += 1) await present(lab, await signer.sign({ header: { kid: randomUUID() } }));
+      for (let round = 0; round < UNKNOWN_IDS; round += 1)
+        await lab.present(lab.authorization(await signer.sign({ header: { kid: randomUUID() } })));
       const asked = (await signer.keyRequests()) - before;
       if (asked > MAX_REQUESTS) lab.fail(`${String(UNKNOWN_IDS)} unknown key ids made ${String(asked)} requests for the keys`);
     },
@@ -120,7 +128,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const token = await signerOf(lab).sign({ claims: { exp: nowS(lab) - JUST_ENDED_S } });
-      if (!(await present(lab, token)).isTaken) lab.fail(`a token that ended ${String(JUST_ENDED_S)} s ago was refused`);
+      if (!(await lab.present(lab.authorization(token))).isTaken) lab.fail(`a token that ended ${String(JUST_ENDED_S)} s ago was refused`);
     },
   },
   refusedCheck('endless-refused', ['J-16', 'J-27'], 'A token without an end is refused.', () => ({
@@ -143,7 +151,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
     };
   }),
   claimCheck('schema-demanded', ['J-1A', 'J-28', 'J-2E'], 'schema', (lab) => ({
-    [claimName(lab, 'schema')]: lab.suspect.profile.schemas.websocket,
+    [claimName(lab, 'schema')]: lab.otherSchemaId,
   })),
   {
     id: 'organization-demanded',
@@ -153,7 +161,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const organizationId = randomUUID();
       const token = await signerOf(lab).sign({ claims: { [claimName(lab, 'org')]: organizationId } });
-      await demandRefused(lab, { 'a token of an unknown organization': token }, organizationId);
+      await demandRefused(lab, { 'a token of an unknown organization': lab.authorization(token) }, organizationId);
     },
   },
   refusedCheck('audience-list-refused', ['J-28', 'J-17'], 'A token whose audience is a list is refused.', (lab) => ({
@@ -176,13 +184,18 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
       const untilMs = clock.monotonicMs() + timing.newKeyMs;
       let isTaken = false;
       while (!isTaken && clock.monotonicMs() < untilMs) {
-        isTaken = (await present(lab, fresh)).isTaken;
-        if (!isTaken) await lab.call().wait(Math.min(2000, timing.newKeyMs / 4));
+        isTaken = (await lab.present(lab.authorization(fresh))).isTaken;
+        if (!isTaken) await lab.wait(Math.min(2000, timing.newKeyMs / 4));
       }
       if (!isTaken) lab.fail(`a token of a new key was refused for ${String(timing.newKeyMs)} ms`);
-      if (!(await present(lab, old)).isTaken) lab.fail('a token of the old key was refused, although the key is still published');
+      if (!(await lab.present(lab.authorization(old))).isTaken)
+        lab.fail('a token of the old key was refused, although the key is still published');
     },
   },
+];
+
+/** The checks of RPCs alone. */
+export const RPC_SIGNED_TOKEN_CHECKS: readonly Check[] = [
   {
     id: 'admitted-call-not-cut',
     rules: ['J-04'],
@@ -193,7 +206,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check[] = [
       const { clock, organizationId, timing } = lab.suspect;
       const call = await lab.ready();
       const endsAtS = nowS(lab) + SKEW_LEFT_S;
-      const connection = lab.connect(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } }));
+      const connection = lab.connect(lab.authorization(await signerOf(lab).sign({ claims: { exp: endsAtS - SKEW_S } })));
       // The watched RPC is opened before anything else, and what is asked behind it shows that its token was still good then.
       const watched = lab.call(call.ids, connection).open(MULAW_FORMAT, SILENCE);
       const list = await connection.list(organizationId, timing.answerMs, lab.log);

@@ -5,15 +5,14 @@ import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
 import { mulawWav } from '../../../speech/wav.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
+import { isHeard, playMs } from '../heard.ts';
 import {
   eventInput,
   frameInputs,
   hasPrompt,
   hasStart,
-  isHeard,
   LEAD_MS,
   MULAW_FORMAT,
-  playMs,
   SILENCE,
   terminalOf,
   whyUnanswered,

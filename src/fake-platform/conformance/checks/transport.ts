@@ -3,7 +3,8 @@ import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';
 import { endingText, type CheckLab } from '../lab.ts';
-import { eventInput, hasPrompt, isHeard } from '../probe-call.ts';
+import { isHeard } from '../heard.ts';
+import { eventInput, hasPrompt } from '../probe-call.ts';
 import { MAX_AGENTS, type CallRecord } from '../survey.ts';
 import { statusName } from '../../status-name.ts';
 

@@ -1,0 +1,144 @@
+// What a check works with whatever carries the calls: what is known of the server, the words by which it ends, the calls that
+// were placed for several checks, and tokens that are presented. Knows no wire and no rule.
+import { ExchangeLog } from './exchange.ts';
+import type { Slots } from './slots.ts';
+import type { Suspect } from './suspect.ts';
+import { CheckOutcome } from './verdict.ts';
+
+/** A call that was placed for several checks, as proof. */
+export interface Proof {
+  /** What it was placed for, such as `speech`. */
+  readonly name: string;
+  readonly log: ExchangeLog;
+  /** Whether the server said that it has no room. */
+  readonly isOverloaded: boolean;
+}
+
+/** What became of a call or a question with a token. */
+export interface Presented {
+  /** The server answered: the token was let in. */
+  readonly isTaken: boolean;
+  /** It was refused as a token is: by UNAUTHENTICATED, by 401 before the upgrade. */
+  readonly isRefused: boolean;
+  /** It was refused so, or as a token may be that is good for another organization. */
+  readonly isForbidden: boolean;
+  /** What became of it, for a sentence that begins with its name: `ended with UNAVAILABLE`. */
+  readonly how: string;
+  /** What the server said when it refused. */
+  readonly words: string;
+}
+
+/** The surroundings of one check. `Call` is how a call that was placed for several of them is recorded. */
+export abstract class BaseLab<Call extends Proof = Proof> {
+  readonly suspect: Suspect;
+  readonly log: ExchangeLog;
+  readonly #slots: Slots;
+  #shown: readonly Proof[] | undefined;
+  #isClosed = false;
+  /** Since when it waits for calls of the survey, ms, and how long it has waited for others before. */
+  #lentFromMs: number | undefined;
+  #lentMs = 0;
+
+  /** @param slots - of which the check holds one, and which it lends to the survey while it waits for that. */
+  constructor(suspect: Suspect, slots: Slots) {
+    this.suspect = suspect;
+    this.#slots = slots;
+    this.log = new ExchangeLog(suspect.clock);
+  }
+
+  /** How a token is refused here, for sentences. */
+  abstract readonly refusal: string;
+  /** The schema of the other transport, whose tokens are refused here (J-2E). */
+  abstract readonly otherSchemaId: string;
+  /** The calls that every check may look at. */
+  abstract calls(): Promise<readonly Call[]>;
+  /** Begins a call with this header; null sends none. */
+  abstract present(authorization: string | null, organizationId?: string): Promise<Presented>;
+  /** Asks for the agents with this header; null sends none. */
+  abstract presentToList(authorization: string | null, organizationId?: string): Promise<Presented>;
+  /** The header that presents a token. */
+  abstract authorization(token: string): string;
+  /** Whether the server said on what the check has opened itself that it has no room. */
+  protected abstract readonly isOwnOverloaded: boolean;
+  /** Closes what the check has opened. */
+  protected abstract closeOwn(): void;
+
+  /** The check has found a breach. */
+  fail(reason: string): never {
+    throw new CheckOutcome('fail', reason);
+  }
+
+  /** There is nothing to be found out here. */
+  skip(reason: string): never {
+    throw new CheckOutcome('not_applicable', reason);
+  }
+
+  /** The check applies, and what came back says nothing of the server. */
+  giveUp(reason: string): never {
+    throw new CheckOutcome('undecided', reason);
+  }
+
+  /** A remark in the exchange. */
+  note(text: string): void {
+    this.log.add('suite', '', text);
+  }
+
+  /** Waits, ms of real time. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.suspect.clock.after(ms, resolve);
+    });
+  }
+
+  /** What proves the verdict is the exchange of a call that was placed for several checks. */
+  showCalls(calls: readonly Proof[]): void {
+    this.#shown = calls;
+  }
+
+  /** The exchanges that prove the verdict. */
+  get proof(): readonly ExchangeLog[] {
+    return this.#shown?.map(({ log }) => log) ?? [this.log];
+  }
+
+  /** Whether the server said on what proves the verdict that it has no room. */
+  get isOverloaded(): boolean {
+    return this.isOwnOverloaded || (this.#shown ?? []).some(({ isOverloaded }) => isOverloaded);
+  }
+
+  /** How long the check has waited for the calls of the survey so far, ms: no time of its own. */
+  get lentMs(): number {
+    return this.#lentMs + (this.#lentFromMs === undefined ? 0 : this.suspect.clock.monotonicMs() - this.#lentFromMs);
+  }
+
+  /** Whether the check is over or was given up. */
+  protected get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** What the caller says. The check needs `speech`. */
+  get speech(): Uint8Array {
+    return this.suspect.speech ?? this.skip('the caller has no voice');
+  }
+
+  /** Closes what the check has opened and gives its slot back: the check can ask nothing of the server any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.closeOwn();
+    if (this.#lentFromMs === undefined) this.#slots.give();
+  }
+
+  /** Waits for calls of the survey. Does not hold its slot meanwhile: they need some. */
+  protected async lent<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { clock } = this.suspect;
+    this.#lentFromMs = clock.monotonicMs();
+    this.#slots.give();
+    const result = await work().finally(async () => {
+      await this.#slots.take();
+      // Nobody gives it back for a check that was given up.
+      if (this.#isClosed) this.#slots.give();
+    });
+    this.#lentMs = this.lentMs;
+    this.#lentFromMs = undefined;
+    return result;
+  }
+}

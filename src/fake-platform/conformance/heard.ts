@@ -1,0 +1,39 @@
+// How long prompts are heard, and which answers have any: what the platform's player would know. Knows no wire and no rule.
+import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
+import type { Answer, AnswerPrompt } from '../answer.ts';
+
+/** Longest playback that is waited for, ms. */
+export const MAX_PLAYBACK_MS = 45_000;
+/** What a platform needs for one character of a prompt without audio, and for all of it, ms. */
+const [CHARACTER_MS, MAX_TEXT_MS] = [60, 20_000];
+/** Whether a response tells only that speech began or ended. */
+export function isNotice({ event, prompts }: Answer): boolean {
+  return prompts.length === 0 && (event?.kind === 'start_of_input' || event?.kind === 'end_of_input');
+}
+
+/** Whether a prompt has anything to be heard. */
+export function isHeard({ text, uri, audio }: AnswerPrompt): boolean {
+  return text !== '' || uri !== '' || audio.length > 0;
+}
+
+/** How long a prompt is heard, ms; a guess for text without audio. */
+export function playMs({ audio, text }: AnswerPrompt): number {
+  if (audio.length === 0) return Math.min(MAX_TEXT_MS, text.length * CHARACTER_MS);
+  if (!startsAsWav(audio)) return audio.length / (LINE_RATE_HZ / 1000);
+  try {
+    const { dataBytes, sampleRateHz, channels, coding } = readWavLayout(audio);
+    const bytes = { pcm8: 1, pcm16: 2, pcm24: 3, mulaw: 1, alaw: 1 }[coding] * channels;
+    return (dataBytes / bytes / sampleRateHz) * 1000;
+  } catch {
+    // What cannot be read cannot be played.
+    return 0;
+  }
+}
+
+/** How long the prompts of these answers are still heard, ms, within a bound; below 0 when they are over. */
+export function playLeftMs(answers: readonly { readonly answer: Answer; readonly atMs: number }[], nowMs: number): number {
+  const prompts = answers.flatMap(({ answer, atMs }) => answer.prompts.map((prompt) => ({ atMs, ms: playMs(prompt) })));
+  const endMs = prompts.reduce((playedUntil, { atMs, ms }) => Math.max(playedUntil, atMs) + ms, 0);
+  return Math.min(MAX_PLAYBACK_MS, endMs - nowMs);
+}
