@@ -74,8 +74,13 @@ export interface Access {
   readonly integration: IntegrationSide | undefined;
   /** Undefined for a single organization. */
   readonly serviceApp: ServiceAppSide | undefined;
-  /** Begins no renewal from now on: a refresh token that the platform has replaced is lost with a process that is killed. */
-  rest(): void;
+  /**
+   * Begins no renewal from now on: a refresh token that the platform has replaced is lost with a process that is killed, or
+   * whose store is another's.
+   *
+   * @param why - what whoever needs a renewal is told; default: we stop.
+   */
+  rest(why?: AppError): void;
   /** Resolves when a renewal under way is over and kept. */
   close(): Promise<void>;
 }
@@ -98,12 +103,11 @@ const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
  */
 export function openAccess(settings: AccessSettings, parts: AccessParts): Access {
-  let isResting = false;
+  let resting: AppError | undefined;
   const { renewing: mayRenew = alwaysRenewing } = parts;
-  const renewing: Renewing = (renewal) =>
-    isResting ? Promise.reject(new AppError('shutting_down', 'no token is renewed any more: we stop')) : mayRenew(renewal);
-  const rest = (): void => {
-    isResting = true;
+  const renewing: Renewing = (renewal) => (resting === undefined ? mayRenew(renewal) : Promise.reject(resting));
+  const rest = (why = new AppError('shutting_down', 'no token is renewed any more: we stop')): void => {
+    resting ??= why;
   };
   return { ...openWay(settings, { ...parts, renewing }), rest };
 }

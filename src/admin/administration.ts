@@ -126,11 +126,14 @@ export class Administration {
   }
 
   /**
-   * Begins no renewal of tokens of ours from now on, for a process that stops: one that is under way has the time until
-   * {@link Administration.close}, and calls that are open need none. Data sources are looked after as long as tokens last.
+   * Begins no renewal of tokens of ours from now on, for a process that stops, or whose store another one has taken (L-10): one
+   * that is under way has the time until {@link Administration.close}, and calls that are open need none. Data sources are
+   * looked after as long as tokens last.
+   *
+   * @param why - as {@link Access.rest} has it.
    */
-  rest(): void {
-    this.#access.rest();
+  rest(why?: AppError): void {
+    this.#access.rest(why);
   }
 
   /** Ends everything in order; nothing is deleted at the platform (L-13). Waits for a renewal under way. Idempotent. */

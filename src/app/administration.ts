@@ -52,8 +52,11 @@ export async function startAdministration(
     isStoreWritable = isWritten;
     metrics.storeWritten(isWritten);
   };
+  let lose: (error: AppError) => void = () => undefined;
+  const lost = new Promise<AppError>((resolve) => (lose = resolve));
   const onLost = (error: AppError): void => {
     onWritten(false);
+    lose(error);
     log.error({ event: 'admin_store_lost', err: error }, 'another process has taken the store of the administration');
   };
   const store = await DurableStore.open({ file: admin.store.file, seal: openSeal(admin), onLost });
@@ -70,6 +73,10 @@ export async function startAdministration(
     pinned: pinnedDataSources(admin, profile),
     failsStart: admin.failStartup,
     observer: observerOf(metrics, log),
+  });
+  // A refresh token that we replaced after that would be lost to the new owner (L-10).
+  void lost.then((error) => {
+    administration.rest(error);
   });
   lifecycle.opened('administration', () => administration.close(), CLOSE_MS);
   metrics.watch(

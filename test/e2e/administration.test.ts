@@ -1,11 +1,13 @@
 // The server that looks after its data sources itself, against the fake platform: an organization authorizes the app by
 // itself, calls come in with the tokens that the platform makes, and end with the authorization.
+import { rm } from 'node:fs/promises';
 import { request } from 'node:https';
 import { status } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
+import type { SurroundingsOptions } from '../support/open-surroundings.ts';
 import { until } from '../support/until.ts';
 import { event } from '../support/wire-audio.ts';
 
@@ -17,9 +19,9 @@ interface Surroundings extends AdminSurroundings {
   readonly clock: FakeClock;
 }
 
-async function surroundings(): Promise<Surroundings> {
+async function surroundings(options: Pick<SurroundingsOptions, 'switches'> = {}): Promise<Surroundings> {
   const clock = new FakeClock();
-  return { clock, ...(await adminSurroundings({ clock })) };
+  return { clock, ...(await adminSurroundings({ clock, ...options })) };
 }
 
 const serve = ({ clock, flags }: Surroundings): Promise<RunningServer> =>
@@ -103,6 +105,24 @@ it('a first look that fails ends the start, with the sentence that mends it, and
   const later = await serve({ ...around, flags: [...around.flags, '--admin.fail_startup=false'] });
   await until('the first look fails', () => later.logged({ event: 'webhook_registration', outcome: 'failed' }).length === 2);
   await later.close();
+});
+
+it('L-10 renews no token any more once another process has taken its store, and uses those that are good', async () => {
+  const around = await surroundings({ switches: { accessTokenSeconds: 600 } });
+  const { api, clock } = around;
+  const server = await serve({ ...around, flags: [...around.flags, '--admin.data_sources.check_interval_s=60'] });
+  api.authorize(ORG);
+  await until('it is registered', () => server.logged({ event: 'data_source', transition: 'created' }).length === 1);
+  await rm(`${around.storeFile}.lock`, { recursive: true });
+  await until('the store is lost', () => server.logged({ event: 'admin_store_lost' }).length === 1);
+  const renewals = (): number => api.journal.count('POST /access_token') + api.journal.count('POST /applications/:id/token');
+  const looks = (): number => api.journal.count('GET /dataSources/:id') + api.journal.count('GET /webhooks');
+  const [renewed, looked] = [renewals(), looks()];
+  // Less than 300 seconds are left of the tokens then.
+  await clock.advanceAsync(5 * MINUTE + 1000);
+  await until('data source and webhooks are looked at', () => looks() > looked + 1);
+  expect([renewals(), server.logged({ event: 'data_source', transition: 'failed' }).length]).toEqual([renewed, 0]);
+  await server.close(['admin_store_lost']);
 });
 
 it('takes deliveries over TLS with the certificate of the media server when it is told to', async () => {
