@@ -15,6 +15,8 @@ const text = z.string().min(1).max(MAX_CHARS);
 /** Members of a token. */
 const members = z.record(z.string().max(MAX_CHARS), z.json());
 const organization = z.strictObject({ organizationId: text });
+/** Whose data source is meant; without a transport that for gRPC calls, and another one where there is none. */
+const caller = { organizationId: text, transport: z.enum(['grpc', 'websocket']).optional() };
 /** Which requests meet a fault. */
 const aim = { route: z.enum([...ROUTE_NAMES, 'any']).default('any'), times: z.number().int().min(1).max(MAX_TIMES).default(1) };
 
@@ -83,7 +85,7 @@ export const CONTROL = {
   /** A token like the one that callers of an organization present now, with other claims and headers, right or wrong; null leaves one out. */
   forge: {
     request: z.strictObject({
-      organizationId: text,
+      ...caller,
       claims: members.default({}),
       header: members.default({}),
       by: z.enum(['first', 'newest', 'public_key']).default('first'),
@@ -96,7 +98,7 @@ export const CONTROL = {
   keys: { request: z.strictObject({}), answer: z.object({ requests: z.number() }) },
   /** The token that callers of an organization present now. */
   token: {
-    request: organization,
+    request: z.strictObject(caller),
     answer: z.object({ organizationId: z.string(), dataSourceId: z.string(), tokenExpiryTime: z.string(), token: z.string() }),
   },
 } as const;

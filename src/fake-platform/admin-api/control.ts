@@ -22,6 +22,9 @@ export interface ControlParts {
   readonly schemas: { readonly grpc: string; readonly websocket: string };
 }
 
+/** Names a data source among those of an organization. */
+type Transport = keyof ControlParts['schemas'];
+
 /** Commands by name; the body is what was sent. They throw {@link Refusal}. */
 export type ControlCommands = { readonly [Name in ControlName]: (body: unknown) => ControlAnswer<Name> | Promise<ControlAnswer<Name>> };
 
@@ -36,6 +39,13 @@ export function controlCommands({ handle, issuer, time, schemas }: ControlParts)
     organizationOf(parsed(schema, body).organizationId);
   const listenersTo = (event: string): number =>
     handle.webhooks().filter((webhook) => webhook.status === 'active' && webhook.event === event).length;
+  /** @throws Refusal 409 where the organization has no data source whose token could be presented. */
+  const presentedOf = (organizationId: string, transport: Transport | undefined): DataSourceRecord => {
+    const all = handle.dataSources(organizationId);
+    const meant = all.filter(({ schemaId }) => schemaId === schemas[transport ?? 'grpc']);
+    const kind = transport === undefined ? 'data source' : `${transport} data source`;
+    return presented(transport === undefined && meant.length === 0 ? all : meant, { organizationId, kind }, time);
+  };
   const shown = ({ id, orgId, schemaId, url, status, errorMessage, tokenExpiryTime, updatedAt }: DataSourceRecord): ShownDataSource => {
     const transport = schemaId === schemas.grpc ? 'grpc' : schemaId === schemas.websocket ? 'websocket' : 'unknown';
     return { id, organizationId: orgId, transport, url, status, errorMessage, tokenExpiryTime, updatedAt };
@@ -72,9 +82,8 @@ export function controlCommands({ handle, issuer, time, schemas }: ControlParts)
       return { faults };
     },
     forge: (body) => {
-      const { claims, header, by, organizationId: written } = parsed(CONTROL.forge.request, body);
-      const organizationId = organizationOf(written);
-      const { jwsToken } = presented(handle.dataSources(organizationId), organizationId, schemas.grpc, time);
+      const { claims, header, by, organizationId, transport } = parsed(CONTROL.forge.request, body);
+      const { jwsToken } = presentedOf(organizationOf(organizationId), transport);
       return { token: own(issuer.forge)({ claims: { ...decodeJwt(jwsToken), ...claims }, header: header, by }) };
     },
     rotate: async (body) => {
@@ -87,8 +96,9 @@ export function controlCommands({ handle, issuer, time, schemas }: ControlParts)
       return { requests: own(issuer.keySetAnswers)() };
     },
     token: (body) => {
-      const organizationId = askedOrganization(CONTROL.token.request, body);
-      const { id, jwsToken, tokenExpiryTime } = presented(handle.dataSources(organizationId), organizationId, schemas.grpc, time);
+      const { organizationId: written, transport } = parsed(CONTROL.token.request, body);
+      const organizationId = organizationOf(written);
+      const { id, jwsToken, tokenExpiryTime } = presentedOf(organizationId, transport);
       return { organizationId, dataSourceId: id, tokenExpiryTime, token: jwsToken };
     },
   };
@@ -150,15 +160,15 @@ function plan(
   return 0;
 }
 
-/**
- * The data source whose token the platform presents: one for gRPC calls where there is one, active, and its token has not ended
- * (J-03); the newest of several.
- */
-function presented(all: readonly DataSourceRecord[], organizationId: string, grpcSchema: string, time: PlatformTime): DataSourceRecord {
-  if (all.length === 0) throw new Refusal(409, `organization ${organizationId} has no data source: the server has not registered one`);
-  const forCalls = all.filter(({ schemaId }) => schemaId === grpcSchema);
-  const active = (forCalls.length === 0 ? all : forCalls).filter(({ status }) => status === 'active');
-  if (active.length === 0) throw new Refusal(409, `the data source of organization ${organizationId} is disabled`);
+/** The data source whose token the platform presents: active, and its token has not ended (J-03); the newest of several. */
+function presented(
+  all: readonly DataSourceRecord[],
+  { organizationId, kind }: { readonly organizationId: string; readonly kind: string },
+  time: PlatformTime,
+): DataSourceRecord {
+  if (all.length === 0) throw new Refusal(409, `organization ${organizationId} has no ${kind}: the server has not registered one`);
+  const active = all.filter(({ status }) => status === 'active');
+  if (active.length === 0) throw new Refusal(409, `the ${kind} of organization ${organizationId} is disabled`);
   const found = active.findLast(({ tokenExpiryTime }) => Date.parse(tokenExpiryTime) > time.nowMs());
   if (found !== undefined) return found;
   throw new Refusal(409, `the token of organization ${organizationId} has ended, and the server has not renewed it`);

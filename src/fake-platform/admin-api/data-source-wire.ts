@@ -1,7 +1,9 @@
 // Data sources as they travel: what may come in (strict), and what goes out, drift included (R-05).
 import { z } from 'zod';
 import { isLoopback } from '../../base/loopback.ts';
+import { isSocketOrigin } from '../../base/socket-origin.ts';
 import type { DataSourceRecord } from './data-source-book.ts';
+import type { SchemaRecord } from './schemas.ts';
 import type { RecordDrift } from './switches.ts';
 
 const MAX_CHARS = 2000;
@@ -31,18 +33,33 @@ export const wholeUpdate = z.strictObject(updated);
 /** Body of an update with some of it. */
 export const partialUpdate = z.strictObject(updated).partial();
 
+/** What an address is looked at with. */
+export interface AddressRules {
+  /** Of the schema that the data source has. */
+  readonly protocol: SchemaRecord['protocol'];
+  /** Of the service app. */
+  readonly domains: readonly string[];
+  /** Whether an address on this machine may do without TLS. */
+  readonly allowLoopbackHttp: boolean;
+}
+
 /**
- * What is wrong with the address of a data source: it is https or wss (W-03), on loopback also without TLS where that is
- * allowed, and its host lies in one of the app's domains (R-06). Undefined when nothing is.
+ * What is wrong with the address of a data source: it has the form of its schema (W-03), with TLS, on loopback also without
+ * where that is allowed, and its host lies in one of the app's domains (R-06). Undefined when nothing is.
  */
-export function addressFault(address: string, domains: readonly string[], allowLoopbackHttp: boolean): string | undefined {
+export function addressFault(
+  address: string,
+  { protocol: interfaceProtocol, domains, allowLoopbackHttp }: AddressRules,
+): string | undefined {
   if (!URL.canParse(address)) return 'url: is no address';
   const { protocol, hostname, username, password, search, hash } = new URL(address);
   const host = hostname.replace(/^\[|\]$/gu, '');
-  const isPlain = protocol === 'http:' || protocol === 'ws:';
-  const isSafe = protocol === 'https:' || protocol === 'wss:' || (isPlain && allowLoopbackHttp && isLoopback(host));
-  if (!isSafe) return 'url: must be https or wss';
-  if (`${username}${password}${search}${hash}` !== '') return 'url: has a user, a query or a fragment';
+  const [secure, plain] = interfaceProtocol === 'gRPC' ? ['https:', 'http:'] : ['wss:', 'ws:'];
+  const isSafe = protocol === secure || (protocol === plain && allowLoopbackHttp && isLoopback(host));
+  if (interfaceProtocol === 'gRPC') {
+    if (!isSafe) return 'url: must be https';
+    if (`${username}${password}${search}${hash}` !== '') return 'url: has a user, a query or a fragment';
+  } else if (!isSafe || !isSocketOrigin(address)) return 'url: must be wss://host or wss://host:port alone';
   const isInDomain = domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
   return isInDomain ? undefined : 'url: its host is in no domain of the service app';
 }

@@ -104,9 +104,10 @@ function changed(record: DataSourceRecord, changes: Changes): DataSourceWords {
 }
 
 function demandSound({ schemas, allowLoopbackHttp }: DataSourceParts, app: ServiceApp, { schemaId, url }: DataSourceWords): void {
-  const faults = [
-    schemas.some(({ id }) => id === schemaId) ? undefined : 'schemaId: there is no such schema',
-    addressFault(url, app.domains, allowLoopbackHttp),
-  ].filter((fault) => fault !== undefined);
-  if (faults.length > 0) throw new Refusal(400, 'the request is not valid', { descriptions: faults });
+  const schema = schemas.find(({ id }) => id === schemaId);
+  const fault =
+    schema === undefined
+      ? 'schemaId: there is no such schema'
+      : addressFault(url, { protocol: schema.protocol, domains: app.domains, allowLoopbackHttp });
+  if (fault !== undefined) throw new Refusal(400, 'the request is not valid', { descriptions: [fault] });
 }

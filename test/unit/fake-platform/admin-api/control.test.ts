@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../src/fake-platform/admin-api/journal.ts';
 import type { Delivery } from '../../../../src/fake-platform/admin-api/deliveries.ts';
 import { CONTROL } from '../../../../src/fake-platform/admin-api/control-wire.ts';
-import { ORG, OTHER_ORG, REGISTRATION, RunningApi, profile, type Reply } from './running-api.ts';
+import { startIssuer } from '../../../../src/fake-platform/issuer.ts';
+import { claimsOf, ORG, OTHER_ORG, REGISTRATION, RunningApi, profile, type Reply } from './running-api.ts';
 
 const KEY = randomBytes(32).toString('hex');
 const MINUTE = 60_000;
@@ -112,12 +113,39 @@ describe('the control of the fake platform', () => {
     expect(running.api.dataSources(OTHER_ORG)).toMatchObject([{ status: 'active' }]);
   });
 
-  it('gives the token for gRPC calls, whatever was registered after it', async () => {
+  it('gives the token for gRPC calls, or for those of the transport that is named, whatever was registered after it', async () => {
     const token = await registered();
     const [grpc] = running.api.dataSources(ORG);
-    const json = { ...REGISTRATION, schemaId: profile.schemas.websocket, nonce: 'of-the-socket', url: `${REGISTRATION.url}/socket` };
+    const named = (transport: string): Promise<Reply> => control('token', { organizationId: ORG, transport });
+    expect((await named('websocket')).json['message']).toMatch(/has no websocket data source/u);
+    const json = { ...REGISTRATION, schemaId: profile.schemas.websocket, nonce: 'of-the-socket', url: 'ws://127.0.0.1:8088' };
     expect((await running.ask('POST /dataSources', { token, json })).status).toBe(200);
+    const socket = running.api.dataSources(ORG)[1];
     expect((await control('token', { organizationId: ORG })).json).toMatchObject({ dataSourceId: grpc?.id });
+    expect((await named('grpc')).json).toMatchObject({ dataSourceId: grpc?.id });
+    expect((await named('websocket')).json).toMatchObject({ dataSourceId: socket?.id });
+    expect((await named('post')).status).toBe(400);
+    expect((await running.ask(`DELETE /dataSources/${grpc?.id ?? ''}`, { token })).status).toBe(204);
+    expect((await named('grpc')).json['message']).toMatch(/has no grpc data source/u);
+    expect((await control('token', { organizationId: ORG })).json).toMatchObject({ dataSourceId: socket?.id });
+  });
+
+  it('J-2E forges a token like the one for calls over the transport that is named', async () => {
+    const issuer = await startIssuer({ profile });
+    onTestFinished(() => issuer.close());
+    const forging = await RunningApi.start({ controlKey: KEY, issuer });
+    onTestFinished(() => forging.close());
+    const token = await forging.serviceToken();
+    const ofSocket = { schemaId: profile.schemas.websocket, url: 'ws://127.0.0.1:8088' };
+    for (const own of [{}, ofSocket]) await forging.ask('POST /dataSources', { token, json: { ...REGISTRATION, ...own } });
+    const forged = async (more: object): Promise<unknown> => {
+      const json = { organizationId: ORG, claims: { aud: 'others' }, ...more };
+      const answer = await forging.ask(`POST ${forging.api.origin}/_control/forge`, { token: KEY, json });
+      return claimsOf(answer.json['token']);
+    };
+    const claims = (schemaId: string) => ({ aud: 'others', [profile.jws.claims.schema]: schemaId });
+    expect(await forged({})).toMatchObject(claims(profile.schemas.grpc));
+    expect(await forged({ transport: 'websocket' })).toMatchObject(claims(profile.schemas.websocket));
   });
 
   it.each([

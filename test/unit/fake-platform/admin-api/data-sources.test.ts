@@ -3,6 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startIssuer, type Issuer } from '../../../../src/fake-platform/issuer.ts';
 import { claimsOf, descriptions, ORG, OTHER_ORG, profile, REGISTRATION, RunningApi, type Reply } from './running-api.ts';
 
+/** Of a data source for calls over WebSocket. */
+const OF_SOCKET = { schemaId: profile.schemas.websocket };
+
 let issuer: Issuer;
 let running: RunningApi;
 let token = '';
@@ -92,19 +95,36 @@ describe('a registration', () => {
     ['another scheme', { url: 'ftp://bots.example' }],
     ['an address with a user', { url: 'https://me@bots.example' }],
     ['no address', { url: 'bots.example' }],
+    ['W-03 an address of WebSocket with the schema of gRPC', { url: 'wss://bots.example' }],
+    ['W-03 an address of gRPC with the schema of WebSocket', { ...OF_SOCKET, url: 'https://bots.example' }],
+    ['W-03 an address of WebSocket with a path', { ...OF_SOCKET, url: 'wss://bots.example/v1/va' }],
+    ['W-03 an address of WebSocket with a slash at its end', { ...OF_SOCKET, url: 'wss://bots.example/' }],
+    ['W-03 an address of WebSocket with a user', { ...OF_SOCKET, url: 'wss://me@bots.example' }],
+    ['W-03 an address of WebSocket without TLS, but on this machine', { ...OF_SOCKET, url: 'ws://bots.example' }],
+    ['R-06 an address of WebSocket outside of the domains', { ...OF_SOCKET, url: 'wss://bots.example.org' }],
   ])('is refused for %s, and nothing is registered', async (_what, changes) => {
     expect((await register(changes)).status).toBe(400);
     expect(running.api.dataSources(ORG)).toEqual([]);
   });
 
-  it.each(['https://bots.example', 'https://a.b.bots.example:8443', 'wss://bots.example', 'http://127.0.0.1:1', 'ws://127.0.0.1:1'])(
-    'R-06 may have the address %s',
-    async (url) => {
-      const { status, json } = await register({ url, tokenLifetimeMinutes: 1 });
-      expect(status).toBe(200);
-      expect(claimsOf(json['jwsToken'])[profile.jws.claims.url]).toBe(url);
-    },
-  );
+  it.each([
+    ['https://bots.example', {}],
+    ['https://a.b.bots.example:8443', {}],
+    ['http://127.0.0.1:1', {}],
+    ['wss://bots.example', OF_SOCKET],
+    ['wss://a.b.bots.example:8443', OF_SOCKET],
+    ['ws://127.0.0.1:1', OF_SOCKET],
+  ])('R-06 W-03 may have the address %s with the schema of its transport', async (url, schema) => {
+    const { status, json } = await register({ ...schema, url, tokenLifetimeMinutes: 1 });
+    expect(status).toBe(200);
+    expect(claimsOf(json['jwsToken'])[profile.jws.claims.url]).toBe(url);
+  });
+
+  it('W-03 says what is wrong with the form of an address', async () => {
+    const said = async (changes: Readonly<Record<string, unknown>>) => descriptions(await register(changes));
+    expect(await said({ ...OF_SOCKET, url: 'wss://bots.example/v1/va' })).toEqual(['url: must be wss://host or wss://host:port alone']);
+    expect(await said({ url: 'wss://bots.example' })).toEqual(['url: must be https']);
+  });
 
   it('R-12 is not idempotent: the same one twice is two', async () => {
     expect(await registered()).not.toBe(await registered());
@@ -157,7 +177,9 @@ describe('an update', () => {
     running.api.switches.schemaChanges = 'ignored';
     expect((await update(id, { schemaId: other })).json).toMatchObject({ schemaId: REGISTRATION.schemaId, nonce: 'nonce-2' });
     running.api.switches.schemaChanges = 'taken';
-    expect((await update(id, { schemaId: other })).json).toMatchObject({ schemaId: other });
+    // W-03: the address of one transport does not do for the other.
+    expect((await update(id, { schemaId: other })).status).toBe(400);
+    expect((await update(id, { schemaId: other, url: 'wss://bots.example' })).json).toMatchObject({ schemaId: other });
   });
 
   it('R-03 disables only with a message, and needs none to make active again', async () => {
