@@ -1,5 +1,6 @@
 // How we come to tokens of organizations: through a service app that organizations authorize, or as one organization with
 // tokens of its own (7.1).
+import { linkAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -75,8 +76,8 @@ export interface Access {
   /** Undefined for a single organization. */
   readonly serviceApp: ServiceAppSide | undefined;
   /**
-   * Begins no renewal from now on: a refresh token that the platform has replaced is lost with a process that is killed, or
-   * whose store is another's.
+   * Begins no renewal from now on, and asks for no token again that the platform has put off: a refresh token that it has
+   * replaced is lost with a process that is killed, or whose store is another's.
    *
    * @param why - what whoever needs a renewal is told; default: we stop.
    */
@@ -103,24 +104,31 @@ const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
  * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
  */
 export function openAccess(settings: AccessSettings, parts: AccessParts): Access {
-  let resting: AppError | undefined;
+  let reason: AppError | undefined;
+  const resting = linkAbort();
   const { renewing: mayRenew = alwaysRenewing } = parts;
-  const renewing: Renewing = (renewal) => (resting === undefined ? mayRenew(renewal) : Promise.reject(resting));
+  const renewing: Renewing = (renewal) => (reason === undefined ? mayRenew(renewal) : Promise.reject(reason));
   const rest = (why = new AppError('shutting_down', 'no token is renewed any more: we stop')): void => {
-    resting ??= why;
+    reason ??= why;
+    resting.abort('shutdown');
   };
-  return { ...openWay(settings, { ...parts, renewing }), rest };
+  return { ...openWay(settings, { ...parts, renewing, resting: resting.signal }), rest };
 }
 
-function openWay(settings: AccessSettings, parts: AccessParts): Omit<Access, 'rest'> {
-  const { address, store, clock, log, renewing } = parts;
+/** Aborts when no token is asked for any more. */
+interface WayParts extends AccessParts {
+  readonly resting: AbortSignal;
+}
+
+function openWay(settings: AccessSettings, parts: WayParts): Omit<Access, 'rest'> {
+  const { address, store, clock, log, renewing, resting } = parts;
   if (settings.type === 'service_app') return serviceAppAccess(settings, parts);
   if (settings.type === 'static_token') {
     const tokens = fixedToken(settings.accessToken);
     const organizations = { tokensOf: () => tokens, forget: () => Promise.resolve() };
     return { organizations, ...NO_SERVICE_APP, tokensKey: () => undefined, close: () => Promise.resolve() };
   }
-  const requests = new TokenRequests({ address, clock, log, credentials: settings.client });
+  const requests = new TokenRequests({ address, clock, log, resting, credentials: settings.client });
   const { refreshToken } = settings;
   const tokens = ownTokens({ store, requests, refreshToken, clock, log, renewing });
   const ownId = tryDecodeId(settings.organization, 'ORGANIZATION', parts.profile.ids?.urnScheme ?? '');
@@ -134,20 +142,21 @@ function openWay(settings: AccessSettings, parts: AccessParts): Omit<Access, 're
 
 function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
-  { address, profile, store, clock, log, renewing }: AccessParts,
+  { address, profile, store, clock, log, renewing, resting }: WayParts,
 ): Omit<Access, 'rest'> {
   if (profile.ids === undefined || profile.webhook === undefined) {
     throw new AppError('profile_invalid', `the profile "${profile.name}" has no service apps: give it the sections "ids" and "webhook"`);
   }
   const idScheme = profile.ids.urnScheme;
   const common = { address, clock, log };
-  const requests = new TokenRequests({ ...common, credentials });
+  const requests = new TokenRequests({ ...common, resting, credentials });
   const integration = new IntegrationTokens({ store, requests, clock, log, renewing });
-  const rest = new RestClient({ ...common, tokens: integration });
+  const webhooks = new Webhooks(new RestClient({ ...common, tokens: integration }));
+  const forTokens = new RestClient({ ...common, resting, tokens: integration });
   const organizations = new Organizations({
     ...{ store, clock, log, idScheme, renewing },
-    applications: new ApplicationTokens({ rest, app: serviceApp, idScheme, clock }),
-    requests: new TokenRequests({ ...common, credentials: serviceApp }),
+    applications: new ApplicationTokens({ rest: forTokens, app: serviceApp, idScheme, clock }),
+    requests: new TokenRequests({ ...common, resting, credentials: serviceApp }),
   });
   const applicationId = decodeId(serviceApp.clientId, 'APPLICATION', idScheme);
   const filterId = encodeId(applicationId, 'APPLICATION', idScheme);
@@ -168,7 +177,7 @@ function serviceAppAccess(
       },
       keepAlive: (signal) => integration.keepAlive(signal),
     },
-    serviceApp: { applicationId, filterId, names: profile.webhook, idScheme, api: new Webhooks(rest) },
+    serviceApp: { applicationId, filterId, names: profile.webhook, idScheme, api: webhooks },
     close: async () => {
       await organizations.close();
       await integration.close();

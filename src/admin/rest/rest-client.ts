@@ -1,7 +1,7 @@
 // Requests to the administration interface: a bearer token, a tracking id, limits of time and size, tries again where that
 // is safe, and one refresh of the token. Knows no resource and keeps nothing between requests.
 import { randomUUID } from 'node:crypto';
-import { abortAfter, pause, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import { abortAfter, linkAbort, pause, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { exchange, RequestFailure, type HttpMethod, type SendRequest } from '../../base/http-exchange.ts';
@@ -41,6 +41,8 @@ export interface RestClientOptions {
   readonly send?: SendRequest;
   /** Draws the pauses, from 0 up to 1; default Math.random. */
   readonly random?: () => number;
+  /** Aborted: nothing is sent any more, not again either; what has been sent is waited for. Undefined: never. */
+  readonly resting?: AbortSignal | undefined;
 }
 
 /** One request. */
@@ -124,11 +126,12 @@ class Asking {
   }
 
   async #answer(): Promise<RestAnswer> {
-    const { tokens, limits, random, log } = this.#options;
+    const { tokens, limits, random, log, resting } = this.#options;
     const { method } = this.#request;
     if (tokens !== undefined) await this.#useToken(tokens.current(this.#whole.signal));
     let isRefreshed = false;
     for (;;) {
+      if (resting?.aborted === true) throw this.#error(new RequestFailure('cancelled', 'is asked for nothing any more'));
       this.#tries += 1;
       const outcome = await this.#try();
       if (!(outcome instanceof RequestFailure)) return outcome;
@@ -145,7 +148,24 @@ class Asking {
         { ...this.#said, outcome: outcome.outcome, status: outcome.status, pauseMs: Math.round(pauseMs) },
         'asking the platform again',
       );
-      if (!(await pause(pauseMs, this.#options.clock, this.#whole.signal))) throw this.#error(outcome);
+      if (!(await this.#paused(pauseMs))) throw this.#error(outcome);
+    }
+  }
+
+  /** @returns false when nothing is to be sent after it. */
+  async #paused(pauseMs: number): Promise<boolean> {
+    const { clock, resting } = this.#options;
+    const pausing = linkAbort(this.#whole.signal);
+    const end = (): void => {
+      pausing.abort('shutdown');
+    };
+    resting?.addEventListener('abort', end, { once: true });
+    if (resting?.aborted === true) end();
+    try {
+      return await pause(pauseMs, clock, pausing.signal);
+    } finally {
+      resting?.removeEventListener('abort', end);
+      pausing.dispose();
     }
   }
 

@@ -335,6 +335,26 @@ describe('the administration', () => {
     expect([renewals(), told.includes('failed')]).toEqual([before, false]);
   });
 
+  it('L-10 asks for no token again once it is to stop, also when the platform has named the time for it', async () => {
+    const running = await RunningApi.start({ switches: { accessTokenSeconds: 600 } });
+    onTestFinished(() => running.close());
+    const { api, administration, served, clock } = await open({ running });
+    await administration.start(never());
+    api.authorize(ORG);
+    await until('it is served', () => served().includes(ORG));
+    api.faults.add('POST /access_token', { kind: 'answer', status: 429, retryAfterSeconds: 20 }, Infinity);
+    const asked = (): number => api.journal.count('POST /access_token');
+    const looks = (): number => api.journal.count('GET /dataSources/:id');
+    const [before, looked] = [asked(), looks()];
+    await clock.advanceAsync(5 * MINUTE + 1000);
+    await until('tokens are asked for', () => asked() === before + 2);
+    administration.rest();
+    // With the tokens that there are, and long before they may be asked for again.
+    await until('the work goes on', () => looks() > looked);
+    for (let second = 0; second < 30; second += 1) await clock.advanceAsync(1000);
+    expect(asked()).toBe(before + 2);
+  });
+
   it('R-13 no log line holds a token, a secret or a nonce', async () => {
     const { api, administration, served, lines, store } = await open();
     await administration.start(never());
