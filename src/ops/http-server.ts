@@ -1,7 +1,10 @@
 // The operations HTTP server: health checks, metrics, the latest calls and the platform's ping (O-01). It asks for no token,
-// so it listens on loopback unless told otherwise, takes no bodies and shows no caller data. What a call is, it does not know.
+// so it listens on loopback unless told otherwise, takes no bodies and shows no caller data. What a call is, it does not know;
+// connections that ask to leave HTTP it gives to whoever shares the port.
 import fastify, { type FastifyInstance } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -19,6 +22,14 @@ interface CallsSource {
   find(conversationId: string): object | undefined;
 }
 
+/** Somebody else's protocol on the same port. */
+interface UpgradesPort {
+  /** Takes a connection and closes it: the server waits for it and does not cut it. */
+  readonly take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Most connections of it at once; room is made for so many more. */
+  readonly maxConnections: number;
+}
+
 /** What the server needs. */
 export interface OpsOptions {
   readonly host: string;
@@ -29,12 +40,16 @@ export interface OpsOptions {
   readonly readiness: Readiness;
   readonly metrics: MetricsSource;
   readonly calls: CallsSource;
+  /** Default: whoever asks to leave HTTP is answered as if he had not. */
+  readonly upgrades?: UpgradesPort;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** A listening server. */
 export interface OpsServer {
+  /** `host:port` as bound. */
+  readonly address: string;
   /** The port it really listens on. */
   readonly port: number;
   /** Stops listening and cuts open connections: probes are short, nobody waits for them. */
@@ -42,7 +57,8 @@ export interface OpsServer {
 }
 
 const MAX_BODY_BYTES = 1024;
-const MAX_HEADER_BYTES = 8192;
+/** Room for the largest token, which comes with an upgrade. */
+const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 100;
 const REQUEST_TIMEOUT_MS = 5000;
 const IDLE_CONNECTION_MS = 10_000;
@@ -66,7 +82,8 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
       reply.raw.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(fixedText(400)));
     },
   });
-  server.server.maxConnections = MAX_CONNECTIONS;
+  server.server.maxConnections = MAX_CONNECTIONS + (options.upgrades?.maxConnections ?? 0);
+  if (options.upgrades !== undefined) server.server.on('upgrade', options.upgrades.take);
   answerStrangers(server, options.log);
   addRoutes(server, options);
   try {
@@ -83,8 +100,9 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
     );
   }
   // A server that listens on a port has an address object; only pipes have a string.
-  const { port } = server.server.address() as AddressInfo;
-  return { port, close: () => server.close() };
+  const { address, family, port } = server.server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return { address: `${host}:${String(port)}`, port, close: () => server.close() };
 }
 
 function addRoutes(server: FastifyInstance, options: OpsOptions): void {

@@ -1,9 +1,6 @@
 // The two metadata keys the platform sends with each RPC; their names come from the platform profile.
-import { randomUUID } from 'node:crypto';
 import type { Metadata } from '@grpc/grpc-js';
-
-/** Longest correlation id that is kept, characters. */
-const MAX_TRACKING_CHARS = 128;
+import { trackingIdOf } from '../tracking-id.ts';
 
 /** Reads the platform's metadata. */
 export class CallMetadata {
@@ -19,12 +16,8 @@ export class CallMetadata {
     return values.length === 0 ? undefined : values.map(String).join(', ');
   }
 
-  /**
-   * The platform's correlation id, or a new one where it sends none. It goes into logs, so it is cut to a sane length and
-   * alphabet.
-   */
+  /** The platform's correlation id; see {@link trackingIdOf}. */
   trackingId(metadata: Metadata): string {
-    const sent = metadata.get(this.#keys.trackingId)[0]?.toString().slice(0, MAX_TRACKING_CHARS);
-    return sent === undefined || sent === '' ? randomUUID() : sent.replaceAll(/[^\w.:-]/g, '_');
+    return trackingIdOf(metadata.get(this.#keys.trackingId)[0]?.toString());
   }
 }

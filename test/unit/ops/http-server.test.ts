@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/log.ts';
 import { startOpsServer, type OpsServer } from '../../../src/ops/http-server.ts';
 import { Readiness } from '../../../src/ops/readiness.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { until } from '../../support/until.ts';
 
 const logged: string[] = [];
 const note = (fields: object, message: string): void => {
@@ -119,7 +121,7 @@ describe('the operations server', () => {
   it.each([
     'GET /%zzCANARY HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
     'CANARY\r\n\r\n',
-    `GET / HTTP/1.1\r\nHost: h\r\nX: ${'y'.repeat(9000)}\r\n\r\n`,
+    `GET / HTTP/1.1\r\nHost: h\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`,
   ])('repeats nothing of a request it cannot read', async (request) => {
     const answer = await raw(request);
     expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /u);
@@ -158,6 +160,28 @@ describe('the operations server', () => {
         () => 0,
       );
     expect(status).toBe(200);
+  });
+
+  it('gives connections that ask to leave HTTP to whoever shares the port, beside its own', async () => {
+    const taken: Duplex[] = [];
+    const shared = await startOpsServer({
+      ...{ host: '127.0.0.1', port: 0, serviceName: 'x', readiness, clock: new FakeClock(), log },
+      metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
+      calls: { recent: () => [], find: () => undefined },
+      upgrades: { take: (_request, socket) => void taken.push(socket), maxConnections: 100 },
+    });
+    expect(shared.address).toBe(`127.0.0.1:${String(shared.port)}`);
+    const leaving = 'GET /elsewhere HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
+    // As many as its own limit, and more.
+    for (let count = 1; count <= 101; count++) {
+      const socket = connect(shared.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(leaving);
+      await until(`${String(count)} connections were given away`, () => taken.length === count);
+    }
+    expect((await fetch(`http://127.0.0.1:${String(shared.port)}/health/live`)).status).toBe(200);
+    for (const socket of taken) socket.destroy();
+    await shared.close();
   });
 
   it('says listen_failed with the address when the port is taken, and leaves nothing open', async () => {

@@ -1,0 +1,92 @@
+// Protocol pings (W-42): finds out that the other side of a quiet socket is gone. One timer for all sockets, and none while
+// there is no socket.
+import type { WebSocket } from 'ws';
+import { every, type CancelTimer, type Clock } from '../../base/clock.ts';
+
+/** How often, and how patiently; ms. */
+export interface KeepAliveOptions {
+  /** Pause between two pings on one socket. */
+  readonly pingIntervalMs: number;
+  /** Longest wait for a pong. */
+  readonly pongTimeoutMs: number;
+  readonly clock: Clock;
+  /** Told of a socket that did not answer, just before it is terminated. */
+  readonly onSilent: () => void;
+}
+
+/** Looks within the shorter of the two times; what is due is noticed that much too late at most. */
+const LOOKS = 4;
+/** Shortest pause between two looks, ms. */
+const MIN_LOOK_MS = 20;
+
+/** A socket that is watched. */
+interface Watched {
+  /** When the last ping was sent, or the socket came; monotonic ms. */
+  sinceMs: number;
+  isPinged: boolean;
+  /** The pong was missing at the last look. */
+  isLate: boolean;
+}
+
+/** Watches sockets. */
+export class KeepAlive {
+  readonly #options: KeepAliveOptions;
+  readonly #lookMs: number;
+  readonly #watched = new Map<WebSocket, Watched>();
+  #cancelLooks: CancelTimer | undefined;
+
+  constructor(options: KeepAliveOptions) {
+    this.#options = options;
+    this.#lookMs = Math.max(MIN_LOOK_MS, Math.min(options.pingIntervalMs, options.pongTimeoutMs) / LOOKS);
+  }
+
+  /** Watches a socket until it is closed. */
+  watch(socket: WebSocket): void {
+    const { clock } = this.#options;
+    const watched: Watched = { sinceMs: clock.monotonicMs(), isPinged: false, isLate: false };
+    this.#watched.set(socket, watched);
+    socket.on('pong', () => {
+      watched.isPinged = false;
+      watched.isLate = false;
+    });
+    socket.once('close', () => {
+      this.#watched.delete(socket);
+      if (this.#watched.size === 0) this.#stopLooking();
+    });
+    this.#cancelLooks ??= every(clock, this.#lookMs, () => {
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    const { clock, pingIntervalMs, pongTimeoutMs, onSilent } = this.#options;
+    const nowMs = clock.monotonicMs();
+    for (const [socket, watched] of this.#watched) {
+      // A socket that we do not read from cannot show its pong, and one that is closing has its own limit.
+      if (socket.isPaused || socket.readyState !== socket.OPEN) {
+        watched.sinceMs = nowMs;
+      } else if (!watched.isPinged) {
+        if (nowMs - watched.sinceMs >= pingIntervalMs) this.#ping(socket, watched, nowMs);
+      } else if (nowMs - watched.sinceMs >= pongTimeoutMs) {
+        // Late twice, because after a stall of the process timers run before what was received meanwhile is read.
+        if (watched.isLate) {
+          onSilent();
+          socket.terminate();
+        }
+        watched.isLate = true;
+      }
+    }
+  }
+
+  #ping(socket: WebSocket, watched: Watched, nowMs: number): void {
+    watched.sinceMs = nowMs;
+    watched.isPinged = true;
+    // A socket that broke in this moment says so through its close.
+    socket.ping(undefined, false, () => undefined);
+  }
+
+  #stopLooking(): void {
+    this.#cancelLooks?.();
+    this.#cancelLooks = undefined;
+  }
+}

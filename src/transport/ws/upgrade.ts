@@ -1,0 +1,217 @@
+// From an HTTP request to a socket: path, method, room and token are checked before anything of the WebSocket is said (W-06),
+// and whoever is refused gets a status and a fixed text. Serves connections of whatever HTTP server hands them over.
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Gate, Visitor } from '../gate.ts';
+import type { Refusals } from '../refused.ts';
+import { trackingIdOf } from '../tracking-id.ts';
+
+/** What a socket is for. */
+export type Channel = 'voice' | 'list';
+
+/** A socket whose token was good. */
+export interface AcceptedSocket {
+  readonly channel: Channel;
+  readonly socket: WebSocket;
+  readonly visitor: Visitor;
+  readonly trackingId: string;
+}
+
+/** What upgrades are decided by. */
+export interface UpgradesOptions {
+  /** Path of each channel, the operator's prefix included (W-01, W-02). */
+  readonly paths: Readonly<Record<Channel, string>>;
+  readonly gate: Gate;
+  readonly refusals: Refusals;
+  readonly clock: Clock;
+  /** Header with the platform's correlation id, lower case. */
+  readonly trackingHeader: string;
+  /** Largest message read, bytes. */
+  readonly maxMessageBytes: number;
+  /** Longest wait for the check of a token, ms. */
+  readonly limitMs: number;
+  /** Longest wait for the other side to answer a close, ms. */
+  readonly closeLimitMs: number;
+  /** Whether there is room for one more socket. */
+  readonly hasRoom: () => boolean;
+  readonly onSocket: (accepted: AcceptedSocket) => void;
+}
+
+/** Most tokens that are being checked at once. Those that are remembered take no time and do not count. */
+const MAX_PENDING = 256;
+
+/** Statuses that are refused with, and the body of each: nothing of what was asked, and no reason. */
+const REFUSAL_TEXTS = {
+  400: 'bad request',
+  401: 'token refused',
+  404: 'not found',
+  405: 'method not allowed',
+  426: 'upgrade required',
+  500: 'internal error',
+  503: 'try again later',
+} as const;
+/** One of them. */
+export type UpgradeRefusal = keyof typeof REFUSAL_TEXTS;
+
+/** Headers that a status owes beside those of every refusal. */
+const OWED_HEADERS: Partial<Record<UpgradeRefusal, Readonly<Record<string, string>>>> = {
+  400: { 'sec-websocket-version': '13' },
+  401: { 'www-authenticate': 'Bearer' },
+  405: { allow: 'GET' },
+  426: { connection: 'upgrade, close', upgrade: 'websocket' },
+};
+
+/** Turns requests into sockets. */
+export class Upgrades {
+  readonly #options: UpgradesOptions;
+  readonly #server: WebSocketServer;
+  readonly #pending = new Set<Duplex>();
+  #isDraining = false;
+
+  constructor(options: UpgradesOptions) {
+    this.#options = options;
+    const limits = { maxPayload: options.maxMessageBytes, closeTimeout: options.closeLimitMs };
+    this.#server = new WebSocketServer({
+      ...limits,
+      noServer: true,
+      clientTracking: false,
+      // What unpacks to a thousand times its size is refused as a breach of the protocol.
+      perMessageDeflate: false,
+      skipUTF8Validation: false,
+      autoPong: true,
+      // Nobody speaks a protocol inside of this one.
+      handleProtocols: () => false,
+    });
+    this.#server.on('wsClientError', (_error, socket) => {
+      this.#refuse(socket, 400);
+    });
+  }
+
+  /** Refuses every upgrade from now on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Breaks the connections whose tokens are being checked. */
+  cut(): void {
+    for (const socket of this.#pending) socket.destroy();
+  }
+
+  /** The status for a request that asks for no upgrade. */
+  statusOf({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): 404 | 405 | 426 {
+    if (this.#channelOf(url) === undefined) return 404;
+    return method === 'GET' ? 426 : 405;
+  }
+
+  /** Takes a connection that asks to leave HTTP. */
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // A broken connection surfaces as an error; without a listener it would end the process.
+    socket.on('error', () => undefined);
+    const channel = this.#channelOf(request.url);
+    // Whoever looks around does not get into the log.
+    if (channel === undefined) {
+      this.#refuse(socket, 404);
+      return;
+    }
+    if (request.method !== 'GET') {
+      this.#refuse(socket, 405);
+      return;
+    }
+    const trackingId = trackingIdOf(request.headersDistinct[this.#options.trackingHeader]?.[0]);
+    const admit = (visitor: Visitor): void => {
+      // A check takes its time.
+      const refusal = this.#refusal();
+      if (refusal !== undefined) {
+        fail(refusal);
+        return;
+      }
+      this.#server.handleUpgrade(request, socket, head, (accepted) => {
+        this.#options.onSocket({ channel, socket: accepted, visitor, trackingId });
+      });
+    };
+    const fail = (thrown: unknown): void => {
+      const error = toAppError(thrown);
+      this.#options.refusals.write('an upgrade', error, { trackingId });
+      this.#options.refusals.count(error);
+      this.#refuse(socket, statusOf(error));
+    };
+    try {
+      const refusal = this.#refusal();
+      if (refusal !== undefined) throw refusal;
+      // Two tokens are joined, which no check takes for a token.
+      const visitor = this.#options.gate.check(request.headersDistinct['authorization']?.join(', '));
+      if (visitor instanceof Promise) this.#wait(socket, visitor).then(admit, fail);
+      else admit(visitor);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  };
+
+  /** Waits for the check of a token. Those that are remembered get past it, however many strangers wait. */
+  async #wait(socket: Duplex, checked: Promise<Visitor>): Promise<Visitor> {
+    if (this.#pending.size >= MAX_PENDING) {
+      checked.catch(() => undefined);
+      throw new AppError('overloaded', 'as many tokens are being checked as may be');
+    }
+    this.#pending.add(socket);
+    const cancelLimit = this.#options.clock.after(this.#options.limitMs, () => {
+      socket.destroy();
+    });
+    try {
+      return await checked;
+    } finally {
+      // Not before: the check goes on although the connection is gone.
+      this.#pending.delete(socket);
+      cancelLimit();
+    }
+  }
+
+  #channelOf(url = ''): Channel | undefined {
+    const path = url.split('?', 1)[0];
+    const { voice, list } = this.#options.paths;
+    if (path === voice) return 'voice';
+    return path === list ? 'list' : undefined;
+  }
+
+  #refusal(): AppError | undefined {
+    if (this.#isDraining) return new AppError('shutting_down', 'the server is stopping and takes no new sockets');
+    return this.#options.hasRoom() ? undefined : new AppError('overloaded', 'as many sockets are open as may be');
+  }
+
+  #refuse(socket: Duplex, status: UpgradeRefusal): void {
+    // Nothing is read from it any more, so that it would not notice that the other side is gone.
+    socket.once('finish', () => socket.destroy());
+    socket.end(refusalText(status));
+  }
+}
+
+/** Headers of a refusal; its body is the text that belongs to the status. */
+export function refusalHeaders(status: UpgradeRefusal): Readonly<Record<string, string>> {
+  const body = refusalBody(status);
+  return {
+    connection: 'close',
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'cache-control': 'no-store',
+    ...OWED_HEADERS[status],
+  };
+}
+
+/** Body of a refusal. */
+export function refusalBody(status: UpgradeRefusal): string {
+  return `${REFUSAL_TEXTS[status]}\n`;
+}
+
+/** A refusal as it goes onto a connection that is no HTTP any more. */
+function refusalText(status: UpgradeRefusal): string {
+  const headers = Object.entries(refusalHeaders(status)).map(([name, value]) => `${name}: ${value}`);
+  return [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...headers, '', refusalBody(status)].join('\r\n');
+}
+
+function statusOf({ code }: AppError): UpgradeRefusal {
+  if (code === 'unauthenticated' || code === 'keys_unavailable') return 401;
+  return code === 'overloaded' || code === 'shutting_down' ? 503 : 500;
+}
