@@ -240,20 +240,6 @@ describe('asking again', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('L-10 is not done by a client that rests, which waits for what it has sent and sends nothing else', async () => {
-    const resting = new AbortController();
-    const { rest, server, clock } = await open([answer(429, '', { 'retry-after': '7' }), hang], { resting: resting.signal });
-    const failing = restErrorOf(ask(rest, asked('POST')));
-    await until('it pauses', () => clock.nextTimerInMs === 7250);
-    const underWay = ask(rest, asked('POST'));
-    const { response } = await server.arrived(2);
-    resting.abort();
-    expect(await failing).toMatchObject({ code: 'platform_unavailable', status: 429, mayHaveHappened: false });
-    expect(await restErrorOf(ask(rest))).toMatchObject({ outcome: 'cancelled', mayHaveHappened: false });
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(FINE));
-    expect([await underWay, server.received.length]).toEqual([FINE, 2]);
-  });
-
   it('is not done when the pause would end after the time is up', async () => {
     const { rest, server, clock } = await open([answer(503, '', { 'retry-after': '7' })], { limits: { ...REST_LIMITS, wholeMs: 7100 } });
     expect((await restErrorOf(ask(rest))).status).toBe(503);
