@@ -88,7 +88,14 @@ export class RenewalClock {
   /** The pause after one that failed, ms. */
   retryPauseMs(error: AppError): number {
     const { times, draw } = this.#options;
-    const wantedMs = Math.max(retryAfterOf(error), FOR_PEOPLE.has(error.code) ? times.checkMs : 0);
+    const wantedMs = Math.max(retryAfterOf(error), FOR_PEOPLE.has(error.code) ? this.#peopleMs : 0);
     return retryPauseMs(times, draw(), { wantedMs, leftMs: this.leftMs });
+  }
+
+  /** How long people get before the next look, ms: no longer than the token may wait for its renewal, which need not fail. */
+  get #peopleMs(): number {
+    const { times, clock } = this.#options;
+    const untilDueMs = this.#dueMs - clock.nowMs();
+    return untilDueMs > 0 ? Math.min(times.checkMs, Math.max(times.retryMs, untilDueMs)) : times.checkMs;
   }
 }

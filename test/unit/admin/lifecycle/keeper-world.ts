@@ -3,6 +3,7 @@ import { DataSourceKeeper } from '../../../../src/admin/lifecycle/data-source-ke
 import { NonceJournal } from '../../../../src/admin/lifecycle/nonce-journal.ts';
 import type { LifecycleObserver, WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
 import type { RegisteredValues } from '../../../../src/admin/lifecycle/registered-values.ts';
+import type { LifecycleTimes } from '../../../../src/admin/lifecycle/schedule.ts';
 import type { SecretStore } from '../../../../src/admin/secret-store.ts';
 import { TrustedDataSources } from '../../../../src/auth/data-sources.ts';
 import { digestNonce, NonceBook } from '../../../../src/auth/nonces.ts';
@@ -61,7 +62,7 @@ export class World {
   }
 
   /** A process that has just started: it knows what lies in the store, and nothing else. */
-  async keeper(wanted: Partial<WantedDataSource> = {}): Promise<DataSourceKeeper> {
+  async keeper(wanted: Partial<WantedDataSource> = {}, times: Partial<LifecycleTimes> = {}): Promise<DataSourceKeeper> {
     const { clock, store, api } = this;
     this.nonces = new NonceBook({ clock });
     this.sources = new TrustedDataSources();
@@ -74,7 +75,7 @@ export class World {
       api,
       journal,
       trust,
-      times: TIMES,
+      times: { ...TIMES, ...times },
       clock,
       observer,
       draw: () => 0.5,

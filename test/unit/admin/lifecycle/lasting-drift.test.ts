@@ -81,6 +81,18 @@ describe('R-02 a member that the platform does not change', () => {
     expect([world.record.subject, updates()]).toEqual(['subject', 3]);
   });
 
+  it('L-07 does not keep tokens from being renewed in time when looks come less often than the lead time is long', async () => {
+    world.api.add({ ...BODY, subject: 'as it was', nonce: 'old' });
+    world.api.ignored.add('subject');
+    const keeper = await world.keeper({}, { checkMs: 24 * HOUR });
+    await expect(keeper.start()).rejects.toMatchObject({ code: 'data_source_unclear' });
+    const looks = world.api.count('get');
+    await world.pass(22.9 * HOUR, 5 * MINUTE);
+    expect([world.api.count('get'), updates()]).toEqual([looks, 1]);
+    await world.pass(0.1 * HOUR);
+    expect([updates(), world.transitions.includes('overdue')]).toEqual([2, false]);
+  });
+
   it('is told of with the words of the platform when it is the status', async () => {
     world.api.add({ ...BODY, nonce: 'old', status: 'disabled', errorMessage: 'no licence' });
     world.api.ignored.add('status');
