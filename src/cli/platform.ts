@@ -20,6 +20,7 @@ interface Flags {
   readonly port?: number;
   readonly configOut?: string;
   readonly serverPort: number;
+  readonly websocket?: number;
   readonly webhookPort: number;
   readonly redirectUri: string;
   readonly json?: true;
@@ -41,6 +42,7 @@ export function platformCommand(): Command {
     .option('--port <n>', `port on 127.0.0.1; 0 takes a free one (default: ${String(PLATFORM_PORT)})`, portNumber)
     .option('--config-out <file>', 'write the configuration of a server that belongs to it')
     .option('--server-port <n>', 'port of that server', portNumber, 8086)
+    .option('--websocket <n>', 'let that server take calls over WebSocket as well, on this port', portNumber)
     .option('--webhook-port <n>', 'port on which that server takes deliveries', portNumber, 8089)
     .option('--redirect-uri <uri>', 'where a browser comes back to after a login', 'http://127.0.0.1:8765/callback')
     .option('--json', 'print JSON lines')
@@ -99,10 +101,11 @@ function isOurLook({ asker, path: asked, status }: JournalEntry): boolean {
   return asker?.kind === 'control' && asked === `${CONTROL_PREFIX}/status` && status === 200;
 }
 
-function writeConfig(file: string, platform: FakePlatform, { serverPort, webhookPort, redirectUri }: Flags): Promise<void> {
+function writeConfig(file: string, platform: FakePlatform, { serverPort, websocket, webhookPort, redirectUri }: Flags): Promise<void> {
   return writeServerConfig(file, platform, {
     ...{ grpcPort: serverPort, webhookPort, redirectUri },
     url: `http://127.0.0.1:${String(serverPort)}`,
+    ...(websocket !== undefined && { websocket: { port: websocket, url: socketAddress(websocket) } }),
     // Loopback only, with the token check on; a timeline can show what was said.
     more: { tls: { mode: 'off' }, media: { reveal_prompt_text: true } },
   });
@@ -120,15 +123,27 @@ function readyText({ api, issuer }: FakePlatform, port: number, flags: Flags): s
   return [...facts, '', 'Next, in other terminals:', ...commands, '', ending, ''].join('\n');
 }
 
+function socketAddress(port: number): string {
+  return `ws://127.0.0.1:${String(port)}`;
+}
+
 /** The way from here to a call. */
-function nextCommands(port: number, { configOut, serverPort }: Flags): readonly string[] {
+function nextCommands(port: number, { configOut, serverPort, websocket }: Flags): readonly string[] {
   const on = port === PLATFORM_PORT ? '' : ` --port ${String(port)}`;
   if (configOut === undefined) return [`parley platform status${on}`];
+  const call = (address: string, tokenFile: string): string =>
+    `parley call ${address} --org ${ORGANIZATION} --token-file ${tokenFile} --press 1`;
   return [
     `parley admin login --config ${configOut}`,
     `parley serve --config ${configOut}`,
     `parley platform authorize ${ORGANIZATION}${on}`,
     `parley platform token ${ORGANIZATION}${on}`,
-    `parley call grpc://127.0.0.1:${String(serverPort)} --org ${ORGANIZATION} --token-file token.jws --press 1`,
+    call(`grpc://127.0.0.1:${String(serverPort)}`, 'token.jws'),
+    ...(websocket === undefined
+      ? []
+      : [
+          `parley platform token ${ORGANIZATION} --transport websocket --out socket.jws${on}`,
+          call(socketAddress(websocket), 'socket.jws'),
+        ]),
   ];
 }

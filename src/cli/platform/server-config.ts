@@ -14,6 +14,8 @@ export interface ServerPlan {
   /** Address that data sources are registered with. */
   readonly url: string;
   readonly grpcPort: number;
+  /** Calls over WebSocket: their port, and the address of the data sources for them (W-03). Absent: gRPC alone. */
+  readonly websocket?: { readonly port: number; readonly url: string };
   readonly webhookPort: number;
   readonly redirectUri: string;
   /** Further sections, such as `tls`. */
@@ -50,6 +52,7 @@ export async function writeServerConfig(file: string, { api, issuer }: FakePlatf
     const settings = {
       platform: { profile: 'fake', extra_issuers: [issuer.issuer] },
       grpc: { host: '127.0.0.1', port: plan.grpcPort },
+      ...(plan.websocket && { websocket: { enabled: true, host: '127.0.0.1', port: plan.websocket.port } }),
       ...plan.more,
       admin: {
         enabled: true,
@@ -59,6 +62,7 @@ export async function writeServerConfig(file: string, { api, issuer }: FakePlatf
         service_app: { client_id: api.serviceApp.clientId, client_secret: api.serviceApp.clientSecret },
         data_sources: {
           url: plan.url,
+          ...(plan.websocket && { websocket_url: plan.websocket.url, transports: ['grpc', 'websocket'] }),
           audience: issuer.claims.audience,
           subject: issuer.claims.subject,
           token_lifetime_minutes: LIFETIME_MINUTES,

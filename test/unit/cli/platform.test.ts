@@ -8,6 +8,7 @@ import { keepControlKey, newControlKey } from '../../../src/cli/platform/control
 import { writeServerConfig } from '../../../src/cli/platform/server-config.ts';
 import { startPlatform, type FakePlatform } from '../../../src/cli/platform/start-platform.ts';
 import { deliveryEvent, eventLine, keysEvent, requestEvent } from '../../../src/cli/platform/timeline-lines.ts';
+import { loadProfile } from '../../../src/fake-platform/profile.ts';
 import type { JournalEntry } from '../../../src/fake-platform/admin-api/journal.ts';
 import { agreeInBrowser } from '../../../src/fake-platform/admin-api/browser.ts';
 import { runCommand, type AdminEnd } from '../../support/admin-command.ts';
@@ -37,8 +38,8 @@ afterEach(async () => {
 
 const tell = (...argv: readonly string[]): Promise<AdminEnd> => runCommand(platformCommand(), [...argv, '--port', String(port)]);
 
-/** A data source of the organization, as a server would have registered it. */
-async function registered(): Promise<void> {
+/** Data sources of the organization, as a server would have registered them. */
+async function registered(...transports: readonly (keyof typeof ADDRESSES)[]): Promise<void> {
   const { api } = platform;
   api.authorize(ORG);
   const { clientId, clientSecret } = api.serviceApp;
@@ -50,9 +51,15 @@ async function registered(): Promise<void> {
   };
   const application = `/applications/${api.ids.encode('APPLICATION', clientId)}/token`;
   const pair = await post(application, api.logIn().access_token, { clientId, clientSecret, targetOrgId: ORG });
-  const words = { audience: 'a', subject: 's', nonce: 'CANARY-nonce', url: 'http://127.0.0.1:8086', tokenLifetimeMinutes: 60 };
-  await post('/dataSources', (pair as { access_token: string }).access_token, { ...words, schemaId: platform.issuer.claims.schemaId });
+  const words = { audience: 'a', subject: 's', nonce: 'CANARY-nonce', tokenLifetimeMinutes: 60 };
+  const { schemas } = loadProfile('fake');
+  const { access_token: token } = pair as { access_token: string };
+  for (const transport of transports) {
+    await post('/dataSources', token, { ...words, url: ADDRESSES[transport], schemaId: schemas[transport] });
+  }
 }
+
+const ADDRESSES = { grpc: 'http://127.0.0.1:8086', websocket: 'ws://127.0.0.1:8088' } as const;
 
 describe('parley platform break', () => {
   it.each([
@@ -80,7 +87,7 @@ describe('parley platform break', () => {
   });
 
   it('ends tokens and disables data sources', async () => {
-    await registered();
+    await registered('grpc');
     expect(await tell('break', 'data-source', '--org', ORG, '--message', 'too \u001b[31mold')).toMatchObject({
       ...{ code: 0, out: 'one data source is disabled\n' },
     });
@@ -119,7 +126,7 @@ describe('parley platform authorize, token and status', () => {
   });
 
   it('writes the token to a file, and shows it only to who asks for that', async () => {
-    await registered();
+    await registered('grpc');
     const file = path.join(folder, 'token.jws');
     writeFileSync(file, 'another', { mode: 0o644 });
     const { code, out } = await tell('token', ORG, '--out', file);
@@ -134,8 +141,17 @@ describe('parley platform authorize, token and status', () => {
     expect(await tell('token', ORG, '--out', path.join(folder, 'none', 'x'))).toMatchObject({ code: 2 });
   });
 
+  it('J-2E writes the token for calls over the transport that is named', async () => {
+    await registered('grpc', 'websocket');
+    const [grpc, socket] = platform.api.dataSources(ORG).map(({ jwsToken }) => jwsToken);
+    expect(await tell('token', ORG, '--print')).toMatchObject({ code: 0, out: `${grpc ?? ''}\n` });
+    expect(await tell('token', ORG, '--print', '--transport', 'grpc')).toMatchObject({ code: 0, out: `${grpc ?? ''}\n` });
+    expect(await tell('token', ORG, '--print', '--transport', 'websocket')).toMatchObject({ code: 0, out: `${socket ?? ''}\n` });
+    expect(await tell('token', ORG, '--transport', 'post')).toMatchObject({ code: 2, out: '' });
+  });
+
   it('shows everything without a secret, as text and as JSON, with the port before or behind', async () => {
-    await registered();
+    await registered('grpc');
     const { out } = await tell('status');
     expect(out).toMatch(new RegExp(`${ORG}  grpc       active  \\S+Z  \\S+  http://127\\.0\\.0\\.1:8086`, 'u'));
     const json = await runCommand(platformCommand(), ['--port', String(port), '--json', 'status']);
@@ -205,6 +221,22 @@ describe('the configuration for a server', () => {
     const { settings: next } = loadSettings({ argv: [`--config=${file}`], env: {} });
     expect(next.admin.baseUrl).toBe(another.api.baseUrl);
     expect(next.admin.store.keys).toEqual(settings.admin.store.keys);
+  });
+
+  it('W-03 lets the server take calls over WebSocket as well, with an address of its own for their data sources', async () => {
+    const file = path.join(folder, 'both.yaml');
+    await writeServerConfig(file, platform, { ...plan, websocket: { port: 8088, url: 'ws://127.0.0.1:8088' } });
+    const { settings } = loadSettings({ argv: [`--config=${file}`], env: {} });
+    expect(settings.websocket).toMatchObject({ enabled: true, listen: 'own', host: '127.0.0.1', port: 8088 });
+    const { url, websocketUrl, transports } = settings.admin.dataSources;
+    expect({ url, websocketUrl, transports }).toEqual({
+      url: plan.url,
+      websocketUrl: 'ws://127.0.0.1:8088',
+      transports: ['grpc', 'websocket'],
+    });
+    await writeServerConfig(file, platform, plan);
+    const { settings: alone } = loadSettings({ argv: [`--config=${file}`], env: {} });
+    expect([alone.websocket.enabled, alone.admin.dataSources.transports]).toEqual([false, ['grpc']]);
   });
 
   it('takes the place of nothing that somebody else has written', async () => {
