@@ -7,6 +7,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CatalogSource } from '../bot/catalog.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
+import type { DeliveryMode } from '../dialog/output.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
@@ -27,6 +28,8 @@ export interface CallOpening extends CallKey {
   readonly vendorConfig: string;
   /** Parameters of the session start; empty on later turns. */
   readonly parameters: JsonObject;
+  /** How prompts must travel on this wire; left out where the operator decides. */
+  readonly mode?: DeliveryMode;
 }
 
 /** What all calls share. */
@@ -156,11 +159,12 @@ export class Sessions {
     return this.#create(id, this.#beginning(opening));
   }
 
-  #beginning({ organizationId, conversationId, agentId, vendorConfig, parameters }: CallOpening): SessionStartingPoint {
+  #beginning(opening: CallOpening): SessionStartingPoint {
     const { settings, voice, clock } = this.#parts;
+    const { organizationId, conversationId, agentId, vendorConfig, parameters, mode = settings.mode } = opening;
     const bot = this.#bot(agentId, organizationId);
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
-    return { call, bot, mode: voice.canSpeak ? settings.mode : 'wav', turns: 0, listen: { kind: 'listen' } };
+    return { call, bot, mode: voice.canSpeak ? mode : 'wav', turns: 0, listen: { kind: 'listen' } };
   }
 
   /** A call whose state does not open gets a session all the same: its first answer meets the same error and hands the caller over. */

@@ -90,6 +90,11 @@ export class Turn {
     return this.#state === 'answering' && !this.#wanted.isAborted;
   }
 
+  /** A welcome is owed on this turn and has not begun: nothing cuts it short, so nothing that is said now is input. */
+  get owesWelcome(): boolean {
+    return this.#isUnheardWelcome && this.#state !== 'done';
+  }
+
   /** Aborts when the reply is no longer wanted: the caller acted over it, or the turn is over. */
   get signal(): AbortSignal {
     return this.#wanted.signal;
