@@ -18,6 +18,7 @@ import type { CallMetadata } from './call-metadata.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import type { WireCall } from '../caller-request.ts';
 import { Outgoing } from '../outgoing.ts';
+import { promptTexts } from '../prompt-texts.ts';
 import type { Refusals, WireIds } from '../refused.ts';
 import { grpcStatus } from './status.ts';
 import type { ToWire } from './to-wire.ts';
@@ -117,7 +118,7 @@ class CallerStream implements TurnSink {
       );
       return true;
     }
-    if (this.#parts.isRevealingText) this.#remember(output);
+    if (this.#parts.isRevealingText) this.#texts.push(...promptTexts(output));
     return !this.#outgoing.isFull;
   }
 
@@ -247,15 +248,6 @@ class CallerStream implements TurnSink {
 
   #ids(): WireIds {
     return { trackingId: this.trackingId, conversationId: this.#first?.conversationId };
-  }
-
-  #remember(output: Output): void {
-    const prompts = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
-    for (const { audio, text, skippedMs, goesOn } of prompts) {
-      if (audio === undefined || goesOn === true) continue;
-      // A recording, or the rest of what was cut, has no text of its own, which is told.
-      this.#texts.push(skippedMs === undefined ? (text ?? '') : '');
-    }
   }
 }
 
