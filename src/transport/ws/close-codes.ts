@@ -1,0 +1,66 @@
+// Our error codes as the platform sees them on a socket: the ERROR message (W-43) and the close code behind it (W-44). The
+// only place where one becomes the other.
+import type { AppError, ErrorCode } from '../../base/errors.ts';
+import { CLOSE_CODE, type SocketErrorCode } from '../../contract/envelope.ts';
+
+/** One of the codes that a socket is closed with. */
+export type CloseCode = (typeof CLOSE_CODE)[keyof typeof CLOSE_CODE];
+
+/** What ends a socket. Without a text, the error's own message is sent: it is written for the other side. */
+export interface SocketAnswer {
+  readonly code: SocketErrorCode;
+  readonly status: number;
+  readonly close: CloseCode;
+  readonly text?: string;
+}
+
+const INTERNAL: SocketAnswer = { code: 'upstream_error', status: 502, close: CLOSE_CODE.internal, text: 'internal error' };
+const STRANGER: SocketAnswer = { code: 'unauthorized', status: 401, close: CLOSE_CODE.policy, text: 'token refused' };
+const UNDECODABLE: SocketAnswer = { code: 'unsupported_media', status: 415, close: CLOSE_CODE.unsupported };
+
+/** Every code has its answer; a new code does not compile until it stands here. */
+const ANSWERS = {
+  agent_conflict: { code: 'bad_request', status: 409, close: CLOSE_CODE.policy },
+  agent_unknown: { code: 'bad_request', status: 404, close: CLOSE_CODE.policy },
+  authorization_needed: INTERNAL,
+  bad_message: { code: 'bad_request', status: 400, close: CLOSE_CODE.protocol },
+  bot_failed: INTERNAL,
+  bot_invalid: INTERNAL,
+  bot_timeout: INTERNAL,
+  certificate_invalid: INTERNAL,
+  config_invalid: INTERNAL,
+  data_source_unclear: INTERNAL,
+  foreign_organization: { code: 'unauthorized', status: 401, close: CLOSE_CODE.policy },
+  internal: INTERNAL,
+  keys_unavailable: STRANGER,
+  listen_failed: INTERNAL,
+  login_failed: INTERNAL,
+  login_needed: INTERNAL,
+  org_not_registered: INTERNAL,
+  overloaded: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
+  platform_answer_invalid: INTERNAL,
+  platform_refused: INTERNAL,
+  platform_unavailable: INTERNAL,
+  profile_invalid: INTERNAL,
+  prompt_unusable: INTERNAL,
+  recognition_failed: INTERNAL,
+  record_conflict: INTERNAL,
+  shutting_down: { code: 'rate_limit', status: 429, close: CLOSE_CODE.goingAway },
+  slow_reader: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
+  state_unreadable: INTERNAL,
+  store_failed: INTERNAL,
+  synthesis_failed: INTERNAL,
+  turn_timeout: { code: 'timeout', status: 408, close: CLOSE_CODE.policy },
+  unauthenticated: STRANGER,
+  unsupported_audio: UNDECODABLE,
+} as const satisfies Record<ErrorCode, SocketAnswer>;
+
+/** The answer to a message that is no text (W-0A). */
+export const BINARY_ANSWER: SocketAnswer = UNDECODABLE;
+/** The answer to a start of a conversation that has a socket, or is over: no socket takes it up again (W-2A). */
+export const CONVERSATION_ANSWER: SocketAnswer = ANSWERS.agent_conflict;
+
+/** What an error ends a socket with; its cause and details stay behind. */
+export function socketAnswer({ code }: AppError): SocketAnswer {
+  return ANSWERS[code];
+}

@@ -1,0 +1,96 @@
+// What goes out on one socket: numbers and dates each message (W-10), and knows how much of it the platform has not read yet.
+import type { Clock } from '../../base/clock.ts';
+import type { Output } from '../../dialog/output.ts';
+import { Outgoing } from '../outgoing.ts';
+import { promptTexts } from '../prompt-texts.ts';
+import type { SocketAnswer } from './close-codes.ts';
+import type { SocketServerSettings } from './settings.ts';
+import { errorEnvelope, pongEnvelope, responseEnvelope, type EnvelopeHead, type ToEnvelope } from './to-envelope.ts';
+
+/** Where messages go. */
+export interface MessageSink {
+  /**
+   * Sends a text message.
+   *
+   * @param message - UTF-8.
+   * @param onTaken - called when it has left, or never will.
+   */
+  send(message: Buffer, onTaken: () => void): void;
+}
+
+/** What the writers of all sockets share. */
+export interface EnvelopeWriterParts {
+  readonly toEnvelope: ToEnvelope;
+  readonly clock: Clock;
+  readonly settings: Pick<SocketServerSettings, 'maxQueuedBytes' | 'isRevealingText'>;
+}
+
+/** Owned by one socket. */
+export class EnvelopeWriter {
+  /** What its messages name; empty until the platform has named it. */
+  conversationId = '';
+  readonly #sink: MessageSink;
+  readonly #parts: EnvelopeWriterParts;
+  readonly #outgoing: Outgoing<Buffer>;
+  #seq = 0;
+  /** Of what was said since the last FINAL; for tests only. */
+  #texts: string[] = [];
+
+  constructor(sink: MessageSink, parts: EnvelopeWriterParts) {
+    this.#sink = sink;
+    this.#parts = parts;
+    const write = (message: Buffer, onTaken: () => void): boolean => {
+      sink.send(message, onTaken);
+      return true;
+    };
+    this.#outgoing = new Outgoing({ write }, parts.settings.maxQueuedBytes);
+  }
+
+  /** True when enough waits to be read: see {@link EnvelopeWriter.onceDrained}. */
+  get isFull(): boolean {
+    return this.#outgoing.isFull;
+  }
+
+  /** See {@link Outgoing.onceDrained}. */
+  onceDrained(listener: () => void): void {
+    this.#outgoing.onceDrained(listener);
+  }
+
+  /** Writes what the engine delivers. @returns false when more would wait than may; not all of it is written then. */
+  write(output: Output): boolean {
+    const { toEnvelope, settings } = this.#parts;
+    if (settings.isRevealingText) this.#remember(output);
+    const payloads = toEnvelope.payloads(output);
+    return payloads.every((payload, index) => {
+      const texts = output.kind === 'final' && index === payloads.length - 1 ? this.#takeTexts() : [];
+      return this.#outgoing.send(responseEnvelope(this.#nextHead(), payload, texts));
+    });
+  }
+
+  /** Answers a PING with its number and its conversation; the own number does not move (W-40, W-41). @returns as {@link EnvelopeWriter.write}. */
+  pong({ seq, conversation_id: conversationId }: { readonly seq: number; readonly conversation_id: string }): boolean {
+    return this.#outgoing.send(pongEnvelope({ seq, conversationId, nowMs: this.#parts.clock.nowMs() }));
+  }
+
+  /** The last message: it is short, and goes out beside what waits (W-46). */
+  error({ code, status }: SocketAnswer, detail: string): void {
+    this.#sink.send(errorEnvelope(this.#nextHead(), { code, status, detail }), () => undefined);
+  }
+
+  #nextHead(): EnvelopeHead {
+    this.#seq += 1;
+    return { seq: this.#seq, nowMs: this.#parts.clock.nowMs(), conversationId: this.conversationId };
+  }
+
+  // What speech has cut may end without its FINAL.
+  #remember(output: Output): void {
+    if (output.kind === 'input_started') this.#texts = [];
+    else this.#texts.push(...promptTexts(output));
+  }
+
+  #takeTexts(): readonly string[] {
+    const texts = this.#texts;
+    this.#texts = [];
+    return texts.every((text) => text === '') ? [] : texts;
+  }
+}

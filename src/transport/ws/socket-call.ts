@@ -1,0 +1,336 @@
+// One socket is one call (W-08): reads the platform's messages in their order, binds them to the conversation and the
+// organization of the first, and lets the engine do the rest. Knows nothing of HTTP, and of the socket what it must.
+import type { CancelTimer } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import {
+  CLOSE_CODE,
+  readPlatformEnvelope,
+  SOCKET_ERROR_CODES,
+  type PlatformEnvelope,
+  type SocketRequest,
+} from '../../contract/envelope.ts';
+import type { Input } from '../../dialog/input.ts';
+import type { Output, SpokenPrompt } from '../../dialog/output.ts';
+import type { Session } from '../../session/session.ts';
+import type { Sessions } from '../../session/sessions.ts';
+import type { WireCall } from '../caller-request.ts';
+import type { Gate, Visitor } from '../gate.ts';
+import type { Refusals, WireIds } from '../refused.ts';
+import { BINARY_ANSWER, CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
+import { EnvelopeWriter, type EnvelopeWriterParts, type MessageSink } from './envelope-writer.ts';
+import { callFromEnvelope, inputFromEnvelope } from './from-envelope.ts';
+import { Mouths, type Voice } from './mouths.ts';
+import type { SocketServerSettings } from './settings.ts';
+import { TurnCutter } from './turn-cutter.ts';
+
+/** Most bytes that may wait while the session is looked up: what was on its way when reading stopped. */
+const MAX_WAITING_BYTES = 262_144;
+/** What a message takes beside its bytes. */
+const MESSAGE_BYTES = 64;
+/** How long the platform speaks a text that travels without sound, ms a character. */
+const SPOKEN_MS_PER_CHAR = 80;
+
+/** What a call needs of its socket. */
+export interface CallSocket extends MessageSink {
+  /** Closes the socket, and breaks it when the other side does not answer in time. */
+  close(code: CloseCode, reason: string): void;
+  /** Stops reading; what was read before may still come. */
+  pause(): void;
+  resume(): void;
+}
+
+/** What all calls share. */
+export interface SocketCallParts extends EnvelopeWriterParts {
+  readonly gate: Gate;
+  readonly sessions: Sessions;
+  readonly log: Logger;
+  readonly refusals: Refusals;
+  readonly settings: EnvelopeWriterParts['settings'] & Pick<SocketServerSettings, 'firstMessageTimeoutMs' | 'peerCloseMs'>;
+}
+
+/** Where a call stands. */
+type Phase =
+  /** Nothing was asked yet. */
+  | 'waiting'
+  /** The session is being looked up; nothing is read. */
+  | 'opening'
+  | 'talking'
+  /** The last word was said or the caller has hung up: the platform is to close the socket (W-28, W-29). */
+  | 'ended'
+  /** The socket is closed, or is being closed from here. */
+  | 'over';
+
+type StartInput = Input & { readonly kind: 'session_start' };
+
+/** One call, from the upgrade to the end of its socket. */
+export class SocketCall implements Voice {
+  readonly trackingId: string;
+  readonly #socket: CallSocket;
+  readonly #visitor: Visitor;
+  readonly #parts: SocketCallParts;
+  readonly #writer: EnvelopeWriter;
+  readonly #mouths: Mouths;
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #phase: Phase = 'waiting';
+  /** What the call is bound to. */
+  #bound: WireCall | undefined;
+  #session: Session | undefined;
+  #cutter: TurnCutter | undefined;
+  #cancelTimer: CancelTimer;
+  /** Of the platform. */
+  #lastSeq = 0;
+  #closeCode: CloseCode = CLOSE_CODE.normal;
+  #hasDropped = false;
+  #hasReported = false;
+
+  /**
+   * Waits for the first message from now on.
+   *
+   * @param visitor - whose token was good at the upgrade.
+   * @param trackingId - of the upgrade.
+   */
+  constructor(socket: CallSocket, visitor: Visitor, trackingId: string, parts: SocketCallParts) {
+    this.trackingId = trackingId;
+    this.#socket = socket;
+    this.#visitor = visitor;
+    this.#parts = parts;
+    this.#mouths = new Mouths(this, parts.clock);
+    this.#writer = new EnvelopeWriter(socket, parts);
+    this.#cancelTimer = parts.clock.after(parts.settings.firstMessageTimeoutMs, () => {
+      this.fail(new AppError('turn_timeout', 'the socket was opened and no SESSION_START came'));
+    });
+  }
+
+  // The socket's side.
+
+  /** A message came. Never throws. */
+  readonly received = (message: Buffer, isBinary: boolean): void => {
+    if (this.#phase === 'over') return;
+    try {
+      if (isBinary) this.#refuse(new AppError('bad_message', 'a binary message came; only text is part of the contract'), BINARY_ANSWER);
+      else if (this.#phase === 'opening') this.#keep(message);
+      else this.#take(readPlatformEnvelope(message.toString()));
+    } catch (thrown) {
+      this.fail(toAppError(thrown));
+    }
+  };
+
+  /** The socket is closed, whoever closed it (W-2A). */
+  readonly closed = (): void => {
+    const phase = this.#phase;
+    if (phase === 'over') return;
+    this.#leave();
+    if (phase !== 'ended') this.#parts.log.debug(this.#ids(), 'a socket was closed in the middle of its call, or before it began');
+  };
+
+  // The engine's side (Voice).
+
+  deliver(output: Output): boolean {
+    if (this.#phase !== 'talking') return true;
+    if (!this.#writer.write(output)) {
+      this.#refuseReader();
+      return true;
+    }
+    if (output.kind === 'final' && (output.next.kind === 'transfer' || output.next.kind === 'end')) this.#saidLast(output.prompts);
+    return !this.#writer.isFull;
+  }
+
+  onceDrained(listener: () => void): void {
+    this.#writer.onceDrained(listener);
+  }
+
+  /** Ends the socket with an ERROR and the close code that belongs to it (W-43, W-44, W-46). */
+  fail(error: AppError): void {
+    this.#refuse(error, socketAnswer(error));
+  }
+
+  #take(envelope: PlatformEnvelope): void {
+    // W-41: a PONG repeats a number of ours, which says nothing of theirs.
+    if (envelope.type === 'PONG') return;
+    if (envelope.seq <= this.#lastSeq) throw new AppError('bad_message', 'seq must be larger than that of the message before');
+    this.#lastSeq = envelope.seq;
+    switch (envelope.type) {
+      case 'VOICE_VA_REQUEST':
+        this.#request(envelope.conversation_id, envelope.payload);
+        return;
+      case 'PING':
+        if (!this.#writer.pong(envelope)) this.#refuseReader();
+        return;
+      case 'ERROR':
+        this.#reported(envelope.code);
+    }
+  }
+
+  #request(conversationId: string, request: SocketRequest): void {
+    if (this.#phase === 'ended') return;
+    if (this.#bound === undefined) this.#writer.conversationId = conversationId;
+    if (request.conversation_id !== conversationId) {
+      throw new AppError('bad_message', 'conversation_id of the envelope and of its payload must be the same');
+    }
+    if (this.#bound === undefined) this.#first(request);
+    else this.#further(this.#bound, request);
+  }
+
+  #first(request: SocketRequest): void {
+    const call = callFromEnvelope(request);
+    this.#parts.gate.bind(this.#visitor, call.organizationId);
+    const input = inputFromEnvelope(request);
+    if (input?.kind !== 'session_start') throw new AppError('bad_message', 'the first request on a socket must be SESSION_START');
+    this.#bound = call;
+    this.#cancelTimer();
+    this.#phase = 'opening';
+    this.#socket.pause();
+    this.#open(call, input).catch((thrown: unknown) => {
+      this.fail(toAppError(thrown));
+    });
+  }
+
+  #further(bound: WireCall, request: SocketRequest): void {
+    this.#demandSameCall(bound, request);
+    const input = inputFromEnvelope(request);
+    // An event of a later version of the contract (G-90).
+    if (input === undefined) return;
+    switch (input.kind) {
+      case 'session_start':
+        throw new AppError('bad_message', 'SESSION_START came a second time on one socket');
+      case 'session_end':
+        this.#end(CLOSE_CODE.normal, 0);
+        this.#cutter?.hangUp();
+        return;
+      default:
+        if (this.#cutter?.push(input) === false) this.#dropped();
+    }
+  }
+
+  #demandSameCall(bound: WireCall, request: SocketRequest): void {
+    const { conversation_id: conversationId, customer_org_id: organizationId, virtual_agent_id: agentId } = request;
+    if (organizationId !== bound.organizationId) this.#parts.gate.bind(this.#visitor, organizationId);
+    const isSameAgent = typeof agentId !== 'string' || agentId === '' || agentId === bound.agentId;
+    if (conversationId === bound.conversationId && organizationId === bound.organizationId && isSameAgent) return;
+    throw new AppError('bad_message', 'conversation_id, customer_org_id and virtual_agent_id must stay the same on one socket');
+  }
+
+  async #open(call: WireCall, input: StartInput): Promise<void> {
+    const session = await this.#acquire(call, input);
+    if (session === undefined) return;
+    // A conversation has one socket in all its life, and two never share a session (W-08, W-2A).
+    if (session.isEnded || session.openTurns > 0) {
+      this.#refuse(new AppError('bad_message', 'the conversation is open on another socket, or is over'), CONVERSATION_ANSWER);
+      return;
+    }
+    const cutter = new TurnCutter(session, () => this.#mouths.next());
+    if (this.#phase !== 'opening') {
+      // The socket was closed meanwhile.
+      cutter.hangUp();
+      return;
+    }
+    this.#session = session;
+    this.#cutter = cutter;
+    this.#bound = { ...call, agentId: session.call.agentId };
+    this.#phase = 'talking';
+    cutter.push(input);
+    this.#goOnReading();
+  }
+
+  /** The session of the call; undefined when it was turned away with a spoken line. */
+  async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
+    const { sessions, refusals } = this.#parts;
+    try {
+      // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
+      return await sessions.acquire({ ...call, parameters, mode: 'chunk' });
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code !== 'overloaded' && error.code !== 'shutting_down') throw error;
+      refusals.write('a new call, with a spoken line,', error, this.#ids());
+      if (this.#phase !== 'opening') return undefined;
+      if (error.code === 'shutting_down') this.#closeCode = CLOSE_CODE.goingAway;
+      this.#phase = 'talking';
+      sessions.turnAway(this.#mouths.next(), error);
+      this.#goOnReading();
+      return undefined;
+    }
+  }
+
+  #goOnReading(): void {
+    for (const message of this.#waiting.splice(0)) this.received(message, false);
+    this.#waitingBytes = 0;
+    this.#socket.resume();
+  }
+
+  #keep(message: Buffer): void {
+    this.#waitingBytes += message.length + MESSAGE_BYTES;
+    if (this.#waitingBytes > MAX_WAITING_BYTES) throw new AppError('overloaded', 'more messages came than may wait for the call to open');
+    this.#waiting.push(message);
+  }
+
+  /** Once: a client that repeats itself must not fill the log. */
+  #dropped(): void {
+    if (!this.#hasDropped) this.#parts.log.warn(this.#ids(), 'an input was dropped: too many of the call wait for their replies');
+    this.#hasDropped = true;
+  }
+
+  #reported(code: string): void {
+    const known = SOCKET_ERROR_CODES.find((candidate) => candidate === code) ?? 'unknown';
+    if (!this.#hasReported) this.#parts.log.warn({ ...this.#ids(), reported: known }, 'the platform reports an error on a socket');
+    this.#hasReported = true;
+  }
+
+  #saidLast(prompts: readonly SpokenPrompt[]): void {
+    const { clock } = this.#parts;
+    // G-7A: the platform plays what it has, and then acts.
+    const playMs = Math.max(this.#session?.playback.remainingMs(clock.monotonicMs()) ?? 0, playTimeOf(prompts));
+    this.#end(this.#session?.leaving === 'shutdown' ? CLOSE_CODE.goingAway : this.#closeCode, playMs);
+    this.#cutter?.finish();
+  }
+
+  /** Nothing is said any more; the platform closes the socket within its time, or it is closed from here. */
+  #end(code: CloseCode, playMs: number): void {
+    const { clock, settings } = this.#parts;
+    this.#phase = 'ended';
+    this.#mouths.shut();
+    this.#cancelTimer = clock.after(playMs + settings.peerCloseMs, () => {
+      this.#close(code, '');
+    });
+  }
+
+  #refuse(error: AppError, answer: SocketAnswer): void {
+    // What a client does after the end of its call is answered by the close that is due.
+    if (this.#phase === 'over' || (this.#phase === 'ended' && error.code !== 'slow_reader')) return;
+    const { refusals } = this.#parts;
+    refusals.write('a socket', error, this.#ids());
+    refusals.count(error);
+    this.#writer.error(answer, answer.text ?? error.message);
+    this.#close(this.#session?.leaving === 'shutdown' ? CLOSE_CODE.goingAway : answer.close, answer.code);
+  }
+
+  #refuseReader(): void {
+    const { maxQueuedBytes: limitBytes } = this.#parts.settings;
+    this.fail(new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes } }));
+  }
+
+  #close(code: CloseCode, reason: string): void {
+    const wasPaused = this.#phase === 'opening';
+    this.#leave();
+    this.#socket.close(code, reason);
+    // Or the answer to the close would not be read.
+    if (wasPaused) this.#socket.resume();
+  }
+
+  #leave(): void {
+    this.#phase = 'over';
+    this.#cancelTimer();
+    this.#waiting.length = 0;
+    this.#mouths.shut();
+    this.#cutter?.hangUp();
+  }
+
+  #ids(): WireIds {
+    return { trackingId: this.trackingId, conversationId: this.#bound?.conversationId };
+  }
+}
+
+function playTimeOf(prompts: readonly SpokenPrompt[]): number {
+  return prompts.reduce((ms, { audio, text }) => ms + (audio?.durationMs ?? (text ?? '').length * SPOKEN_MS_PER_CHAR), 0);
+}

@@ -1,0 +1,101 @@
+// Where one turn of a call ends and the next begins, on a wire that says nothing of turns (W-23). Synchronous: caller audio
+// passes here fifty times a second. Knows a session and its turns, no socket and no message.
+import { AppError } from '../../base/errors.ts';
+import type { AudioInput, Input } from '../../dialog/input.ts';
+import type { TurnSink } from '../../session/ports.ts';
+import type { Session } from '../../session/session.ts';
+import type { Turn } from '../../session/turn.ts';
+
+const NO_AUDIO = new Uint8Array(0);
+
+/**
+ * Brings each input of one call to the turn that it belongs to. There is always a turn that listens: it is opened as soon as
+ * the input of the one before is complete, so that the caller can speak into the reply, and so that the engine has a mouth
+ * when it must end the call.
+ */
+export class TurnCutter {
+  readonly #session: Pick<Session, 'beginTurn' | 'isEnded' | 'openTurns'>;
+  readonly #nextMouth: () => TurnSink;
+  /** The turn that listens; undefined while the session has no room for one. */
+  #ear: Turn | undefined;
+  /** The turn of the session's start, until its welcome has begun. */
+  #welcome: Turn | undefined;
+  #isOver = false;
+
+  /** @param nextMouth - makes the sink of each turn. */
+  constructor(session: Pick<Session, 'beginTurn' | 'isEnded' | 'openTurns'>, nextMouth: () => TurnSink) {
+    this.#session = session;
+    this.#nextMouth = nextMouth;
+  }
+
+  /**
+   * Takes one input; without effect once the call is over.
+   *
+   * @returns false for an input that found no turn, because too many wait for their replies.
+   * @throws AppError `unsupported_audio` for a format that cannot be decoded (G-31).
+   */
+  push(input: Input): boolean {
+    if (this.#isOver) return true;
+    const turn = this.#turnFor(input);
+    if (input.kind === 'session_start') this.#welcome = turn;
+    turn?.push(input.kind === 'audio' && this.#isWelcomeDue() ? silent(input) : input);
+    // Its input may be complete now.
+    this.#listening();
+    return turn !== undefined;
+  }
+
+  /** The call has been ended on the wire: nothing is heard any more. What the engine still does ends on its own. */
+  finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ear?.halfClose();
+  }
+
+  /** The caller is gone, or has hung up: the session ends, and all that is being made for it (W-2A). */
+  hangUp(): void {
+    this.#isOver = true;
+    if (this.#session.isEnded && this.#session.openTurns === 0) return;
+    const turn = this.#ear !== undefined && isOpen(this.#ear) ? this.#ear : this.#session.beginTurn(this.#nextMouth(), true);
+    turn.push({ kind: 'session_end' });
+  }
+
+  #turnFor({ kind }: Input): Turn | undefined {
+    const ear = this.#listening();
+    const isCallerAtIt = ear?.state === 'hearing' || ear?.state === 'keys';
+    // Complete at once, it would take the place of what the caller is saying or typing.
+    return isCallerAtIt && (kind === 'custom_event' || kind === 'no_input') ? this.#begun() : ear;
+  }
+
+  /** The turn that listens; a new one when the input of the last is complete. */
+  #listening(): Turn | undefined {
+    if (this.#ear !== undefined && isOpen(this.#ear)) return this.#ear;
+    if (!this.#isOver) this.#ear = this.#begun();
+    return this.#ear;
+  }
+
+  /** The next turn; undefined when the session has as many as it may. */
+  #begun(): Turn | undefined {
+    try {
+      return this.#session.beginTurn(this.#nextMouth());
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code === 'overloaded') return undefined;
+      throw thrown;
+    }
+  }
+
+  #isWelcomeDue(): boolean {
+    if (this.#welcome === undefined) return false;
+    if (!this.#welcome.owesWelcome) this.#welcome = undefined;
+    return this.#welcome !== undefined;
+  }
+}
+
+/** Whether a turn takes input. */
+function isOpen({ state }: Turn): boolean {
+  return state !== 'answering' && state !== 'done';
+}
+
+/** Before the welcome nobody can be interrupted: only the format of the frame counts (G-32). */
+function silent(input: AudioInput): AudioInput {
+  return { ...input, audio: NO_AUDIO };
+}
