@@ -121,7 +121,8 @@ export class OrganizationDataSources {
    *
    * @param isLoose - whether a data source that this configuration does not use may get a fresh nonce: a server elsewhere,
    *   which does not know it, would refuse its calls until it looks again.
-   * @throws AppError `data_source_unclear` for another app's, and for what `isLoose` would allow.
+   * @throws AppError `data_source_unclear` for another app's, for what `isLoose` would allow, and for one whose schema is
+   *   that of no transport.
    */
   async update(id: string, changes: DataSourceChanges, isLoose: boolean, signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId } = this.#options;
@@ -137,8 +138,13 @@ export class OrganizationDataSources {
         `the data source ${id} is not the one that the configuration uses: a server that uses it refuses calls until it looks at it again; with --yes it is changed all the same`,
       );
     }
-    const transport = taken?.wanted.transport ?? transportOf(record, this.#options.schemas) ?? 'grpc';
-    const wanted = { ...changedWanted(record, changes), organizationId, transport, pinnedId: id };
+    const changed = changedWanted(record, changes);
+    const transport = taken?.wanted.transport ?? transportOf(changed, this.#options.schemas);
+    if (transport === undefined) {
+      const why = `its schema ${shownText(changed.schemaId)} is neither that of gRPC nor that of WebSocket`;
+      throw new AppError('data_source_unclear', `the data source ${id} is for no calls of ours: ${why}`);
+    }
+    const wanted = { ...changed, organizationId, transport, pinnedId: id };
     const kept = await keepOnce(wanted, { ...this.#options, isRenewed: true, isJournalled: taken !== undefined }, signal);
     return this.#changed({ ...kept, outcome: 'updated' }, signal);
   }
