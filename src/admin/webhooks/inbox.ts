@@ -81,8 +81,8 @@ export class Inbox {
   }
 
   /**
-   * Takes an event. Resolves when it is on disk, so that it can be acknowledged; its effect comes later. A deauthorization
-   * has it also when it cannot be written.
+   * Takes an event. Resolves when it is on disk, so that it can be acknowledged; its effect comes later. When it cannot be
+   * written, a deauthorization has its effect all the same, and an authorization once it can.
    *
    * @throws AppError `store_failed` when it cannot be kept, `overloaded` beyond the bound of organizations.
    */
@@ -90,7 +90,7 @@ export class Inbox {
     const known = this.#organizations.get(event.organizationId);
     if (known?.written.seen.includes(event.idempotencyKey) === true) {
       // The delivery before may still be on its way to the disk, or may not have come there: this one is its second chance.
-      if (known.saved !== known.written) await this.#save(event.organizationId, known);
+      if (!isSaved(known)) await this.#save(event.organizationId, known);
       this.#begin(event.organizationId);
       return 'known';
     }
@@ -106,8 +106,8 @@ export class Inbox {
     try {
       await this.#save(event.organizationId, organization);
     } catch (thrown) {
-      // It may never be delivered again (H-24), and nobody may be let in for want of a disk.
-      if (!isOutdated && event.event === 'deauthorized') this.#begin(event.organizationId);
+      // It may never be delivered again (H-24).
+      if (!isOutdated) this.#begin(event.organizationId);
       throw thrown;
     }
     if (isOutdated) return 'outdated';
@@ -135,18 +135,24 @@ export class Inbox {
   async #workOff(id: string, organization: Organization): Promise<void> {
     const { clock, onFailed } = this.#options;
     // What has had its effect and is not written down yet would come back with a restart.
-    const isLeft = (): boolean => isOpen(organization.written) || organization.saved !== organization.written;
+    const isLeft = (): boolean => isOpen(organization.written) || !isSaved(organization);
     for (let failures = 0; isLeft() && !this.#over.signal.aborted;) {
       const { generation, event } = organization.written;
       const work = linkAbort(this.#over.signal);
       organization.work = work;
       try {
+        // A restart would not know whom it is to let in; but nobody may be let in for want of a disk.
+        if (event === 'authorized' && !isSaved(organization)) {
+          await this.#save(id, organization);
+          // Overtaken meanwhile: by what is worked on next, or by the end.
+          if (work.signal.aborted) continue;
+        }
         if (isOpen(organization.written)) {
           await this.#handle(id, organization.written, work.signal);
           failures = 0;
           markDone(organization, generation);
         }
-        if (organization.saved !== organization.written) await this.#save(id, organization);
+        if (!isSaved(organization)) await this.#save(id, organization);
       } catch (thrown) {
         if (!work.signal.aborted) {
           onFailed(id, event, toAppError(thrown, 'internal', 'an event of the service app failed'));
@@ -173,6 +179,11 @@ export class Inbox {
     await writeKeptEvent(this.#options.store, id, written);
     organization.saved = written;
   }
+}
+
+/** Whether a restart would know the newest event, and what became of it. */
+function isSaved({ saved, written }: Organization): boolean {
+  return saved === written;
 }
 
 /** The fence: only the newest event can be done. */

@@ -212,6 +212,43 @@ describe('events of the service app', () => {
   });
 
   it.each([
+    ['delivered again', true],
+    ['never delivered again', false],
+  ])(
+    'H-24 of an authorization that could not be kept have their effect once the disk has recovered, also when it is %s',
+    async (_, again) => {
+      const inbox = await world.inbox();
+      world.texts.set = () => {
+        throw new Error('disk full');
+      };
+      await expect(Promise.resolve().then(() => inbox.receive(event('authorized')))).rejects.toThrow('disk full');
+      await world.clock.advanceAsync(60_000);
+      // Nobody is let in whose authorization a restart would not know.
+      expect([world.done, world.texts.size]).toEqual([[], 0]);
+      Reflect.deleteProperty(world.texts, 'set');
+      if (again) expect(await inbox.receive(event('authorized'))).toBe('known');
+      await world.clock.advanceAsync(600_000);
+      expect(world.done).toEqual(['authorized org']);
+      await inbox.close();
+      expect((await world.inbox()).authorized).toHaveLength(1);
+      expect(world.done).toHaveLength(1);
+    },
+  );
+
+  it('H-23 of an authorization that could not be kept have none when it is taken back meanwhile', async () => {
+    const inbox = await world.inbox();
+    world.texts.set = () => {
+      throw new Error('disk full');
+    };
+    for (const one of [event('authorized'), event('deauthorized')]) {
+      await expect(Promise.resolve().then(() => inbox.receive(one))).rejects.toThrow('disk full');
+    }
+    Reflect.deleteProperty(world.texts, 'set');
+    await world.clock.advanceAsync(600_000);
+    expect([world.done, inbox.authorized]).toEqual([['deauthorized org'], []]);
+  });
+
+  it.each([
     ['and when it is delivered again', true],
     ['and for ever, although it is never delivered again', false],
   ])('H-24 of a deauthorization that cannot be kept have their effect at once, %s', async (_, isDeliveredAgain) => {
