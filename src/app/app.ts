@@ -33,6 +33,7 @@ import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
+import { openSockets, type SocketAddress } from './sockets.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust } from './trust.ts';
 
@@ -45,6 +46,8 @@ export interface ReadySummary {
   readonly dataSources: number;
   readonly hasTokenCheck: boolean;
   readonly opsPort: number;
+  /** Where calls are taken over WebSocket; absent: nowhere. */
+  readonly websocket?: SocketAddress;
 }
 
 /** A running server. */
@@ -187,6 +190,8 @@ async function open(
     },
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
+  const sockets = await openSockets(settings, { profile, verifier: check?.verifier, sessions, catalog, admission, metrics, clock, log });
+  if (sockets !== undefined) lifecycle.opened('WebSocket server', () => sockets.server.close(CLOSE_STEP_MS), 2 * CLOSE_STEP_MS);
   lifecycle.opened('open turns', async () => {
     const cut = await sessions.close(settings.shutdown.graceMs);
     metrics.stopped(cut);
@@ -196,11 +201,26 @@ async function open(
 
   // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
   const { startOpsServer } = await import('../ops/http-server.ts');
-  const ops = await startOpsServer({ ...settings.ops, readiness, metrics, calls: timelines, clock, log });
+  const isShared = sockets !== undefined && sockets.own === undefined;
+  const ops = await startOpsServer({
+    ...settings.ops,
+    ...(isShared && { upgrades: { take: sockets.server.upgrade, maxConnections: settings.websocket.maxConnections } }),
+    readiness,
+    metrics,
+    calls: timelines,
+    clock,
+    log,
+  });
   operations.server = ops;
+  // Not for a start that fails: nobody should wait for it.
+  if (sockets !== undefined) {
+    const { drainMs } = settings.websocket;
+    lifecycle.opened('calls over WebSocket', () => sockets.server.callsOver(drainMs), drainMs + CLOSE_STEP_MS);
+  }
   lifecycle.opened('readiness', () => {
     readiness.drain();
     server.setServing(false);
+    sockets?.server.drain();
     sessions.drain();
     administration?.rest();
   });
@@ -219,12 +239,18 @@ async function open(
       dataSources: settings.auth.dataSources.length,
       hasTokenCheck: check !== undefined,
       opsPort: ops.port,
+      ...(sockets !== undefined && { websocket: sockets.own ?? addressOf(ops) }),
     },
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
     warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
     close: () => lifecycle.close(),
   };
+}
+
+/** Where calls come in beside health checks, which are never over TLS. */
+function addressOf({ address, port }: OpsServer): SocketAddress {
+  return { address, port, security: 'plaintext' };
 }
 
 /** A catalogue that takes up changed bot modules until the server stops. */

@@ -96,7 +96,8 @@ function hearSignals(log: Logger, leave: () => void): Stopping {
 }
 
 /** The one line that says the server is ready. */
-export function readyLine({ address, security, bots, dataSources, hasTokenCheck, opsPort }: ReadySummary): string {
+export function readyLine({ address, security, bots, dataSources, hasTokenCheck, opsPort, websocket }: ReadySummary): string {
   const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
-  return `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}  ${check}  operations port ${String(opsPort)}`;
+  const line = `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}  ${check}  operations port ${String(opsPort)}`;
+  return websocket === undefined ? line : `${line}  WebSocket ${websocket.address} ${websocket.security}`;
 }

@@ -1,0 +1,63 @@
+// Calls over WebSocket, where the operator has switched them on: the server of the transport, joined with a port of its own or
+// with that of the operations server.
+import type { TokenVerifier } from '../auth/jws-verifier.ts';
+import { AppError } from '../base/errors.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { Gate } from '../transport/gate.ts';
+import { createSocketServer, type SocketServer, type SocketServerParts } from '../transport/ws/server.ts';
+import type { Settings } from './config/settings.ts';
+import { socketServerSettings } from './room-settings.ts';
+
+/** Where calls are taken over WebSocket. */
+export interface SocketAddress {
+  /** `host:port`. */
+  readonly address: string;
+  readonly port: number;
+  readonly security: 'TLS' | 'plaintext';
+}
+
+/** The server, and its address. */
+export interface OpenSockets {
+  readonly server: SocketServer;
+  /** Undefined: connections come from the operations server, and so does the address. */
+  readonly own: SocketAddress | undefined;
+}
+
+/** What the rest of the program brings. */
+export interface SocketSurroundings extends Pick<SocketServerParts, 'sessions' | 'catalog' | 'admission' | 'clock' | 'log'> {
+  readonly profile: PlatformProfile;
+  /** Undefined: the token check is off. */
+  readonly verifier: TokenVerifier | undefined;
+  readonly metrics: Pick<Metrics, 'organizationRefused' | 'streamRefused'>;
+}
+
+/**
+ * Opens it; undefined where it is switched off.
+ *
+ * @throws AppError `profile_invalid` when the profile names no paths, `certificate_invalid` or `listen_failed`.
+ */
+export async function openSockets(
+  settings: Settings,
+  { profile, verifier, metrics, ...rest }: SocketSurroundings,
+): Promise<OpenSockets | undefined> {
+  if (!settings.websocket.enabled) return undefined;
+  if (profile.websocket === undefined) {
+    throw new AppError('profile_invalid', 'websocket.enabled is true and the platform profile names no paths for it');
+  }
+  const server = createSocketServer({
+    ...rest,
+    settings: socketServerSettings(settings),
+    paths: profile.websocket,
+    trackingHeader: profile.metadata.trackingId,
+    gate: new Gate(verifier, 'websocket', () => {
+      metrics.organizationRefused('websocket');
+    }),
+    onRefused: (code) => {
+      metrics.streamRefused('websocket', code);
+    },
+  });
+  if (settings.websocket.listen === 'ops') return { server, own: undefined };
+  const { address, port } = await server.listen();
+  return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
+}

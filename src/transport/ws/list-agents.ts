@@ -1,0 +1,74 @@
+// The list channel: one question, one answer, and the socket closes (W-50 to W-53). Its messages have no envelope.
+import type { RawData } from 'ws';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { CatalogSource } from '../../bot/catalog.ts';
+import { CLOSE_CODE, readListRequest, type SocketListAnswer } from '../../contract/envelope.ts';
+import type { Gate, Visitor } from '../gate.ts';
+import type { Refusals } from '../refused.ts';
+import { socketAnswer } from './close-codes.ts';
+import { errorEnvelope } from './to-envelope.ts';
+import type { AcceptedSocket } from './upgrade.ts';
+import { bytesOf } from './voice-channel.ts';
+
+/** What the channel is made of. */
+export interface ListAgentsParts {
+  readonly settings: { readonly listIdleMs: number };
+  readonly gate: Gate;
+  readonly catalog: CatalogSource;
+  readonly refusals: Refusals;
+  readonly clock: Clock;
+}
+
+/** Answers every socket of the list channel. */
+export class ListAgents {
+  readonly #parts: ListAgentsParts;
+
+  constructor(parts: ListAgentsParts) {
+    this.#parts = parts;
+  }
+
+  /** Waits for the question of a socket, answers it, and closes the socket in any case. */
+  take({ socket, visitor, trackingId }: AcceptedSocket): void {
+    const { settings, refusals, clock } = this.#parts;
+    const refuse = (thrown: unknown): AppError => {
+      const error = toAppError(thrown);
+      refusals.write('a list socket', error, { trackingId });
+      refusals.count(error);
+      return error;
+    };
+    const cancelLimit = clock.after(settings.listIdleMs, () => {
+      socket.off('message', asked);
+      refuse(new AppError('turn_timeout', 'the socket was opened and no question came'));
+      // Without a word before: nobody asked for anything.
+      socket.close(CLOSE_CODE.policy);
+    });
+    const asked = (data: RawData, isBinary: boolean): void => {
+      cancelLimit();
+      try {
+        if (isBinary) throw new AppError('unsupported_audio', 'the message is binary');
+        socket.send(JSON.stringify(this.#answer(bytesOf(data).toString(), visitor)));
+        socket.close(CLOSE_CODE.normal);
+      } catch (thrown) {
+        const error = refuse(thrown);
+        const answer = socketAnswer(error);
+        // This channel knows no conversation, so that none is named.
+        const head = { seq: 1, nowMs: clock.nowMs(), conversationId: '' };
+        socket.send(errorEnvelope(head, { ...answer, detail: answer.text ?? error.message }).toString());
+        socket.close(answer.close);
+      }
+    };
+    // What comes after the question is dropped unread.
+    socket.once('message', asked);
+    socket.once('close', cancelLimit);
+    // A breach of the protocol; the socket closes itself and says which.
+    socket.on('error', () => undefined);
+  }
+
+  /** Every agent that the organization may choose, with the members of this channel (W-52). */
+  #answer(question: string, visitor: Visitor): SocketListAnswer {
+    const { customer_org_id: organizationId } = readListRequest(question);
+    this.#parts.gate.bind(visitor, organizationId);
+    return { virtual_agents: this.#parts.catalog.current.agents(organizationId).map(({ id, name }) => ({ id, name })) };
+  }
+}

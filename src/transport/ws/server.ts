@@ -1,0 +1,175 @@
+// The WebSocket server: both channels of the contract behind the gate, on a port of their own or on one that somebody else
+// listens on, the pings of all sockets, and the order in which they stop.
+import type { WebSocket } from 'ws';
+import { waitAtMost } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ErrorCode } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { CatalogSource } from '../../bot/catalog.ts';
+import { CLOSE_CODE } from '../../contract/envelope.ts';
+import type { Admission } from '../../session/admission.ts';
+import type { Sessions } from '../../session/sessions.ts';
+import type { Door } from '../door.ts';
+import type { Gate } from '../gate.ts';
+import { Refusals } from '../refused.ts';
+import { openHttpDoor } from './http-door.ts';
+import { KeepAlive } from './keep-alive.ts';
+import { ListAgents } from './list-agents.ts';
+import type { SocketServerSettings } from './settings.ts';
+import { ToEnvelope } from './to-envelope.ts';
+import { Upgrades, type AcceptedSocket, type Channel } from './upgrade.ts';
+import { VoiceChannel } from './voice-channel.ts';
+
+/** What the WebSocket server is made of. */
+export interface SocketServerParts {
+  readonly settings: SocketServerSettings;
+  /** Paths of the platform profile (W-01). */
+  readonly paths: { readonly voicePath: string; readonly listPath: string };
+  /** Header with the platform's correlation id, lower case. */
+  readonly trackingHeader: string;
+  readonly gate: Gate;
+  readonly sessions: Sessions;
+  readonly catalog: CatalogSource;
+  readonly admission: Admission;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Counts upgrades and sockets that ended with an error. */
+  readonly onRefused: (code: ErrorCode) => void;
+}
+
+/** A running WebSocket server. */
+export interface SocketServer {
+  /** Takes a connection that asks to leave HTTP, from whoever listens. */
+  readonly upgrade: Upgrades['upgrade'];
+  /** Opens the port of its own. @throws AppError `certificate_invalid` or `listen_failed`. */
+  listen(): Promise<Pick<Door, 'address' | 'port'>>;
+  /** Sockets that are open, of both channels. */
+  readonly openSockets: number;
+  /** Refuses upgrades from now on; open sockets go on. */
+  drain(): void;
+  /** Resolves when no socket for a call is open any more, after `limitMs` at the latest. */
+  callsOver(limitMs: number): Promise<void>;
+  /**
+   * Refuses upgrades, lets the platform close the sockets of calls that have ended, then says 1001 to those that are left and
+   * terminates what is there after `limitMs`.
+   */
+  close(limitMs: number): Promise<void>;
+}
+
+/** Makes the server; it takes sockets at once, and listens on no port before it is told to. */
+export function createSocketServer(parts: SocketServerParts): SocketServer {
+  return new Sockets(parts);
+}
+
+class Sockets implements SocketServer {
+  readonly upgrade: Upgrades['upgrade'];
+  readonly #parts: SocketServerParts;
+  readonly #upgrades: Upgrades;
+  readonly #keepAlive: KeepAlive;
+  readonly #channels: Readonly<Record<Channel, { take(accepted: AcceptedSocket): void }>>;
+  readonly #open: Readonly<Record<Channel, Set<WebSocket>>> = { voice: new Set(), list: new Set() };
+  /** Those who wait until nothing is open. */
+  readonly #waiting = new Set<() => void>();
+  #door: Door | undefined;
+
+  constructor(parts: SocketServerParts) {
+    const { settings, paths, clock, log } = parts;
+    const refusals = new Refusals(log, clock, parts.onRefused);
+    this.#parts = parts;
+    this.#upgrades = new Upgrades({
+      ...parts,
+      paths: { voice: settings.pathPrefix + paths.voicePath, list: settings.pathPrefix + paths.listPath },
+      refusals,
+      maxMessageBytes: settings.maxMessageBytes,
+      limitMs: settings.handshakeTimeoutMs,
+      closeLimitMs: settings.peerCloseMs,
+      hasRoom: () => this.openSockets < settings.maxConnections,
+      onSocket: (accepted) => {
+        this.#take(accepted);
+      },
+    });
+    this.upgrade = this.#upgrades.upgrade;
+    this.#keepAlive = new KeepAlive({
+      ...settings,
+      clock,
+      onSilent: () => {
+        log.debug({}, 'a socket answered no ping and is terminated');
+      },
+    });
+    this.#channels = {
+      voice: new VoiceChannel({ ...parts, refusals, toEnvelope: new ToEnvelope(settings) }),
+      list: new ListAgents({ ...parts, refusals }),
+    };
+  }
+
+  get openSockets(): number {
+    return this.#open.voice.size + this.#open.list.size;
+  }
+
+  async listen(): Promise<Pick<Door, 'address' | 'port'>> {
+    const { settings, clock, log } = this.#parts;
+    this.#door = await openHttpDoor({ ...settings, upgrades: this.#upgrades, clock, log });
+    return this.#door;
+  }
+
+  drain(): void {
+    this.#upgrades.drain();
+  }
+
+  async callsOver(limitMs: number): Promise<void> {
+    await this.#until(() => this.#open.voice.size === 0, limitMs);
+  }
+
+  async close(limitMs: number): Promise<void> {
+    const { clock, settings } = this.#parts;
+    const deadlineMs = clock.monotonicMs() + limitMs;
+    this.#upgrades.drain();
+    this.#door?.stopListening();
+    this.#each('list', (socket) => {
+      socket.close(CLOSE_CODE.goingAway);
+    });
+    await this.callsOver(Math.min(settings.peerCloseMs, limitMs / 2));
+    this.#each('voice', (socket) => {
+      socket.close(CLOSE_CODE.goingAway);
+    });
+    await this.#until(() => this.openSockets === 0, Math.max(0, deadlineMs - clock.monotonicMs()));
+    this.#each('voice', terminate);
+    this.#each('list', terminate);
+    this.#upgrades.cut();
+    this.#door?.cut();
+    await this.#door?.close();
+  }
+
+  #take(accepted: AcceptedSocket): void {
+    const { channel, socket } = accepted;
+    const open = this.#open[channel];
+    open.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      for (const look of this.#waiting) look();
+    });
+    this.#keepAlive.watch(socket);
+    this.#channels[channel].take(accepted);
+  }
+
+  #each(channel: Channel, tell: (socket: WebSocket) => void): void {
+    for (const socket of [...this.#open[channel]]) tell(socket);
+  }
+
+  async #until(isSo: () => boolean, limitMs: number): Promise<void> {
+    let look: () => void = () => undefined;
+    const so = new Promise<void>((resolve) => {
+      look = () => {
+        if (isSo()) resolve();
+      };
+      look();
+    });
+    this.#waiting.add(look);
+    await waitAtMost(so, limitMs, this.#parts.clock);
+    this.#waiting.delete(look);
+  }
+}
+
+function terminate(socket: WebSocket): void {
+  socket.terminate();
+}
