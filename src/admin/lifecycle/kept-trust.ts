@@ -17,15 +17,17 @@ export interface KeptTrustParts {
 }
 
 /**
- * Lets the tokens in that were good when the last process ended.
+ * Lets the tokens in that were good when the last process ended, and those of a registration whose fate it did not know. A pinned
+ * data source is never registered, and what is known of another one lets nobody in (L-02).
  *
- * @returns whether any are known.
+ * @returns whether the data source is known.
  */
 export function serveKept(journal: NonceJournal, served: ServedDataSource, { pinnedId }: WantedDataSource): boolean {
   const { dataSourceId, known } = journal;
-  if (dataSourceId === undefined || known.current === undefined || dataSourceId !== (pinnedId ?? dataSourceId)) return false;
-  served.show(dataSourceId, known);
-  return true;
+  const isKnown = dataSourceId !== undefined && known.current !== undefined;
+  if (pinnedId !== undefined && !(isKnown && dataSourceId === pinnedId)) return false;
+  served.show(isKnown ? dataSourceId : undefined, known);
+  return isKnown;
 }
 
 /** Fills the trust with what the store says of a data source. @returns its id; undefined when it says nothing of use. */

@@ -40,6 +40,27 @@ describe('R-12 a registration whose answer was lost', () => {
     expect(created()).toBe(1);
   });
 
+  it('L-15 is let in by the next process as well, before it asks anybody', async () => {
+    world.api.mishaps.push(['create', 'answer_lost']);
+    const first = await world.keeper();
+    await expect(first.start()).rejects.toMatchObject({ code: 'platform_unavailable' });
+    await first.stop();
+    const second = await world.keeper();
+    second.serveKnown();
+    expect([world.lets(world.record.nonce), second.state.isServed]).toEqual([true, false]);
+    await second.start();
+    expect([world.lets(world.record.nonce), second.state.isServed, created()]).toEqual([true, true, 1]);
+  });
+
+  it('L-02 is not let in by the next process when that is to use another data source', async () => {
+    world.api.mishaps.push(['create', 'answer_lost']);
+    const first = await world.keeper();
+    await expect(first.start()).rejects.toMatchObject({ code: 'platform_unavailable' });
+    await first.stop();
+    (await world.keeper({ pinnedId: 'another' })).serveKnown();
+    expect(world.lets(world.record.nonce)).toBe(false);
+  });
+
   it('is sent again when it has not turned up, and once', async () => {
     const keeper = await begunLate();
     await world.pass(10 * MINUTE);
