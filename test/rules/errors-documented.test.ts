@@ -1,5 +1,5 @@
 // docs/errors.md and the program say the same about every code and every reason for refusing a token: no row missing, no
-// row too many, the same advice, and the status that really goes out.
+// row too many, the same advice, and the status and the close code that really go out.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { status } from '@grpc/grpc-js';
@@ -8,6 +8,7 @@ import { REFUSAL_HINTS, REFUSAL_REASONS } from '../../src/auth/refusal.ts';
 import { ERROR_MENDS, AppError, type ErrorCode } from '../../src/base/errors.ts';
 import { EXIT } from '../../src/cli/failure.ts';
 import { grpcStatus } from '../../src/transport/grpc/status.ts';
+import { socketAnswer } from '../../src/transport/ws/close-codes.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/errors.md'), 'utf8');
@@ -30,14 +31,20 @@ describe('docs/errors.md', () => {
     expect(codes.map(([code]) => code)).toEqual(known);
   });
 
-  it.each(known)('says about %s what the program says, what happened, and which status goes out', (code) => {
-    const [happened, mend, otherSide] = codes.find(([name]) => name === code)?.[1] ?? [];
+  it.each(known)('W-43 W-44 says about %s what the program says, what happened, and what goes out on either transport', (code) => {
+    const [happened, mend, onGrpc, onWebSocket] = codes.find(([name]) => name === code)?.[1] ?? [];
     expect(mend).toBe(ERROR_MENDS[code]);
     expect(happened).toMatch(/^[A-Z].{20,}\.$/u);
-    const sent = status[grpcStatus(new AppError(code, 'text')).code];
+    const error = new AppError(code, 'text');
+    const sent = status[grpcStatus(error).code];
+    const said = socketAnswer(error);
     // What ends no stream has the status of a defect, for the case that it does after all.
-    if (otherSide?.startsWith('no status: ') === true) expect(sent).toBe('INTERNAL');
-    else expect(otherSide).toBe(`\`${sent}\``);
+    if (onGrpc?.startsWith('no status: ') === true) {
+      expect([sent, said.code, said.close, onWebSocket]).toEqual(['INTERNAL', 'upstream_error', 1011, 'the same']);
+    } else {
+      expect(onGrpc).toBe(`\`${sent}\``);
+      expect(onWebSocket).toBe(`\`${said.code}\` ${String(said.status)}, close ${String(said.close)}`);
+    }
   });
 
   it('has exactly the reasons for refusing a token, in the order of the checks, with the same advice', () => {
