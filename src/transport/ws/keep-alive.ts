@@ -1,7 +1,17 @@
 // Protocol pings (W-42): finds out that the other side of a quiet socket is gone. One timer for all sockets, and none while
 // there is no socket.
-import type { WebSocket } from 'ws';
 import { every, type CancelTimer, type Clock } from '../../base/clock.ts';
+
+/** What is needed of a socket of the library. */
+export interface PingedSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  readonly isPaused: boolean;
+  ping(data: undefined, isMasked: boolean, onSent: () => void): void;
+  terminate(): void;
+  on(event: 'pong', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}
 
 /** How often, and how patiently; ms. */
 export interface KeepAliveOptions {
@@ -32,7 +42,7 @@ interface Watched {
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
   readonly #lookMs: number;
-  readonly #watched = new Map<WebSocket, Watched>();
+  readonly #watched = new Map<PingedSocket, Watched>();
   #cancelLooks: CancelTimer | undefined;
 
   constructor(options: KeepAliveOptions) {
@@ -41,7 +51,7 @@ export class KeepAlive {
   }
 
   /** Watches a socket until it is closed. */
-  watch(socket: WebSocket): void {
+  watch(socket: PingedSocket): void {
     const { clock } = this.#options;
     const watched: Watched = { sinceMs: clock.monotonicMs(), isPinged: false, isLate: false };
     this.#watched.set(socket, watched);
@@ -78,7 +88,7 @@ export class KeepAlive {
     }
   }
 
-  #ping(socket: WebSocket, watched: Watched, nowMs: number): void {
+  #ping(socket: PingedSocket, watched: Watched, nowMs: number): void {
     watched.sinceMs = nowMs;
     watched.isPinged = true;
     // A socket that broke in this moment says so through its close.
