@@ -14,7 +14,7 @@ import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSo
 import { valuesIn } from './registered-values.ts';
 import { RecordFinder } from './record-finder.ts';
 import { RenewalClock } from './renewal-clock.ts';
-import { registrationDueMs, type LifecycleTimes } from './schedule.ts';
+import { isRegistrationDue, type LifecycleTimes } from './schedule.ts';
 import { ServedDataSource } from './served-data-source.ts';
 import { StepLoop } from './step-loop.ts';
 import { ifThere } from './twin-records.ts';
@@ -211,7 +211,7 @@ export class DataSourceKeeper {
   async #create(signal: AbortSignal): Promise<readonly string[]> {
     const { api, journal, clock, times } = this.#options;
     const before = journal.posted;
-    if (before !== undefined && clock.nowMs() < registrationDueMs(before.lastMs, times)) throw notSeenYet(before, times);
+    if (before !== undefined && !isRegistrationDue(before.lastMs, clock.nowMs(), times)) throw notSeenYet(before, times);
     let nonce: string;
     let record: DataSource;
     try {

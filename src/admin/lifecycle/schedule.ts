@@ -42,6 +42,11 @@ export function registrationDueMs(sentMs: number, { retryMs }: LifecycleTimes): 
   return sentMs + REGISTRATION_PAUSES * retryMs;
 }
 
+/** Whether another registration may be sent. One that was sent in the future was sent by a wrong clock, nobody knows when. */
+export function isRegistrationDue(sentMs: number, nowMs: number, times: LifecycleTimes): boolean {
+  return nowMs < sentMs || nowMs >= registrationDueMs(sentMs, times);
+}
+
 /** When looks that do not succeed are an alarm, ms since the epoch. @param wellAtMs - end of the last one that did. */
 export function lookAlarmDueMs(wellAtMs: number, { checkMs, retryMs }: LifecycleTimes): number {
   return wellAtMs + ALARM_LOOKS * Math.max(checkMs, retryMs);

@@ -34,6 +34,7 @@ export const INTEGRATION_KEY = 'integration/tokens';
 export class IntegrationTokens implements TokenSource {
   readonly #options: IntegrationTokensOptions;
   readonly #kept: KeptTokens<OAuthTokens>;
+  /** `untilMs` is monotonic. */
   #refusal: { readonly refreshToken: string; readonly error: AppError; readonly untilMs: number } | undefined;
 
   constructor(options: IntegrationTokensOptions) {
@@ -77,12 +78,12 @@ export class IntegrationTokens implements TokenSource {
     const { refreshToken } = before;
     const { clock } = this.#options;
     // The platform need not be asked by every request that wants a token. But a refusal may have been its mistake.
-    if (this.#refusal?.refreshToken === refreshToken && clock.nowMs() < this.#refusal.untilMs) throw this.#refusal.error;
+    if (this.#refusal?.refreshToken === refreshToken && clock.monotonicMs() < this.#refusal.untilMs) throw this.#refusal.error;
     try {
       return await this.#options.requests.refresh(before, signal);
     } catch (thrown) {
       if (thrown instanceof AppError && thrown.code === 'login_needed') {
-        this.#refusal = { refreshToken, error: thrown, untilMs: clock.nowMs() + REFUSED_MS };
+        this.#refusal = { refreshToken, error: thrown, untilMs: clock.monotonicMs() + REFUSED_MS };
       }
       throw thrown;
     }

@@ -52,6 +52,14 @@ describe('R-12 a registration whose answer was lost', () => {
     expect([world.lets(world.record.nonce), second.state.isServed, created()]).toEqual([true, true, 1]);
   });
 
+  it('is not waited for longer because the clock was a year ahead when it was sent', async () => {
+    world.clock.stepWall(365 * 24 * HOUR);
+    const keeper = await begunLate();
+    world.clock.stepWall(-365 * 24 * HOUR);
+    await world.pass(2 * MINUTE);
+    expect([created(), keeper.state.isServed]).toEqual([2, true]);
+  });
+
   it('L-02 is not let in by the next process when that is to use another data source', async () => {
     world.api.mishaps.push(['create', 'answer_lost']);
     const first = await world.keeper();

@@ -255,6 +255,21 @@ describe('the tokens of the integration', () => {
     expect(await current).toBe('CANARY-a2');
   });
 
+  it('that the platform did not take are tried again after ten minutes also when the clock was corrected by a year', async () => {
+    const { integration, clock, asked } = await loggedIn();
+    clock.stepWall(365 * 24 * HOUR_MS);
+    const refused = failureOf(integration.current(never()));
+    await flushMicrotasks();
+    asked.shift()?.reject(new AppError('login_needed', 'answered 400'));
+    await refused;
+    clock.stepWall(-364 * 24 * HOUR_MS);
+    clock.advance(600_000);
+    const current = integration.current(never());
+    await flushMicrotasks();
+    asked[0]?.resolve(tokens(2, clock.nowMs()));
+    expect(await current).toBe('CANARY-a2');
+  });
+
   it('are written down also when nobody waits for them any more', async () => {
     const { integration, clock, only, kept } = await loggedIn();
     clock.advance(HOUR_MS);
