@@ -266,15 +266,16 @@ export class DataSourceKeeper {
   }
 
   /**
-   * The platform refused the change; a nonce that it has not taken by an earlier try is not tried again.
+   * The platform refused the change; a nonce that it has not taken by an earlier try is not tried again, but one that such a try
+   * may still bring is let in when it comes.
    *
-   * @param isSure - whether it cannot have taken it, for a record that tells none.
+   * @param isSure - whether it cannot have taken it, and will not.
    */
   async #reconsider(id: string, nonce: string, isSure: boolean, signal: AbortSignal): Promise<void> {
     const record = await ifThere(this.#options.api.get(id, signal)).catch(() => undefined);
     if (record === undefined || record.nonce === nonce || (record.nonce === undefined && !isSure)) return;
     const { journal } = this.#options;
-    await this.#shown(id, journal.withdraw());
+    await this.#shown(id, journal.withdraw(isSure));
   }
 
   /**

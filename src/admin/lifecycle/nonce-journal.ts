@@ -152,10 +152,17 @@ export class NonceJournal {
     return this.#save();
   }
 
-  /** The platform surely did not take the announced nonce. */
-  async withdraw(): Promise<void> {
-    if (this.#known.announced === undefined && this.#isWhole) return;
-    this.#known = { ...this.#known, announced: undefined };
+  /**
+   * The announced nonce is not sent again.
+   *
+   * @param isSure - whether the platform surely did not take it and never will; else it is accepted like a replaced one.
+   */
+  async withdraw(isSure: boolean): Promise<void> {
+    const { announced } = this.#known;
+    if (announced === undefined && this.#isWhole) return;
+    const late = announced === undefined || isSure ? [] : [{ ...announced, validUntilMs: this.#longest }];
+    // The first to be left out when there are too many: tokens with the others are there for sure.
+    this.#known = { ...this.#known, announced: undefined, replaced: [...late, ...this.known.replaced].slice(-MAX_REPLACED) };
     await this.#save();
   }
 

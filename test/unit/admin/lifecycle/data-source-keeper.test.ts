@@ -192,6 +192,23 @@ describe('a renewal', () => {
     expect([world.lets(sent[0]), world.lets(sent[1])]).toEqual([false, true]);
   });
 
+  it('keeps a nonce known that was refused after a try with it that may still be done', async () => {
+    const keeper = await world.keeper();
+    await keeper.start();
+    const sent = world.sentNonces();
+    world.api.mishaps.push(['update', 'late'], ['update', 'refused']);
+    await keeper.renew();
+    await world.pass(3 * MINUTE);
+    expect([new Set(sent).size, keeper.state.error]).toEqual([2, undefined]);
+    world.api.catchUp();
+    expect(world.record.nonce).toBe(sent[0]);
+    expect([world.lets(sent[0]), world.lets(sent.at(-1))]).toEqual([true, true]);
+    await keeper.stop();
+    world.api.isDown = true;
+    (await world.keeper()).serveKnown();
+    expect(world.lets(sent[0])).toBe(true);
+  });
+
   it('follows a nonce that somebody else has set, and keeps the one before until its token ends', async () => {
     const keeper = await world.keeper();
     await keeper.start();

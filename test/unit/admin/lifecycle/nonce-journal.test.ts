@@ -29,6 +29,24 @@ it('J-05 J-16 a replaced nonce is good until its token ends by a clock that is h
   expect([isGood(journal), isGood(restarted)]).toEqual([false, false]);
 });
 
+it('J-05 nonces that may still be taken push none out whose token is used', async () => {
+  const { clock, open } = surroundings();
+  const journal = await open();
+  const endMs = clock.nowMs() + 600_000;
+  await journal.confirm('ds', { nonce: 'old', values: CONFIGURED }, endMs);
+  await journal.confirm('ds', { nonce: 'new', values: CONFIGURED }, endMs);
+  for (const nonce of ['a', 'b', 'c', 'd', 'e']) {
+    await journal.announce(nonce, CONFIGURED, false);
+    await journal.withdraw(false);
+  }
+  expect(journal.known.replaced.map(({ nonce }) => nonce)).toEqual(['c', 'b', 'a', 'old']);
+  expect(journal.known.announced).toBeUndefined();
+  await journal.announce('f', CONFIGURED, false);
+  await journal.withdraw(true);
+  expect((await open()).known).toEqual(journal.known);
+  expect(journal.known.replaced).toHaveLength(4);
+});
+
 it('J-05 each nonce keeps the values that its token carries, whatever is configured later', async () => {
   const { clock, open } = surroundings();
   const journal = await open(BEFORE);
