@@ -15,14 +15,17 @@ export interface RetryLimits {
 
 export const RETRY_LIMITS: RetryLimits = { maxTries: 4, firstPauseMs: 500, maxPauseMs: 8000, maxRetryAfterMs: 30_000 };
 
-/** With these the platform says that it did nothing yet, and when to come back. */
+/** With these the platform says that it may be asked again. */
 const COME_BACK = new Set([423, 429, 503]);
 /** No connection came about, so that nothing can have been done. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** True when the platform may have done what was asked although no good answer came. */
-export function mayHaveHappened({ outcome, status, systemCode }: RequestFailure): boolean {
-  if (status !== undefined) return status >= 500 && !COME_BACK.has(status);
+/**
+ * True when the platform may have done what was asked although no good answer came (R-12). Whoever says when to come back has
+ * done nothing yet; a 503 without that may come from something in between that lost the answer.
+ */
+export function mayHaveHappened({ outcome, status, systemCode, retryAfterMs }: RequestFailure): boolean {
+  if (status !== undefined) return status >= 500 && !(status === 503 && retryAfterMs !== undefined);
   if (outcome === 'unreachable') return systemCode === undefined || !NEVER_SENT.has(systemCode);
   return outcome === 'timeout' || outcome === 'cancelled' || outcome === 'bad_answer';
 }

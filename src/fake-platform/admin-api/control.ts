@@ -113,7 +113,7 @@ function own<Part>(part: Part | undefined): Part {
 /** What a fault is called here. */
 function kindOf(fault: Fault): string {
   if (fault.kind === 'answer') return String(fault.status);
-  return { hang: 'timeout', cut: 'cut', lost_answer: 'lost-answer' }[fault.kind];
+  return { hang: 'timeout', cut: 'cut', lost_answer: 'lost-answer', refused_after_all: 'refused-after-all' }[fault.kind];
 }
 
 /** @returns how many things were broken at once; 0 when they will be. */

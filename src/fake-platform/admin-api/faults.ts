@@ -10,7 +10,9 @@ export type Fault =
   /** The connection breaks before anything was done. */
   | { readonly kind: 'cut' }
   /** The request is carried out, and the connection breaks before the answer. */
-  | { readonly kind: 'lost_answer' };
+  | { readonly kind: 'lost_answer' }
+  /** The request is carried out, and answered with this status all the same. */
+  | { readonly kind: 'refused_after_all'; readonly status: number };
 
 /** A fault that waits for its requests. */
 export interface PlannedFault {

@@ -52,6 +52,8 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 200;
 const MAX_PARAM_CHARS = 500;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** What a fault says of itself. */
+const ORDERED = 'ordered by a test';
 const BEARER = /^Bearer +(?<token>[\w.~+/-]+=*)$/iu;
 
 /**
@@ -151,11 +153,12 @@ function addRoute(server: FastifyInstance, parts: ServerParts, route: Route): vo
         const body = route.takes === 'form' ? readForm(request.body) : request.body;
         const asked: Asked = { path, id: request.params.id ?? '', query: request.query, body };
         const work = answered(route, asked, request, parts);
-        if (fault?.kind !== 'lost_answer') return send(reply, await work);
+        if (fault === undefined) return send(reply, await work);
         const status = await work.then(
           (answer) => answer.status,
           (thrown: unknown) => asRefusal(thrown).status,
         );
+        if (fault.kind === 'refused_after_all') throw new Refusal(fault.status, ORDERED);
         return cut(parts, request, reply, status);
       },
     });
@@ -199,22 +202,19 @@ function askerOf(permitted: Permitted | undefined, clientId: string | undefined,
   return kind === undefined ? undefined : { kind, organizationId: kind === 'service_app' ? permitted?.grant.organizationId : undefined };
 }
 
-function isPlayedFirst(fault: Fault): fault is Exclude<Fault, { kind: 'lost_answer' }> {
-  return fault.kind !== 'lost_answer';
+type FirstFault = Exclude<Fault, { kind: 'lost_answer' | 'refused_after_all' }>;
+
+function isPlayedFirst(fault: Fault): fault is FirstFault {
+  return fault.kind !== 'lost_answer' && fault.kind !== 'refused_after_all';
 }
 
-function playFault(
-  fault: Exclude<Fault, { kind: 'lost_answer' }>,
-  parts: ServerParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+function playFault(fault: FirstFault, parts: ServerParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (fault.kind === 'cut') return cut(parts, request, reply, 0);
   if (fault.kind === 'hang') {
     note(parts, request, 0, false);
     return reply.hijack();
   }
-  const { status, message = 'ordered by a test', retryAfterSeconds } = fault;
+  const { status, message = ORDERED, retryAfterSeconds } = fault;
   throw new Refusal(status, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 

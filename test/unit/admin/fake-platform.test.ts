@@ -138,6 +138,13 @@ describe('with the fake platform', () => {
     expect(await dataSources.list(never())).toHaveLength(1);
   });
 
+  it('a registration that is answered 503 without a time to come back is made once, and said to be uncertain (R-12)', async () => {
+    const { dataSources, api } = await ready();
+    api.faults.add('POST /dataSources', { kind: 'refused_after_all', status: 503 });
+    expect(await failureOf(dataSources.create(CREATE, never()))).toMatchObject({ status: 503, mayHaveHappened: true });
+    expect([(await dataSources.list(never())).length, api.journal.count('POST /dataSources')]).toEqual([1, 1]);
+  });
+
   it('a removal whose answer is lost is a removal', async () => {
     const { dataSources, api, clock } = await ready();
     const { id } = await dataSources.create(CREATE, never());

@@ -146,6 +146,15 @@ describe('ordered faults', () => {
     expect(running.api.journal.entries.at(-1)).toMatchObject({ route: 'POST /dataSources', status: 200, isAnswered: false });
   });
 
+  it('R-12 answer with another status after the change was made', async () => {
+    const token = await running.serviceToken();
+    running.api.faults.add('POST /dataSources', { kind: 'refused_after_all', status: 503 });
+    const { status, headers, json } = await register(token);
+    expect([status, headers.get('retry-after'), json['message']]).toEqual([503, null, 'ordered by a test']);
+    expect(running.api.dataSources(ORG)).toHaveLength(1);
+    expect(running.api.journal.entries.at(-1)).toMatchObject({ status: 503, isAnswered: true });
+  });
+
   it('lose the answer of a refusal, too', async () => {
     running.api.faults.add('POST /dataSources', { kind: 'lost_answer' });
     await expect(register('no token')).rejects.toThrow();
