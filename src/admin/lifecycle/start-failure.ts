@@ -6,7 +6,7 @@ import type { AppError, ErrorCode } from '../../base/errors.ts';
 /** Something that failed at the first look. */
 export interface FirstFailure {
   readonly error: AppError;
-  /** `app`: login and webhooks, which no call needs; `organizations`: all of them; else the UUID of the only one. */
+  /** `app`: login and webhooks, which no call needs; `organizations`: no one in particular; else the UUID of the only one. */
   readonly of: 'app' | 'organizations' | { readonly organizationId: string };
 }
 
@@ -31,7 +31,7 @@ export interface Serving {
 
 /**
  * The failure that ends the start; undefined when none does. An organization that has not authorized the app never ends it, and
- * what is wrong with one organization only does when it is wrong with each.
+ * what is wrong with one organization, or takes too long, only does when no other one is well.
  */
 export function failureOfStart(failures: readonly FirstFailure[], { isServing, served }: Serving): AppError | undefined {
   const grave = failures.filter(({ error }) => error.code !== 'org_not_registered');
@@ -41,7 +41,7 @@ export function failureOfStart(failures: readonly FirstFailure[], { isServing, s
   const ends = ({ error, of }: FirstFailure): boolean => {
     if (of === 'app') return !isServing;
     if (ABOUT_ALL.has(error.code)) return true;
-    return !canWait(error) && (of === 'organizations' || !isAnyWell);
+    return !canWait(error) && !isAnyWell;
   };
   return grave.find(ends)?.error;
 }
