@@ -20,6 +20,7 @@ import { retryAfterOf } from './rest/retry-after.ts';
 import type { SecretStore } from './secret-store.ts';
 import { openWebhookSide, type WebhookObserver, type WebhookSettings, type WebhookSide } from './webhooks/webhook-side.ts';
 import type { AuthorizingOrganization } from './webhooks/inbox.ts';
+import { readKeptEvent } from './webhooks/kept-events.ts';
 
 /** Longest wait for the first look at webhooks and data sources, ms. */
 const FIRST_LOOK_MS = 180_000;
@@ -112,7 +113,7 @@ export class Administration {
       const handler = this.#organizations;
       this.#webhooks = await openWebhookSide(webhooks, this.#access.serviceApp, { handler, store, clock, observer });
     }
-    await this.#organizations.serveKept(this.#known());
+    await this.#organizations.serveKept(await this.#known());
     const isServing = this.states.some(({ isServed }) => isServed);
     const looked = this.#firstLook();
     this.#firstLooked = looked;
@@ -163,12 +164,14 @@ export class Administration {
     return [...ofApp, ...failed.map(({ error, organizationId }) => ({ error, of: { organizationId } }))];
   }
 
-  #known(): readonly AuthorizingOrganization[] {
-    const { organizations, profile } = this.#options;
+  async #known(): Promise<readonly AuthorizingOrganization[]> {
+    const { organizations, profile, store, log } = this.#options;
     const known = new Map<string, AuthorizingOrganization>();
     for (const authorizerOrgId of organizations) {
       const organizationId = decodeId(authorizerOrgId, 'ORGANIZATION', profile.ids?.urnScheme ?? '');
-      known.set(organizationId, { organizationId, authorizerOrgId });
+      const isLeft = this.#access.serviceApp !== undefined && (await readKeptEvent(store, organizationId))?.event === 'deauthorized';
+      if (!isLeft) known.set(organizationId, { organizationId, authorizerOrgId });
+      else log.warn({ event: 'organization_left', organizationId }, 'an organization of the settings has taken its authorization back');
     }
     for (const organization of this.#webhooks?.authorized ?? []) known.set(organization.organizationId, organization);
     return [...known.values()];

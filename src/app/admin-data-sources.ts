@@ -67,6 +67,7 @@ async function knownOrganizations(
 ): Promise<readonly string[]> {
   const organizations = new KeptOrganizations(store, access);
   const kept = await Promise.all((await organizations.ids()).map((id) => organizations.get(id)));
-  const authorized = kept.filter(({ event }) => event?.isAuthorized !== false).map(({ organizationId }) => organizationId);
-  return [...new Set([...configured, ...authorized])];
+  const left = new Set(kept.flatMap(({ event, organizationId }) => (event?.isAuthorized === false ? [organizationId] : [])));
+  const known = new Set([...configured, ...kept.map(({ organizationId }) => organizationId)]);
+  return [...known].filter((organizationId) => !left.has(organizationId));
 }

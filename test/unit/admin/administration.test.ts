@@ -121,6 +121,26 @@ describe('the administration', () => {
     expect(lines.join('')).toContain('org_not_registered');
   });
 
+  it('H-23 an organization of the settings that has taken its authorization back does not come back by a restart', async () => {
+    const first = await open({ organizations: [ORG] });
+    first.api.authorize(ORG);
+    await first.administration.start(never());
+    expect(first.served()).toEqual([ORG]);
+    first.api.deauthorize(ORG);
+    await until('it is forgotten', () => first.told.includes('forgotten'));
+    await first.close();
+    const { running, store, api, clock } = first;
+    const asked = api.journal.count('POST /applications/:id/token');
+    const second = await open({ running, store, organizations: [ORG] });
+    await second.administration.start(never());
+    expect([second.administration.states, api.journal.count('POST /applications/:id/token')]).toEqual([[], asked]);
+    expect(second.lines.join('')).toContain('organization_left');
+    // Authorized later than the authorization that was taken back.
+    await clock.advanceAsync(MINUTE);
+    api.authorize(ORG);
+    await until('it is served again', () => second.served().includes(ORG));
+  });
+
   it('H-25 a webhook that the platform has given up is active again after the next look', async () => {
     const { api, administration, clock, told } = await open();
     await administration.start(never());
