@@ -25,7 +25,8 @@ export type Access = Pick<
 >;
 
 /** What the target of a command may be, for its help. */
-export const TARGET_FORMS = 'host:port or grpcs://host:port with TLS, grpc://host:port without';
+export const TARGET_FORMS =
+  'gRPC: host:port or grpcs://host:port with TLS, grpc://host:port without; WebSocket: wss://host:port with TLS, ws://host:port without';
 
 /** Adds the options to a command. The target is the command's own: an argument or an option. */
 export function withAccessOptions(command: Command): Command {
@@ -34,7 +35,7 @@ export function withAccessOptions(command: Command): Command {
     .option('--profile <name>', 'platform profile: a shipped name or a file', 'fake')
     .option('--token-file <file>', 'data-source token to present')
     .option('--token <token>', 'the token itself; others on this machine can read it in the process list')
-    .option('--bearer', 'present the token as "Bearer TOKEN"')
+    .option('--bearer', 'present the token as "Bearer TOKEN", as a WebSocket always does')
     .option('--ca <file>', 'PEM of the only authorities to trust')
     .option('--server-name <name>', 'name the certificate must carry (default: the host)')
     .option('--plaintext', 'no TLS');

@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../fake-platform/call-limits.ts';
 import { placeCall, type CallOptions } from '../fake-platform/caller.ts';
 import type { LineConditions } from '../fake-platform/conditions/line-conditions.ts';
 import { EXPECTATION_FORMS, parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
-import { GrpcConnection } from '../fake-platform/grpc-line.ts';
+import { openConnection } from '../fake-platform/open-connection.ts';
 import { recordingReader, type ReadRecording } from '../fake-platform/recorded-sound.ts';
 import { callRecording } from '../fake-platform/recording.ts';
 import { resultData, resultLines } from '../fake-platform/result-text.ts';
@@ -30,6 +30,7 @@ interface Flags extends AccessFlags, LineFlags {
   readonly hangupAfter?: number;
   readonly sendTerminator?: true;
   readonly directDigit?: true;
+  readonly silenceAfter: number;
   readonly expect?: readonly string[];
   readonly hears?: readonly string[];
   readonly record?: string;
@@ -51,6 +52,7 @@ Examples:
   $ parley call grpc://localhost:50051 --org $ORG --say "opening hours please" --expect 'text:/nine to five/i'
   $ parley call bots.example.org --org $ORG --token-file token.jws --interrupt 2500 --press 0 --expect transfer
   $ parley call localhost:50051 --ca certificate.pem --org $ORG --token-file token.jws --list
+  $ parley call wss://bots.example.org --org $ORG --token-file token.jws --say "opening hours please"
   $ parley call grpc://localhost:50051 --org $ORG --press 1 --jitter 150 --burst 400 --slow-reader 3000ms
   $ parley call grpc://localhost:50051 --org $ORG --press 1 --pace 10
 
@@ -78,6 +80,12 @@ export function callCommand(surroundings: CallSurroundings = processSurroundings
     .option('--hangup-after <ms>', 'hang up at this time of the call, whatever happens', wholeNumber)
     .option('--send-terminator', 'hand the terminator over with the keys (G-67)')
     .option('--direct-digit', 'answer a one-digit menu without START_OF_DTMF (G-64)')
+    .option(
+      '--silence-after <ms>',
+      'report silence after so long where the server cannot say when, on a WebSocket; 0 never',
+      wholeNumber,
+      5000,
+    )
     .option('--expect <what>', `${EXPECTATION_FORMS}; may be repeated`, repeated)
     .option('--hears <wav>', 'expect this recording in a reply, sample by sample; may be repeated', repeated)
     .option('--record <file>', 'write a stereo WAV: left heard, right said')
@@ -115,7 +123,7 @@ async function runCommand(
     const recording = recordingReader(tools);
     const script = await prepareScript(drafts, tools, recording).catch(misused);
     const sounds = await Promise.all((flags.hears ?? []).map((file) => knownSound(file, recording))).catch(misused);
-    const { agent, conversation, hangupAfter, pace } = flags;
+    const { agent, conversation, hangupAfter, pace, silenceAfter } = flags;
     const call: CallOptions = {
       ...access,
       ...(agent === undefined ? {} : { agentId: agent }),
@@ -131,6 +139,7 @@ async function runCommand(
       changeRate: voice.changeRate,
       clock: surroundings.clock,
       pace,
+      noInputMs: silenceAfter,
     };
     await holdCall(call, flags, surroundings);
   } finally {
@@ -198,7 +207,7 @@ function paceLines(pace: number): readonly string[] {
 }
 
 async function listAgents(access: Access, json: boolean, { clock, print, complain, setExitCode }: CallSurroundings): Promise<void> {
-  const connection = new GrpcConnection({ ...access, target: parseTarget(access.target), clock, connectLimitMs: DEFAULT_LIMITS.connectMs });
+  const connection = openConnection({ ...access, target: parseTarget(access.target), clock, connectLimitMs: DEFAULT_LIMITS.connectMs });
   try {
     const answer = await connection.listAgents(access.organizationId, LIST_LIMIT_MS);
     if ('code' in answer) {
@@ -214,7 +223,7 @@ async function listAgents(access: Access, json: boolean, { clock, print, complai
     }
     setExitCode(EXIT.ok);
   } finally {
-    connection.close();
+    await connection.close();
   }
 }
 

@@ -1,10 +1,11 @@
 // Asks the server that answers at a registered address what the platform asks it: its health and its agents. Uses the fake
-// platform's client, which dials and checks certificates as `parley call` does. Judges nothing.
+// platform's clients, which dial and check certificates as `parley call` does. Judges nothing.
 import { rootCertificates } from 'node:tls';
 import type { DoctorContext } from '../admin/doctor/context.ts';
 import type { Endpoint } from '../admin/doctor/subject.ts';
 import type { Clock } from '../base/clock.ts';
 import { GrpcConnection, type GrpcLineOptions } from '../fake-platform/grpc-line.ts';
+import { openConnection } from '../fake-platform/open-connection.ts';
 
 const CONNECT_LIMIT_MS = 5000;
 /** Longest wait for an answer, connection included, ms. */
@@ -22,32 +23,31 @@ export interface ServerQuestionsOptions {
 export function serverQuestions(options: ServerQuestionsOptions): Required<Pick<DoctorContext, 'health' | 'listAgents'>> {
   return {
     health: async (endpoint, signal) => {
-      const answer = await asking(options, endpoint, undefined, (server) => server.checkHealth(ANSWER_LIMIT_MS, signal));
+      const server = new GrpcConnection(accessTo(options, endpoint, undefined));
+      const answer = await server.checkHealth(ANSWER_LIMIT_MS, signal);
+      server.close();
       // Why a connection does not come about, other checks say.
       return typeof answer === 'string' ? answer : 'unknown';
     },
     listAgents: async ({ endpoint, organizationId, token }, signal) => {
-      const answer = await asking(options, endpoint, token, (server) => server.listAgents(organizationId, ANSWER_LIMIT_MS, signal));
+      const server = openConnection(accessTo(options, endpoint, token));
+      const answer = await server.listAgents(organizationId, ANSWER_LIMIT_MS, signal);
+      await server.close();
       return 'code' in answer ? { kind: 'refused', why: answer.message } : { kind: 'listed', count: answer.length };
     },
   };
 }
 
-async function asking<T>(
+function accessTo(
   { profile, clock, authorities }: ServerQuestionsOptions,
-  { host, port, isTls }: Endpoint,
+  { host, port, isTls, isGrpc }: Endpoint,
   token: string | undefined,
-  ask: (server: GrpcConnection) => Promise<T>,
-): Promise<T> {
-  const server = new GrpcConnection({
-    ...{ profile, clock, connectLimitMs: CONNECT_LIMIT_MS, target: { host, port, isSecure: isTls } },
+): GrpcLineOptions {
+  return {
+    ...{ profile, clock, connectLimitMs: CONNECT_LIMIT_MS },
+    target: { transport: isGrpc ? 'grpc' : 'websocket', host, port, isSecure: isTls },
     ...(token === undefined ? {} : { token }),
     // Given at all, they replace the runtime's own.
     ...(authorities.length === 0 ? {} : { certificateAuthority: Buffer.from([...rootCertificates, ...authorities].join('\n')) }),
-  });
-  try {
-    return await ask(server);
-  } finally {
-    server.close();
-  }
+  };
 }

@@ -33,7 +33,7 @@ export interface InputConfig {
   readonly interDigitMs: number;
   readonly terminator: Key | undefined;
   readonly digits: number;
-  /** 0: silence is never reported (G-82). */
+  /** 0: silence is never reported (G-82). Where a server cannot say (W-14), the platform's own time. */
   readonly noInputMs: number;
 }
 

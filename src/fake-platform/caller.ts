@@ -11,10 +11,10 @@ import { addedWaitMs, checkConditions, underConditions, type LineConditions } fr
 import { unmetExpectations, type Unmet } from './expectation-check.ts';
 import type { Expectation } from './expectation.ts';
 import { Findings, type Finding } from './finding.ts';
-import { GrpcConnection } from './grpc-line.ts';
 import type { PlatformHabits } from './key-entry.ts';
 import type { CallOutcome, Ending } from './outcome.ts';
 import type { Line } from './line.ts';
+import { openConnection } from './open-connection.ts';
 import { Person } from './person.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
@@ -76,7 +76,7 @@ export interface HeldCallOptions {
 
 /** One call to be placed. */
 export interface CallOptions extends HeldCallOptions {
-  /** `host:port` (TLS), `grpcs://host:port` or `grpc://host:port` (plaintext). */
+  /** gRPC: `host:port` (TLS), `grpcs://host:port` or `grpc://host:port` (plaintext); WebSocket: `wss://host:port` or `ws://host:port`. */
   readonly target: string;
   readonly profile: PlatformProfile;
   readonly organizationId: string;
@@ -87,12 +87,14 @@ export interface CallOptions extends HeldCallOptions {
   /** Opaque text of the administrator's agent configuration; default none. */
   readonly vendorConfig?: string;
   readonly token?: string;
-  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. */
+  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. On a WebSocket it is always so (W-05). */
   readonly bearer?: boolean;
   /** PEM of the only authorities trusted; default those of Node. */
   readonly certificateAuthority?: Uint8Array;
   /** Name the certificate must carry; default the target's host. */
   readonly serverName?: string;
+  /** Silence after which the platform reports it where the server cannot say when (W-14), ms; 0 never. Default 5000. */
+  readonly noInputMs?: number;
   /** Listens in on the line, or changes what goes over it; default nothing. */
   readonly overLine?: (line: Line) => Line;
 }
@@ -130,7 +132,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
   const target = parseTarget(options.target);
   const conversationId = options.conversationId ?? randomUUID();
   const time = timeOf(options);
-  const connection = new GrpcConnection({
+  const connection = openConnection({
     ...options,
     target,
     clock: time.clock,
@@ -148,7 +150,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
     await connection.connect(options.signal);
     return { ...(await holdInTime(options.overLine?.(line) ?? line, targetText(target), options, time)), conversationId };
   } finally {
-    connection.close();
+    await connection.close();
   }
 }
 
@@ -212,6 +214,9 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
       onOver: (outcome) => {
         over(outcome);
       },
+    });
+    line.watch?.(({ code, rule, message }) => {
+      grammar.book.find(code, message, undefined, rule);
     });
     const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs });
     const leave = (outcome: CallOutcome): void => {

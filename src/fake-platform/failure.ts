@@ -72,9 +72,15 @@ export function failureOf({ code, details = '' }: GrpcStatus): Failure {
   const known = BY_STATUS.get(code);
   if (known !== undefined) return { code: known[0], message: sentence(known[1], code, details) };
   // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are read further.
-  const match = LIBRARY_STATUSES.has(code) ? BY_WORDS.find(([words]) => words.test(details)) : undefined;
-  if (match !== undefined) return { code: match[1], message: sentence(match[2], code, details) };
+  const match = LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined;
+  if (match !== undefined) return { code: match[0], message: sentence(match[1], code, details) };
   return { code: 'rpc_failed', message: sentence('the server ended the turn with an error', code, details) };
+}
+
+/** What the words of the runtime about a connection mean, as a code and a sentence; undefined for words that are not known. */
+export function failureOfWords(words: string): readonly [FindingCode, string] | undefined {
+  const match = BY_WORDS.find(([pattern]) => pattern.test(words));
+  return match === undefined ? undefined : [match[1], match[2]];
 }
 
 /** Names the failure of an RPC that is answered with an HTTP status other than 200: by something before the server, or no gRPC server. */

@@ -34,6 +34,7 @@ export const FINDING_CODES = [
   'wav_header_in_chunk',
   'chunk_size',
   'final_audio_in_chunk_mode',
+  'final_without_prompt',
   'partial_not_allowed',
   'text_beside_chunk',
   'barge_in_on_terminal',
@@ -45,6 +46,13 @@ export const FINDING_CODES = [
   'input_settings_missing',
   'routing_hint_invalid',
   'prompt_unplayable',
+  // The same, of a WebSocket alone.
+  'envelope_wrong',
+  'sequence_broken',
+  'answer_unasked',
+  'old_reply_goes_on',
+  'pong_missing',
+  'close_code_wrong',
 ] as const;
 
 /** The name of a finding. */

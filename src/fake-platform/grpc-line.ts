@@ -15,7 +15,7 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import { failureOf, type Failure } from './failure.ts';
 import { answerFromWire } from './from-wire.ts';
 import { openWatchedClient, type ChannelOptions } from './grpc-client.ts';
-import type { Line, LineEnd, LineTurn, TurnListener } from './line.ts';
+import type { Line, LineEnd, LineTurn, ListedAgent, TurnListener } from './line.ts';
 import { PROMPT_TEXT_KEY, readPromptTexts } from './prompt-texts.ts';
 import { ReadingGate } from './reading-gate.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
@@ -34,13 +34,6 @@ export interface GrpcLineOptions extends ChannelOptions {
   readonly connectLimitMs: number;
   /** Turns can stop reading ({@link LineTurn.pauseReading}), and the server feels it soon. Default false: it costs time. */
   readonly readsSlowly?: boolean;
-}
-
-/** One agent a server offers. */
-export interface ListedAgent {
-  readonly id: string;
-  readonly name: string;
-  readonly isDefault: boolean;
 }
 
 /** What a server says of its health. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { Answer } from './answer.ts';
 import type { Failure } from './failure.ts';
 import type { Key } from './key.ts';
+import type { Breach, WireRules } from './wire-rules.ts';
 
 /** One thing the platform sends on a turn. */
 export type PlatformInput =
@@ -44,12 +45,24 @@ export interface LineTurn {
   resumeReading?(): void;
 }
 
+/** One agent a server offers. */
+export interface ListedAgent {
+  readonly id: string;
+  readonly name: string;
+  /** False for all where the wire does not say (W-52). */
+  readonly isDefault: boolean;
+}
+
 /** A way to one server. */
 export interface Line {
+  /** What holds for answers on this wire; absent: what holds on gRPC. */
+  readonly rules?: WireRules;
   /** Opens a turn. A refused or failed connection is reported as the turn's end, never thrown. */
   open(listener: TurnListener): LineTurn;
   /** Closes the connection. Open turns must be cancelled before. */
   close(): void;
   /** Breaks the connection as if the wire were cut: the server is told nothing. Absent where others share the connection. */
   break?(): void;
+  /** Tells of breaches that stand in no answer of a turn, from now on and of those before; absent where the wire has none. */
+  watch?(found: (breach: Breach) => void): void;
 }

@@ -81,9 +81,10 @@ export class TurnBook {
   open(kind: TurnKind, phase: TurnPhase): Turn {
     const { clock, line } = this.#options;
     const id = this.nextId;
-    const check = new TurnCheck(this.#memory, (code, rule, message) => {
+    const report = (code: FindingCode, rule: string, message: string): void => {
       this.find(code, message, id, rule);
-    });
+    };
+    const check = new TurnCheck(this.#memory, report, line.rules);
     const turn = new Turn(clock, id, kind, phase, check, this.#options.onReply);
     this.#turns.push(turn);
     turn.attach(

@@ -1,9 +1,10 @@
 // Looks at every answer for breaches of the contract, by rule. Only looks: the call goes on as the platform would take
-// it. Knows no time, no wire and no playback.
-import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES, ROUTING_HINT } from '../contract/limits.ts';
+// it. Knows no time and no playback, and of the wire only which rules hold on it.
+import { ROUTING_HINT } from '../contract/limits.ts';
 import { startsAsWav } from '../speech/wav.ts';
 import { isClosing, isTerminalEvent, type Answer, type AnswerPrompt } from './answer.ts';
 import type { FindingCode } from './finding.ts';
+import { GRPC_RULES, type WireRules } from './wire-rules.ts';
 
 /** What an RPC is for. `speech` carries caller audio; it changes to `dtmf_start` when a key is pressed on it (G-54). */
 export type TurnKind = 'session_start' | 'speech' | 'dtmf_start' | 'dtmf' | 'no_input' | 'custom_event' | 'session_end';
@@ -27,14 +28,17 @@ export type Report = (code: FindingCode, rule: string, message: string) => void;
 export class TurnCheck {
   readonly #call: CallMemory;
   readonly #report: Report;
+  readonly #wire: WireRules;
   #finals = 0;
   #starts = 0;
   #answers = 0;
   #chunks = 0;
 
-  constructor(call: CallMemory, report: Report) {
+  /** @param wire - the rules that hold on the wire of the call; those of gRPC unless others are given. */
+  constructor(call: CallMemory, report: Report, wire = GRPC_RULES) {
     this.#call = call;
     this.#report = report;
+    this.#wire = wire;
   }
 
   /** Whether the FINAL that closes the RPC has come. */
@@ -55,7 +59,7 @@ export class TurnCheck {
     this.#lookAtEvents(answer);
     this.#lookAtPlace(kind, answer);
     if (answer.type === 'partial' && !this.#call.allowPartial) {
-      this.#report('partial_not_allowed', 'G-45', 'a PARTIAL came although the request did not allow partial responses');
+      this.#report('partial_not_allowed', this.#wire.rules.partial, 'a PARTIAL came although the request did not allow partial responses');
     }
     if (isClosing(answer)) this.#lookAtFinal(kind, answer);
     if (isTerminalEvent(answer.event)) this.#call.hasEnded = true;
@@ -64,25 +68,21 @@ export class TurnCheck {
   /** Looks at an RPC that the server completed. `expectsReply`: the caller's input was complete and needs a reply. */
   lookAtEnd(kind: TurnKind, expectsReply: boolean): void {
     if (!expectsReply || this.hasFinal || MAY_BE_SILENT.has(kind)) return;
-    this.#report('final_missing', kind === 'session_start' ? 'G-21' : 'G-43', `the RPC of ${kind} was completed without a closing FINAL`);
+    const { welcomeFinal, replyFinal } = this.#wire.rules;
+    const rule = kind === 'session_start' ? welcomeFinal : replyFinal;
+    this.#report('final_missing', rule, `the turn of ${kind} was completed without a closing FINAL`);
   }
 
   #lookAtPrompt({ type, event }: Answer, { audio, text, bargeIn }: AnswerPrompt): void {
+    const { hasWavMode, rules } = this.#wire;
     const isWav = startsAsWav(audio);
-    if (type === 'chunk' && audio.length > 0) {
-      if (isWav) this.#report('wav_header_in_chunk', 'G-42', 'a CHUNK starts with a WAV header; its audio must be headerless');
-      if (audio.length < MIN_CHUNK_BYTES || audio.length > MAX_CHUNK_BYTES) {
-        this.#report(
-          'chunk_size',
-          'G-42',
-          `a CHUNK holds ${String(audio.length)} bytes; ${String(MIN_CHUNK_BYTES)} to ${String(MAX_CHUNK_BYTES)} are allowed`,
-        );
-      }
-      if (text !== '') this.#report('text_beside_chunk', 'G-46', 'a CHUNK carries text beside its audio; the platform may speak it too');
+    if (audio.length > 0 && (type === 'chunk' || !hasWavMode)) this.#lookAtPiece(audio, isWav);
+    if (type === 'chunk' && audio.length > 0 && text !== '') {
+      this.#report('text_beside_chunk', 'G-46', 'a CHUNK carries text beside its audio; the platform may speak it too');
     }
     if (type === 'final' && audio.length > 0) {
-      if (this.#chunks > 0) this.#report('final_audio_in_chunk_mode', 'G-43', 'the FINAL after a stream of chunks carries audio');
-      else if (!isWav) this.#report('wav_header_missing', 'G-41', 'the audio of a FINAL has no WAV header');
+      if (this.#chunks > 0) this.#report('final_audio_in_chunk_mode', rules.finalAudio, 'the FINAL after a stream of chunks carries audio');
+      else if (hasWavMode && !isWav) this.#report('wav_header_missing', 'G-41', 'the audio of a FINAL has no WAV header');
     }
     if (bargeIn && isTerminalEvent(event)) {
       this.#report('barge_in_on_terminal', 'G-55', 'a prompt beside a terminal event may not be interrupted');
@@ -90,11 +90,22 @@ export class TurnCheck {
     if (this.#call.hasEnded) this.#report('prompt_after_terminal', 'G-7C', 'a prompt came after the terminal event');
   }
 
+  #lookAtPiece({ length }: Uint8Array, isWav: boolean): void {
+    const { minChunkBytes, maxChunkBytes, rules } = this.#wire;
+    if (isWav) this.#report('wav_header_in_chunk', rules.header, 'a piece of audio starts with a WAV header; it must be headerless');
+    if (length >= minChunkBytes && length <= maxChunkBytes) return;
+    this.#report(
+      'chunk_size',
+      rules.chunkSize,
+      `a piece of audio holds ${String(length)} bytes; ${String(minChunkBytes)} to ${String(maxChunkBytes)} are allowed`,
+    );
+  }
+
   #lookAtMode(answer: Answer): void {
     if (!answer.prompts.some((prompt) => prompt.audio.length > 0)) return;
     if (answer.type === 'chunk') this.#chunks += 1;
     const mode = answer.type === 'chunk' ? 'chunk' : answer.type === 'final' && this.#chunks === 0 ? 'wav' : undefined;
-    if (mode === undefined) return;
+    if (mode === undefined || !this.#wire.hasWavMode) return;
     if (this.#call.mode !== undefined && this.#call.mode !== mode) {
       this.#report(
         'mode_switched',
@@ -124,15 +135,20 @@ export class TurnCheck {
     // An event about speech may have crossed the key on its way.
     const mayCross = answer.event?.kind === 'start_of_input' || answer.event?.kind === 'end_of_input';
     if (kind === 'dtmf_start' && !mayCross)
-      this.#report('answer_to_key_press', 'G-61', 'START_OF_DTMF must be completed without any response');
+      this.#report('answer_to_key_press', this.#wire.rules.keyPress, 'START_OF_DTMF must be completed without any response');
     if (kind === 'session_end' && answer.prompts.length > 0) {
-      this.#report('answer_after_hang_up', 'G-75', 'SESSION_END from the caller was answered with a prompt that nobody hears');
+      const rule = this.#wire.rules.hangUp;
+      this.#report('answer_after_hang_up', rule, 'SESSION_END from the caller was answered with a prompt that nobody hears');
     }
   }
 
   #lookAtFinal(kind: TurnKind, answer: Answer): void {
     this.#finals += 1;
-    if (this.#finals > 1) this.#report('second_final', 'G-14', 'more than one closing FINAL came on one RPC');
+    const { finalNeedsPrompt, rules } = this.#wire;
+    if (this.#finals > 1) this.#report('second_final', rules.secondFinal, 'more than one closing FINAL came for one reply');
+    if (finalNeedsPrompt && this.#chunks > 0 && answer.prompts.length === 0) {
+      this.#report('final_without_prompt', 'W-25', 'the FINAL of a streamed reply carries no prompt: one with empty audio belongs in it');
+    }
     const hasSettings = answer.mode !== undefined || answer.config !== undefined;
     if (isTerminalEvent(answer.event)) {
       if (hasSettings)

@@ -16,6 +16,7 @@ import { TurnBook, type DueReply } from './turn-book.ts';
 import { MAY_BE_SILENT } from './turn-check.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
+import { GRPC_RULES } from './wire-rules.ts';
 
 /** Listening RPCs in a row that the server ends without a word before the call is given up. */
 const MAX_EMPTY_EARS = 3;
@@ -258,7 +259,8 @@ export class TurnGrammar {
       this.fail('no_answer', `no answer to ${turn.kind} within ${String(this.#options.answerLimitMs)} ms`, true, turn.id);
       return;
     }
-    this.book.find('not_completed', `the RPC of ${turn.kind} was not completed`, turn.id, turn.kind === 'dtmf_start' ? 'G-61' : 'G-13');
+    const rule = (this.#options.line.rules ?? GRPC_RULES).incomplete(turn.kind);
+    if (rule !== undefined) this.book.find('not_completed', `the turn of ${turn.kind} was not completed`, turn.id, rule);
     const { phase } = turn;
     this.book.giveUp(turn);
     this.#ended(turn, phase, { kind: 'completed', promptTexts: [] });

@@ -3,6 +3,7 @@
 import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from '../call-clock.ts';
 import type { Line, LineTurn, TurnListener } from '../line.ts';
+import type { WireRules } from '../wire-rules.ts';
 
 /** One thing on its way. */
 interface Underway {
@@ -12,6 +13,7 @@ interface Underway {
 
 /** A delayed line. Its timer ends when all turns were given up or nothing is under way any more. */
 export class DelayedLine implements Line {
+  readonly rules?: WireRules;
   readonly #line: Line;
   readonly #clock: CallClock;
   readonly #dueMs: (nowMs: number) => number;
@@ -23,6 +25,7 @@ export class DelayedLine implements Line {
   /** @param dueMs - when something sent now arrives; an answer before that to something sent earlier is corrected to it. */
   constructor(line: Line, clock: CallClock, dueMs: (nowMs: number) => number) {
     this.#line = line;
+    if (line.rules !== undefined) this.rules = line.rules;
     this.#clock = clock;
     this.#dueMs = dueMs;
   }

@@ -16,6 +16,7 @@ export interface SlowReader {
 /** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read as ever. */
 export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPerSecond = Infinity }: SlowReader): Line {
   return {
+    ...(line.rules === undefined ? {} : { rules: line.rules }),
     open: (listener) => {
       // Filled once the line under it has opened the turn; it may answer before.
       const read: { turn?: LineTurn } = {};

@@ -107,10 +107,12 @@ export class PromptWatch {
   constructor(line: Line, known: KnownSounds) {
     this.#known = known;
     this.line = {
+      ...(line.rules === undefined ? {} : { rules: line.rules }),
       open: (listener) => this.#open(line, listener),
       close: () => {
         line.close();
       },
+      watch: (found) => line.watch?.(found),
     };
   }
 

@@ -11,10 +11,25 @@ describe('a target', () => {
     ['GRPC://localhost:1', false, 'grpc://localhost:1'],
     ['localhost:50051', true, 'grpc://localhost:50051'],
     ['grpc://localhost:50051', true, 'grpc://localhost:50051'],
+    ['wss://bots.example.org', false, 'wss://bots.example.org:443'],
+    ['ws://127.0.0.1:8088/', false, 'ws://127.0.0.1:8088'],
+    ['ws://127.0.0.1:8088', true, 'ws://127.0.0.1:8088'],
+    ['WSS://bots.example.org:8443/voice/bots/', false, 'wss://bots.example.org:8443/voice/bots'],
     ['[::1]:50051', false, 'grpcs://[::1]:50051'],
     ['grpc://[2001:db8::1]:65535', false, 'grpc://[2001:db8::1]:65535'],
   ])('%s (plaintext: %s) is %s', (text, plaintext, expected) => {
     expect(targetText(parseTarget(text, plaintext))).toBe(expected);
+  });
+
+  it('W-02 of a WebSocket server may have a path before those of the contract', () => {
+    expect(parseTarget('wss://bots.example.org/voice')).toEqual({
+      transport: 'websocket',
+      host: 'bots.example.org',
+      port: 443,
+      isSecure: true,
+      pathPrefix: '/voice',
+    });
+    expect(parseTarget('wss://bots.example.org/')).not.toHaveProperty('pathPrefix');
   });
 
   it.each([
@@ -27,6 +42,10 @@ describe('a target', () => {
     ['grpc://localhost', false],
     ['localhost', true],
     ['grpcs://localhost:1', true],
+    ['ws://localhost', false],
+    ['wss://localhost:1', true],
+    ['ws://localhost:1?token=x', false],
+    ['grpc://localhost:1/path', false],
     ['::1', false],
     ['[localhost]:1', false],
     ['localhost:1/path', false],

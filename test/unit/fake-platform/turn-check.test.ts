@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/fake-platform/answer.ts';
 import { FINDING_CODES } from '../../../src/fake-platform/finding.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from '../../../src/fake-platform/turn-check.ts';
+import { GRPC_RULES, SOCKET_RULES } from '../../../src/fake-platform/wire-rules.ts';
 import { tone } from '../../support/call-lab.ts';
 import { answerOf, event, piece, prompt } from '../../support/fake-line.ts';
 
@@ -20,13 +21,17 @@ const transfer = (metadata: Readonly<Record<string, string>> = {}): Partial<Answ
 });
 
 /** What is found in a call of these RPCs. */
-function found(exchanges: readonly Exchange[], allowPartial = false): readonly string[] {
+function found(exchanges: readonly Exchange[], allowPartial = false, rules = GRPC_RULES): readonly string[] {
   const memory: CallMemory = { mode: undefined, hasEnded: false, allowPartial };
   const names: string[] = [];
   for (const { kind, answers, isComplete = false } of exchanges) {
-    const check = new TurnCheck(memory, (code, rule) => {
-      names.push(`${rule} ${code}`);
-    });
+    const check = new TurnCheck(
+      memory,
+      (code, rule) => {
+        names.push(`${rule} ${code}`);
+      },
+      rules,
+    );
     for (const answer of answers) check.look(kind, answerOf(answer));
     if (isComplete) check.lookAtEnd(kind, true);
   }
@@ -111,6 +116,33 @@ describe('the contract check', () => {
     expect(found(exchanges)).toEqual([name]);
   });
 
+  const streamed = { type: 'chunk', prompts: [piece(40)] } as const;
+  const onSocket: readonly (readonly [string, readonly Exchange[]])[] = [
+    ['W-24 partial_not_allowed', [reply({ type: 'partial', prompts: [piece(100)] })]],
+    ['W-24 final_missing', [{ kind: 'session_start', answers: [streamed], isComplete: true }]],
+    ['W-24 second_final', [reply(streamed, { prompts: [piece(0)] }, { prompts: [piece(0)] })]],
+    ['W-25 final_without_prompt', [reply(streamed, {})]],
+    ['W-25 final_audio_in_chunk_mode', [reply(streamed, { prompts: [piece(40)] })]],
+    ['W-26 answer_to_key_press', [{ kind: 'dtmf_start', answers: [{}] }]],
+    ['W-28 answer_after_hang_up', [{ kind: 'session_end', answers: [{ prompts: [piece(40)] }] }]],
+    ['W-30 wav_header_in_chunk', [reply({ prompts: [prompt(100)] })]],
+    ['W-31 chunk_size', [reply({ type: 'chunk', prompts: [piece(39)] })]],
+    ['W-31 chunk_size', [reply({ type: 'chunk', prompts: [piece(4097)] })]],
+  ];
+
+  it.each(onSocket)('finds %s and nothing else on a WebSocket', (name, exchanges) => {
+    expect(found(exchanges, false, SOCKET_RULES)).toEqual([name]);
+  });
+
+  it('W-25, W-30, W-31 finds nothing in streams and whole prompts without headers on a WebSocket', () => {
+    const exchanges = [
+      reply(streamed, { prompts: [piece(0)] }),
+      reply({ prompts: [piece(4096)] }),
+      reply(streamed, { prompts: [piece(0)] }),
+    ];
+    expect(found(exchanges, false, SOCKET_RULES)).toEqual([]);
+  });
+
   it('G-45 accepts PARTIAL where the request allows it', () => {
     expect(found([reply({ type: 'partial', prompts: [prompt(100)] }, {})], true)).toEqual([]);
   });
@@ -124,9 +156,11 @@ describe('the contract check', () => {
   });
 
   it('has a test for every breach it can name', () => {
-    const tested = new Set(breaches.map(([name]) => name.split(' ')[1]));
+    const tested = new Set([...breaches, ...onSocket].map(([name]) => name.split(' ')[1]));
     // Named by the grammar, not by this check; their tests stand beside the grammar's.
     const elsewhere = ['not_completed', 'unasked_completion', 'input_start_misplaced', 'input_start_not_allowed', 'prompt_unplayable'];
+    // Named by the socket, with tests beside it.
+    elsewhere.push('envelope_wrong', 'sequence_broken', 'answer_unasked', 'old_reply_goes_on', 'pong_missing', 'close_code_wrong');
     const breachCodes = FINDING_CODES.slice(FINDING_CODES.indexOf('second_final'));
     expect(breachCodes.filter((code) => !tested.has(code) && !elsewhere.includes(code))).toEqual([]);
   });

@@ -1,0 +1,144 @@
+// Envelopes of a server as answers in our own words. Takes more than the contract allows, so that a call can go on after a
+// field was left out, and names what was wrong.
+import { AppError } from '../../base/errors.ts';
+import { parseJson, type JsonObject } from '../../base/json.ts';
+import { bytesOfBase64 } from '../../contract/base64.ts';
+import {
+  readServerEnvelope,
+  type ServerEnvelope,
+  type SocketInputHandling,
+  type SocketPrompt,
+  type SocketResponse,
+} from '../../contract/envelope.ts';
+import { dtmfCharacterOfName } from '../../contract/numbers.ts';
+import type { Answer, AnswerPrompt, AnswerType, InputConfig, InputMode, ServerEventKind } from '../answer.ts';
+import { KEYS } from '../key.ts';
+import type { Breach } from '../wire-rules.ts';
+
+/** Member of an envelope's metadata in which our own server names the texts of a reply, when a test setting allows. */
+export const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
+/** Most audio of one prompt, bytes: what the largest message can hold. */
+const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
+
+const TYPES: ReadonlyMap<string, AnswerType> = new Map([
+  ['FINAL', 'final'],
+  ['PARTIAL', 'partial'],
+  ['CHUNK', 'chunk'],
+]);
+
+const EVENTS: ReadonlyMap<string, ServerEventKind> = new Map([
+  ['SESSION_END', 'session_end'],
+  ['TRANSFER_TO_AGENT', 'transfer'],
+  ['CUSTOM_EVENT', 'custom_event'],
+  ['START_OF_INPUT', 'start_of_input'],
+  ['END_OF_INPUT', 'end_of_input'],
+  ['NO_MATCH', 'no_match'],
+  ['NO_INPUT', 'no_input'],
+]);
+
+const MODES: ReadonlyMap<string, InputMode> = new Map([
+  ['INPUT_VOICE', 'voice'],
+  ['INPUT_EVENT_DTMF', 'dtmf'],
+  ['INPUT_VOICE_DTMF', 'voice_dtmf'],
+]);
+
+const NO_AUDIO = new Uint8Array(0);
+
+/** Of a field that is missing, where it is more than part of the shape. */
+const RULE_OF: ReadonlyMap<string, string> = new Map([
+  ['seq', 'W-10'],
+  ['conversation_id', 'W-13'],
+]);
+
+/** What is put where a server has left a field out. */
+const FILLING = { seq: 1, ts: '-', conversation_id: '' };
+
+/**
+ * Reads one message of a server.
+ *
+ * @param found - told of what is missing in it (W-10, W-12, W-13).
+ * @throws AppError `bad_message` for what is no envelope at all.
+ */
+export function readAnswerEnvelope(text: string, found: (breach: Breach) => void): ServerEnvelope & { readonly hasSeq: boolean } {
+  try {
+    return { ...readServerEnvelope(text), hasSeq: true };
+  } catch (error) {
+    const json = parseJson(text);
+    if (!(error instanceof AppError) || !isObject(json)) throw error;
+    const payload = isObject(json['payload']) ? json['payload'] : undefined;
+    const envelope = readServerEnvelope(
+      JSON.stringify({ ...FILLING, ...json, ...(payload === undefined ? {} : { payload: { response_type: 'FINAL', ...payload } }) }),
+    );
+    const missing = Object.keys(FILLING).filter((name) => !(name in json));
+    if (payload !== undefined && !('response_type' in payload)) missing.push('response_type');
+    for (const name of missing)
+      found({ code: 'envelope_wrong', rule: RULE_OF.get(name) ?? 'W-12', message: `an envelope carries no ${name}` });
+    return { ...envelope, hasSeq: 'seq' in json };
+  }
+}
+
+/** RFC 3339: date, time, and how far it is from UTC. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
+
+/** What is wrong in the head of an envelope that could be read, beside its number. */
+export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conversationId: string): Breach | undefined {
+  // What was filled in has been told already.
+  if (given !== '' && given !== conversationId) {
+    return { code: 'envelope_wrong', rule: 'W-13', message: 'an envelope carries the conversation_id of another call' };
+  }
+  if (ts !== FILLING.ts && !MOMENT.test(ts))
+    return { code: 'envelope_wrong', rule: 'W-12', message: 'the ts of an envelope is no date-time' };
+  return undefined;
+}
+
+/**
+ * Reads one response.
+ *
+ * @param ownNoInputMs - the platform's own time until silence is reported; it holds where the server names none (W-14).
+ * @throws AppError `bad_message` when its audio is no Base64.
+ */
+export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: number): Answer {
+  // Only the first event counts (one is supported; of several the first is taken).
+  const event = response.output_events?.[0];
+  const config = response.input_handling_config ?? undefined;
+  return {
+    type: TYPES.get(response.response_type) ?? 'unknown',
+    prompts: (response.prompts ?? []).map(promptFrom),
+    event:
+      event === undefined
+        ? undefined
+        : { kind: EVENTS.get(event.event_type) ?? 'other', name: event.name ?? '', metadata: event.metadata ?? {} },
+    mode: MODES.get(response.input_mode ?? ''),
+    config: config === undefined ? undefined : configFrom(config, ownNoInputMs),
+    sensitive: response.input_sensitive ?? false,
+  };
+}
+
+/** The texts of a reply in the metadata of its FINAL; none when it is something else: a foreign server may use the name as it likes. */
+export function promptTextsOf(metadata: JsonObject | undefined): readonly string[] {
+  const texts = metadata?.[PROMPT_TEXTS_KEY];
+  return Array.isArray(texts) ? texts.filter((text): text is string => typeof text === 'string') : [];
+}
+
+function promptFrom({ text, audio_uri: uri, audio_content_b64: audio, is_barge_in_enabled: bargeIn }: SocketPrompt): AnswerPrompt {
+  return {
+    text: text ?? '',
+    uri: uri ?? '',
+    audio: audio === undefined || audio === null || audio === '' ? NO_AUDIO : bytesOfBase64(audio, MAX_AUDIO_BYTES),
+    bargeIn: bargeIn ?? false,
+  };
+}
+
+function configFrom({ dtmf_config: keys, speech_timers: timers }: SocketInputHandling, ownNoInputMs: number): InputConfig {
+  const terminator = dtmfCharacterOfName(keys?.termchar ?? '');
+  return {
+    interDigitMs: keys?.inter_digit_timeout_msec ?? 0,
+    terminator: KEYS.find((key) => key === terminator),
+    digits: keys?.dtmf_input_length ?? 0,
+    noInputMs: timers?.no_input_timeout_msec ?? ownNoInputMs,
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

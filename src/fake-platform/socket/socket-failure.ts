@@ -1,0 +1,80 @@
+// Why a WebSocket broke, as a named finding: its handshake, its close codes, and the errors that a server names before it
+// closes (W-43, W-44). Knows nothing of calls.
+import { oneLine } from '../../base/one-line.ts';
+import { CLOSE_CODE, type SocketErrorCode } from '../../contract/envelope.ts';
+import { failureOfWords, type Failure } from '../failure.ts';
+import type { FindingCode } from '../finding.ts';
+
+/** Longest words of a server that are quoted, characters. */
+const MAX_WORDS = 300;
+
+const BY_UPGRADE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
+  [401, ['unauthenticated', 'the server refused the token']],
+  [403, ['forbidden', 'the server does not let this token speak for this organization']],
+  [404, ['not_served', 'the server does not serve this path']],
+  [429, ['overloaded', 'the server has no room for this call']],
+  [503, ['overloaded', 'the server has no room for this call']],
+]);
+
+const BY_ERROR: Readonly<Partial<Record<SocketErrorCode, readonly [FindingCode, string]>>> = {
+  unauthorized: ['unauthenticated', 'the server refused the token'],
+  rate_limit: ['overloaded', 'the server has no room for this call'],
+};
+
+const BY_CLOSE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
+  [CLOSE_CODE.normal, ['closed_early', 'the server closed the socket in the middle of the call']],
+  [CLOSE_CODE.goingAway, ['closed_early', 'the server went away']],
+  [CLOSE_CODE.overloaded, ['overloaded', 'the server has no room for this call']],
+  // Nothing was said, or nothing came at all: the library's own numbers for it.
+  [1005, ['closed_early', 'the server closed the socket without a code']],
+  [1006, ['closed_early', 'the connection was closed without a word']],
+]);
+
+/** What an ERROR envelope says. */
+export interface ErrorWords {
+  readonly code: string;
+  readonly status: number;
+  readonly detail?: string | null | undefined;
+}
+
+/** Names the failure behind a handshake that is answered with another HTTP status than 101 (W-06, W-07). */
+export function failureOfUpgrade(status: number): Failure {
+  const [code, text] = BY_UPGRADE.get(status) ?? ['garbage', 'the server does not speak WebSocket here'];
+  return { code, message: `${text} (HTTP status ${String(status)})` };
+}
+
+/** Names the failure behind what the library reports of a connection, in the words of Node. */
+export function failureOfConnection(words: string): Failure {
+  const known = failureOfWords(words);
+  const [code, text] = known ?? ['garbage', 'what the server sends cannot be read'];
+  return { code, message: sentence(code === 'garbage' ? 'what the server sends is no WebSocket' : text, words) };
+}
+
+/** Names the failure behind an ERROR envelope (W-43). */
+export function failureOfError({ code, status, detail }: ErrorWords): Failure {
+  const said = sentenceOf(code, status, detail ?? '');
+  if (code === 'unauthorized' && status === 403) {
+    return { code: 'forbidden', message: `the server does not let this token speak for this organization ${said}` };
+  }
+  if (code === 'bad_request' && status === 404) return { code: 'agent_unknown', message: `the server does not know the agent ${said}` };
+  const [finding, text] = (isErrorCode(code) ? BY_ERROR[code] : undefined) ?? ['rpc_failed', 'the server ended the call with an error'];
+  return { code: finding, message: `${text} ${said}` };
+}
+
+/** Names the failure behind a close in the middle of a call (W-44). */
+export function failureOfClose(closeCode: number, reason: string): Failure {
+  const [code, text] = BY_CLOSE.get(closeCode) ?? ['rpc_failed', 'the server closed the socket with an error'];
+  return { code, message: sentence(text, `close code ${String(closeCode)}${reason === '' ? '' : `: ${reason}`}`) };
+}
+
+function isErrorCode(code: string): code is keyof typeof BY_ERROR {
+  return Object.hasOwn(BY_ERROR, code);
+}
+
+function sentenceOf(code: string, status: number, detail: string): string {
+  return `(${oneLine(`ERROR ${code} ${String(status)}${detail === '' ? '' : `: ${detail}`}`, MAX_WORDS)})`;
+}
+
+function sentence(text: string, words: string): string {
+  return `${text} (${oneLine(words, MAX_WORDS)})`;
+}
