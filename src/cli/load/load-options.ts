@@ -91,7 +91,12 @@ export function withLoadOptions(command: Command): Command {
     )
     .option('--mix <scenarios>', 'what callers do, with weights', DEFAULT_MIX)
     .option('--workers <n>', 'processes that hold the calls', wholeNumber(1, MAX_WORKERS), 1)
-    .option('--calls-per-connection <n>', 'calls that share a connection', wholeNumber(1, 10_000), 100)
+    .option(
+      '--calls-per-connection <n>',
+      'calls that share a connection of gRPC; on WebSocket each has its own',
+      wholeNumber(1, 10_000),
+      100,
+    )
     .option('--seed <n>', 'the same seed lets the same calls arrive at the same times', wholeNumber(0, 2 ** 31), 1)
     .option('--metrics <url>', 'metrics page of the server, for its CPU and memory')
     .option('--expect <conditions>', 'fail unless they hold, such as "first-audio p99 < 300ms, failed < 0.1%"')

@@ -12,6 +12,7 @@ import { Generator } from './generator.ts';
 import { LateClock } from './late-clock.ts';
 import { holdLoadCall } from './load-call.ts';
 import { KnownSounds } from './prompt-watch.ts';
+import { SocketPool } from './socket-pool.ts';
 import { orderSchema, type WorkerOrder } from './worker-messages.ts';
 import { fail, tell } from './worker-tell.ts';
 
@@ -79,8 +80,9 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
   };
 }
 
-async function run(order: RunOrder, given: Prepared): Promise<void> {
-  const { token, serverName, certificateAuthority, limits, callsPerConnection, organizationId, agentId } = given;
+/** The connections that the calls of a run take, opened ahead where calls share them. */
+function poolOf(given: Prepared, expectedCalls: number): ConnectionPool | SocketPool {
+  const { token, serverName, certificateAuthority, limits, callsPerConnection } = given;
   const access = {
     target: parseTarget(given.target),
     profile: loadProfile(given.profile),
@@ -91,8 +93,15 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
     ...(serverName === undefined ? {} : { serverName }),
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
   };
+  if (access.target.transport === 'websocket') return new SocketPool(access);
   const pool = new ConnectionPool(access, callsPerConnection);
-  pool.prepare(order.expectedCalls);
+  pool.prepare(expectedCalls);
+  return pool;
+}
+
+async function run(order: RunOrder, given: Prepared): Promise<void> {
+  const { limits, organizationId, agentId } = given;
+  const pool = poolOf(given, order.expectedCalls);
   const hangUp = new AbortController();
   // Every call hears it: more than the ten that Node takes for a leak.
   setMaxListeners(0, hangUp.signal);

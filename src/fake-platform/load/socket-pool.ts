@@ -1,0 +1,42 @@
+// The sockets of a load: one for each call, as the platform has it (W-08). Knows no call.
+import type { Line } from '../line.ts';
+import { SocketLine, type SocketLineOptions } from '../socket/socket-line.ts';
+import type { CallIdentity } from '../to-wire.ts';
+
+/** Sockets to one server. `close` must be called. */
+export class SocketPool {
+  readonly #options: SocketLineOptions;
+  readonly #lines = new Set<SocketLine>();
+
+  constructor(options: SocketLineOptions) {
+    this.#options = options;
+  }
+
+  /** Sockets that are open, or on their way. */
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  /** The line of a new call, which dials at once; whoever takes it closes it after the call. */
+  line(identity: CallIdentity): Line {
+    const line = new SocketLine(this.#options, identity);
+    this.#lines.add(line);
+    void line.dial();
+    return {
+      rules: line.rules,
+      open: (listener) => line.open(listener),
+      close: () => {
+        void line.closed().then(() => this.#lines.delete(line));
+      },
+      watch: (found) => {
+        line.watch(found);
+      },
+    };
+  }
+
+  /** Drops whatever is open. */
+  close(): void {
+    for (const line of this.#lines) line.drop();
+    this.#lines.clear();
+  }
+}
