@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { ADMISSION_REFUSALS, refusedCall } from '../../../src/session/admission.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
-import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
 
 const ended: string[] = [];
@@ -23,6 +23,14 @@ describe('sessions', () => {
     const { sessions } = await testEngine([plain('b'), plain('a')]);
     expect((await new MemoryCall(sessions).start()).texts).toEqual(['Welcome to a.']);
     expect((await new MemoryCall(sessions, { conversationId: '2', agentId: 'b' }).start()).texts).toEqual(['Welcome to b.']);
+  });
+
+  it('lets prompts travel as a wire must have them, and else as the operator wants them', async () => {
+    const { sessions } = await testEngine([plain('a')], { settings: { mode: 'wav' } });
+    expect((await new MemoryCall(sessions).start()).kinds).toEqual(['final']);
+    expect((await new MemoryCall(sessions, { conversationId: '2', mode: 'chunk' }).start()).kinds).toEqual(['prompt', 'final']);
+    const mute = await testEngine([plain('a')], { voice: new FakeVoice(false) });
+    expect((await new MemoryCall(mute.sessions, { mode: 'chunk' }).start()).outputs).toMatchObject([{ kind: 'final', mode: 'wav' }]);
   });
 
   it('refuses an agent that nobody has', async () => {
