@@ -61,9 +61,10 @@ export class TurnCutter {
 
   #turnFor({ kind }: Input): Turn | undefined {
     const ear = this.#listening();
-    const isCallerAtIt = ear?.state === 'hearing' || ear?.state === 'keys';
-    // Complete at once, it would take the place of what the caller is saying or typing.
-    return isCallerAtIt && (kind === 'custom_event' || kind === 'no_input') ? this.#begun() : ear;
+    // Complete at once, it would take the place of what the caller is saying or typing. Whoever was reported as silent after
+    // a first key will type no more, and is listened to again.
+    const wouldCut = (ear?.state === 'hearing' && kind === 'no_input') || (isBusy(ear) && kind === 'custom_event');
+    return wouldCut ? this.#begun() : ear;
   }
 
   /** The turn that listens; a new one when the input of the last is complete. */
@@ -75,9 +76,11 @@ export class TurnCutter {
 
   /** The next turn; undefined when the session has as many as it may. */
   #begun(): Turn | undefined {
+    const mouth = this.#nextMouth();
     try {
-      return this.#session.beginTurn(this.#nextMouth());
+      return this.#session.beginTurn(mouth);
     } catch (thrown) {
+      mouth.complete();
       if (thrown instanceof AppError && thrown.code === 'overloaded') return undefined;
       throw thrown;
     }
@@ -93,6 +96,11 @@ export class TurnCutter {
 /** Whether a turn takes input. */
 function isOpen({ state }: Turn): boolean {
   return state !== 'answering' && state !== 'done';
+}
+
+/** Whether the caller is in the middle of an input. */
+function isBusy(turn: Turn | undefined): boolean {
+  return turn?.state === 'hearing' || turn?.state === 'keys';
 }
 
 /** Before the welcome nobody can be interrupted: only the format of the frame counts (G-32). */

@@ -282,7 +282,7 @@ describe('a conversation on one socket', () => {
   });
 
   it('inputs that find no turn are dropped and named once, and the call goes on', async () => {
-    const { platform, log, refused } = await begun({ settings: { turnDeadlineMs: 100_000 } });
+    const { platform, clock, log, refused } = await begun({ settings: { turnDeadlineMs: 100_000 } });
     platform.press('DTMF_DIGIT_FOUR');
     await flushMicrotasks();
     for (let count = 0; count < 30; count += 1) platform.press('DTMF_DIGIT_FIVE');
@@ -295,9 +295,25 @@ describe('a conversation on one socket', () => {
     expect(texts(platform).at(-1)).toEqual(['Keys 6.']);
     expect(log.lines.filter(({ level }) => level === 'warn')).toMatchObject([{ message: expect.stringContaining('dropped') as string }]);
     expect(refused).toEqual([]);
-    platform.event('SESSION_END');
+    // Nothing of those that found no turn stands in the way of what is said next.
+    platform.socket.sent.length = 0;
+    await clock.advanceAsync(2000);
+    await speak(platform);
+    expect(platform.socket.said).toEqual(['START']);
+  });
+
+  it('listens again to a caller who was reported as silent after a first key, and answers the report while one speaks', async () => {
+    const { platform, clock } = await begun();
+    platform.event('START_OF_DTMF');
+    platform.event('NO_INPUT');
     await flushMicrotasks();
-    expect(platform.socket.closedWith).toBeUndefined();
+    expect(texts(platform)).toEqual([['Nothing.']]);
+    await clock.advanceAsync(2000);
+    await speak(platform);
+    platform.event('NO_INPUT');
+    await flushMicrotasks();
+    await pause(platform);
+    expect(texts(platform)).toEqual([['Nothing.'], ['Nothing.'], ['Speech.']]);
   });
 });
 
