@@ -70,7 +70,7 @@ export async function openExamination(parts: ExaminationParts): Promise<Examinat
     const { verifier, keys } = tokenCheck;
     const context = {
       ...{ profile, ...managed, wanted, verifier, keys, nonces: trust.nonces, times: dataSourceTimes(settings.admin) },
-      ...{ authorities, ...server, agents: agentsOf(parts) },
+      ...{ authorities, ...server, socketPath: socketPathOf(parts), agents: agentsOf(parts) },
     };
     return { context, close };
   } catch (thrown) {
@@ -164,6 +164,11 @@ function nothingToExamine({ organization, profile }: ExaminationParts): AppError
       ? 'auth.data_sources is empty'
       : `auth.data_sources has none of organization ${organizationIdOf(organization, profile)}`;
   return new AppError('config_invalid', `there is nothing to examine: admin.enabled is false, and ${what}`);
+}
+
+/** Where the platform dials for a call over WebSocket, behind the registered address (W-01, W-02). */
+function socketPathOf({ settings: { websocket }, profile }: ExaminationParts): string | undefined {
+  return profile.websocket && `${websocket.pathPrefix ?? ''}${profile.websocket.voicePath}`;
 }
 
 /** Loads the bots when they are first asked for: most often the server is, and has them. */

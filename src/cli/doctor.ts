@@ -63,10 +63,8 @@ async function examine(given: AdminWork, { org, only }: Flags, authorities: read
   // The findings say what the log would warn of.
   const isAskedFor = settings.log.level === 'debug' || settings.log.level === 'trace';
   const log = isAskedFor ? given.log : createLogger({ level: 'error', destination: { write: output.note } });
-  const examination = await openExamination({
-    ...given,
-    ...{ log, organization: org, authorities, server: serverQuestions({ profile, clock, authorities }) },
-  });
+  const server = serverQuestions({ profile, clock, authorities, socketPathPrefix: settings.websocket.pathPrefix });
+  const examination = await openExamination({ ...given, ...{ log, organization: org, authorities, server } });
   const progress = isWatched && !output.isJson ? progressOn(output.note) : undefined;
   let checks: readonly CheckResult[];
   try {

@@ -11,7 +11,7 @@ const PAGE = readFileSync(path.join(ROOT, 'docs/doctor.md'), 'utf8');
 /** The rows of the one table under a heading: the name in its first cell, and the other cells. */
 function tableUnder(heading: string): readonly (readonly [name: string, ...cells: string[]])[] {
   const section = PAGE.split(/^## /mu).find((text) => text.startsWith(`${heading}\n`)) ?? '';
-  return [...section.matchAll(/^\| `(?<name>[a-z_]+)` +\|(?<rest>.*)\|$/gmu)].map(({ groups }) => {
+  return [...section.matchAll(/^\| `(?<name>[a-z\d_]+)` +\|(?<rest>.*)\|$/gmu)].map(({ groups }) => {
     return [groups?.['name'] ?? '', ...(groups?.['rest'] ?? '').split('|').map((cell) => cell.trim())];
   });
 }

@@ -1,10 +1,12 @@
 // A certificate authority that lives as long as a test, and servers with certificates of it, right and wrong ones.
 import { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 import 'reflect-metadata';
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 import { onTestFinished } from 'vitest';
@@ -69,12 +71,25 @@ async function pemOf(key: webcrypto.CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${(text.match(/.{1,64}/gu) ?? []).join('\n')}\n-----END PRIVATE KEY-----\n`;
 }
 
-/** How a server speaks: HTTP/2, HTTP/1.1 only, something that is no TLS, or nothing at all. */
-export type Speaking = 'h2' | 'http/1.1' | 'plain' | 'silent';
+/** How a server speaks: both HTTP/2 and HTTP/1.1 or one of them, over TLS; HTTP/1.1 without TLS; or nothing at all. */
+export type Speaking = 'both' | 'h2' | 'http/1.1' | 'plain' | 'silent';
 
-/** Starts a server on a free port of loopback that is gone when the test ends. @returns its port. */
-export async function listening(speaking: Speaking, certificate?: ServerCertificate): Promise<number> {
+/**
+ * Starts a server on a free port of loopback that is gone when the test ends.
+ *
+ * @param answer - to who asks for a WebSocket: a status, or null for a connection that is closed; default 401.
+ * @returns its port.
+ */
+export async function listening(speaking: Speaking, certificate?: ServerCertificate, answer: number | null = 401): Promise<number> {
   const server = serverOf(speaking, certificate);
+  server.on('upgrade', (_request: unknown, socket: Duplex) => {
+    socket.on('error', () => undefined);
+    socket.end(
+      answer === null
+        ? ''
+        : `HTTP/1.1 ${String(answer)} Answer\r\nconnection: ${answer === 101 ? 'Upgrade\r\nupgrade: websocket' : 'close'}\r\n\r\n`,
+    );
+  });
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -93,14 +108,14 @@ export async function listening(speaking: Speaking, certificate?: ServerCertific
 
 function serverOf(speaking: Speaking, certificate: ServerCertificate | undefined): Server {
   switch (speaking) {
+    case 'both':
+      return createSecureServer({ ...certificate, allowHTTP1: true });
     case 'h2':
       return createSecureServer({ ...certificate });
     case 'http/1.1':
       return createHttpsServer({ ...certificate });
     case 'plain':
-      return createServer((socket) => {
-        socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n');
-      });
+      return createHttpServer();
     case 'silent':
       return createServer((socket) => {
         socket.on('error', () => undefined);

@@ -1,5 +1,5 @@
-// A healthy whole for `parley doctor`: the fake platform, a server with TLS that is registered at its real port, and a way to
-// break one thing of it. Each test admits an organization of its own, so that what it breaks harms no other.
+// A healthy whole for `parley doctor`: the fake platform, a server with TLS that is registered for both transports at its real
+// ports, and a way to break one thing of it. Each test admits an organization of its own, so that what it breaks harms no other.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,12 @@ import type { DataSourceUpdate } from '../../src/admin/records.ts';
 import { openAdminAccess, type AdminAccess } from '../../src/app/admin-access.ts';
 import { loadSettings } from '../../src/app/config/load-settings.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import type { TokenTransport } from '../../src/auth/principal.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { DoctorReport } from '../../src/cli/doctor-text.ts';
+import type { DataSourceRecord } from '../../src/fake-platform/admin-api/data-source-book.ts';
 import { runCommand, type AdminEnd } from './admin-command.ts';
 import { certificateAuthority, type Authority } from './certificate-authority.ts';
 import { freePort } from './free-port.ts';
@@ -26,7 +28,7 @@ import { until } from './until.ts';
 export interface Diagnosis {
   readonly end: AdminEnd;
   readonly report: DoctorReport;
-  /** As `check/code`. */
+  /** As `check/code`, each once: some things are wrong with the data sources of both transports. */
   readonly found: readonly string[];
   /** Ids, each once. */
   readonly skipped: readonly string[];
@@ -63,14 +65,21 @@ export class ExaminedServer {
 
   /** @param flags - of the server; the doctor has the same. */
   static async open(flags: readonly string[]): Promise<ExaminedServer> {
-    const port = await freePort();
+    const [port, socketPort] = [await freePort(), await freePort()];
     const surroundings = await openSurroundings({ url: `https://localhost:${String(port)}` });
     surroundings.api.switches.requestsPerMinute = 0;
     const folder = mkdtempSync(path.join(tmpdir(), 'parley-examined-'));
     const authority = await certificateAuthority(systemClock.nowMs());
     writeFileSync(path.join(folder, AUTHORITY_FILE), authority.pem);
     const tls = await tlsFlags(authority, folder);
-    const own = [...WITH_TEST_BOTS, ...surroundings.flags, ...tls, `--grpc.port=${String(port)}`, ...flags];
+    const sockets = [
+      ...['--websocket.enabled=true', '--websocket.host=127.0.0.1', `--websocket.port=${String(socketPort)}`],
+      ...[
+        `--admin.data_sources.websocket_url=wss://localhost:${String(socketPort)}`,
+        '--admin.data_sources.transports=["grpc","websocket"]',
+      ],
+    ];
+    const own = [...WITH_TEST_BOTS, ...surroundings.flags, ...tls, `--grpc.port=${String(port)}`, ...sockets, ...flags];
     const server = await RunningServer.start({ flags: own, dataSources: () => [] });
     const all = [...serverFlags(server.issuer, server.certificate, []), ...own, '--log.level=warn'];
     const { admin } = loadSettings({ argv: all, env: {} }).settings;
@@ -84,38 +93,45 @@ export class ExaminedServer {
     return tlsFlags(this.authority, mkdtempSync(path.join(this.#folder, 'server-')));
   }
 
-  /** The address that is registered unless a test registers another. */
+  /** The address that is registered for gRPC unless a test registers another. */
   get url(): string {
     return `https://${this.server.target}`;
   }
 
-  /** An organization that authorizes the app. Resolves when the server has registered its data source. */
+  /** An organization that authorizes the app. Resolves when the server has registered its data sources. */
   async admit(organization: string = randomUUID()): Promise<string> {
     this.surroundings.api.authorize(organization);
     this.#organizations.push(organization);
     await until(
-      () => `the data source of ${organization} is registered`,
-      () => this.server.logged({ event: 'data_source', transition: 'created', organizationId: organization }).length === 1,
+      () => `the data sources of ${organization} are registered`,
+      () => this.server.logged({ event: 'data_source', transition: 'created', organizationId: organization }).length === 2,
     );
     await this.#noteSecrets();
     return organization;
   }
 
-  /** Changes the record of an organization behind the server's back. */
-  async change(organization: string, changes: DataSourceUpdate): Promise<void> {
+  /** The record of a data source of an organization. */
+  record(organization: string, transport: TokenTransport = 'grpc'): DataSourceRecord {
+    const schemaId = loadProfile('fake').schemas[transport];
+    const found = this.surroundings.api.dataSources(organization).find((each) => each.schemaId === schemaId);
+    if (found === undefined) throw new Error('there is no such data source');
+    return found;
+  }
+
+  /** Changes a record of an organization behind the server's back. */
+  async change(organization: string, changes: DataSourceUpdate, transport?: TokenTransport): Promise<void> {
     const api = this.access.dataSourcesOf(organization);
-    const [before] = this.surroundings.api.dataSources(organization);
-    if (before === undefined) throw new Error('there is no data source to change');
+    const before = this.record(organization, transport);
     const { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes } = before;
     await api.update(before.id, { audience, subject, nonce, schemaId, url, tokenLifetimeMinutes, ...changes }, NEVER);
     await this.#noteSecrets();
   }
 
   /** As {@link change}, with another token whose nonce is the old one. */
-  async sign(organization: string, changes: DataSourceUpdate): Promise<void> {
-    const nonce = this.surroundings.api.dataSources(organization)[0]?.nonce ?? '';
-    await this.change(organization, { nonce: randomUUID() });
-    await this.change(organization, { ...changes, nonce });
+  async sign(organization: string, changes: DataSourceUpdate, transport?: TokenTransport): Promise<void> {
+    const { nonce } = this.record(organization, transport);
+    await this.change(organization, { nonce: randomUUID() }, transport);
+    await this.change(organization, { ...changes, nonce }, transport);
   }
 
   /** What follows `parley doctor` for the configuration of the server. */
@@ -147,7 +163,7 @@ export class ExaminedServer {
     const report = JSON.parse(end.out) as DoctorReport;
     return {
       ...{ end, report },
-      found: report.checks.flatMap(({ id, findings }) => findings.map(({ code }) => `${id}/${code}`)),
+      found: [...new Set(report.checks.flatMap(({ id, findings }) => findings.map(({ code }) => `${id}/${code}`)))],
       skipped: [...new Set(report.checks.flatMap(({ id, state }) => (state === 'skipped' ? [id] : [])))],
     };
   }

@@ -1,46 +1,42 @@
-// Is there an agent for the administrator of each organization to choose (G-05)? Asked as the platform asks, with the token
-// of the data source at the registered address; where that cannot be, the configuration is looked at.
+// Is there an agent for the administrator of each organization to choose (G-05, W-50)? Asked as the platform asks, with the
+// token of each data source at its registered address; where that cannot be, the configuration is looked at.
+import { shownText } from '../shown-text.ts';
 import type { Check, CheckTools, Finding } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
-import { shownText } from '../shown-text.ts';
-import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, organizationSubject, type Subject } from './subject.ts';
+import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, type Subject } from './subject.ts';
 
-/** Each organization has an agent. */
+/** Each data source offers an agent. */
 export const agentsCheck: Check = {
   id: 'agents',
   title: 'it has agents to choose from',
   // What these find would be found here again, in other words.
-  needs: ['test_token', 'certificate', 'alpn'],
+  needs: ['test_token', 'certificate', 'alpn', 'upgrade'],
   tasks: (context) =>
-    [...new Set(context.wanted.map(({ organizationId }) => organizationId))].map((id) => {
-      const own = context.wanted.filter(({ organizationId }) => organizationId === id);
-      return { subject: subjectOf(id, own), run: (tools) => agentsFindings(id, own, context, tools) };
-    }),
+    context.wanted.map((wanted) => ({ subject: subjectOf(wanted), run: (tools) => agentsFindings(wanted, context, tools) })),
 };
 
-/** An organization with its data sources and their addresses: whatever is wrong with these comes first. */
-function subjectOf(organizationId: string, own: readonly ExaminedDataSource[]): Subject {
-  const { text, path } = organizationSubject(organizationId);
-  const grounds = [...own.map(dataSourceSubject), ...endpointsOf(own).map(endpointSubject)].flatMap((ground) => ground.path.slice(-1));
-  return { text, path: [...path, ...grounds, `agents of ${organizationId}`] };
+/** A data source with its address: whatever is wrong with that comes first. */
+function subjectOf(wanted: ExaminedDataSource): Subject {
+  const { text, path } = dataSourceSubject(wanted);
+  const grounds = endpointsOf([wanted]).flatMap((endpoint) => endpointSubject(endpoint).path.slice(-1));
+  return { text, path: [...path, ...grounds, `agents of ${wanted.organizationId} ${wanted.transport}`] };
 }
 
 async function agentsFindings(
-  organizationId: string,
-  own: readonly ExaminedDataSource[],
+  wanted: ExaminedDataSource,
   context: DoctorContext,
   { notes, signal }: CheckTools,
 ): Promise<readonly Finding[]> {
-  const source = own.find(({ transport }) => transport === 'grpc');
-  const record = source === undefined ? undefined : notes.records.get(source);
-  const [endpoint] = source === undefined ? [] : endpointsOf([source]);
+  const { organizationId, transport } = wanted;
   const { listAgents } = context;
+  const { text } = dataSourceSubject(wanted);
+  const record = notes.records.get(wanted);
+  const [endpoint] = endpointsOf([wanted]);
   if (listAgents === undefined || endpoint === undefined || record?.jwsToken === undefined) {
-    const where = `${organizationSubject(organizationId).text}, bots of the configuration`;
-    return (await context.agents(organizationId)) > 0 ? [] : [noAgents(where)];
+    return (await context.agents(organizationId)) > 0 ? [] : [noAgents(`${text}, bots of the configuration`)];
   }
-  const where = `${organizationSubject(organizationId).text}, list of agents at ${hostAndPort(endpoint)}`;
-  const answer = await listAgents({ endpoint, organizationId, token: record.jwsToken }, signal);
+  const where = `${text}, list of agents at ${hostAndPort(endpoint)}`;
+  const answer = await listAgents({ endpoint, transport, organizationId, token: record.jwsToken }, signal);
   if (answer.kind === 'listed') return answer.count > 0 ? [] : [noAgents(where)];
   const what = `the server there does not tell its agents (${shownText(answer.why, [record.nonce, record.jwsToken])})`;
   const mend = 'look at its log, and whether it is this server with this configuration that answers there';

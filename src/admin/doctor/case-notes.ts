@@ -2,7 +2,7 @@
 // the run, and is never shown.
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSource, DataSourceItem } from '../records.ts';
-import type { Handshake } from './tls-probe.ts';
+import type { Handshake } from './probes.ts';
 
 /** The notes of one run. */
 export class CaseNotes {

@@ -23,6 +23,7 @@ export const CHECK_IDS = [
   'certificate',
   'alpn',
   'health',
+  'upgrade',
   'webhooks',
   'agents',
 ] as const;
@@ -47,6 +48,7 @@ export const FINDING_CODES = [
   'schema_of_other_transport',
   'url_wrong',
   'url_spelling',
+  'url_form',
   'not_active',
   'token_over',
   'token_near_end',
@@ -65,7 +67,9 @@ export const FINDING_CODES = [
   'certificate_over',
   'certificate_near_end',
   'alpn_missing',
+  'http1_missing',
   'health_bad',
+  'upgrade_failed',
   'webhook_missing',
   'webhook_inactive',
   'webhook_target',
@@ -86,13 +90,6 @@ export interface Finding {
   readonly where: string;
   /** How to mend it. */
   readonly mend: string;
-}
-
-/** A finding as one sentence: what is wrong, where it was seen, how to mend it. */
-export function sentenceOf({ what, where, mend }: Finding): string {
-  // Hints that are sentences of their own elsewhere become part of this one.
-  const mending = mend.charAt(0).toLowerCase() + mend.slice(1).replace(/\.$/u, '');
-  return `${where}: ${what}; ${mending}.`;
 }
 
 /** A check that could not be made, or had nothing to look at. */

@@ -2,7 +2,7 @@
 import { clockCheck, organizationTokenCheck, platformAccessCheck } from './access-checks.ts';
 import { agentsCheck } from './agents-check.ts';
 import type { Check } from './check.ts';
-import { alpnCheck, certificateCheck, healthCheck, listensCheck, tlsHandshakeCheck } from './endpoint-checks.ts';
+import { alpnCheck, certificateCheck, healthCheck, listensCheck, tlsHandshakeCheck, upgradeCheck } from './endpoint-checks.ts';
 import { dataSourceCheck, schemaCheck, statusCheck, urlCheck } from './registration-checks.ts';
 import { issuerCheck, keySetCheck, nonceCheck, testTokenCheck, tokenExpiryCheck } from './token-checks.ts';
 import { webhooksCheck } from './webhook-check.ts';
@@ -13,6 +13,6 @@ export const DOCTOR_CHECKS: readonly Check[] = [
   ...[dataSourceCheck, schemaCheck, urlCheck, statusCheck],
   ...[tokenExpiryCheck, nonceCheck, issuerCheck, keySetCheck, testTokenCheck],
   clockCheck,
-  ...[listensCheck, tlsHandshakeCheck, certificateCheck, alpnCheck, healthCheck],
+  ...[listensCheck, tlsHandshakeCheck, certificateCheck, alpnCheck, healthCheck, upgradeCheck],
   ...[webhooksCheck, agentsCheck],
 ];

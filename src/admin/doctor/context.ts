@@ -3,6 +3,7 @@
 import type { KeySource } from '../../auth/key-source.ts';
 import type { NonceBook } from '../../auth/nonces.ts';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
+import type { TokenTransport } from '../../auth/principal.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import type { DataSourcesApi, WantedDataSource } from '../lifecycle/ports.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
@@ -38,9 +39,11 @@ export interface ExaminedWebhooks {
 /** What a server says that is asked for its agents. */
 export type AgentsAnswer = { readonly kind: 'listed'; readonly count: number } | { readonly kind: 'refused'; readonly why: string };
 
-/** What the platform asks when an administrator chooses an agent (G-05). */
+/** What the platform asks when an administrator chooses an agent (G-05, W-50). */
 export interface AgentsQuestion {
   readonly endpoint: Endpoint;
+  /** Of the data source: an address may take calls over both. */
+  readonly transport: TokenTransport;
   readonly organizationId: string;
   /** Of the data source, as the platform presents it. */
   readonly token: string;
@@ -66,6 +69,8 @@ export interface DoctorContext {
   readonly platformDate?: ((signal: AbortSignal) => Promise<string | null>) | undefined;
   /** Undefined: no webhooks are wanted. */
   readonly webhooks?: ExaminedWebhooks | undefined;
+  /** Path at which calls come in over WebSocket, the prefix included (W-01, W-02). Undefined: not looked at. */
+  readonly socketPath?: string | undefined;
   /** Asks the health service at an address. Undefined: not looked at. */
   readonly health?: ((endpoint: Endpoint, signal: AbortSignal) => Promise<HealthAnswer>) | undefined;
   /** Asks the server at an address for its agents. Undefined, or no token to ask with: the configuration is looked at. */

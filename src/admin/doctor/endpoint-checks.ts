@@ -3,14 +3,14 @@
 import type { Check, CheckId, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
-import { probeTcp, probeTls, type Handshake, type ProbeTarget } from './tls-probe.ts';
+import { probeTcp, probeTls, probeUpgrade, type Handshake, type ProbeTarget } from './probes.ts';
 
 /** How long before its end a certificate is warned of, ms. */
 const NEAR_END_MS = 14 * 86_400_000;
 /** Part of a check's time that a connection may take, so that the check itself says what was slow. */
 const PROBE_PART = 0.8;
 
-const NOT_TLS = { skipped: 'the registered address is plain http' };
+const NOT_TLS = { skipped: 'the registered address is one without TLS' };
 const NO_HANDSHAKE = { skipped: 'there was no handshake' };
 /** Words of the library for a date that is not in the certificate's time; the dates of all of the chain. */
 const OVER = 'CERT_HAS_EXPIRED';
@@ -19,14 +19,20 @@ const INCOMPLETE = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_IS
 
 type Examine = (endpoint: Endpoint, tools: CheckTools, context: DoctorContext) => Promise<Verdict> | Verdict;
 
-function endpointCheck(id: CheckId, title: string, needs: readonly CheckId[], examine: Examine): Check {
+/** @param isMeant - for which addresses it is made; default all. */
+function endpointCheck(
+  id: CheckId,
+  title: string,
+  needs: readonly CheckId[],
+  examine: Examine,
+  isMeant: (endpoint: Endpoint) => boolean = () => true,
+): Check {
   return {
     ...{ id, title, needs },
     tasks: (context) =>
-      endpointsOf([...context.wanted, ...(context.addresses ?? [])]).map((endpoint) => ({
-        subject: endpointSubject(endpoint),
-        run: (tools) => examine(endpoint, tools, context),
-      })),
+      endpointsOf([...context.wanted, ...(context.addresses ?? [])])
+        .filter(isMeant)
+        .map((endpoint) => ({ subject: endpointSubject(endpoint), run: (tools) => examine(endpoint, tools, context) })),
   };
 }
 
@@ -55,7 +61,7 @@ export const tlsHandshakeCheck = endpointCheck('tls_handshake', 'it speaks TLS',
   if (!endpoint.isTls) return NOT_TLS;
   const probed = await probeTls(targetOf(endpoint, tools), context.authorities ?? []);
   if (probed.kind === 'failed') {
-    const mend = 'set tls.certificate_file and tls.key_file of the server, or end TLS before it; the registered address is https';
+    const mend = 'set tls.certificate_file and tls.key_file of the server, or end TLS before it; the registered address asks for it';
     return [found(endpoint, 'tls_failed', `the TLS handshake fails (${probed.code})`, mend)];
   }
   tools.notes.handshakes.set(hostAndPort(endpoint), probed.value);
@@ -100,16 +106,33 @@ function timeFindings(endpoint: Endpoint, handshake: Handshake, nowMs: number): 
   return [found(endpoint, 'certificate_near_end', `its certificate ends at ${end}, in ${days} days`, mend, 'warning')];
 }
 
-/** It speaks HTTP/2, without which there is no gRPC (1.9). */
-export const alpnCheck = endpointCheck('alpn', 'it offers HTTP/2', ['tls_handshake'], (endpoint, { notes }) => {
-  if (!endpoint.isGrpc) return { skipped: 'no data source of gRPC is registered there' };
-  const handshake = notes.handshakes.get(hostAndPort(endpoint));
-  if (handshake === undefined) return NO_HANDSHAKE;
+/** It speaks HTTP/2, without which there is no gRPC (1.9), and HTTP/1.1, without which there is no WebSocket. */
+export const alpnCheck = endpointCheck(
+  'alpn',
+  'it offers the HTTP that its calls need',
+  ['tls_handshake'],
+  async (endpoint, tools, { authorities = [] }) => {
+    const handshake = tools.notes.handshakes.get(hostAndPort(endpoint));
+    if (handshake === undefined) return NO_HANDSHAKE;
+    const http2 = endpoint.isGrpc ? http2Findings(endpoint, handshake) : [];
+    return endpoint.isWebSocket ? [...http2, ...(await http1Findings(endpoint, tools, authorities))] : http2;
+  },
+);
+
+function http2Findings(endpoint: Endpoint, handshake: Handshake): readonly Finding[] {
   if (handshake.protocol === 'h2') return [];
   const spoken = handshake.protocol === undefined ? 'agrees to no protocol' : `speaks ${handshake.protocol}`;
   const mend = 'switch HTTP/2 on where TLS ends, which is the load balancer if there is one';
   return [found(endpoint, 'alpn_missing', `it ${spoken} and not HTTP/2 (ALPN h2), without which there is no gRPC`, mend)];
-});
+}
+
+/** A server that agrees to no protocol speaks what it always spoke: HTTP/1.1. */
+async function http1Findings(endpoint: Endpoint, tools: CheckTools, authorities: readonly string[]): Promise<readonly Finding[]> {
+  const probed = await probeTls(targetOf(endpoint, tools), authorities, ['http/1.1']);
+  if (probed.kind === 'connected') return [];
+  const what = `it takes no HTTP/1.1 (ALPN http/1.1), without which there is no WebSocket (${probed.code})`;
+  return [found(endpoint, 'http1_missing', what, 'let what ends TLS offer HTTP/1.1 there, beside HTTP/2 if both are needed')];
+}
 
 /** The health service, where it is asked, says that calls are taken (1.8). */
 export const healthCheck = endpointCheck(
@@ -119,7 +142,6 @@ export const healthCheck = endpointCheck(
   ['certificate', 'alpn'],
   async (endpoint, tools, { health }) => {
     if (health === undefined) return { skipped: 'nobody asks the health service' };
-    if (!endpoint.isGrpc) return { skipped: 'no data source of gRPC is registered there' };
     const answer = await health(endpoint, tools.signal);
     // It is optional: a server without it takes calls as well.
     if (answer === 'unknown') return { skipped: 'its health service says nothing' };
@@ -127,7 +149,37 @@ export const healthCheck = endpointCheck(
     const mend = 'look at the log of the server for what it is waiting for, or whether it is stopping';
     return [found(endpoint, 'health_bad', 'its health service says that it takes no calls', mend)];
   },
+  ({ isGrpc }) => isGrpc,
 );
+
+/** It opens a WebSocket for who brings a token, and refuses for the token alone who brings none (W-06). */
+export const upgradeCheck = endpointCheck(
+  'upgrade',
+  'it opens WebSockets for calls',
+  // Without these nobody can ask.
+  ['certificate', 'alpn'],
+  async (endpoint, tools, { socketPath: path, authorities = [] }) => {
+    if (path === undefined) return { skipped: 'the platform has no path for calls over WebSocket' };
+    const probed = await probeUpgrade({ ...targetOf(endpoint, tools), isTls: endpoint.isTls, path }, authorities);
+    const asked = `the request for a WebSocket at ${path}`;
+    if (probed.kind === 'failed') {
+      const mend = 'look whether the server behind this address serves WebSocket, and what stands before it lets it through';
+      return [found(endpoint, 'upgrade_failed', `${asked} is not answered (${probed.code})`, mend)];
+    }
+    const { value: status } = probed;
+    // W-06. One whose token check is off opens the socket.
+    if (status === 401 || status === 101) return [];
+    return [found(endpoint, 'upgrade_failed', `${asked} is answered with status ${String(status)}`, mendOfUpgrade(status))];
+  },
+  ({ isWebSocket }) => isWebSocket,
+);
+
+function mendOfUpgrade(status: number): string {
+  if (status === 404) return 'let what stands before the server pass this path on, and look at websocket.enabled and websocket.path_prefix';
+  if (status === 503)
+    return 'look at the log of the server: it is stopping, or has as many sockets as it may, or nothing answers behind the proxy';
+  return 'let what stands before the server pass on the headers Connection and Upgrade, and nothing else answer at this path';
+}
 
 function targetOf({ host, port }: Endpoint, tools: CheckTools): ProbeTarget {
   return { host, port, limitMs: probeMs(tools), clock: tools.clock, signal: tools.signal };

@@ -1,5 +1,6 @@
 // Is each wanted data source registered, and as it is configured (L-02 to L-05, J-19, J-1A)? Compares records with the
 // configuration; changes nothing.
+import { isSocketOrigin } from '../../base/socket-origin.ts';
 import { isActive, type DataSource } from '../records.ts';
 import type { Check, CheckId, CheckTask, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
@@ -118,13 +119,19 @@ export const schemaCheck = recordCheck({ id: 'schema', title: 'its schema is the
 
 /** The registered address is the configured one, character for character (J-19). */
 export const urlCheck = recordCheck(
-  { id: 'url', title: 'its address is the configured one, character for character' },
+  // The addresses of the two transports have no form in common (W-03): with another schema the address is another one, too.
+  { id: 'url', title: 'its address is the configured one, character for character', needs: ['schema'] },
   ({ wanted, record }) => {
     if (record.url === undefined) return { skipped: 'the record tells no address' };
     const compared = compareUrls(record.url, wanted.url);
     if (compared.kind === 'same') return [];
     const secrets = [record.nonce, record.jwsToken];
     const pair = `registered ${shownText(record.url, secrets)}, configured ${shownText(wanted.url)}`;
+    if (compared.kind === 'other' && wanted.transport === 'websocket' && !isSocketOrigin(record.url)) {
+      // W-03: behind what is registered the platform puts a path of its own.
+      const what = `its address is none for WebSocket, which has neither path nor other scheme than wss (${pair})`;
+      return [{ code: 'url_form', what, mend: 'register scheme, host and port alone: wss://HOST or wss://HOST:PORT' }];
+    }
     if (compared.kind === 'other') {
       return [
         { code: 'url_wrong', what: `its address is another one (${pair})`, mend: 'make both the address that the platform can reach' },

@@ -13,10 +13,12 @@ export interface Subject {
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
-  /** False for a plain http address, which only the fake platform takes. */
+  /** False for a plain http or ws address, which only the fake platform takes. */
   readonly isTls: boolean;
   /** Whether a data source of gRPC is registered with it. */
   readonly isGrpc: boolean;
+  /** Whether a data source of WebSocket is registered with it. */
+  readonly isWebSocket: boolean;
 }
 
 /** What is about all of it. */
@@ -34,7 +36,7 @@ export function dataSourceSubject({ organizationId, transport }: WantedDataSourc
 }
 
 /** `host:port` of an address. */
-export function hostAndPort({ host, port }: Endpoint): string {
+export function hostAndPort({ host, port }: Pick<Endpoint, 'host' | 'port'>): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
@@ -54,9 +56,13 @@ export function endpointsOf(registered: readonly RegisteredAddress[]): readonly 
     const { hostname, port, protocol } = new URL(url);
     const isTls = protocol !== 'http:' && protocol !== 'ws:';
     const host = hostname.replace(/^\[(.*)\]$/u, '$1');
-    const endpoint = { host, port: port === '' ? (isTls ? 443 : 80) : Number(port), isTls, isGrpc: transport === 'grpc' };
-    const same = found.get(hostAndPort(endpoint));
-    found.set(hostAndPort(endpoint), same === undefined ? endpoint : { ...same, isGrpc: same.isGrpc || endpoint.isGrpc });
+    const where = { host, port: port === '' ? (isTls ? 443 : 80) : Number(port), isTls };
+    const same = found.get(hostAndPort(where));
+    found.set(hostAndPort(where), {
+      ...(same ?? where),
+      isGrpc: same?.isGrpc === true || transport === 'grpc',
+      isWebSocket: same?.isWebSocket === true || transport === 'websocket',
+    });
   }
   return [...found.values()];
 }

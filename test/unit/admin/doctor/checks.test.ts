@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { sentenceOf } from '../../../../src/admin/doctor/check.ts';
 import { DOCTOR_CHECKS } from '../../../../src/admin/doctor/checks.ts';
 import { CHECK_IDS } from '../../../../src/admin/doctor/check.ts';
 import type { CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
 import { OrgNotRegisteredError } from '../../../../src/admin/organizations.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { createSigningKey } from '../../../support/token-issuer.ts';
-import { foundIn, ORG, patients, PROFILE, refused, skippedIn, webhook, type Patient } from './patient.ts';
+import { foundIn, ORG, patients, PROFILE, refused, saidIn, skippedIn, webhook, type Patient } from './patient.ts';
 
 const { admit, issuer } = patients();
 const MINUTE_MS = 60_000;
@@ -24,13 +23,13 @@ const BREAKAGES: readonly Breakage[] = [
     'the token of the organization cannot be renewed (R-10)',
     (it) => (it.current = () => Promise.reject(new AppError('authorization_needed', 'the refresh token is dead'))),
     'organization_token/check_failed',
-    /refresh token is dead; log in again/u,
+    /refresh token is dead; Log in again/u,
   ],
   [
     'the organization has taken its authorization back (6.5)',
     (it) => (it.list = () => Promise.reject(new OrgNotRegisteredError(ORG, 'the platform refused it', { status: 403 }))),
     'platform_access/not_authorized',
-    /the platform refused it; the administrator of the organization authorizes the app/u,
+    /the platform refused it; The administrator of the organization authorizes the app/u,
   ],
   [
     'the app may not read data sources (5.4)',
@@ -42,7 +41,7 @@ const BREAKAGES: readonly Breakage[] = [
     'the platform fails',
     (it) => (it.list = () => Promise.reject(new AppError('platform_unavailable', 'status 503'))),
     'platform_access/check_failed',
-    /status 503; check outbound HTTPS/u,
+    /status 503; Check outbound HTTPS/u,
   ],
   [
     'the data source is of another app (L-11)',
@@ -118,6 +117,23 @@ const BREAKAGES: readonly Breakage[] = [
     /registered https:\/\/elsewhere\.example\.test/u,
   ],
   [
+    'a pinned data source of WebSocket is registered with a path (W-03)',
+    (it) => {
+      it.wanted = it.wanted.map((each, index) => (index === 1 ? { ...each, pinnedId: 'source-websocket' } : each));
+      Object.assign(it.records[1] ?? {}, { url: `${it.wanted[1]?.url ?? ''}/v1/va` });
+    },
+    'url/url_form',
+    /has neither path nor other scheme than wss \(registered wss:\/\/localhost:\d+\/v1\/va, configured wss:\/\/localhost:\d+\); register/u,
+  ],
+  [
+    'a data source of WebSocket is pinned that is registered for gRPC (J-2E)',
+    (it) => {
+      it.wanted = it.wanted.filter(({ transport }) => transport === 'websocket').map((each) => ({ ...each, pinnedId: 'source-grpc' }));
+    },
+    'schema/schema_of_other_transport',
+    /it has the schema of grpc, so that the platform calls by grpc/u,
+  ],
+  [
     'the data source is disabled (R-03)',
     (it) => {
       record(it, { status: 'DISABLED', errorMessage: 'down for\nmaintenance CANARY-nonce-grpc' });
@@ -179,7 +195,7 @@ const BREAKAGES: readonly Breakage[] = [
       record(it, { jwsToken: it.token('grpc', { aud: 'other' }) });
     },
     'test_token/token_refused',
-    /\(audience_mismatch\); the audience differs from the registered one; copy it from the data source\.$/u,
+    /\(audience_mismatch\); The audience differs from the registered one; copy it from the data source\.$/u,
   ],
   [
     'this machine is late',
@@ -220,15 +236,30 @@ const BREAKAGES: readonly Breakage[] = [
   ],
   [
     'the server offers no agents (G-05)',
-    (it) => (it.listed = { kind: 'listed', count: 0 }),
+    (it) => (it.listed.grpc = { kind: 'listed', count: 0 }),
     'agents/no_agents',
-    /list of agents at localhost:\d+: there is no agent to choose/u,
+    /^the grpc data source of .*list of agents at localhost:\d+: there is no agent to choose/u,
+  ],
+  [
+    'the server offers no agents over WebSocket, the only transport of the organization (W-50)',
+    (it) => {
+      it.wanted.shift();
+      it.listed.websocket = { kind: 'listed', count: 0 };
+    },
+    'agents/no_agents',
+    /^the websocket data source of .*list of agents at localhost:\d+: there is no agent to choose/u,
   ],
   [
     'the server refuses what the token check takes',
-    (it) => (it.listed = { kind: 'refused', why: 'it refused the token\nCANARY-nonce-grpc' }),
+    (it) => (it.listed.grpc = { kind: 'refused', why: 'it refused the token\nCANARY-nonce-grpc' }),
     'agents/agents_not_listed',
     /does not tell its agents \(it refused the token \[hidden\]\); look at its log/u,
+  ],
+  [
+    'the list channel refuses what the token check takes (W-53)',
+    (it) => (it.listed.websocket = { kind: 'refused', why: 'status 401' }),
+    'agents/agents_not_listed',
+    /^the websocket data source of .* does not tell its agents \(status 401\); look at its log/u,
   ],
   ['the health service says no (1.8)', (it) => (it.health = 'not_serving'), 'health/health_bad', /takes no calls/u],
 ];
@@ -247,7 +278,7 @@ describe('the checks of the doctor', () => {
     breakIt(patient);
     const results = await patient.examine();
     expect(foundIn(results)).toEqual([finding]);
-    expect(results.flatMap(({ findings }) => findings.map(sentenceOf))).toEqual([expect.stringMatching(said)]);
+    expect(saidIn(results)).toEqual([expect.stringMatching(said)]);
     expectSilent(results, patient);
   });
 
@@ -266,7 +297,8 @@ describe('the checks of the doctor', () => {
     patient.records.shift();
     const results = await patient.examine();
     const ofGrpc = results.filter(({ subject, state }) => subject.includes('the grpc data source') && state === 'skipped');
-    expect(ofGrpc.map(({ id }) => id)).toEqual(['schema', 'url', 'status', 'token_expiry', 'nonce', 'issuer', 'key_set', 'test_token']);
+    const needing = ['schema', 'url', 'status', 'token_expiry', 'nonce', 'issuer', 'key_set', 'test_token', 'agents'];
+    expect(ofGrpc.map(({ id }) => id)).toEqual(needing);
     expect(ofGrpc[0]?.reason).toBe('it needs "it is registered" (data_source), which is not so or not known');
     // The other data source is looked at all the same.
     expect(skippedIn(results.filter(({ subject }) => subject.includes('websocket')))).toEqual([]);
@@ -325,7 +357,7 @@ describe('the checks of the doctor', () => {
 
   it('look for agents in the configuration where there is no token to ask the server with (G-05)', async () => {
     const patient = await admit();
-    patient.listed = { kind: 'refused', why: 'nobody asked' };
+    patient.listed.grpc = { kind: 'refused', why: 'nobody asked' };
     Reflect.deleteProperty(patient.records[0] ?? {}, 'jwsToken');
     expect(foundIn(await patient.examine())).toEqual([]);
     patient.agents = 0;
@@ -352,7 +384,7 @@ describe('the checks of the doctor', () => {
   });
 });
 
-const OUTSIDE = new Set(['listens', 'tls_handshake', 'certificate', 'alpn', 'agents']);
+const OUTSIDE = new Set(['listens', 'tls_handshake', 'certificate', 'alpn', 'upgrade', 'agents']);
 const ORGANIZATION = new Set(['organization_token', 'platform_access']);
 
 /** No nonce, token or secret is in what is told (P-14, R-13). */

@@ -53,8 +53,8 @@ export interface Patient {
   webhookList: () => Promise<readonly WebhookRegistration[]>;
   date: string | null;
   health: HealthAnswer;
-  /** What its server says that is asked for agents. */
-  listed: AgentsAnswer;
+  /** What its server says that is asked for agents over each transport. */
+  readonly listed: Record<TokenTransport, AgentsAnswer>;
   /** How many agents its configuration has. */
   agents: number;
   readonly keys: KeySource;
@@ -72,7 +72,10 @@ export interface PatientOptions extends CertificateOptions {
   /** Instead of the port of its server. */
   readonly port?: number;
   readonly host?: string;
-  readonly scheme?: string;
+  /** What its server answers to who asks for a WebSocket, as {@link listening} takes it. */
+  readonly upgrade?: number | null;
+  /** Whether the registered addresses are those of a server with TLS; default true. */
+  readonly isTls?: boolean;
 }
 
 /** Makes patients for the tests of a file. */
@@ -87,20 +90,29 @@ export function patients(): {
   });
   return {
     issuer,
-    async admit({ speaking = 'h2', port: given, host = 'localhost', scheme = 'https', ...certificate } = {}) {
+    async admit({ speaking = 'both', port: given, host = 'localhost', upgrade, isTls = true, ...certificate } = {}) {
       if (authority === undefined) throw new Error('patients are admitted only within tests');
-      const port = given ?? (await listening(speaking, await authority.issue(certificate)));
-      return patientAt(`${scheme}://${host}:${String(port)}/line`, authority, issuer);
+      const port = given ?? (await listening(speaking, await authority.issue(certificate), upgrade));
+      const [http, ws] = isTls ? ['https', 'wss'] : ['http', 'ws'];
+      // W-03: the two forms of address.
+      const urls = { grpc: `${http}://${host}:${String(port)}/line`, websocket: `${ws}://${host}:${String(port)}` };
+      return patientAt(urls, authority, issuer);
     },
   };
 }
 
-function patientAt(url: string, authority: Authority, issuer: ReturnType<typeof sharedIssuer>): Patient {
+function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Authority, issuer: ReturnType<typeof sharedIssuer>): Patient {
   const clock = new FakeClock(systemClock.nowMs());
   const log = new CapturedLog();
   const transports = ['grpc', 'websocket'] as const;
   const wanted = transports.map((transport) => ({
-    ...{ organizationId: ORG, transport, url, schemaId: PROFILE.schemas[transport], tokenLifetimeMinutes: LIFETIME_MINUTES },
+    ...{
+      organizationId: ORG,
+      transport,
+      url: urls[transport],
+      schemaId: PROFILE.schemas[transport],
+      tokenLifetimeMinutes: LIFETIME_MINUTES,
+    },
     ...{ audience: 'TheAudience', subject: 'theSubject', applicationId: APP },
   }));
   const issuers = [issuer.server.issuer()];
@@ -115,13 +127,19 @@ function patientAt(url: string, authority: Authority, issuer: ReturnType<typeof 
     const own = {
       ...{ iss: issuer.server.issuer(), aud: 'TheAudience', sub: 'theSubject', jti: `CANARY-nonce-${transport}` },
       ...{ iat: nowSeconds, exp: nowSeconds + LIFETIME_MINUTES * 60 },
-      ...{ [claims.url]: url, [claims.schema]: PROFILE.schemas[transport], [claims.org]: ORG },
+      ...{ [claims.url]: urls[transport], [claims.schema]: PROFILE.schemas[transport], [claims.org]: ORG },
     };
     return signToken(issuer.key, { ...own, ...changes }, header);
   };
   const records = transports.map((transport) => {
     nonces.rotate(`source-${transport}`, `CANARY-nonce-${transport}`);
-    const own = { url, schemaId: PROFILE.schemas[transport], audience: 'TheAudience', subject: 'theSubject', applicationId: APP };
+    const own = {
+      url: urls[transport],
+      schemaId: PROFILE.schemas[transport],
+      audience: 'TheAudience',
+      subject: 'theSubject',
+      applicationId: APP,
+    };
     return { ...own, id: `source-${transport}`, nonce: `CANARY-nonce-${transport}`, status: 'active', jwsToken: token(transport) };
   });
   const read = (record: unknown): DataSource => readDataSource(record, claims);
@@ -135,7 +153,7 @@ function patientAt(url: string, authority: Authority, issuer: ReturnType<typeof 
     webhookList: () => Promise.resolve(patient.webhooks),
     date: new Date(clock.nowMs()).toUTCString(),
     health: 'serving',
-    listed: { kind: 'listed', count: 1 },
+    listed: { grpc: { kind: 'listed', count: 1 }, websocket: { kind: 'listed', count: 1 } },
     agents: 1,
     context: () => ({
       ...{ profile: PROFILE, wanted: patient.wanted, keys, nonces, verifier },
@@ -157,7 +175,8 @@ function patientAt(url: string, authority: Authority, issuer: ReturnType<typeof 
       platformDate: () => Promise.resolve(patient.date),
       webhooks: { list: () => patient.webhookList(), targetUrl: TARGET, applicationId: APP },
       health: (_endpoint: Endpoint) => Promise.resolve(patient.health),
-      listAgents: () => Promise.resolve(patient.listed),
+      listAgents: ({ transport }) => Promise.resolve(patient.listed[transport]),
+      socketPath: '/v1/va',
       agents: () => Promise.resolve(patient.agents),
       authorities: [authority.pem],
       ...patient.changes,
@@ -174,6 +193,11 @@ export function webhook(event: string, changes: Partial<WebhookRegistration> = {
   const filter = `id=${encodeId(APP, 'APPLICATION', PROFILE.ids?.urnScheme ?? '')}`;
   const own = { id: `hook-${event}`, name: event, targetUrl: TARGET, event, filter, secret: 'CANARY-secret', status: 'active' };
   return { resource: PROFILE.webhook?.appResource, ...own, ...changes };
+}
+
+/** What is told of everything that was found: where, what, and how to mend it. */
+export function saidIn(results: readonly CheckResult[]): readonly string[] {
+  return results.flatMap(({ findings }) => findings.map(({ where, what, mend }) => `${where}: ${what}; ${mend}`));
 }
 
 /** Everything that was found, as `id/code`. */

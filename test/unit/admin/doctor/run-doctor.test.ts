@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Check, CheckId, CheckTask, Finding, Severity } from '../../../../src/admin/doctor/check.ts';
-import { sentenceOf } from '../../../../src/admin/doctor/check.ts';
 import { runDoctor, type DoctorOptions } from '../../../../src/admin/doctor/run-doctor.ts';
 import type { Subject } from '../../../../src/admin/doctor/subject.ts';
 import { AppError, ERROR_MENDS } from '../../../../src/base/errors.ts';
@@ -203,9 +202,5 @@ describe('the doctor', () => {
     await expect(runDoctor(backwards, context, options)).rejects.toMatchObject({ code: 'internal' });
     const own = [check('schema', () => [], { needs: ['schema'] })];
     await expect(runDoctor(own, context, options)).rejects.toMatchObject({ code: 'internal' });
-  });
-
-  it('says a finding in one sentence: where, what, and how to mend it', () => {
-    expect(sentenceOf(wrong())).toBe('here: it is wrong; mend it.');
   });
 });

@@ -1,5 +1,9 @@
-// One connection to an address, with or without a handshake, as the platform would make it. Says what happened; whether
-// that is good is decided by its caller. Nothing is sent over it, and it is closed before the answer.
+// One connection to an address, with or without a handshake, with or without asking for a socket, as the platform would make
+// it. Says what happened; whether that is good is decided by its caller. No token is sent over it, and it is closed before
+// the answer.
+import { randomBytes } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
+import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, rootCertificates, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
@@ -32,29 +36,38 @@ export interface Handshake {
 /** Opens a TCP connection and closes it. */
 export function probeTcp(target: ProbeTarget): Promise<Probed<undefined>> {
   const { host, port } = target;
-  return settled(target, connectTcp({ host, port }), 'connect', () => undefined);
+  const socket = connectTcp({ host, port });
+  return settled(target, socket, (connected) => {
+    socket.once('connect', () => {
+      connected(() => undefined);
+    });
+  });
 }
 
 /**
  * Makes a handshake that goes through whatever the certificate is.
  *
  * @param authorities - PEM certificates that are trusted beside those of the runtime.
+ * @param protocols - what is offered to be spoken (ALPN).
  */
-export function probeTls(target: ProbeTarget, authorities: readonly string[]): Promise<Probed<Handshake>> {
+export function probeTls(
+  target: ProbeTarget,
+  authorities: readonly string[],
+  protocols: readonly string[] = ['h2', 'http/1.1'],
+): Promise<Probed<Handshake>> {
   const { host, port } = target;
   const socket = connectTls({
-    host,
-    port,
-    // A name only: an address must not be sent as one.
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    ALPNProtocols: ['h2', 'http/1.1'],
-    // Given at all, they replace the runtime's own.
-    ...(authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] }),
+    ...{ host, port, ...trusting(host, authorities) },
+    ALPNProtocols: [...protocols],
     // Both are looked at below, each for itself.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });
-  return settled(target, socket, 'secureConnect', () => handshakeOf(socket, host));
+  return settled(target, socket, (connected) => {
+    socket.once('secureConnect', () => {
+      connected(() => handshakeOf(socket, host));
+    });
+  });
 }
 
 function handshakeOf(socket: TLSSocket, host: string): Handshake {
@@ -74,34 +87,88 @@ function isFor(host: string, certificate: PeerCertificate): boolean {
   return checkServerIdentity(host, certificate) === undefined;
 }
 
-/** Waits for the event, an error, the deadline or the end of the wait, whichever is first. */
-function settled<T>({ clock, limitMs, signal }: ProbeTarget, socket: Socket, event: string, read: () => T): Promise<Probed<T>> {
+/** Where a socket is asked for. */
+export interface UpgradeTarget extends ProbeTarget {
+  readonly isTls: boolean;
+  readonly path: string;
+}
+
+/**
+ * Asks for a WebSocket without a token.
+ *
+ * @param authorities - PEM certificates that are trusted beside those of the runtime.
+ * @returns the status of the answer; 101 when a socket was opened.
+ */
+export function probeUpgrade(target: UpgradeTarget, authorities: readonly string[]): Promise<Probed<number>> {
+  const { host, port, path, isTls } = target;
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': randomBytes(16).toString('base64'),
+  };
+  const createConnection = (): Socket =>
+    isTls ? connectTls({ host, port, ...trusting(host, authorities), ALPNProtocols: ['http/1.1'] }) : connectTcp({ host, port });
+  const request = requestHttp({ host, port, path, headers, createConnection });
+  request.end();
+  return settled(target, request, (connected) => {
+    const answered = ({ statusCode = 0, socket }: IncomingMessage): void => {
+      socket.destroy();
+      connected(() => statusCode);
+    };
+    request.once('response', answered).once('upgrade', answered);
+  });
+}
+
+/** Whose certificates are good for a host. */
+function trusting(host: string, authorities: readonly string[]) {
+  return {
+    // A name only: an address must not be sent as one.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    // Given at all, they replace the runtime's own.
+    ...(authorities.length === 0 ? {} : { ca: [...rootCertificates, ...authorities] }),
+  };
+}
+
+/** Something that comes about or fails. */
+type Attempt = Pick<EventEmitter, 'on' | 'once'> & { destroy(): unknown };
+
+/**
+ * Waits for what is watched for, an error, the deadline or the end of the wait, whichever is first.
+ *
+ * @param watch - gets what to call, with a way to read what came about.
+ */
+function settled<T>(
+  { clock, limitMs, signal }: ProbeTarget,
+  attempt: Attempt,
+  watch: (connected: (read: () => T) => void) => void,
+): Promise<Probed<T>> {
   return new Promise((resolve, reject) => {
     const end = (probe: () => Probed<T>): void => {
       cancel();
       signal.removeEventListener('abort', onAbort);
       // What the closing of the connection says is of no interest any more.
-      socket.on('error', () => undefined);
+      attempt.on('error', () => undefined);
       try {
         resolve(probe());
       } catch (cause) {
         reject(new Error('the connection could not be looked at', { cause }));
       } finally {
-        socket.destroy();
+        attempt.destroy();
       }
     };
     const onAbort = (): void => {
       end(() => ({ kind: 'failed', code: 'no_answer' }));
     };
     const cancel = clock.after(limitMs, onAbort);
-    socket.once(event, () => {
+    watch((read) => {
       end(() => ({ kind: 'connected', value: read() }));
     });
-    socket.once('error', (error) => {
+    attempt.once('error', (error: unknown) => {
       end(() => ({ kind: 'failed', code: wordOf(error) }));
     });
-    // The other side closed before the handshake was over.
-    socket.once('close', () => {
+    // The other side closed before anything came of it.
+    attempt.once('close', () => {
       end(() => ({ kind: 'failed', code: 'ECONNRESET' }));
     });
     if (signal.aborted) onAbort();
