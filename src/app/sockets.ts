@@ -1,13 +1,12 @@
 // Calls over WebSocket, where the operator has switched them on: the server of the transport, joined with a port of its own or
 // with that of the operations server.
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
-import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Gate } from '../transport/gate.ts';
 import { createSocketServer, type SocketServer, type SocketServerParts } from '../transport/ws/server.ts';
 import type { Settings } from './config/settings.ts';
-import { socketServerSettings } from './room-settings.ts';
+import { socketPaths, socketServerSettings } from './room-settings.ts';
 
 /** Where calls are taken over WebSocket. */
 export interface SocketAddress {
@@ -35,20 +34,17 @@ export interface SocketSurroundings extends Pick<SocketServerParts, 'sessions' |
 /**
  * Opens it; undefined where it is switched off.
  *
- * @throws AppError `profile_invalid` when the profile names no paths, `certificate_invalid` or `listen_failed`.
+ * @throws AppError `config_invalid` when the profile names no paths, `certificate_invalid` or `listen_failed`.
  */
 export async function openSockets(
   settings: Settings,
   { profile, verifier, metrics, ...rest }: SocketSurroundings,
 ): Promise<OpenSockets | undefined> {
   if (!settings.websocket.enabled) return undefined;
-  if (profile.websocket === undefined) {
-    throw new AppError('profile_invalid', 'websocket.enabled is true and the platform profile names no paths for it');
-  }
   const server = createSocketServer({
     ...rest,
     settings: socketServerSettings(settings),
-    paths: profile.websocket,
+    paths: socketPaths(profile),
     trackingHeader: profile.metadata.trackingId,
     gate: new Gate(verifier, 'websocket', () => {
       metrics.organizationRefused('websocket');

@@ -73,6 +73,18 @@ describe('parley serve', () => {
     expect(await running.ended()).toEqual({ code: 0, signal: null });
   });
 
+  it('says in that line where calls come in over WebSocket, too', async (context) => {
+    const own = serve(context, '--websocket.enabled=true', '--websocket.host=127.0.0.1', '--websocket.port=0');
+    const shared = serve(context, '--websocket.enabled=true', '--websocket.listen=ops');
+    for (const running of [own, shared]) await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined);
+    expect(own.stdout).toMatch(/ {2}operations port \d+ {2}WebSocket 127\.0\.0\.1:\d+ TLS\n$/);
+    expect(shared.stdout).toMatch(/ {2}operations port (?<port>\d+) {2}WebSocket 127\.0\.0\.1:\k<port> plaintext\n$/u);
+    for (const running of [own, shared]) {
+      running.signal('SIGTERM');
+      expect(await running.ended()).toEqual({ code: 0, signal: null });
+    }
+  });
+
   it('P-09 finishes open turns after SIGTERM, takes no new calls meanwhile, and ends with code 0', async (context) => {
     const running = serve(context, '--json', ...WITH_TEST_BOTS, '--shutdown.grace_ms=20000');
     const { port, opsPort } = await running.ready();
@@ -249,7 +261,11 @@ describe('parley serve refuses to start', () => {
     await until('the port is taken', () => taken.listening);
     const address = taken.address();
     const port = typeof address === 'object' && address !== null ? String(address.port) : '';
-    const attempts = [serve(context, `--grpc.port=${port}`), serve(context, `--ops.port=${port}`, ...(await withBusyBot(context)))];
+    const attempts = [
+      serve(context, `--grpc.port=${port}`),
+      serve(context, '--websocket.enabled=true', '--websocket.host=127.0.0.1', `--websocket.port=${port}`),
+      serve(context, `--ops.port=${port}`, ...(await withBusyBot(context))),
+    ];
     for (const attempt of attempts) {
       expect(await attempt.ended()).toEqual({ code: 1, signal: null });
       expect(attempt.stdout).toBe('');
