@@ -1,4 +1,5 @@
-// The calls of the demo: one to each bundled bot, each with what it must bring about, and one more with another token.
+// The calls of the demo: one to each bundled bot, each with what it must bring about, one over WebSocket, and one more with
+// another token.
 import { keysOf } from '../fake-platform/key.ts';
 import { parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
 import type { Step } from '../fake-platform/script.ts';
@@ -19,6 +20,7 @@ export type Speak = (text: string) => Promise<Uint8Array>;
 /** All calls of the demo. */
 export interface DemoCalls {
   readonly withFirstToken: readonly DemoCall[];
+  readonly overWebSocket: DemoCall;
   /** Short: whoever watches has waited for the token already. */
   readonly withNextToken: DemoCall;
 }
@@ -49,6 +51,13 @@ export async function demoCalls(speak: Speak): Promise<DemoCalls> {
       expectations: expecting('text:/four digit code/', 'text:/You entered 4 7 1 1/', 'text:/thank you/i', 'end', 'latency<5s'),
     },
   ];
+  const overWebSocket: DemoCall = {
+    name: 'front-desk-socket',
+    agentId: 'front-desk',
+    title: 'front-desk  the same bot over WebSocket: the caller interrupts the menu and asks for the opening hours, then for a person',
+    script: [press('1', 2500), press('0', 1500)],
+    expectations: expecting('text:/welcome to the front desk/i', 'text:/nine to five/', 'text:/connect you/', 'transfer', 'latency<1s'),
+  };
   const withNextToken: DemoCall = {
     name: 'front-desk-again',
     agentId: 'front-desk',
@@ -56,7 +65,7 @@ export async function demoCalls(speak: Speak): Promise<DemoCalls> {
     script: [press('0', 1000)],
     expectations: expecting('text:/welcome to the front desk/i', 'text:/connect you/', 'transfer', 'latency<1s'),
   };
-  return { withFirstToken, withNextToken };
+  return { withFirstToken, overWebSocket, withNextToken };
 }
 
 function press(text: string, interruptMs?: number): Step {

@@ -12,6 +12,7 @@ import { createLogger } from '../base/log.ts';
 import { agreeInBrowser } from '../fake-platform/admin-api/browser.ts';
 import type { DataSourceRecord } from '../fake-platform/admin-api/data-source-book.ts';
 import { loadProfile } from '../fake-platform/profile.ts';
+import type { Transport } from '../fake-platform/target.ts';
 import { freePorts } from './free-ports.ts';
 import { writeServerConfig } from './platform/server-config.ts';
 import { startPlatform, type FakePlatform } from './platform/start-platform.ts';
@@ -35,7 +36,7 @@ const LOOK_MS = 50;
 
 /** Starts the platform on free ports, and writes certificate and configuration of the server into `folder`. */
 export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
-  const [grpcPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(3);
+  const [grpcPort = 0, socketPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(4);
   const redirectUri = `http://127.0.0.1:${String(redirectPort)}/callback`;
   const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, systemClock.nowMs());
   const platform = await startPlatform({ port: 0, redirectUri });
@@ -43,6 +44,7 @@ export async function startDemoPlatform(folder: string): Promise<DemoPlatform> {
     const file = path.join(folder, 'parley.yaml');
     await writeServerConfig(file, platform, {
       ...{ grpcPort, webhookPort, redirectUri, url: `https://localhost:${String(grpcPort)}` },
+      websocket: { port: socketPort, url: `wss://localhost:${String(socketPort)}` },
       more: {
         tls: { mode: 'files', certificate_file: certificateFile, key_file: keyFile },
         ops: { port: 0 },
@@ -81,28 +83,30 @@ export function startDemoServer({ settings }: DemoPlatform): Promise<App> {
   return createApp({ settings, log: createLogger({ level: settings.log.level }) });
 }
 
-/** An organization authorizes the app, and the server registers its data source by itself. Resolves when it has. */
+/** An organization authorizes the app, and the server registers its data sources by itself. Resolves when it has. */
 export async function authorize({ api }: FakePlatform): Promise<DataSourceRecord> {
   api.authorize(DEMO_ORGANIZATION);
   console.log(`authorized  organization ${DEMO_ORGANIZATION} lets the app act for it, and a webhook tells the server`);
-  const registered = await reached('the server has registered a data source', LIMIT_MS, () => dataSourceOf(api));
-  console.log(`registered  data source ${registered.id}, token good until ${registered.tokenExpiryTime}`);
+  const registered = await reached('the server has registered a data source', LIMIT_MS, () => dataSourceOf(api, 'grpc'));
+  const other = await reached('the server has registered that of WebSocket', LIMIT_MS, () => dataSourceOf(api, 'websocket'));
+  console.log(`registered  data source ${registered.id}, token good until ${registered.tokenExpiryTime}, and ${other.id} for WebSocket`);
   return registered;
 }
 
 /** Resolves when the server has renewed the token of `before`, which it does in its own time (L-07). */
 export async function renewed({ api }: FakePlatform, before: DataSourceRecord): Promise<DataSourceRecord> {
   const after = await reached('the server has renewed the token', RENEWAL_LIMIT_MS, () => {
-    const now = dataSourceOf(api);
+    const now = dataSourceOf(api, 'grpc');
     return now?.nonce === before.nonce ? undefined : now;
   });
   console.log(`\nrenewed     the server has fetched another token by itself, good until ${after.tokenExpiryTime}`);
   return after;
 }
 
-/** The data source of the organization, with the token that its callers present. */
-export function dataSourceOf(api: FakePlatform['api']): DataSourceRecord | undefined {
-  return api.dataSources(DEMO_ORGANIZATION).findLast(({ status }) => status === 'active');
+/** The data source of the organization for one transport, with the token that its callers present. */
+export function dataSourceOf(api: FakePlatform['api'], transport: Transport): DataSourceRecord | undefined {
+  const schema = loadProfile('fake').schemas[transport];
+  return api.dataSources(DEMO_ORGANIZATION).findLast(({ status, schemaId }) => status === 'active' && schemaId === schema);
 }
 
 /** Tokens of one minute, the shortest there are, so that a renewal can be watched: it comes when half of it is over. */

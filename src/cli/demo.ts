@@ -1,5 +1,6 @@
 // `parley demo`: the whole way on one machine, in real time. A fake platform, a login, the server with TLS and the token
-// check, an organization that authorizes the app, a call to each bundled bot, a renewed token and a call with it.
+// check, an organization that authorizes the app, a call to each bundled bot, one over WebSocket, a renewed token and a call
+// with it.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,6 +10,7 @@ import { AppError } from '../base/errors.ts';
 import type { DataSourceRecord } from '../fake-platform/admin-api/data-source-book.ts';
 import { placeCall, type CallResult } from '../fake-platform/caller.ts';
 import { loadProfile } from '../fake-platform/profile.ts';
+import type { Transport } from '../fake-platform/target.ts';
 import { callRecording } from '../fake-platform/recording.ts';
 import { timelineText } from '../fake-platform/timeline-text.ts';
 import { callerVoice, type CallerVoice } from './caller-voice.ts';
@@ -67,14 +69,15 @@ async function placeCalls(app: App, platform: DemoPlatform, registered: DataSour
     await mkdir(output, { recursive: true });
     const calls = await demoCalls((text) => voice.speak(text));
     const results: (readonly [DemoCall, CallResult])[] = [];
-    const place = async (call: DemoCall): Promise<void> => {
-      const result = await placeDemoCall(call, app, platform, voice);
+    const place = async (call: DemoCall, transport: Transport): Promise<void> => {
+      const result = await placeDemoCall(call, transport, app, platform, voice);
       await writeFile(path.join(output, `${call.name}.wav`), callRecording(result));
       results.push([call, result]);
     };
-    for (const call of calls.withFirstToken) await place(call);
+    for (const call of calls.withFirstToken) await place(call, 'grpc');
+    await place(calls.overWebSocket, 'websocket');
     await renewed(platform, registered);
-    await place(calls.withNextToken);
+    await place(calls.withNextToken, 'grpc');
     console.log();
     for (const [call, result] of results) console.log(summaryOf(call, result, output));
     return results.every(([, result]) => result.ok && result.findings.length === 0);
@@ -83,15 +86,22 @@ async function placeCalls(app: App, platform: DemoPlatform, registered: DataSour
   }
 }
 
-function placeDemoCall(call: DemoCall, app: App, { api, certificatePem }: DemoPlatform, voice: CallerVoice): Promise<CallResult> {
-  const token = dataSourceOf(api)?.jwsToken;
+function placeDemoCall(
+  call: DemoCall,
+  transport: Transport,
+  { ready }: App,
+  { api, certificatePem }: DemoPlatform,
+  voice: CallerVoice,
+): Promise<CallResult> {
+  const token = dataSourceOf(api, transport)?.jwsToken;
+  const port = transport === 'grpc' ? ready.port : ready.websocket?.port;
   if (token === undefined) throw new AppError('platform_unavailable', 'the data source is gone; the log above says why');
   console.log(`\n${call.title}`);
   const line = timelineText(process.stdout.isTTY && process.stdout.hasColors());
   return placeCall({
     ...call,
     ...{ token, changeRate: voice.changeRate, organizationId: DEMO_ORGANIZATION },
-    target: `grpcs://localhost:${String(app.ready.port)}`,
+    target: `${transport === 'grpc' ? 'grpcs' : 'wss'}://localhost:${String(port)}`,
     profile: loadProfile('fake'),
     certificateAuthority: Buffer.from(certificatePem),
     onEvent: (event) => {
@@ -107,7 +117,7 @@ function summaryOf({ name }: DemoCall, { ok, outcome, durationMs, findings, unme
   ];
   const verdict = ok && complaints.length === 0 ? 'ok    ' : 'FAILED';
   const file = path.relative(process.cwd(), path.join(output, `${name}.wav`));
-  return [`${verdict}  ${name.padEnd(16)}  ${outcome.padEnd(11)}  ${(durationMs / 1000).toFixed(1)} s  ${file}`, ...complaints].join(
+  return [`${verdict}  ${name.padEnd(17)}  ${outcome.padEnd(11)}  ${(durationMs / 1000).toFixed(1)} s  ${file}`, ...complaints].join(
     '\n        ',
   );
 }
