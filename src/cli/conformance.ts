@@ -5,10 +5,11 @@ import { Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
 import { AppError } from '../base/errors.ts';
 import { chooseChecks, runConformance, unknownChoices, type CheckResult } from '../fake-platform/conformance/run.ts';
-import { CHECKS, RPC_SUITE } from '../fake-platform/conformance/registry.ts';
+import { ALL_CHECKS, RPC_SUITE, SOCKET_SUITE } from '../fake-platform/conformance/registry.ts';
+import type { BaseLab } from '../fake-platform/conformance/base-lab.ts';
+import type { Suite } from '../fake-platform/conformance/suite.ts';
 import { UNSEEN } from '../fake-platform/conformance/rules.ts';
 import type { GivenSuspect } from '../fake-platform/conformance/suspect.ts';
-import type { Check } from '../fake-platform/conformance/check.ts';
 import { keysOf, type Key } from '../fake-platform/key.ts';
 import { parseTarget } from '../fake-platform/target.ts';
 import { encodeMulaw } from '../speech/g711.ts';
@@ -49,6 +50,7 @@ fifty to a hundred calls, and what the bot does in them it does for real.
 Examples:
   $ parley conformance grpc://localhost:50051 --org $ORG
   $ parley conformance bots.example.org --org $ORG --token-file token.jws --agent front-desk --end-press 9
+  $ parley conformance wss://bots.example.org --org $ORG --token-file token.jws --end-press 9
   $ parley conformance grpc://localhost:8086 --org $ORG --platform http://127.0.0.1:8090 --html report.html
   $ parley conformance grpc://localhost:50051 --org $ORG --rule G-42 --rule G-43 --json
   $ parley conformance --list
@@ -85,36 +87,45 @@ export function conformanceCommand(surroundings: CallSurroundings = processSurro
 async function runCommand(command: Command, target: string | undefined, flags: Flags, surroundings: CallSurroundings): Promise<void> {
   const { print, setExitCode } = surroundings;
   const misused = (message: string): never => command.error(`error: ${message}`, { exitCode: EXIT.usage });
-  const [unknown] = unknownChoices(CHECKS, flags.rule, flags.check);
+  const [unknown] = unknownChoices(ALL_CHECKS, flags.rule, flags.check);
   if (unknown !== undefined) {
     const why = UNSEEN[unknown];
     if (why !== undefined) misused(`${unknown} has no check. ${why}`);
     misused(`no check has this rule or id: ${unknown}. \`parley conformance --list\` shows all`);
   }
-  const checks = chooseChecks(CHECKS, flags.rule, flags.check);
   if (flags.list === true) {
-    const data = checks.map(({ id, rules, title, needs }) => ({ id, rules, title, needs }));
-    print(flags.json === true ? JSON.stringify(data) : checkList(checks).trimEnd());
+    const checks = chooseChecks(ALL_CHECKS, flags.rule, flags.check);
+    print(flags.json === true ? JSON.stringify(checks) : checkList(checks).trimEnd());
     setExitCode(EXIT.ok);
     return;
   }
   const { org } = flags;
-  if (target === undefined) return misused('name the target: host:port');
+  if (target === undefined) return misused('name the target: host:port, or ws://host:port');
   if (org === undefined) return misused('name the organization: --org');
   const suspect = await suspectOf(target, { ...flags, org }, surroundings).catch((thrown: unknown) => {
     if (thrown instanceof RangeError) return misused(thrown.message);
     throw thrown;
   });
-  await examine(target, suspect, checks, flags, surroundings);
+  const work = { target, suspect, flags, surroundings, misused };
+  if (suspect.target.transport === 'websocket') await examine(SOCKET_SUITE, work);
+  else await examine(RPC_SUITE, work);
 }
 
-async function examine(
-  target: string,
-  suspect: GivenSuspect,
-  checks: readonly Check[],
-  { jobs, json, html }: Flags,
-  surroundings: CallSurroundings,
-): Promise<void> {
+/** What is to be looked at, and how. */
+interface Work {
+  readonly target: string;
+  readonly suspect: GivenSuspect;
+  readonly flags: Flags;
+  readonly surroundings: CallSurroundings;
+  /** Ends the command as used wrongly. */
+  readonly misused: (message: string) => never;
+}
+
+async function examine<Lab extends BaseLab>(suite: Suite<Lab>, { target, suspect, flags, surroundings, misused }: Work): Promise<void> {
+  const { jobs, json, html, rule, check } = flags;
+  const checks = chooseChecks(suite.checks, rule, check);
+  const [foreign] = unknownChoices(suite.checks, rule, check);
+  if (foreign !== undefined) misused(`no check of a target such as ${target} has this rule or id: ${foreign}`);
   const { print, complain, setExitCode, onInterrupt, isColoured } = surroundings;
   const view = progressView(surroundings);
   const stop = new AbortController();
@@ -123,7 +134,7 @@ async function examine(
   });
   try {
     view.show(0, checks.length, 'checks');
-    const found = await runConformance({ suite: RPC_SUITE, suspect, checks, jobs, signal: stop.signal, onResult: tell(view) });
+    const found = await runConformance({ suite, suspect, checks, jobs, signal: stop.signal, onResult: tell(view) });
     view.stop();
     print(json === true ? JSON.stringify(conformanceData(found, target)) : conformanceText(found, pc.createColors(isColoured)));
     if (html !== undefined) await writeFile(html, conformancePage(found, target));

@@ -1,38 +1,53 @@
 // Conformance runs for tests: the reference server, whole or broken, and the checks on it, fast.
 import { systemClock } from '../../src/base/clock.ts';
+import type { BaseLab } from '../../src/fake-platform/conformance/base-lab.ts';
 import type { Check } from '../../src/fake-platform/conformance/check.ts';
 import type { CheckLab } from '../../src/fake-platform/conformance/lab.ts';
-import { CHECKS, RPC_SUITE } from '../../src/fake-platform/conformance/registry.ts';
+import { RPC_SUITE, SOCKET_SUITE } from '../../src/fake-platform/conformance/registry.ts';
 import { runConformance, type Conformance, type RunOptions } from '../../src/fake-platform/conformance/run.ts';
+import type { Suite } from '../../src/fake-platform/conformance/suite.ts';
 import type { GivenSuspect } from '../../src/fake-platform/conformance/suspect.ts';
 import { issuerSigner } from '../../src/fake-platform/conformance/tokens.ts';
+import type { SocketLab } from '../../src/fake-platform/conformance/websocket/socket-lab.ts';
 import type { Issuer } from '../../src/fake-platform/issuer.ts';
 import { loadProfile } from '../../src/fake-platform/profile.ts';
 import { parseTarget } from '../../src/fake-platform/target.ts';
 import { BREACHES, type Breach, type Freedom } from '../fixtures/broken-servers/breaches.ts';
 import { startReferenceServer } from '../fixtures/broken-servers/reference-server.ts';
+import { SOCKET_BREACHES, type SocketBreach, type SocketFreedom } from '../fixtures/broken-servers/ws-breaches.ts';
+import { startSocketReference } from '../fixtures/broken-servers/ws-reference-server.ts';
 import type { TokenRules } from '../fixtures/broken-servers/tokens.ts';
 import { recorded } from './line-signals.ts';
 
 const profile = loadProfile('fake');
 
 /** What a run on a server of this process needs to know. */
-export interface ExamineOptions extends Pick<RunOptions<CheckLab>, 'checkMs' | 'onResult'> {
-  readonly checks?: readonly Check[];
+export interface ExamineOptions<Lab extends BaseLab = CheckLab> extends Pick<RunOptions<Lab>, 'checkMs' | 'onResult'> {
+  readonly checks?: readonly Check<Lab>[];
   readonly issuer?: Issuer;
   readonly jobs?: number;
   readonly signal?: AbortSignal;
   readonly suspect?: Partial<GivenSuspect>;
 }
 
-/** Runs checks on a server, with the keys of the reference server. */
-export async function examine(
+/** Runs checks on a server of RPCs, with the keys of the reference server. */
+export function examine(target: string, options: ExamineOptions = {}): Promise<Conformance> {
+  return examineBy(RPC_SUITE, target, options);
+}
+
+/** Runs checks on a server of sockets, with the keys of the reference server. */
+export function examineSocket(target: string, options: ExamineOptions<SocketLab> = {}): Promise<Conformance> {
+  return examineBy(SOCKET_SUITE, target, options);
+}
+
+async function examineBy<Lab extends BaseLab>(
+  suite: Suite<Lab>,
   target: string,
-  { checks = CHECKS, issuer, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions = {},
+  { checks = suite.checks, issuer, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions<Lab>,
 ): Promise<Conformance> {
   return runConformance({
     ...more,
-    suite: RPC_SUITE,
+    suite,
     checks,
     jobs,
     ...(signal === undefined ? {} : { signal }),
@@ -68,6 +83,29 @@ export async function examineReference(
 export function examineBroken(breach: Breach, issuer: Issuer, options: ExamineOptions = {}): Promise<Conformance> {
   const { tokens, mode }: { readonly rule: string; readonly tokens?: true; readonly mode?: 'wav' } = BREACHES[breach];
   return examineReference({ breach, mode: mode ?? 'chunk' }, tokens === true ? { ...options, issuer } : options);
+}
+
+/** Starts a reference server of sockets, runs checks on it, and closes it. Breaches of the token check need an issuer. */
+export async function examineSocketReference(
+  breach?: SocketBreach | SocketFreedom,
+  options: ExamineOptions<SocketLab> = {},
+): Promise<Conformance> {
+  const { issuer } = options;
+  const reference = await startSocketReference({
+    ...(breach === undefined ? {} : { breach }),
+    ...(issuer === undefined ? {} : { tokens: tokenRules(issuer) }),
+  });
+  try {
+    return await examineSocket(reference.target, options);
+  } finally {
+    reference.close();
+  }
+}
+
+/** Runs checks on the server of sockets with one breach; tokens are what the breach needs. */
+export function examineBrokenSocket(breach: SocketBreach, issuer: Issuer, options: ExamineOptions<SocketLab> = {}): Promise<Conformance> {
+  const { tokens }: { readonly rule: string; readonly tokens?: true } = SOCKET_BREACHES[breach];
+  return examineSocketReference(breach, tokens === true ? { ...options, issuer } : options);
 }
 
 /** The tokens of an issuer as the reference server knows them. */

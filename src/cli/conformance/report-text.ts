@@ -13,7 +13,7 @@ const SHOWN_LINES = 14;
 const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', advice: 'adv.', not_applicable: 'n/a', undecided: '????' };
 
 /** The checks without running any: id, rules and what each demands. */
-export function checkList(checks: readonly Check[]): string {
+export function checkList(checks: readonly Pick<Check, 'id' | 'rules' | 'title'>[]): string {
   return alignedRows(checks.map(({ id, rules, title }) => [rules[0], id, title]));
 }
 
@@ -70,6 +70,14 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'Robustness',
   ],
   J: Array.from({ length: 10 }, () => 'Tokens'),
+  W: [
+    'Sockets: the upgrade',
+    'Sockets: envelopes',
+    'Sockets: the session',
+    'Sockets: sound',
+    'Sockets: pings, errors and closes',
+    'Sockets: the list of agents',
+  ],
 };
 
 /** The heading a result stands below. */
@@ -88,8 +96,8 @@ function painted(line: string, { verdict }: CheckResult, colors: Colors): string
 
 function failureLines({ id, rules, title, reason, exchanges, verdict }: CheckResult, colors: Colors): readonly string[] {
   const all = exchanges[0] ?? [];
-  // A reason that names an RPC is proved by that RPC.
-  const named = /\bRPC\d+\b/u.exec(reason)?.[0];
+  // A reason that names an RPC or a socket is proved by that one.
+  const named = /\b(?:RPC|WS)\d+\b/u.exec(reason)?.[0];
   const ofNamed = all.filter(({ rpc }) => rpc === named);
   const lines = (ofNamed.length > 0 ? ofNamed : all).slice(-SHOWN_LINES);
   const hidden = all.length - lines.length;

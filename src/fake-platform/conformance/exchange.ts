@@ -12,7 +12,7 @@ export interface ExchangeLine {
   readonly atMs: number;
   /** `suite`: a remark of ours that nobody sent. */
   readonly who: 'platform' | 'server' | 'suite';
-  /** Names the RPC, such as `RPC2`; empty for remarks. */
+  /** Names the RPC, such as `RPC2`, or the socket, such as `WS1`; empty for remarks. */
   readonly rpc: string;
   readonly what: string;
   /** How often in a row it was said on this RPC by this side. */

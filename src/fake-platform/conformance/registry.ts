@@ -1,4 +1,5 @@
-// All checks, and for every rule either its checks or why nobody outside can see it. Knows no server.
+// All checks, for each transport, and what it takes to run them. Knows no server.
+import type { Transport } from '../target.ts';
 import type { Check } from './check.ts';
 import { ENDING_CHECKS } from './checks/endings.ts';
 import { INPUT_CHECKS } from './checks/inputs.ts';
@@ -14,8 +15,19 @@ import { CheckLab } from './lab.ts';
 import { missed, reach } from './reach.ts';
 import type { Suite } from './suite.ts';
 import { Survey } from './survey.ts';
+import { ENVELOPE_CHECKS } from './websocket/checks/envelopes.ts';
+import { INPUT_CHECKS as SOCKET_INPUT_CHECKS } from './websocket/checks/inputs.ts';
+import { KEEP_ALIVE_CHECKS } from './websocket/checks/keep-alive.ts';
+import { LIST_CHECKS } from './websocket/checks/lists.ts';
+import { OVERLAP_CHECKS as SOCKET_OVERLAP_CHECKS } from './websocket/checks/overlap.ts';
+import { REPLY_CHECKS as SOCKET_REPLY_CHECKS } from './websocket/checks/replies.ts';
+import { SESSION_CHECKS } from './websocket/checks/sessions.ts';
+import { UPGRADE_CHECKS } from './websocket/checks/upgrade.ts';
+import { SocketLab } from './websocket/socket-lab.ts';
+import { missedSocket, reachSocket } from './websocket/socket-reach.ts';
+import { SocketSurvey } from './websocket/socket-survey.ts';
 
-/** Every check, in the order of the contract. */
+/** Every check of a server of RPCs, in the order of the contract. */
 export const CHECKS: readonly Check[] = [
   ...TRANSPORT_CHECKS,
   ...TURN_CHECKS,
@@ -29,7 +41,41 @@ export const CHECKS: readonly Check[] = [
   ...RPC_TOKEN_CHECKS,
   ...SIGNED_TOKEN_CHECKS,
   ...RPC_SIGNED_TOKEN_CHECKS,
-].sort((one, other) => (one.rules[0] < other.rules[0] ? -1 : one.rules[0] > other.rules[0] ? 1 : 0));
+].sort(byRule);
+
+/** Every check of a server of sockets, in the order of the contract. */
+export const SOCKET_CHECKS: readonly Check<SocketLab>[] = [
+  ...UPGRADE_CHECKS,
+  ...ENVELOPE_CHECKS,
+  ...SESSION_CHECKS,
+  ...SOCKET_REPLY_CHECKS,
+  ...SOCKET_INPUT_CHECKS,
+  ...SOCKET_OVERLAP_CHECKS,
+  ...KEEP_ALIVE_CHECKS,
+  ...LIST_CHECKS,
+  ...TOKEN_CHECKS,
+  ...SIGNED_TOKEN_CHECKS,
+].sort(byRule);
+
+/** How a check is called, what it shows, and over which transports. */
+export interface ListedCheck extends Pick<Check, 'id' | 'rules' | 'title' | 'needs'> {
+  readonly transports: readonly Transport[];
+}
+
+/** All checks, those of tokens once. */
+export const ALL_CHECKS: readonly ListedCheck[] = [...new Set<ListedCheck | Check | Check<SocketLab>>([...CHECKS, ...SOCKET_CHECKS])].map(
+  ({ id, rules, title, needs }) => ({
+    ...{ id, rules, title, needs },
+    transports: [
+      ...(CHECKS.some((check) => check.id === id) ? ['grpc' as const] : []),
+      ...(SOCKET_CHECKS.some((check) => check.id === id) ? ['websocket' as const] : []),
+    ],
+  }),
+);
+
+function byRule({ rules: [one] }: Pick<Check, 'rules'>, { rules: [other] }: Pick<Check, 'rules'>): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
 
 /** How servers of RPCs are looked at. */
 export const RPC_SUITE: Suite<CheckLab> = {
@@ -39,6 +85,22 @@ export const RPC_SUITE: Suite<CheckLab> = {
     const survey = new Survey(suspect, slots);
     return {
       lab: () => new CheckLab(suspect, survey, slots),
+      close: () => {
+        survey.close();
+      },
+    };
+  },
+};
+
+/** How servers of sockets are looked at. */
+export const SOCKET_SUITE: Suite<SocketLab> = {
+  checks: SOCKET_CHECKS,
+  reach: reachSocket,
+  missed: missedSocket,
+  open: (suspect, slots) => {
+    const survey = new SocketSurvey(suspect, slots);
+    return {
+      lab: () => new SocketLab(suspect, survey, slots),
       close: () => {
         survey.close();
       },

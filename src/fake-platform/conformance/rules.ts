@@ -1,5 +1,5 @@
 // Every rule that binds a server, and either the checks that show it or why nobody outside can see it. Knows no server.
-import { CHECKS } from './registry.ts';
+import { ALL_CHECKS } from './registry.ts';
 
 /** Why a rule cannot be seen from outside: a sentence. Rules that have a check do not stand here. */
 export const UNSEEN: Readonly<Record<string, string>> = {
@@ -19,6 +19,15 @@ export const UNSEEN: Readonly<Record<string, string>> = {
   'J-13': 'Only an issuer that answers badly would see it, and a server trusts no issuer of ours.',
   'J-2B': 'It takes an issuer that fails; the tests of the token check show it for our server.',
   'J-2D': 'Only the server itself renews its token; `npm run check:renewal` shows it for ours.',
+  'W-02': 'A freedom of whoever registers the server: behind a target a path may stand, and everything is looked for below it.',
+  'W-03': 'A duty of whoever registers the server.',
+  'W-04': 'A duty of whoever registers the server.',
+  'W-08': 'The platform does it.',
+  'W-09': 'A certificate of the client is neither shown nor asked for here, so a server that demands one cannot be reached at all.',
+  'W-2A': 'A server owes nothing to a call whose socket is gone, and what it forgets cannot be seen.',
+  'W-32': 'How soon a server has its sound is its own affair; nobody outside knows when it was produced.',
+  'W-33': 'Older prose that W-30 and W-31 replace.',
+  'W-50': 'The platform does it.',
 };
 
 /** A rule with what is known of it from outside. */
@@ -32,10 +41,10 @@ export interface RuleEntry {
 
 /** All rules, in order. */
 export function ruleEntries(): readonly RuleEntry[] {
-  const rules = new Set([...Object.keys(UNSEEN), ...CHECKS.flatMap((check) => check.rules)]);
+  const rules = new Set([...Object.keys(UNSEEN), ...ALL_CHECKS.flatMap((check) => check.rules)]);
   return [...rules].sort().map((rule) => ({
     rule,
-    checks: CHECKS.filter((check) => check.rules.includes(rule)).map(({ id }) => id),
+    checks: ALL_CHECKS.filter((check) => check.rules.includes(rule)).map(({ id }) => id),
     unseen: UNSEEN[rule] ?? '',
   }));
 }

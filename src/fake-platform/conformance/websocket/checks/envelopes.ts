@@ -1,0 +1,221 @@
+// Checks of what every message of the server looks like (contract, sections 3.2 and 3.3).
+import type { JsonObject, JsonValue } from '../../../../base/json.ts';
+import type { Check } from '../../check.ts';
+import { NOTHING } from '../../shape-check.ts';
+import { objectOf, objectsOf, type Message } from '../message.ts';
+import { audioOf, eventOf, silenceOf } from '../socket-call.ts';
+import type { SocketLab } from '../socket-lab.ts';
+import { eachMessage, misdeedCheck, socketShape } from '../socket-shape.ts';
+
+/** A date and time of RFC 3339. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/u;
+const TYPES: readonly unknown[] = ['VOICE_VA_RESPONSE', 'ERROR', 'PING', 'PONG'];
+const RESPONSE_TYPES: readonly unknown[] = ['FINAL', 'PARTIAL', 'CHUNK'];
+const WORD = /^[A-Z][A-Z0-9_]*$/u;
+/** Gaps in the numbers of our messages (W-10). */
+const GAPS: readonly number[] = [4711, 100_000];
+const NO_MESSAGES = 'the server said nothing';
+
+/** Levels on which a field may stand: an envelope has its own rule, and free data any names. */
+function hasField(value: JsonValue | undefined, name: string): boolean {
+  if (Array.isArray(value)) return value.some((each: JsonValue) => hasField(each, name));
+  const object = objectOf(value);
+  return object !== undefined && Object.entries(object).some(([key, member]) => key === name || hasField(member, name));
+}
+
+/** What is wrong with the shape of a payload; undefined where nothing is. */
+function payloadProblem(payload: JsonObject | undefined): string | undefined {
+  if (payload === undefined) return 'a VOICE_VA_RESPONSE has no payload';
+  const { response_type: type, input_mode: mode, prompts = [], output_events: events = [], input_handling_config: config } = payload;
+  if (!RESPONSE_TYPES.includes(type)) return 'response_type is none of FINAL, PARTIAL and CHUNK';
+  if (mode !== undefined && mode !== null && !(typeof mode === 'string' && WORD.test(mode))) return 'input_mode is no name';
+  if (!Array.isArray(prompts) || !Array.isArray(events)) return 'prompts or output_events is no list';
+  const isPrompt = (prompt: JsonObject): boolean =>
+    ['text', 'audio_content_b64', 'audio_uri'].some((name) => typeof prompt[name] === 'string');
+  if (!objectsOf(prompts).every(isPrompt)) return 'a prompt has neither text nor audio_content_b64';
+  const isEvent = ({ event_type: kind }: JsonObject): boolean => typeof kind === 'string' && WORD.test(kind);
+  if (!objectsOf(events).every(isEvent)) return 'an output event has no name as its event_type';
+  const termchar = objectOf(objectOf(config)?.['dtmf_config'])?.['termchar'];
+  return termchar === undefined || termchar === null || typeof termchar === 'string' ? undefined : 'termchar is no name of a key';
+}
+
+/** What is wrong with the shape of a message; undefined where nothing is. Numbers and ids have rules of their own. */
+function shapeProblem({ json }: Message): string | undefined {
+  if (json === undefined) return 'it is no object of JSON';
+  const { type, ts, conversation_id: id } = json;
+  // There is a rule of its own against it (W-27).
+  if (!TYPES.includes(type) && type !== 'BARGE_IN') return 'its type is none that a server sends';
+  if (typeof ts !== 'string' || !MOMENT.test(ts)) return 'ts is missing or no date and time of RFC 3339';
+  if (typeof id !== 'string') return 'conversation_id is missing';
+  return type === 'VOICE_VA_RESPONSE' ? payloadProblem(objectOf(json['payload'])) : undefined;
+}
+
+/** What breaks the order of a server's own numbers; those of PONGs are the platform's (W-40). */
+function seqProblem(messages: readonly Message[]): string | undefined {
+  let last = 0;
+  for (const { json } of messages) {
+    if (json === undefined || json['type'] === 'PONG') continue;
+    const { seq } = json;
+    if (typeof seq !== 'number' || !Number.isInteger(seq) || seq < 1) return 'a message has no seq of 1 or more';
+    if (seq <= last) return `seq ${String(seq)} came after ${String(last)}`;
+    last = seq;
+  }
+  return undefined;
+}
+
+export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
+  socketShape({
+    id: 'seq-increases',
+    rules: ['W-10'],
+    title: 'Every message of the server has a seq that is higher than the one before, from 1.',
+    otherwise: NO_MESSAGES,
+    look: ({ socket }) => (socket.received.length === 0 ? NOTHING : seqProblem(socket.received)),
+  }),
+  {
+    id: 'gaps-taken',
+    rules: ['W-10'],
+    title: 'Gaps in the numbers of the platform’s messages are taken.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      for (const seq of GAPS) {
+        call.skipTo(seq);
+        const turn = await lab.demandAlive(call, `a gap up to seq ${String(seq)}`);
+        if (turn.terminal !== undefined) break;
+        await call.heardOut(turn);
+      }
+      await call.hangUp();
+    },
+  },
+  misdeedCheck({
+    id: 'repeated-seq-refused',
+    rules: ['W-10'],
+    title: 'A seq that comes again or falls is refused.',
+    // That it is invalid is said; what a server does about it is not.
+    isRecommended: true,
+    of: ['a number again', 'a lower number'],
+    look: ({ name, turns, socket }) => {
+      if (socket.closing?.isByServer === true) return undefined;
+      return turns.at(-1)?.final === undefined
+        ? NOTHING
+        : `a message with ${name === 'a number again' ? 'the number of the last one' : 'a lower number'} was answered`;
+    },
+  }),
+  {
+    id: 'seq-is-own',
+    rules: ['W-11'],
+    title: 'The server counts its own messages: its seq does not repeat the one of what it answers.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      let echoed = 0;
+      for (const seq of GAPS) {
+        call.skipTo(seq);
+        const turn = await call.goOn(lab.suspect.press);
+        if (turn.final === undefined) lab.skip('gaps in the numbers are not taken, which is another breach');
+        if (turn.answers[0]?.json?.['seq'] === turn.seq) echoed += 1;
+        if (turn.terminal !== undefined) break;
+        await call.heardOut(turn);
+      }
+      if (echoed === GAPS.length) lab.fail('answers carry the seq of what they answer');
+      await call.hangUp();
+    },
+  },
+  socketShape({
+    id: 'envelope-shape',
+    rules: ['W-12'],
+    title: 'Every message is an envelope with type, ts and conversation_id, and a payload by its schema.',
+    otherwise: NO_MESSAGES,
+    look: eachMessage(shapeProblem),
+  }),
+  {
+    id: 'newer-fields-taken',
+    rules: ['W-12'],
+    title: 'Fields that a newer platform may send, and the metadata that the contract names, are taken.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = lab.call();
+      const socket = call.socket;
+      await socket.upgraded();
+      const turn = call.open('session_start');
+      const input = eventOf('SESSION_START', { conformance: 'newer' });
+      const payload = { ...call.payload(input), conformance: { newer: [1] }, additional_info: { campaign: 'spring' } };
+      const envelope = call.envelope('VOICE_VA_REQUEST', { payload, metadata: { region: 'here' }, conformance: true });
+      socket.sendText(envelope, 'SESSION_START with fields of a newer platform');
+      await call.answered(turn);
+      if (turn.final === undefined) lab.fail('SESSION_START with fields that are not known got no FINAL');
+      await call.hangUp();
+    },
+  },
+  socketShape({
+    id: 'own-conversation-named',
+    rules: ['W-13'],
+    title: 'Every message of the server names the conversation of its socket.',
+    otherwise: NO_MESSAGES,
+    look: eachMessage(({ json }, { ids }) => {
+      const id = json?.['conversation_id'];
+      // Before the first message is read no conversation is known.
+      if (typeof id !== 'string' || (id === '' && json?.['type'] === 'ERROR')) return NOTHING;
+      return id === ids.conversationId ? undefined : 'conversation_id is another one';
+    }),
+  }),
+  misdeedCheck({
+    id: 'mismatch-refused',
+    rules: ['W-13'],
+    title: 'A message whose envelope and payload name different conversations gets an ERROR, and the socket is closed.',
+    of: ['two conversation ids in one message'],
+    look: ({ socket, turns }) => {
+      if (turns.at(-1)?.final !== undefined) return 'the message was answered';
+      return socket.closing?.isByServer === true ? undefined : 'the socket was not closed';
+    },
+  }),
+  socketShape({
+    id: 'no-input-time-not-sent',
+    rules: ['W-14'],
+    title: 'no_input_timeout_msec is not sent: the schema has no such field.',
+    // Sources disagree.
+    isRecommended: true,
+    otherwise: 'the server sent no input settings',
+    look: eachMessage(({ json }) => {
+      const config = objectOf(json?.['payload'])?.['input_handling_config'];
+      if (config === undefined) return NOTHING;
+      return hasField(config, 'no_input_timeout_msec') ? 'the input settings carry no_input_timeout_msec' : undefined;
+    }),
+  }),
+  socketShape({
+    id: 'no-prompt-cancellation-field',
+    rules: ['W-15'],
+    title: 'disable_prompt_cancellation is not sent: the schema has no such field.',
+    isRecommended: true,
+    otherwise: 'the server answered nothing',
+    look: eachMessage(({ json, answer }) => {
+      if (answer === undefined) return NOTHING;
+      return hasField(json?.['payload'], 'disable_prompt_cancellation') ? 'an answer carries disable_prompt_cancellation' : undefined;
+    }),
+  }),
+  {
+    id: 'quirks-taken',
+    rules: ['W-16'],
+    title: 'Maps that come as lists, and fields that are null, are taken as the real platform sends them.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = lab.call();
+      const socket = call.socket;
+      await socket.upgraded();
+      const turn = call.open('session_start');
+      const input = eventOf('SESSION_START', { parameters: [{ key: 'asked_by', value: 'conformance' }] });
+      const payload = { ...call.payload(input), additional_info: [], vendor_specific_config: null };
+      socket.sendText(
+        call.envelope('VOICE_VA_REQUEST', { payload, metadata: [] }),
+        'SESSION_START with maps as lists and a field that is null',
+      );
+      await call.answered(turn);
+      if (turn.final === undefined) lab.fail('SESSION_START with maps as lists got no FINAL');
+      await call.heardOut(turn);
+      const audio = objectOf(audioOf(silenceOf(100))['audio_input']);
+      call.send({ audio_input: { ...audio, is_single_utterance: null, language_code: null } });
+      const next = await lab.demandAlive(call, 'audio whose is_single_utterance is null');
+      if (next.terminal === undefined) await call.hangUp();
+    },
+  },
+];

@@ -1,0 +1,171 @@
+// Checks of how replies and their sound travel, and of the caller's audio beside them (contract, sections 3.5 and 3.6).
+import { MAX_SOCKET_CALLER_AUDIO_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../../../contract/limits.ts';
+import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
+import { startsAsWav } from '../../../../speech/wav.ts';
+import { isClosing } from '../../../answer.ts';
+import type { Check } from '../../check.ts';
+import { isNotice } from '../../heard.ts';
+import { NOTHING } from '../../shape-check.ts';
+import { objectOf, objectsOf, type Message } from '../message.ts';
+import { audioOf, silenceOf, type SocketTurn } from '../socket-call.ts';
+import { stateText, type SocketLab } from '../socket-lab.ts';
+import { eachMessage, eachTurn, socketShape } from '../socket-shape.ts';
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u;
+const NO_SOUND = 'no answer carried sound: the server sends text';
+const NO_REPLY = 'nothing was answered';
+
+/** The sounds of a message as they came: texts of base64, empty ones too. */
+function soundsIn({ json }: Message): readonly string[] {
+  return objectsOf(objectOf(json?.['payload'])?.['prompts']).flatMap(({ audio_content_b64: sound }) =>
+    typeof sound === 'string' ? [sound] : [],
+  );
+}
+
+/** How many pieces of sound a turn has in CHUNKs. */
+function chunksOf({ answers }: SocketTurn): number {
+  return answers.filter(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0)).length;
+}
+
+export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
+  socketShape({
+    id: 'text-frames-sent',
+    rules: ['W-0A'],
+    title: 'The server sends text frames only.',
+    otherwise: 'the server said nothing',
+    look: eachMessage(({ isBinary }) => (isBinary ? 'it came in a binary frame' : undefined)),
+  }),
+  {
+    id: 'start-answered',
+    rules: ['W-24'],
+    title: 'SESSION_START is answered by a welcome with a FINAL.',
+    needs: [],
+    run: async (lab) => {
+      if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
+      const call = lab.call();
+      const { final } = await call.begin();
+      // That the token is refused is what another check says (J-20), and that the channel is missing (W-01) yet another.
+      if (call.socket.handshake?.kind === 'refused') lab.skip('the server refused the upgrade');
+      if (final === undefined) lab.fail(`SESSION_START got no FINAL, and the socket ${stateText(call.socket)}`);
+      await call.hangUp();
+    },
+  },
+  socketShape({
+    id: 'one-final-per-reply',
+    rules: ['W-24'],
+    title: 'Every reply has exactly one FINAL, behind all its CHUNKs, and no PARTIAL that was not allowed.',
+    otherwise: NO_REPLY,
+    look: eachTurn((turn) => {
+      const { answers } = turn;
+      if (answers.every(({ answer }) => isNotice(answer))) return NOTHING;
+      if (answers.some(({ answer }) => answer.type === 'partial')) return 'a PARTIAL came although no request allows it';
+      const finals = answers.filter(({ answer }) => isClosing(answer));
+      if (finals.length === 0) return chunksOf(turn) > 0 ? 'no FINAL came behind the CHUNKs' : NOTHING;
+      if (finals.length > 1) return `${String(finals.length)} FINALs came`;
+      const behind = answers.slice(answers.findIndex(({ answer }) => isClosing(answer)) + 1).filter(({ answer }) => !isNotice(answer));
+      return behind.length === 0 ? undefined : `${String(behind.length)} answers came behind the FINAL`;
+    }),
+  }),
+  socketShape({
+    id: 'final-keeps-socket',
+    rules: ['W-24'],
+    title: 'A FINAL does not close the socket.',
+    otherwise: NO_REPLY,
+    look: ({ turns, socket }) => {
+      if (turns.every(({ final }) => final === undefined)) return NOTHING;
+      const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
+      // Where nothing was answered something else went wrong, and audio that goes on has a rule of its own (W-23).
+      const isOther = turns.at(-1)?.isAnswered === false || turns.at(-1)?.kind === 'speech';
+      if (isOver || isOther || socket.closing?.isByServer !== true) return undefined;
+      return `the socket was closed with ${String(socket.closing.code)} behind a FINAL that does not end the call`;
+    },
+  }),
+  socketShape({
+    id: 'final-has-one-prompt',
+    rules: ['W-25'],
+    title: 'The FINAL behind CHUNKs has one prompt with empty sound; no FINAL that goes on is without a prompt.',
+    otherwise: NO_REPLY,
+    look: eachTurn((turn) => {
+      const { final, terminal, kind } = turn;
+      // A call that is over goes on with nothing, and an event of the flow may be noted without a word.
+      if (final === undefined || terminal !== undefined || kind === 'session_end' || kind === 'custom_event') return NOTHING;
+      const { prompts } = final.answer;
+      if (prompts.length === 0) return 'a FINAL has no prompt';
+      if (chunksOf(turn) === 0) return undefined;
+      return prompts.length === 1 && prompts[0]?.audio.length === 0
+        ? undefined
+        : 'the FINAL behind CHUNKs has another prompt than one with empty sound';
+    }),
+  }),
+  socketShape({
+    id: 'utterances-delimited',
+    rules: ['W-23'],
+    title: 'Every utterance is reported by one START_OF_INPUT and one END_OF_INPUT, and then comes the reply.',
+    needs: ['speech'],
+    otherwise: 'nobody was spoken to: the bot asks for keys only',
+    look: eachTurn(({ kind, answers }) => {
+      if (kind !== 'speech') return NOTHING;
+      const at = (event: string): readonly number[] =>
+        answers.flatMap(({ answer }, index) => (answer.event?.kind === event ? [index] : []));
+      const [starts, ends] = [at('start_of_input'), at('end_of_input')];
+      const reply = answers.findIndex(({ answer }) => !isNotice(answer));
+      if (starts.length !== 1) return `START_OF_INPUT came ${String(starts.length)} times for one utterance`;
+      if (ends.length !== 1) return `END_OF_INPUT came ${String(ends.length)} times for one utterance`;
+      if ((ends[0] ?? 0) < (starts[0] ?? 0)) return 'END_OF_INPUT came before START_OF_INPUT';
+      if (reply === -1) return 'no reply came behind END_OF_INPUT';
+      return reply < (ends[0] ?? 0) ? 'the reply began before END_OF_INPUT' : undefined;
+    }),
+  }),
+  socketShape({
+    id: 'audio-flows-on',
+    rules: ['W-23'],
+    title: 'The caller’s audio goes on while a reply comes, and the server takes it.',
+    needs: ['speech'],
+    otherwise: 'nobody was spoken to: the bot asks for keys only',
+    look: ({ turns, socket }) => {
+      const spoken = turns.find(({ kind }) => kind === 'speech');
+      if (spoken === undefined) return NOTHING;
+      const isOver = turns.some(({ kind, terminal }) => kind === 'session_end' || terminal !== undefined);
+      return isOver || socket.closing?.isByServer !== true
+        ? undefined
+        : `the socket was closed with ${String(socket.closing.code)} while the caller’s audio went on`;
+    },
+  }),
+  socketShape({
+    id: 'sound-is-raw-mulaw',
+    rules: ['W-30'],
+    title: 'Sound is raw µ-law as base64, without a header.',
+    otherwise: NO_SOUND,
+    look: eachMessage((message) => {
+      const sounds = soundsIn(message).filter((sound) => sound !== '');
+      if (sounds.length === 0) return NOTHING;
+      if (!sounds.every((sound) => BASE64.test(sound))) return 'its sound is no base64';
+      return sounds.some((sound) => startsAsWav(Buffer.from(sound, 'base64'))) ? 'its sound begins with a WAV header' : undefined;
+    }),
+  }),
+  socketShape({
+    id: 'sound-in-legal-pieces',
+    rules: ['W-31'],
+    title: 'A piece of sound has 320 to 32,768 bytes.',
+    otherwise: NO_SOUND,
+    look: eachMessage(({ answer }) => {
+      const sizes = (answer?.prompts ?? []).map(({ audio }) => audio.length).filter((bytes) => bytes > 0);
+      if (sizes.length === 0) return NOTHING;
+      const wrong = sizes.find((bytes) => bytes < MIN_SOCKET_CHUNK_BYTES || bytes > MAX_SOCKET_CHUNK_BYTES);
+      return wrong === undefined ? undefined : `a piece of sound has ${String(wrong)} bytes`;
+    }),
+  }),
+  {
+    id: 'large-audio-taken',
+    rules: ['W-34'],
+    title: 'A message with 65,536 bytes of caller audio is taken.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      call.send(audioOf(silenceOf(MAX_SOCKET_CALLER_AUDIO_BYTES / MULAW_BYTES_PER_MS)));
+      const turn = await lab.demandAlive(call, 'a message with 65,536 bytes of audio');
+      if (turn.terminal === undefined) await call.hangUp();
+      else await call.socket.close();
+    },
+  },
+];

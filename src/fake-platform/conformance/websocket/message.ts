@@ -1,0 +1,146 @@
+// What came on a socket, read with patience: whatever can be understood is, so that one fault of a message is one breach and
+// not one of everything that would have been read out of it. Judges nothing.
+import { parseJson, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
+import { isClosing, type Answer, type AnswerPrompt, type AnswerType, type InputConfig, type ServerEvent } from '../../answer.ts';
+import { answerText, quoted } from '../exchange.ts';
+import { KEYS } from '../../key.ts';
+
+/** One message of the server. */
+export interface Message {
+  /** By the clock's monotonic time, ms. */
+  readonly atMs: number;
+  readonly isBinary: boolean;
+  readonly bytes: number;
+  /** What it says; undefined for what is no object of JSON. */
+  readonly json: JsonObject | undefined;
+  /** Undefined for anything but a VOICE_VA_RESPONSE. */
+  readonly answer: Answer | undefined;
+}
+
+/** A message that is an answer. */
+export type AnswerMessage = Message & { readonly answer: Answer };
+
+const TYPES: ReadonlyMap<unknown, AnswerType> = new Map([
+  ['FINAL', 'final'],
+  ['PARTIAL', 'partial'],
+  ['CHUNK', 'chunk'],
+]);
+const EVENTS: ReadonlyMap<unknown, ServerEvent['kind']> = new Map([
+  ['SESSION_END', 'session_end'],
+  ['TRANSFER_TO_AGENT', 'transfer'],
+  ['CUSTOM_EVENT', 'custom_event'],
+  ['START_OF_INPUT', 'start_of_input'],
+  ['END_OF_INPUT', 'end_of_input'],
+  ['NO_MATCH', 'no_match'],
+  ['NO_INPUT', 'no_input'],
+]);
+const MODES: ReadonlyMap<unknown, Answer['mode']> = new Map([
+  ['INPUT_VOICE', 'voice'],
+  ['INPUT_EVENT_DTMF', 'dtmf'],
+  ['INPUT_VOICE_DTMF', 'voice_dtmf'],
+]);
+
+/** The platform's own time where none is named, ms (W-14). */
+const PLATFORM_NO_INPUT_MS = 5000;
+
+/** Longest part of a message that is shown as it came, characters. */
+const MAX_SHOWN = 160;
+
+/** Reads one message. Nothing is thrown. */
+export function readMessage(data: Uint8Array, isBinary: boolean, atMs: number): Message {
+  const json = objectOf(parseJson(data));
+  const payload = json?.['type'] === 'VOICE_VA_RESPONSE' ? objectOf(json['payload']) : undefined;
+  return { atMs, isBinary, bytes: data.length, json, answer: payload === undefined ? undefined : answerOf(payload) };
+}
+
+/** A value as an object; undefined for anything else, lists too. */
+export function objectOf(value: unknown): JsonObject | undefined {
+  // Everything here comes out of JSON.
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}
+
+/** The objects of a list; none for anything else. */
+export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  return list.map(objectOf).filter((each) => each !== undefined);
+}
+
+/** The answers among messages. */
+export function answersIn(messages: readonly Message[]): readonly AnswerMessage[] {
+  return messages.filter((message): message is AnswerMessage => message.answer !== undefined);
+}
+
+/** The first FINAL that closes a reply. */
+export function finalIn(messages: readonly Message[]): AnswerMessage | undefined {
+  return answersIn(messages).find(({ answer }) => isClosing(answer));
+}
+
+/** The ERROR envelopes among messages. */
+export function errorsIn(messages: readonly Message[]): readonly JsonObject[] {
+  return messages.flatMap(({ json }) => (json?.['type'] === 'ERROR' ? [json] : []));
+}
+
+/** What a message says, in a few words; of what it tells of the caller only how long it is. */
+export function messageText({ json, answer, bytes, isBinary }: Message): string {
+  const form = isBinary ? 'binary: ' : '';
+  if (json === undefined) return `${form}${String(bytes)} bytes that are no object of JSON`;
+  const { type, seq, code, status, detail } = json;
+  const head = `${form}${typeof type === 'string' ? quoted(type).slice(1, -1) : 'a message without a type'} ${typeof seq === 'number' ? `#${String(seq)}` : ''}`;
+  if (answer !== undefined) return `${head} ${answerText(answer, {})}`;
+  if (type === 'ERROR') return `${head} ${JSON.stringify([code, status]).slice(0, MAX_SHOWN)} ${quoted(textOf(detail))}`;
+  return type === undefined ? `${head}with ${Object.keys(json).slice(0, 8).map(quoted).join(', ')}` : head.trimEnd();
+}
+
+function answerOf(payload: JsonObject): Answer {
+  const { response_type: type, prompts, output_events: events, input_mode: mode, input_handling_config: config } = payload;
+  const [event] = objectsOf(events);
+  return {
+    // As on gRPC, where one that is not named is a FINAL; that it must be named is a rule of its own (W-12).
+    type: type === undefined ? 'final' : (TYPES.get(type) ?? 'unknown'),
+    prompts: objectsOf(prompts).map(promptOf),
+    event: event === undefined ? undefined : eventOf(event),
+    mode: MODES.get(mode),
+    config: configOf(objectOf(config)),
+    sensitive: payload['input_sensitive'] === true,
+  };
+}
+
+function promptOf(prompt: JsonObject): AnswerPrompt {
+  // The name on gRPC is understood, and is a breach (W-12).
+  const audio = prompt['audio_content_b64'] ?? prompt['audio_content'];
+  return {
+    text: textOf(prompt['text']),
+    uri: textOf(prompt['audio_uri']),
+    audio: Buffer.from(textOf(audio), 'base64'),
+    bargeIn: prompt['is_barge_in_enabled'] === true,
+  };
+}
+
+function eventOf(event: JsonObject): ServerEvent {
+  return {
+    kind: EVENTS.get(event['event_type']) ?? 'other',
+    name: textOf(event['name']),
+    metadata: objectOf(event['metadata']) ?? {},
+  };
+}
+
+function configOf(config: JsonObject | undefined): InputConfig | undefined {
+  if (config === undefined) return undefined;
+  const [keys, timers] = [objectOf(config['dtmf_config']), objectOf(config['speech_timers'])];
+  const terminator = dtmfCharacterOfName(textOf(keys?.['termchar']));
+  return {
+    interDigitMs: numberOf(keys?.['inter_digit_timeout_msec']) ?? 0,
+    terminator: KEYS.find((key) => key === terminator),
+    digits: numberOf(keys?.['dtmf_input_length']) ?? 0,
+    noInputMs: numberOf(timers?.['no_input_timeout_msec']) ?? PLATFORM_NO_INPUT_MS,
+  };
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberOf(value: JsonValue | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,164 @@
+// What no honest platform does on a socket, one misdeed on each, placed once per run: first messages that are none, messages that
+// cannot be read, and messages at the wrong time. Records and judges nothing.
+import type { JsonObject } from '../../../base/json.ts';
+import type { Key } from '../../key.ts';
+import { audioOf, eventOf, keysOf, silenceOf, type SocketCall } from './socket-call.ts';
+
+/** An organization that is nobody's. */
+export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
+/** Ids that are nobody's. */
+const [OTHER_CONVERSATION, OTHER_AGENT] = ['conformance-other-conversation', 'conformance-no-such-agent'];
+/** Larger than any server needs to take, bytes (W-45). */
+const HUGE_BYTES = 20 * 1024 * 1024;
+/** How long a misdeed may go without an answer, ms; and how long a socket may stay without a word (W-20). */
+export const [MISDEED_MS, FIRST_MESSAGE_MS] = [3000, 15_000];
+
+/** One of them. */
+export interface Misdeed {
+  readonly name: MisdeedName;
+  /** Done on a new socket, and not behind a welcome. */
+  readonly isFirst?: true;
+  /** What is done; undefined: nothing at all. */
+  readonly act?: (call: SocketCall, keys: readonly Key[]) => void;
+  /** How long is waited for what the server does, ms. Default {@link MISDEED_MS}. */
+  readonly waitMs?: number;
+}
+
+/** Their names. */
+export type MisdeedName =
+  | 'no message'
+  | 'audio before SESSION_START'
+  | 'another organization'
+  | 'a binary frame'
+  | 'no JSON'
+  | 'a request without a payload'
+  | 'an input of two kinds'
+  | 'audio that is no base64'
+  | 'an unknown type'
+  | 'two conversation ids in one message'
+  | 'a second SESSION_START'
+  | 'another conversation'
+  | 'another agent'
+  | 'another organization later'
+  | 'a number again'
+  | 'a lower number'
+  | 'a message of 20 MB';
+
+function request(call: SocketCall, payload: JsonObject, what: string, head: JsonObject = {}): void {
+  call.socket.sendText(call.envelope('VOICE_VA_REQUEST', { payload, ...head }), what);
+}
+
+/** All, in order. */
+export const MISDEEDS: readonly Misdeed[] = [
+  { name: 'no message', isFirst: true, waitMs: FIRST_MESSAGE_MS },
+  {
+    name: 'audio before SESSION_START',
+    isFirst: true,
+    act: (call) => {
+      call.send(audioOf(silenceOf(100)), audioOf(silenceOf(100)));
+    },
+  },
+  {
+    name: 'another organization',
+    isFirst: true,
+    act: (call) => {
+      request(
+        call,
+        call.payload(eventOf('SESSION_START'), { organizationId: FOREIGN_ORGANIZATION }),
+        'SESSION_START of another organization',
+      );
+    },
+  },
+  {
+    name: 'a binary frame',
+    isFirst: true,
+    act: (call) => {
+      const text = call.envelope('VOICE_VA_REQUEST', { payload: call.payload(eventOf('SESSION_START')) });
+      call.socket.sendBinary(Buffer.from(text), 'SESSION_START in a binary frame');
+    },
+  },
+  {
+    name: 'no JSON',
+    act: (call) => {
+      call.socket.sendText('{"type":"VOICE_VA_REQUEST","seq":', 'text that is no JSON');
+    },
+  },
+  {
+    name: 'a request without a payload',
+    act: (call) => {
+      call.socket.sendText(call.envelope('VOICE_VA_REQUEST'), 'VOICE_VA_REQUEST without a payload');
+    },
+  },
+  {
+    name: 'an input of two kinds',
+    act: (call, keys) => {
+      request(call, call.payload({ ...eventOf('NO_INPUT'), ...keysOf(keys) }), 'NO_INPUT and keys in one input');
+    },
+  },
+  {
+    name: 'audio that is no base64',
+    act: (call) => {
+      const audio = { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000, caller_audio_b64: '*** no base64 ***' };
+      request(call, call.payload({ audio_input: audio }), 'audio that is no base64');
+    },
+  },
+  {
+    name: 'an unknown type',
+    act: (call) => {
+      call.socket.sendText(call.envelope('CONFORMANCE'), 'a message of an unknown type');
+    },
+  },
+  {
+    name: 'two conversation ids in one message',
+    act: (call, keys) => {
+      request(call, call.payload(keysOf(keys)), 'keys in an envelope of another conversation', { conversation_id: OTHER_CONVERSATION });
+    },
+  },
+  {
+    name: 'a second SESSION_START',
+    act: (call) => {
+      call.send(eventOf('SESSION_START'));
+    },
+  },
+  {
+    name: 'another conversation',
+    act: (call, keys) => {
+      const payload = call.payload(keysOf(keys), { conversationId: OTHER_CONVERSATION });
+      request(call, payload, 'keys of another conversation', { conversation_id: OTHER_CONVERSATION });
+    },
+  },
+  {
+    name: 'another agent',
+    act: (call, keys) => {
+      request(call, call.payload(keysOf(keys), { agentId: OTHER_AGENT }), 'keys for another agent');
+    },
+  },
+  {
+    name: 'another organization later',
+    act: (call, keys) => {
+      request(call, call.payload(keysOf(keys), { organizationId: FOREIGN_ORGANIZATION }), 'keys of another organization');
+    },
+  },
+  {
+    name: 'a number again',
+    act: (call, keys) => {
+      request(call, call.payload(keysOf(keys)), 'keys with the number of the last message', { seq: call.seq });
+    },
+  },
+  {
+    name: 'a lower number',
+    act: (call, keys) => {
+      call.skipTo(100);
+      call.send(audioOf(silenceOf(20)));
+      request(call, call.payload(keysOf(keys)), 'keys with a lower number than before', { seq: 7 });
+    },
+  },
+  {
+    name: 'a message of 20 MB',
+    act: (call) => {
+      request(call, call.payload({ audio_input: { ...HUGE_AUDIO, caller_audio_b64: 'A'.repeat(HUGE_BYTES) } }), 'audio of 20 MB');
+    },
+  },
+];
+
+const HUGE_AUDIO = { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000 };

@@ -1,0 +1,270 @@
+// One socket to a server, of which anything may be asked: it sends whatever it is told, also what no honest platform sends, and
+// keeps what comes back, within bounds: the answer to the upgrade, messages, and how it was closed. Knows no call and no rule.
+import { checkServerIdentity } from 'node:tls';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { status } from '@grpc/grpc-js';
+import { WebSocket, type RawData } from 'ws';
+import type { Clock } from '../../../base/clock.ts';
+import type { PlatformProfile } from '../../../contract/profile.ts';
+import { failureOf, type Failure } from '../../failure.ts';
+import type { ChannelOptions } from '../../grpc-client.ts';
+import { Awaited } from '../awaited.ts';
+import { quoted, type ExchangeLog } from '../exchange.ts';
+import { redactor, type Redactor } from '../redaction.ts';
+import { errorsIn, messageText, readMessage, type Message } from './message.ts';
+
+/** How to reach a server, and what to present. */
+export interface SocketOptions extends ChannelOptions {
+  readonly profile: PlatformProfile;
+  readonly clock: Clock;
+  /** Which channel; a path that is none of them begins with a slash (W-01). */
+  readonly channel: 'voice' | 'list' | `/${string}`;
+  /** Value of the header as it is sent; undefined sends none. */
+  readonly authorization: string | undefined;
+  /** The good token, which is never shown, whatever the server says. */
+  readonly token?: string | undefined;
+  /** Whether compressed messages are offered. Default false. */
+  readonly isCompressing?: boolean;
+  /** Longest wait for the answer to the upgrade, ms. */
+  readonly handshakeMs: number;
+}
+
+/** What became of the upgrade. */
+export type Handshake =
+  | { readonly kind: 'open'; readonly extensions: string }
+  /** Another answer than 101: its status and the text of its body. */
+  | { readonly kind: 'refused'; readonly status: number; readonly words: string }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** How a socket was closed: 1005 without a code, 1006 without a word. */
+export interface Closing {
+  readonly code: number;
+  /** By the clock's monotonic time, ms. */
+  readonly atMs: number;
+  /** We had not asked for it. */
+  readonly isByServer: boolean;
+}
+
+/** Most messages of one socket and their bytes; a server that floods is cut off. */
+const [MAX_RECEIVED, MAX_BYTES] = [20_000, 24 * 1024 * 1024];
+/** Largest message taken, bytes. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Most of a refusal's body that is read, characters. */
+const MAX_WORDS = 2000;
+/** How long the other side may take to answer our close, ms. */
+const CLOSE_MS = 3000;
+/** Statuses and codes by which a server says that it has no room. */
+const [NO_ROOM_STATUS, NO_ROOM_CODE] = [[429, 503], 1013];
+
+/** One socket. Whoever makes it closes it. Sending on one that is not open does nothing. */
+export class ProbeSocket {
+  readonly name: string;
+  readonly received: Message[] = [];
+  /** Undefined while nothing came. */
+  handshake: Handshake | undefined;
+  closing: Closing | undefined;
+  /** Pongs of the protocol itself (W-42). */
+  pongs = 0;
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  readonly #log: ExchangeLog;
+  readonly #redact: Redactor;
+  readonly #awaited: Awaited;
+  #bytes = 0;
+  #hasAskedToClose = false;
+  #isGivenUp = false;
+  #isFlooded = false;
+
+  constructor(name: string, options: SocketOptions, log: ExchangeLog) {
+    this.name = name;
+    this.#clock = options.clock;
+    this.#log = log;
+    this.#redact = redactor(options.authorization, options.token);
+    this.#awaited = new Awaited(options.clock, () => this.#isGivenUp);
+    log.add('platform', name, `upgrade of ${pathOf(options)}${options.authorization === undefined ? ' without a token' : ''}`);
+    this.#socket = new WebSocket(urlOf(options), socketOptions(options));
+    this.#listen(options);
+  }
+
+  /** Whether the server said that it has no room: what it did then proves nothing of a rule. */
+  get isOverloaded(): boolean {
+    const { handshake, closing } = this;
+    if (handshake?.kind === 'refused' && NO_ROOM_STATUS.includes(handshake.status)) return true;
+    return closing?.code === NO_ROOM_CODE || errorsIn(this.received).some(({ code }) => code === 'rate_limit');
+  }
+
+  get isOpen(): boolean {
+    return this.handshake?.kind === 'open' && this.closing === undefined && !this.#isGivenUp;
+  }
+
+  /** Whether nothing more comes. */
+  get isOver(): boolean {
+    return this.closing !== undefined || this.#isGivenUp || (this.handshake !== undefined && this.handshake.kind !== 'open');
+  }
+
+  /** Whether the server sent more than any call can be; it was cut off then. */
+  get isFlooded(): boolean {
+    return this.#isFlooded;
+  }
+
+  /** Waits for the answer to the upgrade. */
+  async upgraded(): Promise<Handshake> {
+    // The library ends every upgrade within the time that it was given.
+    await this.#awaited.until(() => this.handshake !== undefined, 2 ** 30);
+    return this.handshake ?? { kind: 'failed', failure: { code: 'closed_early', message: 'the upgrade was given up' } };
+  }
+
+  /** Waits until the condition holds or `limitMs` have passed. @returns whether it holds. */
+  until(condition: () => boolean, limitMs: number): Promise<boolean> {
+    return this.#awaited.until(condition, limitMs);
+  }
+
+  /** Sends a text frame. @param what - it says, for the exchange. */
+  sendText(text: string, what: string): void {
+    if (!this.isOpen) return;
+    this.#log.add('platform', this.name, what);
+    this.#socket.send(text);
+  }
+
+  /** Sends a binary frame. */
+  sendBinary(bytes: Uint8Array, what: string): void {
+    if (!this.isOpen) return;
+    this.#log.add('platform', this.name, what);
+    this.#socket.send(bytes, { binary: true });
+  }
+
+  /** Sends a ping of the protocol. */
+  ping(): void {
+    if (!this.isOpen) return;
+    this.#log.add('platform', this.name, 'ping of the protocol');
+    this.#socket.ping();
+  }
+
+  /** Asks to close, as the platform does, and waits for the answer. */
+  async close(): Promise<void> {
+    if (this.isOpen) {
+      this.#log.add('platform', this.name, 'close 1000');
+      this.#hasAskedToClose = true;
+      this.#socket.close(1000);
+      await this.until(() => this.closing !== undefined, CLOSE_MS);
+    }
+    this.drop();
+  }
+
+  /** Ends it without a word. */
+  drop(): void {
+    if (this.closing !== undefined || this.#isGivenUp) return;
+    this.#isGivenUp = true;
+    this.#socket.terminate();
+    this.#awaited.look();
+  }
+
+  #listen({ handshakeMs }: SocketOptions): void {
+    const socket = this.#socket;
+    socket.on('open', () => {
+      this.#shake({ kind: 'open', extensions: socket.extensions }, 'the socket is open');
+    });
+    socket.on('unexpected-response', (request, response) => {
+      this.#refused(response, () => {
+        request.destroy();
+      });
+    });
+    socket.on('error', (error) => {
+      if (this.handshake !== undefined) return;
+      const isLate = error.message.includes('timed out');
+      const failure: Failure = isLate
+        ? { code: 'no_answer', message: `the server did not answer the upgrade within ${String(handshakeMs)} ms` }
+        : failureOf({ code: status.UNAVAILABLE, details: this.#redact(error.message) });
+      this.#shake({ kind: 'failed', failure }, `the upgrade failed: ${failure.code}`);
+    });
+    socket.on('message', (data, isBinary) => {
+      this.#take(bytesOf(data), isBinary);
+    });
+    socket.on('pong', () => {
+      this.pongs += 1;
+      this.#log.add('server', this.name, 'pong of the protocol');
+      this.#awaited.look();
+    });
+    socket.on('close', (code, reason) => {
+      if (this.handshake?.kind !== 'open' || this.#isGivenUp) return;
+      this.closing = { code, atMs: this.#clock.monotonicMs(), isByServer: !this.#hasAskedToClose };
+      this.#log.add('server', this.name, `closed ${String(code)} ${quoted(this.#redact(reason.toString()))}`);
+      this.#awaited.look();
+    });
+  }
+
+  #shake(handshake: Handshake, what: string): void {
+    if (this.handshake !== undefined || this.#isGivenUp) return;
+    this.handshake = handshake;
+    this.#log.add('server', this.name, what);
+    this.#awaited.look();
+  }
+
+  #refused(response: IncomingMessage, end: () => void): void {
+    let words = '';
+    const settle = (): void => {
+      const code = response.statusCode ?? 0;
+      this.#shake({ kind: 'refused', status: code, words: this.#redact(words) }, `HTTP ${String(code)} ${quoted(this.#redact(words))}`);
+      end();
+    };
+    response.setEncoding('utf8');
+    response.on('data', (part: string) => {
+      words = (words + part).slice(0, MAX_WORDS);
+    });
+    response.on('error', settle);
+    response.on('close', settle);
+    // A body that does not end says no more than the status.
+    this.#clock.after(CLOSE_MS, settle);
+  }
+
+  #take(data: Uint8Array, isBinary: boolean): void {
+    if (this.#isGivenUp) return;
+    const message = readMessage(data, isBinary, this.#clock.monotonicMs());
+    this.#bytes += message.bytes;
+    this.received.push(message);
+    this.#log.add('server', this.name, this.#redact(messageText(message)));
+    if (this.received.length > MAX_RECEIVED || this.#bytes > MAX_BYTES) {
+      this.#isFlooded = true;
+      this.#log.add('suite', this.name, `the server flooded it with ${String(this.received.length)} messages: cut off`);
+      this.drop();
+    }
+    this.#awaited.look();
+  }
+}
+
+function pathOf({ channel, profile, target }: SocketOptions): string {
+  const paths = profile.websocket;
+  const path = channel === 'voice' ? paths?.voicePath : channel === 'list' ? paths?.listPath : channel;
+  return `${target.pathPrefix ?? ''}${path ?? '/'}`;
+}
+
+function urlOf(options: SocketOptions): string {
+  const { host, port, isSecure } = options.target;
+  return `${isSecure ? 'wss' : 'ws'}://${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}${pathOf(options)}`;
+}
+
+function socketOptions(options: SocketOptions): ConstructorParameters<typeof WebSocket>[2] {
+  const { target, serverName, certificateAuthority, authorization, isCompressing = false, handshakeMs } = options;
+  const checked = serverName ?? target.host;
+  return {
+    headers: authorization === undefined ? {} : { authorization },
+    perMessageDeflate: isCompressing ? { threshold: 0 } : false,
+    handshakeTimeout: handshakeMs,
+    maxPayload: MAX_MESSAGE_BYTES,
+    followRedirects: false,
+    ...(target.isSecure
+      ? {
+          ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
+          ...(isIP(checked) === 0 ? { servername: checked } : {}),
+          checkServerIdentity: (_: string, certificate: Parameters<typeof checkServerIdentity>[1]) =>
+            checkServerIdentity(checked, certificate),
+        }
+      : {}),
+  };
+}
+
+function bytesOf(data: RawData): Uint8Array {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+}

@@ -1,0 +1,280 @@
+// A call on a socket in the hands of a check: counts its messages, adds the ids of its conversation to each, and takes turns as
+// the platform does. What is asked of the server is the check's business.
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../../base/clock.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import { dtmfNameOf } from '../../../contract/numbers.ts';
+import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
+import { MULAW_SILENCE } from '../../../speech/g711.ts';
+import { isTerminalEvent } from '../../answer.ts';
+import type { Key } from '../../key.ts';
+import { isHeard, playLeftMs } from '../heard.ts';
+import { LEAD_MS, type ProbeIds, type Timing } from '../probe-call.ts';
+import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
+import type { ProbeSocket } from './probe-socket.ts';
+
+/** What a turn was taken for. */
+export type SocketTurnKind = 'session_start' | 'dtmf_start' | 'dtmf' | 'no_input' | 'custom_event' | 'speech' | 'session_end';
+
+/** What stands behind a FINAL shows itself within this time, ms. */
+const SETTLE_MS = 250;
+/** How long something is watched that owes no answer, ms. */
+export const QUIET_MS = 500;
+/** Longest wait for an answer to what need not be answered, ms. */
+const OPTIONAL_MS = 2500;
+/** Longest time of one turn that goes on answering, ms. */
+const MAX_ANSWERING_MS = 60_000;
+/** Between two messages of audio, ms of real time. */
+const TICK_MS = 20;
+/** Longest silence behind speech, and audio that goes on behind a FINAL, ms of audio. */
+const [TAIL_MS, AFTER_MS] = [20_000, 300];
+
+/** An event of the platform. */
+export function eventOf(event_type: string, more: JsonObject = {}): JsonObject {
+  return { event_input: { event_type, ...more } };
+}
+
+/** Caller audio. */
+export function audioOf(mulaw: Uint8Array): JsonObject {
+  return {
+    audio_input: {
+      encoding: 'MULAW_FORMAT',
+      sample_rate_hertz: LINE_RATE_HZ,
+      caller_audio_b64: Buffer.from(mulaw.buffer, mulaw.byteOffset, mulaw.length).toString('base64'),
+      is_single_utterance: false,
+    },
+  };
+}
+
+/** Keys by name (W-26). */
+export function keysOf(keys: readonly Key[]): JsonObject {
+  return { dtmf_input: { dtmf_events: keys.map(dtmfNameOf) } };
+}
+
+/** Silence of so many ms. */
+export function silenceOf(ms: number): Uint8Array {
+  return new Uint8Array(Math.round(ms * MULAW_BYTES_PER_MS)).fill(MULAW_SILENCE);
+}
+
+/** What a flow may send at any time. */
+const FLOW_EVENT = eventOf('CUSTOM_EVENT', { name: 'conformance', parameters: { asked_by: 'conformance' } });
+
+/** One turn: what came from when it was opened until the next one was. */
+export class SocketTurn {
+  readonly kind: SocketTurnKind;
+  /** Number of its first message. */
+  readonly seq: number;
+  readonly #socket: ProbeSocket;
+  readonly #from: number;
+  #to: number | undefined;
+
+  constructor(kind: SocketTurnKind, seq: number, socket: ProbeSocket) {
+    this.kind = kind;
+    this.seq = seq;
+    this.#socket = socket;
+    this.#from = socket.received.length;
+  }
+
+  get messages(): readonly Message[] {
+    return this.#socket.received.slice(this.#from, this.#to);
+  }
+
+  get answers(): readonly AnswerMessage[] {
+    return answersIn(this.messages);
+  }
+
+  /** The FINAL that closes its reply; undefined while there is none. */
+  get final(): AnswerMessage | undefined {
+    return finalIn(this.messages);
+  }
+
+  /** Whether it was replied to, also where the FINAL is missing that another rule demands (W-24). */
+  get isAnswered(): boolean {
+    return this.final !== undefined || this.hasPrompt;
+  }
+
+  /** The answer that ends the call, if any. */
+  get terminal(): AnswerMessage | undefined {
+    return this.answers.find(({ answer }) => isTerminalEvent(answer.event));
+  }
+
+  get hasPrompt(): boolean {
+    return this.answers.some(({ answer }) => answer.prompts.some(isHeard));
+  }
+
+  /** Nothing more belongs to it. */
+  end(): void {
+    this.#to ??= this.#socket.received.length;
+  }
+}
+
+/** One call. */
+export class SocketCall {
+  readonly ids: ProbeIds;
+  readonly turns: SocketTurn[] = [];
+  readonly socket: ProbeSocket;
+  readonly #clock: Clock;
+  readonly #timing: Timing;
+  #seq = 0;
+
+  constructor(
+    socket: ProbeSocket,
+    { clock, timing }: { readonly clock: Clock; readonly timing: Timing },
+    ids: Pick<ProbeIds, 'organizationId' | 'agentId'> & Partial<ProbeIds>,
+  ) {
+    this.socket = socket;
+    this.#clock = clock;
+    this.#timing = timing;
+    this.ids = { conversationId: randomUUID(), ...ids };
+  }
+
+  /** The number of the last message. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Leaves numbers out, as is legal (W-10). */
+  skipTo(seq: number): void {
+    this.#seq = Math.max(this.#seq, seq - 1);
+  }
+
+  /** The next message of this call. @param more - beside the head of the envelope, or in place of it. */
+  envelope(type: string, more: JsonObject = {}): string {
+    this.#seq += 1;
+    const ts = new Date(this.#clock.nowMs()).toISOString();
+    return JSON.stringify({ type, seq: this.#seq, ts, conversation_id: this.ids.conversationId, ...more });
+  }
+
+  /** What a request of this call carries. */
+  payload(input: JsonObject, ids: Partial<ProbeIds> = {}): JsonObject {
+    const { conversationId, organizationId, agentId } = { ...this.ids, ...ids };
+    return {
+      conversation_id: conversationId,
+      customer_org_id: organizationId,
+      ...(agentId === '' ? {} : { virtual_agent_id: agentId }),
+      voice_va_input_type: input,
+    };
+  }
+
+  /** Sends inputs. */
+  send(...inputs: readonly JsonObject[]): void {
+    for (const input of inputs) this.socket.sendText(this.envelope('VOICE_VA_REQUEST', { payload: this.payload(input) }), inputText(input));
+  }
+
+  /** Opens a turn with these inputs. Who opens it waits for it. */
+  open(kind: SocketTurnKind, ...inputs: readonly JsonObject[]): SocketTurn {
+    this.turns.at(-1)?.end();
+    const turn = new SocketTurn(kind, this.#seq + 1, this.socket);
+    this.turns.push(turn);
+    this.send(...inputs);
+    return turn;
+  }
+
+  /** Waits until a turn is answered by a FINAL and what may stand behind it, or nothing comes for `limitMs`. */
+  async answered(turn: SocketTurn, limitMs = this.#timing.answerMs): Promise<void> {
+    const untilMs = this.#clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
+    const isDone = (): boolean => this.socket.isOver || turn.final !== undefined;
+    let known = -1;
+    while (!isDone() && turn.messages.length > known && this.#clock.monotonicMs() < untilMs) {
+      known = turn.messages.length;
+      const before = known;
+      await this.socket.until(() => isDone() || turn.messages.length > before, limitMs);
+    }
+    if (turn.final !== undefined) await this.socket.until(() => this.socket.isOver, SETTLE_MS);
+  }
+
+  /** A whole turn: these inputs and everything that comes back. */
+  async turn(kind: SocketTurnKind, ...inputs: readonly JsonObject[]): Promise<SocketTurn> {
+    const turn = this.open(kind, ...inputs);
+    await this.answered(turn);
+    return turn;
+  }
+
+  /** Opens the call (W-20), once the socket is open. */
+  async begin(): Promise<SocketTurn> {
+    await this.socket.upgraded();
+    return this.turn('session_start', eventOf('SESSION_START'));
+  }
+
+  press(keys: readonly Key[]): Promise<SocketTurn> {
+    return this.turn('dtmf', keysOf(keys));
+  }
+
+  silence(): Promise<SocketTurn> {
+    return this.turn('no_input', eventOf('NO_INPUT'));
+  }
+
+  /** The first key, to which no answer is owed (W-26). */
+  async firstKey(): Promise<SocketTurn> {
+    const turn = this.open('dtmf_start', eventOf('START_OF_DTMF'));
+    await this.socket.until(() => this.socket.isOver, QUIET_MS);
+    return turn;
+  }
+
+  /** An event of the flow, which may be answered. */
+  async flow(): Promise<SocketTurn> {
+    const turn = this.open('custom_event', FLOW_EVENT);
+    await this.answered(turn, Math.min(OPTIONAL_MS, this.#timing.answerMs));
+    return turn;
+  }
+
+  /** Takes a turn that the bot asked for and that is answered: silence, else keys, else an event of the flow. */
+  goOn(keys: readonly Key[]): Promise<SocketTurn> {
+    if (this.isAskedFor('silence')) return this.silence();
+    return this.isAskedFor('keys') ? this.press(keys) : this.flow();
+  }
+
+  /** Hangs up, watches for a moment whether something is said to that (W-28), and closes. Does nothing where the server has closed. */
+  async hangUp(): Promise<void> {
+    if (!this.socket.isOpen) return;
+    this.open('session_end', eventOf('SESSION_END'));
+    await this.socket.until(() => this.socket.isOver, SETTLE_MS);
+    await this.socket.close();
+  }
+
+  /** Whether a platform would send this now, as the last FINAL asked for it. */
+  isAskedFor(kind: 'speech' | 'keys' | 'silence'): boolean {
+    const last = this.turns.findLast(({ final }) => (final?.answer.config ?? final?.answer.mode) !== undefined);
+    const { mode, config } = last?.final?.answer ?? {};
+    if (kind === 'silence') return config?.noInputMs !== 0;
+    return mode !== (kind === 'keys' ? 'voice' : 'dtmf');
+  }
+
+  /** Waits until the prompts of a turn have been heard, within a bound, or the server closes. */
+  async heardOut(turn: SocketTurn): Promise<void> {
+    const leftMs = playLeftMs(turn.answers, this.#clock.monotonicMs());
+    if (leftMs > 0) await this.socket.until(() => this.socket.isOver, leftMs);
+  }
+
+  /** Speaks: silence, speech, silence until the server has replied, and for a moment behind that: audio never stops (W-23). */
+  async speak(mulaw: Uint8Array): Promise<SocketTurn> {
+    const turn = this.open('speech');
+    await this.stream(Buffer.concat([silenceOf(LEAD_MS), mulaw]));
+    await this.stream(silenceOf(TAIL_MS), () => turn.final !== undefined);
+    await this.stream(silenceOf(AFTER_MS * this.#timing.pace));
+    await this.answered(turn, SETTLE_MS);
+    return turn;
+  }
+
+  /** Sends audio at the pace of the call until `enough`. */
+  async stream(mulaw: Uint8Array, enough = (): boolean => false): Promise<void> {
+    const perTick = Math.round(TICK_MS * MULAW_BYTES_PER_MS * Math.max(1, this.#timing.pace));
+    for (let from = 0; from < mulaw.length && !enough() && !this.socket.isOver; from += perTick) {
+      this.send(audioOf(mulaw.subarray(from, from + perTick)));
+      await this.socket.until(() => this.socket.isOver, TICK_MS);
+    }
+  }
+}
+
+/** What an input says, in a few words; keys are counted and not named. */
+function inputText(input: JsonObject): string {
+  const { event_input: event, dtmf_input: keys, audio_input: audio } = input;
+  if (isObject(event)) return typeof event['event_type'] === 'string' ? event['event_type'] : 'an event without a type';
+  if (isObject(keys)) return `${String(Array.isArray(keys['dtmf_events']) ? keys['dtmf_events'].length : 0)} keys`;
+  if (!isObject(audio)) return 'a message without input';
+  return `audio ${typeof audio['caller_audio_b64'] === 'string' ? String(Math.floor((audio['caller_audio_b64'].length / 4) * 3)) : '0'} B`;
+}
+
+function isObject(value: JsonObject[string] | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
