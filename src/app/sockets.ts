@@ -28,7 +28,7 @@ export interface SocketSurroundings extends Pick<SocketServerParts, 'sessions' |
   readonly profile: PlatformProfile;
   /** Undefined: the token check is off. */
   readonly verifier: TokenVerifier | undefined;
-  readonly metrics: Pick<Metrics, 'organizationRefused' | 'streamRefused'>;
+  readonly metrics: Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets'>;
 }
 
 /**
@@ -53,6 +53,7 @@ export async function openSockets(
       metrics.streamRefused('websocket', code);
     },
   });
+  metrics.watchSockets(() => server.openSockets);
   if (settings.websocket.listen === 'ops') return { server, own: undefined };
   const { address, port } = await server.listen();
   return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
