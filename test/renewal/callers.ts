@@ -4,15 +4,10 @@
 // Not a failure, on purpose: a refusal of a token that ended on its way, because the platform itself presents none that has
 // ended (J-03); a call without a server, because then nobody answers, whatever the token; and a call of an organization whose
 // tokens have all ended, because there is none to place it with. That one is counted where the tokens are: as lapsed.
-import { status } from '@grpc/grpc-js';
 import type { Clock } from '../../src/base/clock.ts';
-import { PlatformCall } from '../support/platform-call.ts';
-import { PlatformClient, statusName } from '../support/platform-client.ts';
-import { event } from '../support/wire-audio.ts';
+import type { Lines, TurnEnd } from './lines.ts';
 import type { PresentedToken, PresentedTokens } from './presented-tokens.ts';
 
-/** Nobody at all: the client's own, for no message is sent in its name. */
-const NOBODY = 'nobody';
 /** Most refusals that are described. */
 const MAX_DESCRIBED = 20;
 
@@ -20,6 +15,8 @@ const MAX_DESCRIBED = 20;
 export interface CallersOptions {
   readonly tokens: PresentedTokens;
   readonly clock: Clock;
+  /** The way to a server that takes calls there. */
+  readonly open: (target: string) => Lines;
   /** Draws organizations and tokens: 0 to 1. */
   readonly random: () => number;
 }
@@ -35,7 +32,7 @@ export class Callers {
   /** What was wrong with the first of them; holds no token. */
   readonly described: string[] = [];
   readonly #options: CallersOptions;
-  #client: PlatformClient | undefined;
+  #lines: Lines | undefined;
   #callers: Promise<void>[] = [];
   #isOver = false;
 
@@ -45,18 +42,18 @@ export class Callers {
 
   /** Whether a server takes calls. */
   get isConnected(): boolean {
-    return this.#client !== undefined;
+    return this.#lines !== undefined;
   }
 
-  /** A server listens: calls are placed from now on. @param target - `localhost:PORT`, plaintext. */
+  /** A server listens: calls are placed from now on. */
   connect(target: string): void {
-    this.#client = new PlatformClient({ target, organizationId: NOBODY });
+    this.#lines = this.#options.open(target);
   }
 
   /** The server is going: its calls are nobody's fault from now on. */
   disconnect(): void {
-    this.#client?.close();
-    this.#client = undefined;
+    this.#lines?.close();
+    this.#lines = undefined;
   }
 
   /** Begins so many callers who never rest. */
@@ -72,13 +69,14 @@ export class Callers {
 
   /** One turn at the beginning of a call; `finish` is another one at its end. Resolves when it was answered. */
   async place(presented: PresentedToken, finishWith: () => PresentedToken = () => presented): Promise<() => Promise<void>> {
-    const conversation = new PlatformCall({ organizationId: presented.organizationId, open: () => this.#open(presented) });
-    const { ids } = conversation;
-    const code = await this.#turn(conversation, 'SESSION_START', presented);
+    // Nobody can be called, whatever the token.
+    if (this.#lines === undefined) return () => Promise.resolve();
+    const call = this.#lines.call(presented);
+    const begun = await this.#turn('begin', call.begin(), presented);
     return async () => {
-      if (code !== status.OK) return;
+      if (begun !== 'answered') return;
       const last = finishWith();
-      await this.#turn(new PlatformCall({ organizationId: ids.organizationId, open: () => this.#open(last) }, ids), 'SESSION_END', last);
+      await this.#turn('end', call.end(last), last);
     };
   }
 
@@ -98,34 +96,27 @@ export class Callers {
       };
       const presented = pick();
       // Until a server is there: the time of the server stands still or runs, as it likes.
-      if (this.#client === undefined || presented === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (this.#lines === undefined || presented === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
       else await (await this.place(presented, () => pick() ?? presented))();
     }
   }
 
-  #open({ token }: PresentedToken) {
-    if (this.#client === undefined) throw new Error('no server is connected');
-    return this.#client.open({ metadata: { authorization: token } });
-  }
-
-  async #turn(call: PlatformCall, name: 'SESSION_START' | 'SESSION_END', presented: PresentedToken): Promise<status | undefined> {
-    const client = this.#client;
-    if (client === undefined) return undefined;
-    const code = await call.turn(event(name)).then(
-      ({ ending }) => ending.code,
-      () => status.UNKNOWN,
-    );
+  /** Counts a turn. Undefined: its server has gone meanwhile. */
+  async #turn(name: 'begin' | 'end', running: Promise<TurnEnd>, presented: PresentedToken): Promise<TurnEnd | undefined> {
+    const lines = this.#lines;
+    const end = await running;
     // Whoever is on the line when the server goes is no caller of ours any more.
-    if (client !== this.#client) return undefined;
+    if (lines === undefined || lines !== this.#lines) return undefined;
     this.calls += 1;
-    if (code === status.OK) return code;
+    if (end === 'answered') return end;
     // A token may end while it is on its way; by the platform's clock, which decides how long it is presented.
-    if (code === status.UNAUTHENTICATED && this.#options.tokens.hasEnded(presented)) return code;
-    if (code === status.UNAUTHENTICATED) this.refused += 1;
+    if (end === 'refused' && this.#options.tokens.hasEnded(presented)) return end;
+    if (end === 'refused') this.refused += 1;
     else this.broken += 1;
     const leftMs = presented.endsAtMs - this.#options.clock.nowMs();
+    const what = end === 'refused' ? end : end.broken;
     if (this.described.length < MAX_DESCRIBED)
-      this.described.push(`${name} of ${presented.organizationId}: ${statusName(code)}, ${String(leftMs)} ms before the end of its token`);
-    return code;
+      this.described.push(`${name} of ${presented.organizationId}: ${what}, ${String(leftMs)} ms before the end of its token`);
+    return end;
   }
 }

@@ -2,7 +2,6 @@
 // passes. Calls come in over every transport of the list, with every token that the platform presents. Real sockets, a real
 // token check, a real store; only the time is not real.
 import { randomUUID } from 'node:crypto';
-import { status } from '@grpc/grpc-js';
 import type { App } from '../../src/app/app.ts';
 import type { TokenTransport } from '../../src/auth/principal.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
@@ -11,10 +10,10 @@ import type { DataSourceRecord } from '../../src/fake-platform/admin-api/data-so
 import type { InitialSwitches } from '../../src/fake-platform/admin-api/switches.ts';
 import { DrivenClock } from '../support/driven-clock.ts';
 import { openSurroundings, type OpenSurroundings, type SignedToken } from '../support/open-surroundings.ts';
-import { PlatformClient } from '../support/platform-client.ts';
 import type { LogLine } from '../support/running-server.ts';
-import { event } from '../support/wire-audio.ts';
+import { WITH_SOCKETS } from '../support/socket-peer.ts';
 import { Callers } from './callers.ts';
+import { grpcLines, socketLines, type Lines } from './lines.ts';
 import { PresentedTokens, type PresentedToken } from './presented-tokens.ts';
 import { startServed } from './served.ts';
 
@@ -42,41 +41,41 @@ export interface DayTransport {
     Callers,
     'calls' | 'refused' | 'broken' | 'described' | 'isConnected' | 'connect' | 'disconnect' | 'place' | 'callWithAll'
   >;
+  /** The way to calls. */
+  readonly open: (target: string) => Lines;
   /** Where a running server takes its calls. */
   readonly targetOf: (ready: App['ready']) => string;
-  /** Whether a call with a token is refused for it. @param target - of {@link DayTransport.targetOf}. */
-  readonly refuses: (target: string, presented: PresentedToken) => Promise<boolean>;
 }
 
-/** Calls over gRPC. */
-function grpcTransport(clock: DrivenClock): DayTransport {
-  const tokens = new PresentedTokens({ clock, skewMs: () => 0, earliestMs: 1.1 * LEAD_MINUTES * MINUTE_MS });
-  const url = 'http://127.0.0.1:50051';
-  return {
-    name: 'grpc',
-    url,
-    flags: [`--admin.data_sources.url=${url}`],
-    schemaId: loadProfile('fake').schemas.grpc,
-    tokens,
-    callers: new Callers({ tokens, clock, random: () => 0 }),
-    targetOf: ({ port }) => `localhost:${String(port)}`,
-    refuses: async (target, { organizationId, token }) => {
-      const client = new PlatformClient({ target, authorization: token, organizationId });
-      const { ending } = await client.call().turn(event('SESSION_START'));
-      client.close();
-      return ending.code === status.UNAUTHENTICATED;
-    },
+/** The two transports, each with addresses of its own form (W-03). */
+function transportsOf(clock: DrivenClock): readonly DayTransport[] {
+  const { schemas } = loadProfile('fake');
+  const own = (name: TokenTransport, open: DayTransport['open']) => {
+    const tokens = new PresentedTokens({ clock, skewMs: () => 0, earliestMs: 1.1 * LEAD_MINUTES * MINUTE_MS });
+    return { name, open, tokens, schemaId: schemas[name], callers: new Callers({ tokens, clock, open, random: () => 0 }) };
   };
+  const [url, socketUrl] = ['http://127.0.0.1:50051', 'ws://127.0.0.1:50061'];
+  return [
+    {
+      ...own('grpc', grpcLines),
+      url,
+      flags: [`--admin.data_sources.url=${url}`],
+      targetOf: ({ port }) => `localhost:${String(port)}`,
+    },
+    {
+      ...own('websocket', socketLines),
+      url: socketUrl,
+      flags: [...WITH_SOCKETS, `--admin.data_sources.websocket_url=${socketUrl}`],
+      targetOf: ({ websocket }) => `ws://localhost:${String(websocket?.port)}`,
+    },
+  ];
 }
-
-/** All that a server takes calls over. */
-const TRANSPORTS: readonly ((clock: DrivenClock) => DayTransport)[] = [grpcTransport];
 
 /** The day. `begin` it, let its rounds pass, and `end` it. */
 export class Day {
   readonly clock = new DrivenClock();
   readonly organizations = [randomUUID(), randomUUID(), randomUUID()] as const;
-  readonly transports: readonly DayTransport[] = TRANSPORTS.map((make) => make(this.clock));
+  readonly transports = transportsOf(this.clock);
   readonly log: LogLine[] = [];
   /** What the servers of the day have counted, by the name of a metric with its labels. */
   readonly counted = new Map<string, number>();
@@ -141,10 +140,14 @@ export class Day {
   }
 
   /** How many of these tokens are refused. */
-  async refusals({ targetOf, refuses }: DayTransport, all: readonly PresentedToken[]): Promise<number> {
-    let count = 0;
-    for (const presented of all) if (await this.clock.hold(() => refuses(targetOf(this.#running.ready), presented))) count += 1;
-    return count;
+  refusals({ open, targetOf }: DayTransport, all: readonly PresentedToken[]): Promise<number> {
+    return this.clock.hold(async () => {
+      const lines = open(targetOf(this.#running.ready));
+      let count = 0;
+      for (const presented of all) if ((await lines.call(presented).begin()) === 'refused') count += 1;
+      lines.close();
+      return count;
+    });
   }
 
   /** The data sources of an organization that a transport has. */
@@ -185,6 +188,11 @@ export class Day {
     if (transport === undefined) return;
     const presented = transport.tokens.signed(signed);
     this.#signed.set(transport.name, [...this.signed(transport), presented]);
-    if (transport.callers.isConnected) await this.clock.hold(() => transport.callers.place(presented));
+    if (!transport.callers.isConnected) return;
+    await this.clock.hold(async () => {
+      await (
+        await transport.callers.place(presented)
+      )();
+    });
   }
 }

@@ -9,6 +9,7 @@ import { seededNumbers } from '../../src/base/seeded-numbers.ts';
 import { DrivenClock } from '../support/driven-clock.ts';
 import { openSurroundings, type OpenSurroundings, type SignedToken } from '../support/open-surroundings.ts';
 import { Callers } from './callers.ts';
+import { grpcLines } from './lines.ts';
 import { outage, strike, type Struck } from './misfortune.ts';
 import { PresentedTokens } from './presented-tokens.ts';
 import { startServed } from './served.ts';
@@ -108,7 +109,7 @@ class Rehearsal {
     const clock = this.#clock;
     const skewMs = (): number => this.#around?.api.switches.skewMs ?? 0;
     this.#tokens = new PresentedTokens({ clock, skewMs, earliestMs: EARLIEST_MS });
-    this.#callers = new Callers({ tokens: this.#tokens, clock, random: this.#random });
+    this.#callers = new Callers({ tokens: this.#tokens, clock, open: grpcLines, random: this.#random });
     this.#organizations = Array.from({ length: options.organizations }, () => randomUUID());
     this.#waiting = this.#organizations.slice(Math.ceil(options.organizations / 2));
   }
