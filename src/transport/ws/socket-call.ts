@@ -322,7 +322,6 @@ export class SocketCall implements Voice {
     this.#phase = 'over';
     this.#cancelTimer();
     this.#waiting.length = 0;
-    this.#mouths.shut();
     this.#cutter?.hangUp();
   }
 

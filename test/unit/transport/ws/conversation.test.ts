@@ -146,6 +146,18 @@ describe('a conversation on one socket', () => {
     expect(texts(platform)).toEqual([['Speech.']]);
   });
 
+  it('W-2A: a socket that drops while a start waits leaves nothing behind', async () => {
+    const { platform, clock, sessions } = await begun();
+    platform.press('DTMF_DIGIT_EIGHT');
+    await flushMicrotasks();
+    await speak(platform);
+    expect(platform.socket.said).toEqual(['CHUNK']);
+    platform.call.closed();
+    answer();
+    await flushMicrotasks();
+    expect([platform.socket.said, clock.pendingTimers, sessions.openTurns]).toEqual([['CHUNK'], 1, 0]);
+  });
+
   it('W-27: a reply that was sent whole is cut by the start of the speech alone', async () => {
     const { platform, clock, seen } = await begun();
     platform.press('DTMF_DIGIT_TWO');

@@ -87,6 +87,18 @@ describe('the mouths of one socket', () => {
     expect(said).toEqual(['input_started', 'input_ended', 'final']);
   });
 
+  it('W-27: wait for a reply that was cut once only', () => {
+    const { mouths: all, said, clock } = mouths();
+    const [older, newer] = [all.next(), all.next()];
+    newer.write(START);
+    clock.advance(100);
+    newer.complete();
+    all.next().write(START);
+    expect(said).toEqual(['input_started', 'input_started']);
+    older.complete();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('G-55: keep last words, which the engine says after all', () => {
     const { mouths: all, said, clock } = mouths();
     const [older, newer] = [all.next(), all.next()];

@@ -146,6 +146,8 @@ describe('a call that gets no session', () => {
     platform.event('SESSION_START');
     platform.call.closed();
     await flushMicrotasks();
+    // It does not come back to life.
+    platform.text('{');
     expect(platform.socket.said).toEqual([]);
     expect(bench.clock.pendingTimers).toBe(1);
   });

@@ -95,7 +95,8 @@ describe('outputs as messages of a socket', () => {
     const answers = sent(final(LISTEN, prompts, { mode: 'wav' })) as readonly SocketResponse[];
     expect(answers.map(({ response_type }) => response_type)).toEqual(['CHUNK', 'CHUNK', 'FINAL']);
     expect(answers[2]?.prompts).toEqual([{ text: 'Text alone \ufffd.', is_barge_in_enabled: false }]);
-    expect(sent(final(LISTEN, [spoken(sound(400), false)], { mode: 'wav', bargeIn: true }))).toMatchObject([
+    expect(sent(final(LISTEN, [spoken(sound(800)), spoken(sound(400), false)], { mode: 'wav', bargeIn: true }))).toMatchObject([
+      {},
       {},
       { prompts: [{ audio_content_b64: '', is_barge_in_enabled: false }] },
     ]);
