@@ -8,6 +8,7 @@ import type { CallSurroundings } from '../../../../src/cli/call-surroundings.ts'
 import { conformanceCommand } from '../../../../src/cli/conformance.ts';
 import { platformPort } from '../../../../src/cli/conformance/platform-signer.ts';
 import { startReferenceServer } from '../../../fixtures/broken-servers/reference-server.ts';
+import { startSocketReference } from '../../../fixtures/broken-servers/ws-reference-server.ts';
 
 const WAV = path.join(import.meta.dirname, '../../../fixtures/speech/yes.wav');
 
@@ -39,6 +40,18 @@ async function run(
 it('lists the checks without a server', async () => {
   const { code, out } = await run('--list', '--rule', 'G-42');
   expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^G-42 {2}chunk-size-and-form {2}A CHUNK carries/u) as string });
+});
+
+it('lists the checks of sockets beside them, and looks at a server of sockets with those', async () => {
+  expect((await run('--list')).out).toMatch(/^G-01 .*\n(?:.*\n)*W-40 {2}ping-answered /u);
+  const server = await startSocketReference({ breach: 'ping_unanswered' });
+  onTestFinished(() => {
+    server.close();
+  });
+  const words = [server.target, '--org', 'o', '--wav', WAV, '--answer-seconds', '1'];
+  const { code, out } = await run(...words, '--check', 'ping-answered', '--check', 'seq-is-own');
+  expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('broken: W-40') as string });
+  expect((await run(...words, '--rule', 'G-42')).err).toContain('has this rule or id: G-42');
 });
 
 it.each([

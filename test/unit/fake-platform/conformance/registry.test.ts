@@ -1,16 +1,24 @@
 // The list of checks: every one has a name of its own, says what it demands, and names rules.
 import { describe, expect, it } from 'vitest';
-import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
+import { ALL_CHECKS, CHECKS, SOCKET_CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';
 
 describe('the checks', () => {
   it('have names of their own in kebab-case, a sentence, and rules', () => {
-    expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
-    for (const { id, title, rules } of CHECKS) {
+    for (const checks of [CHECKS, SOCKET_CHECKS, ALL_CHECKS]) expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length);
+    for (const { id, title, rules } of ALL_CHECKS) {
       expect(id).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)+$/u);
       expect(title, id).toMatch(/^[A-Z].*\.$/u);
-      for (const rule of rules) expect(rule, id).toMatch(/^[GJO]-[0-9A-F]{2}$/u);
+      for (const rule of rules) expect(rule, id).toMatch(/^[GJOW]-[0-9A-F]{2}$/u);
     }
+  });
+
+  it('are listed once, with the transports over which they hold', () => {
+    const transports = new Map(ALL_CHECKS.map((check) => [check.id, check.transports]));
+    expect(transports.get('chunk-size-and-form')).toEqual(['grpc']);
+    expect(transports.get('ping-answered')).toEqual(['websocket']);
+    expect(transports.get('schema-demanded')).toEqual(['grpc', 'websocket']);
+    expect(transports.size).toBe(ALL_CHECKS.length);
   });
 
   it('can be chosen by rule and by id, and all are without either', () => {

@@ -172,7 +172,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
   socketShape({
     id: 'no-input-time-not-sent',
     rules: ['W-14'],
-    title: 'no_input_timeout_msec is not sent: the schema has no such field.',
+    title: 'The field no_input_timeout_msec is not sent: the schema has none.',
     // Sources disagree.
     isRecommended: true,
     otherwise: 'the server sent no input settings',
@@ -185,7 +185,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
   socketShape({
     id: 'no-prompt-cancellation-field',
     rules: ['W-15'],
-    title: 'disable_prompt_cancellation is not sent: the schema has no such field.',
+    title: 'The field disable_prompt_cancellation is not sent: the schema has none.',
     isRecommended: true,
     otherwise: 'the server answered nothing',
     look: eachMessage(({ json, answer }) => {

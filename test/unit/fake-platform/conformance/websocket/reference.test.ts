@@ -1,0 +1,78 @@
+// The checks of sockets on the reference server: whole, it passes each; with one breach, exactly the rule of the breach is named.
+// A handful here; all of them in `npm run check:conformance`.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHECKS, SOCKET_CHECKS } from '../../../../../src/fake-platform/conformance/registry.ts';
+import { chooseChecks } from '../../../../../src/fake-platform/conformance/run.ts';
+import { startIssuer, type Issuer } from '../../../../../src/fake-platform/issuer.ts';
+import { loadProfile } from '../../../../../src/fake-platform/profile.ts';
+import { SOCKET_BREACHES, type SocketBreach, type SocketFreedom } from '../../../../fixtures/broken-servers/ws-breaches.ts';
+import { examineBrokenSocket, examineSocket, examineSocketReference } from '../../../../support/conformance.ts';
+
+let issuer: Issuer;
+beforeAll(async () => {
+  const profile = loadProfile('fake');
+  issuer = await startIssuer({ profile, url: 'wss://localhost', schemaId: profile.schemas.websocket });
+});
+afterAll(() => issuer.close());
+
+/** Checks that need little time. */
+const QUICK = chooseChecks(SOCKET_CHECKS, ['W-06', 'W-07', 'W-40', 'W-52', 'J-1A'], ['gaps-taken', 'list-closes', 'start-answered']);
+
+describe('the checks of sockets', () => {
+  it('find nothing on a server that keeps the contract, with the token check', async () => {
+    const found = await examineSocketReference(undefined, { checks: QUICK, issuer });
+    expect(found.results.filter(({ verdict }) => verdict !== 'pass')).toEqual([]);
+    expect({ ok: found.ok, score: found.score, finding: found.finding }).toEqual({ ok: true, score: 1, finding: undefined });
+  });
+
+  it.each<SocketBreach>([
+    'missing_token_is_403',
+    'bare_token_taken',
+    'unknown_path_upgraded',
+    'pong_with_own_seq',
+    'list_named_as_on_grpc',
+  ])('name exactly the rule of the breach %s', async (breach) => {
+    const found = await examineBrokenSocket(breach, issuer, { checks: QUICK });
+    expect(found.brokenRules).toEqual([SOCKET_BREACHES[breach].rule]);
+    const failed = found.results.find(({ verdict }) => verdict === 'fail');
+    expect(failed?.exchanges[0]?.length).toBeGreaterThan(1);
+    // The proof has no token in it.
+    expect(JSON.stringify(found)).not.toContain((await issuer.issueToken()).split('.')[0]);
+  });
+
+  it.each<[SocketFreedom, readonly string[]]>([
+    ['seq_with_gaps', ['seq-increases']],
+    ['second_start_ignored', ['starts-once']],
+    ['compresses', ['compression-bounded']],
+    ['pings_itself', ['ping-answered', 'pong-leaves-seq-alone']],
+  ])('find nothing on a server that takes the freedom %s', async (freedom, ids) => {
+    const found = await examineSocketReference(freedom, { checks: chooseChecks(SOCKET_CHECKS, [], ids) });
+    expect(found.results.map(({ id, verdict }) => [id, verdict])).toEqual(ids.map((id) => [id, 'pass']));
+  });
+
+  it('advise where nothing demands: it does not count', async () => {
+    const found = await examineBrokenSocket('ping_moves_seq', issuer, {
+      checks: chooseChecks(SOCKET_CHECKS, [], ['pong-leaves-seq-alone']),
+    });
+    expect(found).toMatchObject({ ok: true, failed: 0, score: undefined, brokenRules: [], advisedRules: ['W-41'] });
+  });
+
+  it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
+    expect(await examineSocket('ws://127.0.0.1:1', { checks: QUICK })).toMatchObject({
+      ok: false,
+      finding: { code: 'refused' },
+      results: [],
+    });
+  });
+
+  it('have broken servers for at least thirty rules of sockets, of which each breaks a rule that a check names', () => {
+    const rules = new Map(SOCKET_CHECKS.map(({ id, rules: [rule] }) => [id, rule]));
+    for (const [breach, { rule, check }] of Object.entries(SOCKET_BREACHES)) expect([breach, rules.get(check)]).toEqual([breach, rule]);
+    const broken = new Set(Object.values(SOCKET_BREACHES).map(({ rule }) => rule));
+    expect([...broken].filter((rule) => rule.startsWith('W-')).length).toBeGreaterThanOrEqual(30);
+    // Every check of sockets alone is shown to fail; those of tokens are shown by the breaches of both servers.
+    const shown = new Set<string>(Object.values(SOCKET_BREACHES).map(({ check }) => check));
+    const own = SOCKET_CHECKS.filter((check) => !CHECKS.some(({ id }) => id === check.id));
+    expect(own.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([]);
+  });
+});
