@@ -37,7 +37,7 @@ function kept<P extends ParleyProcess>(child: P): P {
 const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
 /** Whether the server lets a caller of the organization in who shows the token in this file. */
-async function isLetIn(grpcPort: number, tokenFile: string): Promise<boolean> {
+async function isLetIn(target: string, tokenFile: string): Promise<boolean> {
   const said: string[] = [];
   let code: number | undefined;
   const surroundings: CallSurroundings = {
@@ -46,19 +46,20 @@ async function isLetIn(grpcPort: number, tokenFile: string): Promise<boolean> {
     setExitCode: (set) => (code = set),
     onInterrupt: () => () => undefined,
   };
-  const target = `grpc://127.0.0.1:${String(grpcPort)}`;
   await callCommand(surroundings).parseAsync([target, '--org', ORG, '--token-file', tokenFile, '--list'], { from: 'user' });
-  if (code !== 0) expect(said.join()).toMatch(/UNAUTHENTICATED/u);
+  if (code !== 0) expect(said.join()).toMatch(/UNAUTHENTICATED|401/u);
   else expect(said.join()).toContain('front-desk');
   return code === 0;
 }
 
 it('from the platform to a server that can be called, and back, with every secret where it belongs', async () => {
-  const [port = 0, grpcPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(4);
+  const [port = 0, grpcPort = 0, socketPort = 0, webhookPort = 0, redirectPort = 0] = await freePorts(5);
+  const [grpc, socket] = [`grpc://127.0.0.1:${String(grpcPort)}`, `ws://127.0.0.1:${String(socketPort)}`];
   const config = path.join(folder, 'parley.platform.yaml');
   const redirectUri = `http://127.0.0.1:${String(redirectPort)}/callback`;
   const ports = ['--port', String(port), '--server-port', String(grpcPort), '--webhook-port', String(webhookPort)];
-  const platform = kept(new ParleyProcess(['platform', ...ports, '--config-out', config, '--redirect-uri', redirectUri]));
+  const both = [...ports, '--websocket', String(socketPort)];
+  const platform = kept(new ParleyProcess(['platform', ...both, '--config-out', config, '--redirect-uri', redirectUri]));
   await platform.said('the platform is ready', () => platform.stdout.includes('Ctrl-C'));
   const controlKeyFile = path.join(folder, `parley-${String(process.getuid?.() ?? 'user')}`, `platform-${String(port)}.key`);
   const keyFile = path.join(folder, 'parley.platform.key');
@@ -91,16 +92,33 @@ it('from the platform to a server that can be called, and back, with every secre
   const written = await tell('token', ORG, '--out', tokenFile);
   const token = readFileSync(tokenFile, 'utf8').trim();
   expect([written.code, modeOf(tokenFile), token.split('.').length]).toEqual([0, 0o600, 3]);
-  expect(await isLetIn(grpcPort, tokenFile)).toBe(true);
+  expect(await isLetIn(grpc, tokenFile)).toBe(true);
+  // J-2E
+  const socketFile = path.join(folder, 'socket.jws');
+  const toFile = ['--transport', 'websocket', '--out', socketFile];
+  await until('the data source for WebSocket is registered', async () => (await tell('token', ORG, ...toFile)).code === 0);
+  expect([await isLetIn(socket, socketFile), await isLetIn(socket, tokenFile), await isLetIn(grpc, socketFile)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 
   const { out: status } = await tell('status');
-  for (const words of [ORG, 'grpc', 'active', 'authorized', 'deauthorized']) expect(status).toContain(words);
+  for (const words of [ORG, 'grpc', 'websocket', 'active', 'authorized', 'deauthorized']) expect(status).toContain(words);
   expect(await tell('deauthorize', ORG)).toMatchObject({ code: 0, out: expect.stringContaining('one webhook is told') as string });
-  await until('the server has forgotten the organization', async () => !(await isLetIn(grpcPort, tokenFile)));
+  await until(
+    'the server has forgotten the organization',
+    async () => !(await isLetIn(grpc, tokenFile)) && !(await isLetIn(socket, socketFile)),
+  );
 
-  const secrets = [token, readFileSync(keyFile, 'utf8').trim(), readFileSync(controlKeyFile, 'utf8')];
+  const secrets = [
+    token,
+    readFileSync(socketFile, 'utf8').trim(),
+    readFileSync(keyFile, 'utf8').trim(),
+    readFileSync(controlKeyFile, 'utf8'),
+  ];
   secrets.push(...[...readFileSync(config, 'utf8').matchAll(/client_secret: (\S+)/gu)].map((match) => match[1] ?? ''));
-  expect(secrets.map((secret) => secret.length > 20)).toEqual([true, true, true, true, true]);
+  expect(secrets.map((secret) => secret.length > 20)).toEqual([true, true, true, true, true, true]);
   server.signal('SIGTERM');
   platform.signal('SIGINT');
   expect([(await server.ended()).code, (await platform.ended()).code]).toEqual([0, 0]);
