@@ -3,7 +3,9 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { listen, play } from '../../src/bot/index.ts';
+import { dtmfNameOf } from '../../src/contract/numbers.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
+import { jsonFromStruct } from '../../src/contract/struct.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
@@ -12,12 +14,16 @@ import { PlatformClient } from '../support/platform-client.ts';
 import { ordered, started, WITH_PUPPET, type Orders } from '../support/puppet.ts';
 import { dataSource, RunningServer, serverFlags } from '../support/running-server.ts';
 import { ServeProcess } from '../support/serve-process.ts';
+import { eventInput, keyInput, SocketClient, type Lies } from '../support/socket-client.ts';
+import { socketDataSource, WITH_SOCKETS } from '../support/socket-peer.ts';
 import { until } from '../support/until.ts';
 import { event, format, frames, keys, quiet } from '../support/wire-audio.ts';
 
 const CANARY = ['4', '9', '1', '7', '3', '0', '5', '6', '8', '2'] as const;
 /** The number as digits, as a list, spoken with pauses, and as the numbers of its keys on the wire. */
 const TRACES = [CANARY.join(''), CANARY.join(' '), CANARY.join(','), CANARY.map((digit) => (digit === '0' ? 10 : Number(digit))).join(',')];
+/** Its keys as a socket carries them, where a name stands for each. */
+const CANARY_KEYS = CANARY.map((digit) => dtmfNameOf(digit));
 /** What the recognizer hears in the sensitive utterance. */
 const CANARY_WORDS = 'heliotrope marzipan';
 
@@ -29,7 +35,8 @@ async function pressCanary(call: PlatformCall, later?: Orders['later']): Promise
 }
 
 function expectNoTrace(place: string, text: string): void {
-  for (const trace of [...TRACES, ...CANARY_WORDS.split(' ')]) expect(text.includes(trace), `"${trace}" in ${place}`).toBe(false);
+  for (const trace of [...TRACES, CANARY_KEYS.slice(0, 2).join('","'), ...CANARY_WORDS.split(' ')])
+    expect(text.includes(trace), `"${trace}" in ${place}`).toBe(false);
 }
 
 describe('a sensitive input', () => {
@@ -38,8 +45,10 @@ describe('a sensitive input', () => {
   beforeAll(async () => {
     const recognizer = JSON.stringify(['sh', '-c', `cat > /dev/null; echo ${CANARY_WORDS}`]);
     server = await RunningServer.start({
+      dataSources: (issuer) => [dataSource(issuer), socketDataSource(issuer)],
       flags: [
         ...WITH_PUPPET,
+        ...WITH_SOCKETS,
         '--log.level=trace',
         '--media.transcript=true',
         '--turns.max_farewell_ms=0',
@@ -57,12 +66,12 @@ describe('a sensitive input', () => {
     (await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}${path}`)).text();
 
   /** Everything that an operator can read of a call. */
-  async function expectNoTraceOf(call: PlatformCall): Promise<void> {
+  async function expectNoTraceOf(conversationId: string): Promise<void> {
     expectNoTrace('the log', JSON.stringify(server.log));
     expectNoTrace('the metrics', await operations('/metrics'));
     expectNoTrace('the latest calls', await operations('/calls'));
-    const timeline = await operations(`/calls/${call.ids.conversationId}`);
-    expect(timeline).toContain(call.ids.conversationId);
+    const timeline = await operations(`/calls/${conversationId}`);
+    expect(timeline).toContain(conversationId);
     expectNoTrace('the timeline of the call', timeline);
   }
 
@@ -91,7 +100,7 @@ describe('a sensitive input', () => {
     expect(turn.ending.code).toBe(status.OK);
     expect(turn.story.length).toBeGreaterThan(0);
     await call.turn(event('SESSION_END'));
-    await expectNoTraceOf(call);
+    await expectNoTraceOf(call.ids.conversationId);
     expectNoTrace('the responses', JSON.stringify([turn.responses, turn.ending.metadata.getMap()]));
   });
 
@@ -101,7 +110,7 @@ describe('a sensitive input', () => {
     const turn = await call.turn(format(), ...quiet(200), ...frames(joined(recorded('number'), silence(2500))));
     expect(turn.story).toEqual(['FINAL START_OF_INPUT', 'CHUNK END_OF_INPUT', 'CHUNK audio', 'FINAL empty']);
     await call.turn(event('SESSION_END'));
-    await expectNoTraceOf(call);
+    await expectNoTraceOf(call.ids.conversationId);
     expectNoTrace('the responses', JSON.stringify(turn.responses));
   });
 
@@ -127,6 +136,43 @@ describe('a sensitive input', () => {
     expect((await foreign.turn(keys(...CANARY))).ending.code).toBe(status.PERMISSION_DENIED);
     await call.turn(event('SESSION_END'));
     expectNoTrace('the log', JSON.stringify(server.log));
+  });
+
+  /** A call over WebSocket in which the next input is sensitive. */
+  async function sensitiveSocket(later: Orders['later'] = 'throw'): Promise<SocketClient> {
+    const client = await SocketClient.connect(server);
+    const orders = started({ reply: listen({ sensitive: true, digits: CANARY.length }), later });
+    client.send(eventInput('SESSION_START', { parameters: jsonFromStruct(orders.event_input?.parameters) }));
+    await client.replied(1);
+    expect(client.finals[0]).toMatchObject({ input_sensitive: true });
+    return client;
+  }
+
+  it.each([
+    ['makes its bot throw', 'throw'],
+    ['is answered by a recording', play('yes.wav').listen()],
+  ] as const)('G-68 G-83 leaves no digit in log, metrics or messages over WebSocket when it %s', async (_how, later) => {
+    const client = await sensitiveSocket(later);
+    client.send(keyInput(...CANARY_KEYS));
+    await client.replied(2);
+    client.send(eventInput('SESSION_END'));
+    await client.close();
+    await expectNoTraceOf(client.conversationId);
+    expectNoTrace('the messages', JSON.stringify(client.messages));
+  });
+
+  it.each<readonly [string, Lies]>([
+    ['repeats a number (W-10)', { envelope: { seq: 1 } }],
+    ['names another organization (W-22)', { payload: { customer_org_id: '99999999-9999-4999-8999-999999999999' } }],
+    ['names another conversation (W-13)', { envelope: { conversation_id: CANARY.join('') } }],
+    ['is of no known type', { envelope: { type: CANARY.join('') } }],
+    ['has a second input', { payload: { voice_va_input_type: { ...keyInput(...CANARY_KEYS), ...eventInput(CANARY.join('')) } } }],
+  ])('G-68 leaves no digit in log, metrics or messages when the message that carries it over WebSocket %s', async (_what, lies) => {
+    const client = await sensitiveSocket();
+    client.lie(keyInput(...CANARY_KEYS), lies);
+    expectNoTrace('the close', JSON.stringify(await client.closed()));
+    await expectNoTraceOf(client.conversationId);
+    expectNoTrace('the messages', JSON.stringify(client.messages));
   });
 });
 
