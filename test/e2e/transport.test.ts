@@ -11,6 +11,6 @@ describe('the same calls', () => {
 });
 
 // One socket instead of a stream for each turn; turns begin and end where the words on it say so; sound without a header.
-describe('the same calls (W-08, W-23, W-24, W-27, W-30)', () => {
+describe('the same calls (W-08, W-15, W-23, W-24, W-27, W-30)', () => {
   transportSuite('over WebSocket', websocketTransport);
 });

@@ -206,7 +206,7 @@ describe('a later message of a socket', () => {
     await expectEnd(client, answer);
   });
 
-  it('W-10 G-90 may leave numbers out, and may be an event or have fields that nobody knows yet', async () => {
+  it('W-10 W-11 G-90 may leave numbers out, and may be an event or have fields that nobody knows yet', async () => {
     const client = await (await SocketClient.connect(server)).started();
     client.lie(eventInput('LATER'), { envelope: { seq: 1000, later: true }, payload: { later: [1] } });
     client.lie(keyInput('DTMF_DIGIT_SIX', 'DTMF_DIGIT_LATER'), { envelope: { seq: 1002 } });
@@ -214,6 +214,8 @@ describe('a later message of a socket', () => {
     client.lie(eventInput('SESSION_END'), { envelope: { seq: 1003 } });
     expect(await client.close()).toMatchObject({ code: 1000 });
     expect(client.errors).toEqual([]);
+    // The server's own numbers have nothing to do with them.
+    expect(client.messages.map(({ seq }) => seq)).toEqual(client.messages.map((_, index) => index + 1));
   });
 
   it('W-28 after the caller has hung up has no effect and no answer, and the platform closes', async () => {

@@ -11,7 +11,7 @@ import { until, within } from './until.ts';
 /** What one message says the caller or the flow did: one of the three inputs of the contract. */
 export type SocketInput = Readonly<Record<string, unknown>>;
 
-/** Members of one message that are not what they should be. */
+/** Members of one message in place of those that every message has; what they say need not be true. */
 export interface Lies {
   /** Of the envelope. */
   readonly envelope?: Readonly<Record<string, unknown>>;
@@ -82,7 +82,7 @@ export class SocketClient {
     return this;
   }
 
-  /** Sends one message that is not what it should be. */
+  /** Sends one message with members of its own. */
   lie(input: SocketInput, lies: Lies): this {
     this.peer.say(this.message(input, lies));
     return this;
@@ -118,6 +118,11 @@ export class SocketClient {
   get messages(): readonly ServerEnvelope[] {
     for (const message of this.peer.messages.slice(this.#read.length)) this.#read.push(readServerEnvelope(JSON.stringify(message)));
     return this.#read;
+  }
+
+  /** Whether any message has a field of this name. */
+  isNaming(field: string): boolean {
+    return this.peer.messages.some((message) => JSON.stringify(message).includes(`"${field}":`));
   }
 
   /** The answers among it. */

@@ -12,7 +12,7 @@ import {
 } from '../../../src/contract/grpc.ts';
 import { jsonFromStruct, structFromJson } from '../../../src/contract/struct.ts';
 import type { Input } from '../../../src/dialog/input.ts';
-import { PlatformCall } from '../platform-call.ts';
+import { PlatformCall, type CallIds } from '../platform-call.ts';
 import { statusName, type ClientTurn, type PlatformClient } from '../platform-client.ts';
 import type { Told, ToldNext, TransportUnderTest } from './placed-call.ts';
 import { serverUnderTest } from './server-under-test.ts';
@@ -26,7 +26,8 @@ export async function grpcTransport(flags: readonly string[]): Promise<Transport
   const client = await server.client();
   return {
     ...transport,
-    place: () => Promise.resolve(new TurnWiseCall((conversationId, first) => new GrpcTurn(client, conversationId, first))),
+    place: (agentId = '') =>
+      Promise.resolve(new TurnWiseCall((conversationId, first) => new GrpcTurn(client, { conversationId, agentId }, first))),
   };
 }
 
@@ -34,8 +35,8 @@ class GrpcTurn implements LoneTurn {
   readonly #call: PlatformCall;
   readonly #turn: ClientTurn;
 
-  constructor(client: PlatformClient, conversationId: string, first: Input) {
-    this.#call = new PlatformCall(client, { conversationId });
+  constructor(client: PlatformClient, ids: Pick<CallIds, 'conversationId' | 'agentId'>, first: Input) {
+    this.#call = new PlatformCall(client, ids);
     this.#turn = this.#call.open(wireInput(first));
   }
 

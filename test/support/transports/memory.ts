@@ -26,7 +26,8 @@ export async function memoryTransport(flags: readonly string[]): Promise<Transpo
   const voice = openPromptVoice(voiceSettings(settings, promptsFolder(settings.bots)), { clock, log, createResampler });
   const engine = await testEngine(await loadBots(botsFolder(settings.bots)), { settings: engineSettings(settings), voice, clock });
   return {
-    place: () => Promise.resolve(new TurnWiseCall((conversationId, first) => new MemoryTurn(engine.sessions, conversationId, first))),
+    place: (agentId = '') =>
+      Promise.resolve(new TurnWiseCall((conversationId, first) => new MemoryTurn(engine.sessions, { conversationId, agentId }, first))),
     advance: (ms) => clock.advanceAsync(ms),
     log: () => JSON.stringify([log.lines, engine.log.lines]),
     quiet: () => until('no call is left', () => engine.sessions.size === 0 && engine.sessions.openTurns === 0),
@@ -42,10 +43,10 @@ class MemoryTurn implements LoneTurn {
   readonly #sink = new MemorySink();
   readonly #turn: Promise<Turn>;
 
-  constructor(sessions: Sessions, conversationId: string, first: Input) {
+  constructor(sessions: Sessions, ids: { readonly conversationId: string; readonly agentId: string }, first: Input) {
     const parameters = first.kind === 'session_start' ? first.parameters : {};
     this.#turn = sessions
-      .acquire({ organizationId: 'org', conversationId, agentId: '', vendorConfig: '', parameters })
+      .acquire({ organizationId: 'org', ...ids, vendorConfig: '', parameters })
       .then((session) => session.beginTurn(this.#sink, first.kind === 'session_end'));
     this.send(first);
   }

@@ -63,9 +63,10 @@ export interface PlacedCall {
   close(): Promise<void>;
 }
 
-/** Something that carries calls to the bot of test/fixtures/witness-bots. */
+/** Something that carries calls to bots. */
 export interface TransportUnderTest {
-  place(): Promise<PlacedCall>;
+  /** @param agentId - default: the bot of calls that name none. */
+  place(agentId?: string): Promise<PlacedCall>;
   /** Moves the time of the server on; it stands still otherwise. */
   advance(ms: number): Promise<void>;
   /** Everything that was logged. */

@@ -16,17 +16,19 @@ export async function websocketTransport(flags: readonly string[]): Promise<Tran
     flags: [...WITH_SOCKETS, ...flags],
     dataSources: (issuer) => [dataSource(issuer), socketDataSource(issuer)],
   });
-  return { ...transport, place: async () => new SocketCall(await SocketClient.connect(server)) };
+  return { ...transport, place: async (agentId = '') => new SocketCall(await SocketClient.connect(server), agentId) };
 }
 
 /** One call on one socket (W-08). */
 class SocketCall implements PlacedCall {
   readonly #client: SocketClient;
+  readonly #agentId: string;
   #ends = 0;
   #hasHungUp = false;
 
-  constructor(client: SocketClient) {
+  constructor(client: SocketClient, agentId: string) {
     this.#client = client;
+    this.#agentId = agentId;
   }
 
   get conversationId(): string {
@@ -34,7 +36,7 @@ class SocketCall implements PlacedCall {
   }
 
   start(name: string, parameters: JsonObject): void {
-    this.#client.send(eventInput('SESSION_START', { name, parameters }));
+    this.#client.lie(eventInput('SESSION_START', { name, parameters }), { payload: { virtual_agent_id: this.#agentId } });
   }
 
   press(digits: string): void {
@@ -94,6 +96,7 @@ class SocketCall implements PlacedCall {
     return [
       ...errors,
       ...(numbers.some((seq, index) => seq !== index + 1) ? [`W-10 the numbers are ${numbers.join(' ')}`] : []),
+      ...(this.#client.isNaming('disable_prompt_cancellation') ? ['W-15 a message has what no version of the contract has'] : []),
       ...(strangers.length > 0 ? ['W-13 a message names another conversation'] : []),
       ...(end === undefined || end.code === 1000 ? [] : [`W-44 the socket was closed with ${String(end.code)}`]),
     ];
