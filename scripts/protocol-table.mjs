@@ -9,7 +9,7 @@ import { testTitles } from './test-titles.mjs';
 export const PROTOCOL_PAGE = 'docs/protocol.md';
 const RULES = 'docs/protocol-rules.yaml';
 /** Anything that looks like the id of a rule, so that a slip of the pen is found too. */
-const RULE_ID = /\bG-\d[0-9A-Z]*\b/gu;
+const RULE_ID = /\b[GW]-\d[0-9A-Z]*\b/gu;
 
 const DUTIES = /** @type {const} */ ({ server: 'server', platform: 'platform', nobody: 'not known' });
 
@@ -85,7 +85,8 @@ export function protocolPage(root) {
     'A rule of the **server** is ours: at least one test of the server names it in its title, or the build fails. A rule of the',
     '**platform** is the other side’s: the fake platform plays it, and the server is ready for it. What is **not known** binds',
     'nobody; the page says what the server does in its place. Files and tests of the fake platform stand in _italics_: they show',
-    'what the platform does, not that the server obeys.',
+    'what the platform does, not that the server obeys. Rules that begin with G are those of gRPC; those that begin with W say what is',
+    'different on WebSocket.',
     '',
     '<!-- prettier-ignore-start -->',
   ];
