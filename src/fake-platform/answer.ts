@@ -45,6 +45,8 @@ export interface Answer {
   readonly event: ServerEvent | undefined;
   readonly mode: InputMode | undefined;
   readonly config: InputConfig | undefined;
+  /** The server sent no settings: `config` is what the platform does by itself then. Default false: the server's own. */
+  readonly isConfigAssumed?: boolean;
   /** The next input is a PIN or the like (G-83). */
   readonly sensitive: boolean;
 }

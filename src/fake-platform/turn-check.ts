@@ -149,11 +149,12 @@ export class TurnCheck {
     if (finalNeedsPrompt && this.#chunks > 0 && answer.prompts.length === 0) {
       this.#report('final_without_prompt', 'W-25', 'the FINAL of a streamed reply carries no prompt: one with empty audio belongs in it');
     }
-    const hasSettings = answer.mode !== undefined || answer.config !== undefined;
+    const hasConfig = answer.config !== undefined && answer.isConfigAssumed !== true;
+    const hasSettings = answer.mode !== undefined || hasConfig;
     if (isTerminalEvent(answer.event)) {
       if (hasSettings)
         this.#report('terminal_with_input_settings', 'G-78', 'a terminal response carries input_mode or input_handling_config');
-    } else if (kind !== 'session_end' && kind !== 'dtmf_start' && (answer.mode === undefined || answer.config === undefined)) {
+    } else if (kind !== 'session_end' && kind !== 'dtmf_start' && (answer.mode === undefined || !hasConfig)) {
       this.#report('input_settings_missing', 'G-80', 'a FINAL that does not end the call must carry input_mode and input_handling_config');
     }
   }

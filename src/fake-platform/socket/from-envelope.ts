@@ -16,7 +16,7 @@ import { KEYS } from '../key.ts';
 import type { Breach } from '../wire-rules.ts';
 
 /** Member of an envelope's metadata in which our own server names the texts of a reply, when a test setting allows. */
-export const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
+const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
 /** Most audio of one prompt, bytes: what the largest message can hold. */
 const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
 
@@ -56,7 +56,8 @@ const FILLING = { seq: 1, ts: '-', conversation_id: '' };
 /**
  * Reads one message of a server.
  *
- * @param found - told of what is missing in it (W-10, W-12, W-13).
+ * @param found - told of what is missing in it, and of a `seq` that cannot be counted with (W-10, W-12, W-13).
+ * @returns the message, and whether its `seq` is its own.
  * @throws AppError `bad_message` for what is no envelope at all.
  */
 export function readAnswerEnvelope(text: string, found: (breach: Breach) => void): ServerEnvelope & { readonly hasSeq: boolean } {
@@ -66,14 +67,21 @@ export function readAnswerEnvelope(text: string, found: (breach: Breach) => void
     const json = parseJson(text);
     if (!(error instanceof AppError) || !isObject(json)) throw error;
     const payload = isObject(json['payload']) ? json['payload'] : undefined;
+    const isCounted = isCount(json['seq']);
     const envelope = readServerEnvelope(
-      JSON.stringify({ ...FILLING, ...json, ...(payload === undefined ? {} : { payload: { response_type: 'FINAL', ...payload } }) }),
+      JSON.stringify({
+        ...{ ...FILLING, ...json },
+        ...(isCounted ? {} : { seq: FILLING.seq }),
+        ...(payload === undefined ? {} : { payload: { response_type: 'FINAL', ...payload } }),
+      }),
     );
     const missing = Object.keys(FILLING).filter((name) => !(name in json));
     if (payload !== undefined && !('response_type' in payload)) missing.push('response_type');
     for (const name of missing)
       found({ code: 'envelope_wrong', rule: RULE_OF.get(name) ?? 'W-12', message: `an envelope carries no ${name}` });
-    return { ...envelope, hasSeq: 'seq' in json };
+    if ('seq' in json && !isCounted)
+      found({ code: 'envelope_wrong', rule: 'W-10', message: 'the seq of an envelope is no whole number from 1 upwards' });
+    return { ...envelope, hasSeq: isCounted };
   }
 }
 
@@ -109,7 +117,8 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
         ? undefined
         : { kind: EVENTS.get(event.event_type) ?? 'other', name: event.name ?? '', metadata: event.metadata ?? {} },
     mode: MODES.get(response.input_mode ?? ''),
-    config: config === undefined ? undefined : configFrom(config, ownNoInputMs),
+    config: configFrom(config ?? {}, ownNoInputMs),
+    isConfigAssumed: config === undefined,
     sensitive: response.input_sensitive ?? false,
   };
 }
@@ -137,6 +146,10 @@ function configFrom({ dtmf_config: keys, speech_timers: timers }: SocketInputHan
     digits: keys?.dtmf_input_length ?? 0,
     noInputMs: timers?.no_input_timeout_msec ?? ownNoInputMs,
   };
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -164,6 +164,14 @@ describe('the platform on a socket finds', () => {
     expect(names).toEqual([`${rule} envelope_wrong`]);
   });
 
+  it.each([0, -1, 1.5, '7', null])('W-10 a seq that is %j and no count from 1, and goes on', async (seq) => {
+    const names = await found((socket) => {
+      socket.respond(chunk(100), { seq });
+      socket.respond(final());
+    });
+    expect(names).toEqual(['W-10 envelope_wrong']);
+  });
+
   it('W-26 an answer to START_OF_DTMF', async () => {
     const names = await found(
       async (socket) => {
