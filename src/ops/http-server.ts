@@ -1,9 +1,9 @@
 // The operations HTTP server: health checks, metrics, the latest calls and the platform's ping (O-01). It asks for no token,
 // so it listens on loopback unless told otherwise, takes no bodies and shows no caller data. What a call is, it does not know;
-// connections that ask to leave HTTP it gives to whoever shares the port.
+// connections that ask for a WebSocket it gives to whoever shares the port.
 import fastify, { type FastifyInstance } from 'fastify';
-import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -40,7 +40,7 @@ export interface OpsOptions {
   readonly readiness: Readiness;
   readonly metrics: MetricsSource;
   readonly calls: CallsSource;
-  /** Default: whoever asks to leave HTTP is answered as if he had not. */
+  /** Default: whoever asks for a WebSocket is answered as if he had not. */
   readonly upgrades?: UpgradesPort;
   readonly clock: Clock;
   readonly log: Logger;
@@ -83,7 +83,7 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
     },
   });
   server.server.maxConnections = MAX_CONNECTIONS + (options.upgrades?.maxConnections ?? 0);
-  if (options.upgrades !== undefined) server.server.on('upgrade', options.upgrades.take);
+  if (options.upgrades !== undefined) giveAway(server, options.upgrades.take);
   answerStrangers(server, options.log);
   addRoutes(server, options);
   try {
@@ -103,6 +103,40 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
   const { address, family, port } = server.server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   return { address: `${host}:${String(port)}`, port, close: () => server.close() };
+}
+
+/**
+ * Gives connections away that ask for a WebSocket. Who offers anything else, as many health checkers offer HTTP/2, is answered as
+ * if he had not.
+ */
+function giveAway(server: FastifyInstance, take: UpgradesPort['take']): void {
+  /** The HTTP server has let go of them, and would neither cut nor limit them. */
+  const detached = new Set<Socket>();
+  server.server.on('upgrade', (request, duplex, head) => {
+    if (request.headers.upgrade?.toLowerCase() === 'websocket') {
+      take(request, duplex, head);
+      return;
+    }
+    const { socket } = request;
+    detached.add(socket);
+    socket.once('close', () => detached.delete(socket));
+    socket.on('error', () => undefined);
+    socket.setTimeout(IDLE_CONNECTION_MS, () => socket.destroy());
+    // Nobody reads a body any more.
+    request.complete = true;
+    request.push(null);
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.once('finish', () => {
+      socket.destroySoon();
+    });
+    server.server.emit('request', request, response);
+  });
+  server.addHook('preClose', async () => {
+    for (const socket of detached) socket.destroy();
+    return Promise.resolve();
+  });
 }
 
 function addRoutes(server: FastifyInstance, options: OpsOptions): void {

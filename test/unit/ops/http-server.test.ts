@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Logger } from '../../../src/base/log.ts';
 import { startOpsServer, type OpsServer } from '../../../src/ops/http-server.ts';
 import { Readiness } from '../../../src/ops/readiness.ts';
@@ -13,6 +13,8 @@ const note = (fields: object, message: string): void => {
   logged.push(`${message} ${JSON.stringify(fields)}`);
 };
 const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
+/** What clients say that would rather speak HTTP/2, and go on without it when nobody answers that. */
+const H2C = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA';
 
 let readiness: Readiness;
 let metricsText: () => Promise<string>;
@@ -47,13 +49,29 @@ async function get(path: string, init?: RequestInit): Promise<{ status: number; 
 }
 
 /** Sends raw bytes and collects what comes back until the server closes. */
-async function raw(request: string): Promise<string> {
-  const socket = connect(server.port, '127.0.0.1');
+async function raw(request: string, port = server.port): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
   socket.end(request);
   await once(socket, 'close');
   return answer;
+}
+
+/** A server that shares its port with another protocol, and the connections that it has given away. */
+async function startShared(): Promise<{ readonly shared: OpsServer; readonly taken: Duplex[] }> {
+  const taken: Duplex[] = [];
+  const shared = await startOpsServer({
+    ...{ host: '127.0.0.1', port: 0, serviceName: 'voice-1', readiness, clock: new FakeClock(), log },
+    metrics: { contentType: 'text/plain', text: () => metricsText() },
+    calls: { recent: () => [], find: () => undefined },
+    upgrades: { take: (_request, socket) => void taken.push(socket), maxConnections: 100 },
+  });
+  onTestFinished(async () => {
+    for (const socket of taken) socket.destroy();
+    await shared.close();
+  });
+  return { shared, taken };
 }
 
 async function openSocket(text: string): Promise<Socket> {
@@ -163,15 +181,9 @@ describe('the operations server', () => {
   });
 
   it('gives connections that ask to leave HTTP to whoever shares the port, beside its own', async () => {
-    const taken: Duplex[] = [];
-    const shared = await startOpsServer({
-      ...{ host: '127.0.0.1', port: 0, serviceName: 'x', readiness, clock: new FakeClock(), log },
-      metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
-      calls: { recent: () => [], find: () => undefined },
-      upgrades: { take: (_request, socket) => void taken.push(socket), maxConnections: 100 },
-    });
+    const { shared, taken } = await startShared();
     expect(shared.address).toBe(`127.0.0.1:${String(shared.port)}`);
-    const leaving = 'GET /elsewhere HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n';
+    const leaving = 'GET /elsewhere HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n';
     // As many as its own limit, and more.
     for (let count = 1; count <= 101; count++) {
       const socket = connect(shared.port, '127.0.0.1');
@@ -180,8 +192,39 @@ describe('the operations server', () => {
       await until(`${String(count)} connections were given away`, () => taken.length === count);
     }
     expect((await fetch(`http://127.0.0.1:${String(shared.port)}/health/live`)).status).toBe(200);
-    for (const socket of taken) socket.destroy();
+  });
+
+  it.each([
+    ['GET /health/ready', 200, '{"ready":true,"reasons":[]}'],
+    ['GET /metrics', 200, 'parley_up 1\n'],
+    ['GET /voice-1/v1/ping', 200, '"serviceState":"online"'],
+    ['HEAD /health/live', 200, ''],
+    ['GET /elsewhere', 404, '{"error":"not found"}'],
+  ])('answers %s of a client that offers HTTP/2 as if it had not, where it shares its port', async (line, status, body) => {
+    readiness.started();
+    const { shared, taken } = await startShared();
+    const answer = await raw(`${line} HTTP/1.1\r\nHost: h\r\n${H2C}\r\n\r\n`, shared.port);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} (?:.+\\r\\n)*connection: close\\r\\n`, 'iu'));
+    expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toContain(body);
+    expect(taken).toEqual([]);
+  });
+
+  it('waits for no body of a client that offers HTTP/2', async () => {
+    const { shared } = await startShared();
+    const answer = await raw(`POST /metrics HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n${H2C}\r\n\r\n{"a":`, shared.port);
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /u);
+  });
+
+  it('closes although a client that offered HTTP/2 does not read its answer', async () => {
+    const { shared } = await startShared();
+    // More than both buffers of a connection hold.
+    metricsText = () => Promise.resolve('x'.repeat(64 * 1024 * 1024));
+    const socket = connect(shared.port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    socket.write(`GET /metrics HTTP/1.1\r\nHost: h\r\n${H2C}\r\n\r\n`);
+    await once(socket, 'readable');
     await shared.close();
+    socket.destroy();
   });
 
   it('says listen_failed with the address when the port is taken, and leaves nothing open', async () => {
