@@ -1,6 +1,5 @@
 // The turns of one session that are not done: two of them are normal (G-50). Knows who is the newest, and nothing of what a
 // turn is about.
-import type { TurnEnd } from '../dialog/ending.ts';
 import type { Turn } from './turn.ts';
 
 /** Owned by a session. */
@@ -46,11 +45,27 @@ export class OpenTurns {
     return this.list().filter((turn) => turn !== spared && turn.interrupt());
   }
 
-  /** Completes all but the newest. @returns it; undefined when none is open. */
-  keepNewest(end: TurnEnd): Turn | undefined {
+  /**
+   * Completes all but the one to end a call on: the newest that is being answered, because nobody would hear its answer
+   * otherwise, or else the newest.
+   *
+   * @returns it; undefined when none is open.
+   */
+  keepLast(): Turn | undefined {
     const turns = this.list();
-    const newest = turns.at(-1);
-    for (const turn of turns) if (turn !== newest) turn.finish(end);
-    return newest;
+    const kept = turns.findLast(({ isReplying }) => isReplying) ?? turns.at(-1);
+    for (const turn of turns) {
+      if (turn !== kept) turn.finish(isNewer(turn, kept) && isSilent(turn) ? 'nothing_said' : 'superseded');
+    }
+    return kept;
   }
+}
+
+function isNewer(turn: Turn, other: Turn | undefined): boolean {
+  return other !== undefined && turn.number > other.number;
+}
+
+/** Whether the caller has neither spoken nor pressed a key on it. */
+function isSilent({ state }: Turn): boolean {
+  return state === 'waiting' || state === 'listening';
 }

@@ -143,22 +143,21 @@ export class Session implements TurnHost, RunningSession {
   }
 
   /**
-   * Ends the call from our side: the newest open turn hands the caller over, older ones just complete. Without an open
-   * turn the next one will.
+   * Ends the call from our side: the turn that is being answered hands the caller over, or else the newest; others just
+   * complete. Without an open turn the next one will.
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
     this.#leaving ??= end;
     // The bot's own goodbye is being spoken: it ends the call as well as ours.
     if (this.#owed !== undefined) await this.#work.done();
     // Again for a turn that came meanwhile, when the one before was cancelled.
-    const newestAlone = (): Turn | undefined => this.#open.keepNewest('superseded');
-    for (let newest = newestAlone(); newest !== undefined && !this.isEnded; newest = newestAlone()) {
+    for (let turn = this.#open.keepLast(); turn !== undefined && !this.isEnded; turn = this.#open.keepLast()) {
       // Two mouths on one turn would cut each other short: an answer that is under way hands the caller over itself.
-      if (newest.takeOver()) newest.interrupt();
-      else this.#work.add(() => this.#parts.runner.leave(this, newest, end));
+      if (turn.takeOver()) turn.interrupt();
+      else this.#work.add(() => this.#parts.runner.leave(this, turn, end));
       await this.#work.done();
     }
-    newestAlone()?.finish('superseded');
+    this.#open.keepLast()?.finish('superseded');
   }
 
   /** Ends a session that nobody uses any more; open turns fail as too old. Waits until the bot was told. */

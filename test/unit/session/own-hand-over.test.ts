@@ -1,6 +1,7 @@
 // Calls that we end ourselves while something else is broken, too: the store, the wire, or another server's word.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
+import type { Input } from '../../../src/dialog/input.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
@@ -10,13 +11,21 @@ const { handover } = TEST_SETTINGS;
 const FRAME = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
 
 const asked: string[] = [];
+let think: () => void = () => undefined;
 const clerk = bot<{ readonly pin: string }>({
   id: 'clerk',
   name: 'Clerk',
   version: 1,
   session_start: () => go({ pin: '' }, say('Hello.').listen()),
-  dtmf_input: (_state, { digits }) => {
+  dtmf_input: async (_state, { digits }) => {
     asked.push(digits);
+    if (digits === '5' || digits === '6') {
+      // Does not listen to the signal.
+      await new Promise<void>((resolve) => {
+        think = resolve;
+      });
+      if (digits === '5') return go({ pin: digits }, say('To a person.').transfer({ reason: 'vip' }));
+    }
     return digits === '9' ? go({ pin: '4711' }, say('Bye.').end('done')) : go({ pin: digits }, say('Yes?').listen());
   },
   otherwise: (state) => go(state, say('What?').listen()),
@@ -111,6 +120,51 @@ describe('a hand-over whose stream breaks while its line is heard', () => {
     expect([next.sink.texts, next.sink.next]).toMatchObject([[], { kind: 'transfer', metadata: { reason: 'failed' } }]);
     expect(asked).toEqual(['1']);
     expect(seen).toContain('session_ended failed');
+  });
+});
+
+describe('a call that we end while one turn is answered and a newer one listens', () => {
+  /** @param newer - what comes on the newer turn. */
+  const leaving = async (digits: string, newer: Input = FRAME) => {
+    const bench = await begun({ maxDurationMs: 90_000 });
+    // The next look at how long calls last is 100 ms away.
+    await bench.clock.advanceAsync(114_900);
+    const answering = await bench.call.open({ kind: 'dtmf', digits });
+    await flushMicrotasks();
+    const listening = await bench.call.open(newer);
+    await bench.clock.advanceAsync(100);
+    return { ...bench, answering, listening };
+  };
+
+  it('ends as the bot ends it at this moment, on the turn of its answer', async () => {
+    const { answering, listening, seen } = await leaving('5');
+    expect([listening.sink.kinds, listening.sink.end]).toEqual([[], 'complete']);
+    think();
+    await flushMicrotasks();
+    expect(answering.sink.texts).toEqual(['To a person.']);
+    expect(answering.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'vip' } });
+    expect(answering.sink.end).toBe('complete');
+    expect(seen).toContain('turn_ended nothing_said');
+    expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended bot_transfer']);
+  });
+
+  it('is handed over on the turn that is answered, and what opens behind it is completed', async () => {
+    const { answering, call, seen } = await leaving('6');
+    const again = await call.open(FRAME);
+    think();
+    await flushMicrotasks();
+    expect(answering.sink.texts).toEqual([handover]);
+    expect(answering.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
+    expect([again.sink.kinds, again.sink.end]).toEqual([[], 'complete']);
+    expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended too_long']);
+  });
+
+  it('is handed over on the turn that listens when the older one was talked over', async () => {
+    const { answering: older, listening: newer } = await leaving('6', { kind: 'dtmf_start' });
+    think();
+    await flushMicrotasks();
+    expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
+    expect(newer.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
   });
 });
 

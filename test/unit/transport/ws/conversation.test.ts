@@ -38,11 +38,12 @@ const listener = bot<Heard>({
     }
     if (digits === '2') return go(state, say(LONG).listen());
     if (digits === '3') return go(state, say(LONG, { bargeIn: false }).listen());
-    if (digits === '4')
+    if (digits === '0' || digits === '4')
       await new Promise<void>((resolve) => {
         answer = resolve;
       });
     if (digits === '9') return go(state, say('Bye.').end('done'));
+    if (digits === '0') return go(state, say('To a person.').transfer({ reason: 'vip' }));
     return go(state, say(`Keys ${digits}.`).listen());
   },
   speech_input: (state) => go(state, say('Speech.').listen()),
@@ -334,6 +335,22 @@ describe('how a call that is ended from here ends', () => {
     const { platform, clock } = await begun({ settings: { maxDurationMs: 120_000 } });
     await clock.advanceAsync(181_000);
     expect(platform.socket.said).toEqual(['CHUNK', 'FINAL+TRANSFER_TO_AGENT']);
+    await clock.advanceAsync(10_000);
+    expect(platform.socket.closedWith?.code).toBe(1000);
+  });
+
+  it('W-29: a call that lasts too long ends as the bot ends it at this moment, whoever listens beside it', async () => {
+    const { platform, clock, seen } = await begun({ settings: { maxDurationMs: 120_000 } });
+    await clock.advanceAsync(178_900);
+    platform.press('DTMF_DIGIT_ZERO');
+    await clock.advanceAsync(100);
+    // The line goes on sending, on a turn of its own.
+    platform.audio(SECOND);
+    answer();
+    await flushMicrotasks();
+    expect(platform.socket.said).toEqual(['CHUNK', 'FINAL+TRANSFER_TO_AGENT']);
+    expect(platform.socket.answers.at(-1)?.output_events?.[0]?.metadata).toEqual({ reason: 'vip' });
+    expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended bot_transfer']);
     await clock.advanceAsync(10_000);
     expect(platform.socket.closedWith?.code).toBe(1000);
   });
