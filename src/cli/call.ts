@@ -21,8 +21,9 @@ import { EXIT } from './failure.ts';
 import { misuseOf } from './misuse.ts';
 import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
 import { callSeconds, paceOf, repeated, wholeNumber } from './option-values.ts';
+import { withSilenceOption, type SilenceFlags } from './silence-option.ts';
 
-interface Flags extends AccessFlags, LineFlags {
+interface Flags extends AccessFlags, LineFlags, SilenceFlags {
   readonly agent?: string;
   readonly conversation?: string;
   readonly startName?: string;
@@ -30,7 +31,6 @@ interface Flags extends AccessFlags, LineFlags {
   readonly hangupAfter?: number;
   readonly sendTerminator?: true;
   readonly directDigit?: true;
-  readonly silenceAfter: number;
   readonly expect?: readonly string[];
   readonly hears?: readonly string[];
   readonly record?: string;
@@ -65,7 +65,7 @@ Exit code: 0 as expected, 1 the call failed or an expectation was not met, 2 wro
 export function callCommand(surroundings: CallSurroundings = processSurroundings()): Command {
   const given: GivenOption[] = [];
   const command = new Command('call').description('place a call to a server as the platform does').argument('<target>', TARGET_FORMS);
-  withLineOptions(withAccessOptions(command))
+  withSilenceOption(withLineOptions(withAccessOptions(command)))
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
     .option('--conversation <id>', 'conversation id (default: a new one)')
     .option('--start-name <name>', 'name of the session start event')
@@ -80,12 +80,6 @@ export function callCommand(surroundings: CallSurroundings = processSurroundings
     .option('--hangup-after <ms>', 'hang up at this time of the call, whatever happens', wholeNumber)
     .option('--send-terminator', 'hand the terminator over with the keys (G-67)')
     .option('--direct-digit', 'answer a one-digit menu without START_OF_DTMF (G-64)')
-    .option(
-      '--silence-after <ms>',
-      'report silence after so long where the server cannot say when, on a WebSocket; 0 never',
-      wholeNumber,
-      5000,
-    )
     .option('--expect <what>', `${EXPECTATION_FORMS}; may be repeated`, repeated)
     .option('--hears <wav>', 'expect this recording in a reply, sample by sample; may be repeated', repeated)
     .option('--record <file>', 'write a stereo WAV: left heard, right said')

@@ -17,8 +17,9 @@ import { paceOf, wholeNumber } from './option-values.ts';
 import { progressView } from './progress-view.ts';
 import { Recordings } from './scenarios/recordings.ts';
 import { findTests, readyTests } from './scenarios/scenario-files.ts';
+import { withSilenceOption, type SilenceFlags } from './silence-option.ts';
 
-interface Flags extends AccessFlags {
+interface Flags extends AccessFlags, SilenceFlags {
   readonly target: string;
   readonly jobs: number;
   readonly repeat: number;
@@ -49,7 +50,7 @@ export function testCommand(surroundings: CallSurroundings = processSurroundings
     .description('run scenarios against a server and say whether it does what they expect')
     .argument('<files...>', 'files of scenarios, or folders that hold them')
     .requiredOption('--target <address>', TARGET_FORMS);
-  return withAccessOptions(command)
+  return withSilenceOption(withAccessOptions(command), '; the limits of a test itself win')
     .option('--jobs <n>', 'most calls at once', jobsOf, 8)
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
     .option('--grep <pattern>', 'only tests whose name holds these words or matches /pattern/i', patternOf)
@@ -106,7 +107,8 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
   try {
     const results = await runTests({
       ...{ tests, jobs, repeat, bail, clock, signal: stop.signal },
-      place: (test, signal) => place(test, { access, changeRate, keepsSound, pace: flags.pace, clock, signal }),
+      place: (test, signal) =>
+        place(test, { access, changeRate, keepsSound, pace: flags.pace, noInputMs: flags.silenceAfter, clock, signal }),
       keep: (result) => written(recordings.keep(result), unwritten),
       onOver: (result) => {
         if (json) print(JSON.stringify(testData(result)));
@@ -150,6 +152,7 @@ async function written(writing: Promise<readonly string[]>, unwritten: string[])
 interface Placing extends Pick<Run, 'access' | 'changeRate'> {
   readonly keepsSound: boolean;
   readonly pace: number;
+  readonly noInputMs: number;
   readonly clock: CallSurroundings['clock'];
   readonly signal: AbortSignal;
 }

@@ -4,10 +4,11 @@ import type { ArrivalKind } from '../../fake-platform/load/arrivals.ts';
 import { parseCriteria, type Criterion } from '../../fake-platform/load/criteria.ts';
 import { parseCalls, parseDuration, parseRate, parseSteps, type LoadShape, type LoadStage } from '../../fake-platform/load/load-shape.ts';
 import { readAccess, withAccessOptions, type Access, type AccessFlags } from '../call-access.ts';
+import { withSilenceOption, type SilenceFlags } from '../silence-option.ts';
 import { DEFAULT_MIX, readMix, type MixDraft } from './mix.ts';
 
 /** The options as they were given. */
-export interface LoadFlags extends AccessFlags {
+export interface LoadFlags extends AccessFlags, SilenceFlags {
   readonly agent?: string;
   readonly rate?: string;
   readonly calls?: string;
@@ -56,6 +57,8 @@ export interface LoadWish {
   readonly arrivals: ArrivalKind;
   readonly workers: number;
   readonly callsPerConnection: number;
+  /** Silence after which the platform reports it where neither server nor scenario says when, ms; 0 never. */
+  readonly noInputMs: number;
   readonly seed: number;
   readonly metricsUrl: string | undefined;
   /** What was asked for, in the words of the command line, without access. */
@@ -69,7 +72,7 @@ const MAX_WORKERS = 64;
 
 /** Adds the options to the command. */
 export function withLoadOptions(command: Command): Command {
-  withAccessOptions(command);
+  withSilenceOption(withAccessOptions(command), '; the limits of a test of a file win');
   // `load compare` needs none of them; the action asks for what a load needs.
   for (const option of command.options) option.mandatory = false;
   return command
@@ -128,6 +131,7 @@ export async function understand(target: string, flags: LoadFlags): Promise<Load
     arrivals: flags.arrivals ?? (task.kind === 'run' ? 'poisson' : 'fixed'),
     workers: flags.workers,
     callsPerConnection: flags.callsPerConnection,
+    noInputMs: flags.silenceAfter,
     seed: flags.seed,
     metricsUrl,
     asked: askedText(flags),

@@ -45,13 +45,14 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   const voice = await surroundings.openVoice();
   try {
     const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
-    const { access, agentId } = wish;
+    const { access, agentId, noInputMs } = wish;
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
     const { scenarios, failures, ...rehearsed } = await rehearse(mix, {
       access,
       agentId,
       clock,
       limits: DEFAULT_LIMITS,
+      noInputMs,
       changeRate: voice.changeRate,
       signal,
     });
@@ -196,6 +197,7 @@ function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly Know
     bearer,
     callsPerConnection: wish.callsPerConnection,
     limits: DEFAULT_LIMITS,
+    noInputMs: wish.noInputMs,
     sounds: [...sounds],
     scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
     ...(token === undefined ? {} : { token }),

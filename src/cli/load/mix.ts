@@ -100,12 +100,22 @@ export async function prepareMix(drafts: readonly MixDraft[], tools: ScriptTools
 }
 
 function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {
-  const { agentId = '', organizationId = '', vendorConfig = '', allowPartial = false, sessionStart, habits = {}, hangUpAtMs } = settings;
+  const {
+    agentId = '',
+    organizationId = '',
+    vendorConfig = '',
+    allowPartial = false,
+    sessionStart,
+    habits = {},
+    hangUpAtMs,
+    noInputMs,
+  } = settings;
   const { callMs, answerMs } = settings.limits ?? {};
   return {
     ...{ name, script, agentId, organizationId, vendorConfig, allowPartial, habits },
     session: { name: sessionStart?.name ?? '', parameters: sessionStart?.parameters ?? {} },
     ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
+    ...(noInputMs === undefined ? {} : { noInputMs }),
     limits: { ...(callMs === undefined ? {} : { callMs }), ...(answerMs === undefined ? {} : { answerMs }) },
   };
 }

@@ -14,6 +14,8 @@ export interface RehearsalOptions {
   readonly agentId: string;
   readonly clock: Clock;
   readonly limits: CallLimits;
+  /** Silence after which it is reported where neither server nor scenario says when, ms; 0 never. */
+  readonly noInputMs: number;
   readonly changeRate: ChangeRate;
   readonly signal: AbortSignal;
 }
@@ -45,6 +47,7 @@ export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptio
       ...access,
       ...more,
       limits,
+      noInputMs: scenario.noInputMs ?? options.noInputMs,
       ...(scenario.organizationId === '' ? {} : { organizationId: scenario.organizationId }),
       ...(agent === '' ? {} : { agentId: agent }),
       ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),

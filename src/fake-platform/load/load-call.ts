@@ -26,6 +26,8 @@ export interface LoadScenario {
   readonly habits: PlatformHabits;
   /** The caller hangs up at this time whatever happens then, ms since the call began. */
   readonly hangUpAtMs?: number;
+  /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. Default: that of the whole load. */
+  readonly noInputMs?: number;
   /** Where the limits of the whole load do not fit. Connections are shared, and so is their limit. */
   readonly limits?: Partial<Pick<CallLimits, 'callMs' | 'answerMs'>>;
 }

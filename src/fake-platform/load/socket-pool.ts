@@ -5,10 +5,10 @@ import type { CallIdentity } from '../to-wire.ts';
 
 /** Sockets to one server. `close` must be called. */
 export class SocketPool {
-  readonly #options: SocketLineOptions;
+  readonly #options: Omit<SocketLineOptions, 'noInputMs'>;
   readonly #lines = new Set<SocketLine>();
 
-  constructor(options: SocketLineOptions) {
+  constructor(options: Omit<SocketLineOptions, 'noInputMs'>) {
     this.#options = options;
   }
 
@@ -17,9 +17,13 @@ export class SocketPool {
     return this.#lines.size;
   }
 
-  /** The line of a new call, which dials at once; whoever takes it closes it after the call. */
-  line(identity: CallIdentity): Line {
-    const line = new SocketLine(this.#options, identity);
+  /**
+   * The line of a new call, which dials at once; whoever takes it closes it after the call.
+   *
+   * @param noInputMs - silence after which the platform reports it where the server names no time (W-14), ms; 0 never.
+   */
+  line(identity: CallIdentity, noInputMs: number): Line {
+    const line = new SocketLine({ ...this.#options, noInputMs }, identity);
     this.#lines.add(line);
     void line.dial();
     return {

@@ -123,7 +123,7 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
         vendorConfig,
         allowPartial,
       };
-      const line = pool.line(identity);
+      const line = pool.line(identity, scenario.noInputMs ?? given.noInputMs);
       const callLimits = { ...limits, ...scenario.limits };
       let isWaiting: IsWaiting = () => false;
       const onBegun = (begun: IsWaiting): void => {

@@ -28,6 +28,7 @@ const scenario = z.object({
   session: z.object({ name: z.string(), parameters }),
   habits: z.object({ terminatorIncluded: z.exactOptional(z.boolean()), singleDigitDirect: z.exactOptional(z.boolean()) }),
   hangUpAtMs: z.exactOptional(z.number()),
+  noInputMs: z.exactOptional(z.number()),
   limits: z.exactOptional(z.object({ callMs: z.exactOptional(z.number()), answerMs: z.exactOptional(z.number()) })),
 });
 
@@ -50,6 +51,8 @@ export const orderSchema = z.discriminatedUnion('kind', [
     scenarios: z.array(scenario),
     /** How replies sound that were heard before. */
     sounds: z.array(z.object({ text: z.string(), checksum: z.number(), bytes: z.number() })),
+    /** Silence after which the platform reports it where neither the server nor the scenario says when, ms; 0 never. */
+    noInputMs: z.number(),
     limits: z.object({ callMs: z.number(), connectMs: z.number(), answerMs: z.number(), hangUpMs: z.number() }),
   }),
   /** Begin a run: every worker draws the same arrivals and takes each so-many-th. */

@@ -42,7 +42,17 @@ export interface TestFrame {
   readonly line: number;
   readonly settings: Pick<
     CallOptions,
-    'sessionStart' | 'allowPartial' | 'hangUpAtMs' | 'flowEvents' | 'conditions' | 'habits' | 'limits' | 'pace' | 'vendorConfig' | 'agentId'
+    | 'sessionStart'
+    | 'allowPartial'
+    | 'hangUpAtMs'
+    | 'flowEvents'
+    | 'conditions'
+    | 'habits'
+    | 'limits'
+    | 'noInputMs'
+    | 'pace'
+    | 'vendorConfig'
+    | 'agentId'
   > & { readonly organizationId?: string };
 }
 
@@ -126,6 +136,7 @@ function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
       ...(limits?.connect_ms === undefined ? {} : { connectMs: limits.connect_ms }),
       ...(limits?.answer_ms === undefined ? {} : { answerMs: limits.answer_ms }),
     },
+    ...(limits?.silence_ms === undefined ? {} : { noInputMs: limits.silence_ms }),
     ...(pace === undefined ? {} : { pace }),
     ...(hang_up_at_ms === undefined ? {} : { hangUpAtMs: hang_up_at_ms }),
   };

@@ -120,8 +120,11 @@ const SETTINGS = {
     call_ms: milliseconds('Longest call. Default 120000.', 1).optional(),
     connect_ms: milliseconds('Longest time until the connection stands. Default 5000.', 1).optional(),
     answer_ms: milliseconds('Longest wait for a sign of a reply. Default 10000.', 1).optional(),
+    silence_ms: milliseconds(
+      'Silence after which the platform reports it where the server cannot say when, as on a WebSocket; 0 never. Default: that of `--silence-after`, 5000.',
+    ).optional(),
   })
-    .describe('What ends a call that does not end by itself.')
+    .describe('How long anything may take: a call that does not end by itself, and silence.')
     .optional(),
   pace: z
     .number({ error: 'give a number from 1 to 50' })

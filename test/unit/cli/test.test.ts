@@ -10,6 +10,7 @@ import { testCommand } from '../../../src/cli/test.ts';
 import { EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
 import { mulawWav, readWavLayout } from '../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../support/call-lab.ts';
+import { ending, startScriptedSocketServer, welcome } from '../../support/scripted-socket-server.ts';
 import { listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 /** Says welcome; ends the call upon any key. */
@@ -61,7 +62,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function run(argv: readonly string[], onInterrupt: CallSurroundings['onInterrupt'] = () => () => undefined): Promise<Ran> {
+async function run(
+  argv: readonly string[],
+  onInterrupt: CallSurroundings['onInterrupt'] = () => () => undefined,
+  target = server.target,
+): Promise<Ran> {
   const printed: string[] = [];
   const complaints: string[] = [];
   let code: number | undefined;
@@ -80,7 +85,7 @@ async function run(argv: readonly string[], onInterrupt: CallSurroundings['onInt
   const command = testCommand(surroundings).exitOverride();
   command.configureOutput({ writeErr: (text) => complaints.push(text), writeOut: (text) => printed.push(text) });
   try {
-    await command.parseAsync([path.join(folder, 'scenarios'), '--target', server.target, '--org', 'o-1', '--pace', '6', ...argv], {
+    await command.parseAsync([path.join(folder, 'scenarios'), '--target', target, '--org', 'o-1', '--pace', '6', ...argv], {
       from: 'user',
     });
   } catch (error) {
@@ -106,6 +111,31 @@ describe('parley test', () => {
       channels: 2,
       sampleRateHz: 8000,
     });
+  });
+
+  it('W-14 reports silence over WebSocket after the time of the option, or of the limits of a test', async () => {
+    // This server names one conversation in whatever it says.
+    const expected = '{ ends: ended, allowed_findings: [envelope_wrong] }';
+    const test = (name: string, limits: string): string =>
+      `{ name: ${name}, limits: { call_ms: 4000${limits} }, steps: [{ stay_silent: true }], expect: ${expected} }`;
+    await writeFile(path.join(folder, 'scenarios/brief.yaml'), `tests: [${test('given', '')}, ${test('own', ', silence_ms: 700')}]`);
+    const sockets = await startScriptedSocketServer({
+      script: async (socket) => {
+        await welcome(socket, 100);
+        await socket.next('NO_INPUT');
+        socket.respond(ending('SESSION_END'));
+      },
+    });
+    try {
+      const { code, printed } = await run(['--silence-after', '1500', '--json'], undefined, sockets.target);
+      const results = printed.map((line) => JSON.parse(line) as { name?: string; call?: { durationMs: number } });
+      const lengths = ['given', 'own'].map((name) => results.find((result) => result.name === name)?.call?.durationMs ?? 0);
+      expect(code, printed.join('\n')).toBe(0);
+      expect(lengths[0]).toBeGreaterThan(1500);
+      expect((lengths[0] ?? 0) - (lengths[1] ?? 0)).toBeGreaterThan(300);
+    } finally {
+      sockets.close();
+    }
   });
 
   it('prints JSON for programs, writes JUnit XML, and runs only what was asked for, as often as asked for', async () => {

@@ -11,6 +11,7 @@ import { readLoadResult } from '../../../../src/fake-platform/load/load-result.t
 import { startWorkerProcess } from '../../../../src/fake-platform/load/worker-process.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { madeUpResult, timesOf } from '../../../support/load-result.ts';
+import { ending, startScriptedSocketServer, welcome } from '../../../support/scripted-socket-server.ts';
 import { startSmallServer, type SmallServer } from '../../../support/small-server.ts';
 
 interface Ran {
@@ -157,6 +158,33 @@ describe('parley load', () => {
     await writeFile(file, 'tests:\n  - name: waits\n    limits: { call_ms: 200 }\n    steps:\n      - wait_ms: 5000\n');
     const ran = await run([server.target, '--org', 'o-1', '--mix', file, '--rate', '1/s', '--json']);
     expect(JSON.parse(ran.out)).toEqual({ failures: [expect.stringContaining('waits: call_limit: the call was not over after 200 ms')] });
+  });
+
+  it('W-08, W-14 loads a server over WebSocket: a socket for each call, and silence after the time of the file or the option', async () => {
+    const file = path.join(folder, 'silent.yaml');
+    const silent = (name: string, limits: string): string =>
+      `  - { name: ${name}, limits: { call_ms: 4000${limits} }, steps: [{ stay_silent: true }] }`;
+    await writeFile(file, ['tests:', silent('own', ', silence_ms: 300'), silent('given', '')].join('\n'));
+    const sockets = await startScriptedSocketServer({
+      script: async (socket) => {
+        await welcome(socket, 100);
+        await socket.next('NO_INPUT');
+        socket.respond(ending('SESSION_END'));
+      },
+    });
+    try {
+      const load = ['--rate', '6/s', '--duration', '1s', '--arrivals', 'fixed', '--silence-after', '500', '--json'];
+      // Meant for gRPC; here it changes nothing.
+      const ran = await run([sockets.target, '--org', 'o-1', '--mix', file, ...load, '--calls-per-connection', '50']);
+      const { scenarios, calls } = readLoadResult(ran.out, 'stdout');
+      expect(scenarios.map(({ name }) => name)).toEqual(['own', 'given']);
+      expect(calls).toMatchObject({ finished: 6, failed: 0, unheard: 0 });
+      expect(sockets.failures).toEqual([]);
+      // Two were rehearsed.
+      expect(sockets.sockets).toHaveLength(8);
+    } finally {
+      sockets.close();
+    }
   });
 
   it('names why nothing can be measured, before any load', async () => {

@@ -58,7 +58,16 @@ class QuickWorker implements LoadWorker {
   }
 }
 
-const FLAGS = { org: 'o-1', profile: 'fake', mix: 'listen', workers: 1, callsPerConnection: 100, seed: 1, maxCalls: '40' };
+const FLAGS = {
+  org: 'o-1',
+  profile: 'fake',
+  mix: 'listen',
+  workers: 1,
+  callsPerConnection: 100,
+  silenceAfter: 5000,
+  seed: 1,
+  maxCalls: '40',
+};
 
 async function searchWith(worker: QuickWorker) {
   const flags = { ...FLAGS, findCapacity: 'failed < 1%', ramp: '0s', duration: '1s' };

@@ -26,6 +26,7 @@ const PREPARE: Extract<WorkerOrder, { kind: 'prepare' }> = {
   agentId: '',
   bearer: false,
   callsPerConnection: 100,
+  noInputMs: 5000,
   sounds: [],
   scenarios: [{ ...SCENARIO, script: [{ kind: 'press', keys: ['1'] }] }],
   limits: { callMs: 1, connectMs: 1, answerMs: 1, hangUpMs: 1 },

@@ -11,6 +11,7 @@ import { tone } from '../../../support/call-lab.ts';
 import { CountedClock } from '../../../support/counted-clock.ts';
 import {
   chunk,
+  ending,
   final,
   hear,
   reply,
@@ -52,7 +53,7 @@ it('W-08 each call has a socket of its own, which is gone when the call is over'
   });
   const held = await Promise.all(
     ['conversation-1', 'conversation-1'].map(async (conversationId) => {
-      const line = pool.line({ ...PLAIN, conversationId });
+      const line = pool.line({ ...PLAIN, conversationId }, 5000);
       const waits: WaitFact[] = [];
       const facts = await holdLoadCall({
         arrival: { number: 0, scenario: 0, dueMs: 0 },
@@ -78,13 +79,32 @@ it('W-08 each call has a socket of its own, which is gone when the call is over'
   expect(clock.pendingTimers).toBe(0);
 });
 
+it('W-14 each call has its own time until silence is reported', async () => {
+  const { pool, clock } = await poolTo(async (socket) => {
+    await welcome(socket, 100);
+    await socket.next('NO_INPUT');
+    socket.respond(ending('SESSION_END'));
+  });
+  const outcomes = [1000, 0].map(async (noInputMs) => {
+    const facts = await holdLoadCall({
+      arrival: { number: 0, scenario: 0, dueMs: 0 },
+      scenario: { name: 'it', ...PLAIN, script: [{ kind: 'wait', waitMs: 30_000 }], session: { name: '', parameters: {} }, habits: {} },
+      line: pool.line({ ...PLAIN, conversationId: 'conversation-1' }, noInputMs),
+      ...{ clock, zeroMs: clock.monotonicMs(), known: new KnownSounds(), limits: LIMITS, signal: new AbortController().signal },
+      onWaited: () => undefined,
+    });
+    return facts.outcome;
+  });
+  expect(await Promise.all(outcomes)).toEqual(['ended', 'hung_up']);
+});
+
 it('W-31 what the server does wrong is counted by its rule', async () => {
   const { pool, clock } = await poolTo(async (socket) => {
     await socket.next('SESSION_START');
     socket.respond(chunk(10));
     socket.respond(final());
   });
-  const line = pool.line({ ...PLAIN, conversationId: 'conversation-1' });
+  const line = pool.line({ ...PLAIN, conversationId: 'conversation-1' }, 5000);
   const facts = await holdLoadCall({
     arrival: { number: 0, scenario: 0, dueMs: 0 },
     scenario: { name: 'it', ...PLAIN, script: [], session: { name: '', parameters: {} }, habits: {} },
