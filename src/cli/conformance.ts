@@ -152,9 +152,11 @@ async function examine<Lab extends BaseLab>(suite: Suite<Lab>, { target, suspect
 /** What is known of the server and its bot before anything is asked. @throws RangeError with a sentence for the user. */
 async function suspectOf(target: string, flags: Flags & { readonly org: string }, surroundings: CallSurroundings): Promise<GivenSuspect> {
   const { certificateAuthority, serverName, profile, organizationId, token, bearer } = await readAccess(target, flags);
-  const platform = flags.platform === undefined ? undefined : await platformTokens(platformPort(flags.platform), organizationId);
+  const parsed = parseTarget(target, flags.plaintext);
+  const platform =
+    flags.platform === undefined ? undefined : await platformTokens(platformPort(flags.platform), organizationId, parsed.transport);
   return {
-    target: parseTarget(target, flags.plaintext),
+    target: parsed,
     ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
     ...(serverName === undefined ? {} : { serverName }),
     ...{ profile, organizationId },

@@ -1,5 +1,6 @@
 // The fake platform that runs in another terminal as a signer of tokens for conformance checks. Knows no check.
 import type { TokenSigner } from '../../fake-platform/conformance/tokens.ts';
+import type { Transport } from '../../fake-platform/target.ts';
 import { control } from '../platform/control-client.ts';
 
 /** What a running platform gives to a conformance run. */
@@ -22,15 +23,21 @@ export function platformPort(address: string): number {
   return port;
 }
 
-/** Asks a platform for its token and its help. @throws AppError when it cannot be asked or presents none. */
-export async function platformTokens(port: number, organizationId: string): Promise<PlatformTokens> {
-  const { token } = await control(port, 'token', { organizationId });
+/**
+ * Asks a platform for its token and its help.
+ *
+ * @param transport - over which the server is looked at: each has a data source of its own.
+ * @throws AppError when it cannot be asked or presents none.
+ */
+export async function platformTokens(port: number, organizationId: string, transport: Transport): Promise<PlatformTokens> {
+  const { token } = await control(port, 'token', { organizationId, transport });
   return {
     token,
     signer: {
       sign: async ({ claims = {}, header = {}, by = 'first' }) => {
         // Readonly JSON is JSON; the schema's type is of what may be changed.
-        const order = { organizationId, claims: { ...claims }, header: { ...header }, by } as Parameters<typeof control<'forge'>>[2];
+        const members = { claims: { ...claims }, header: { ...header } };
+        const order = { organizationId, transport, ...members, by } as Parameters<typeof control<'forge'>>[2];
         return (await control(port, 'forge', order)).token;
       },
       rotate: async () => {
