@@ -11,10 +11,10 @@ import { testEngine, type TestEngine } from './engine.ts';
 import { flushMicrotasks } from './fake-clock.ts';
 
 /** A conversation of a platform, and how it names itself. */
-export const CONVERSATION = { conversation_id: 'c-1', customer_org_id: 'org' };
+const CONVERSATION = { conversation_id: 'c-1', customer_org_id: 'org' };
 
 /** Keeps what is sent; every message must be legal. */
-export class KeepingSocket implements CallSocket {
+class KeepingSocket implements CallSocket {
   readonly sent: ServerEnvelope[] = [];
   /** Bytes of each message, as they went out. */
   readonly messages: Buffer[] = [];

@@ -12,8 +12,10 @@ const [OTHER_CONVERSATION, OTHER_AGENT] = ['conformance-other-conversation', 'co
 const HUGE_BYTES = 20 * 1024 * 1024;
 /** How long it may be on its way, ms. */
 const HUGE_MS = 20_000;
-/** How long a misdeed may go without an answer, ms; and how long a socket may stay without a word (W-20). */
-export const [MISDEED_MS, FIRST_MESSAGE_MS] = [6000, 15_000];
+/** How long a misdeed may go without an answer, ms. */
+export const MISDEED_MS = 6000;
+/** How long a socket may stay without a word, ms (W-20). */
+const FIRST_MESSAGE_MS = 15_000;
 
 /** One of them. */
 export interface Misdeed {
