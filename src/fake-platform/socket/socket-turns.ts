@@ -18,6 +18,8 @@ export class SocketTurn {
   hasHeardSpeech = false;
   /** Whether the server has taken what was said for complete. */
   isHeardOut = false;
+  /** Whether its reply has begun to come. */
+  isReplied = false;
   /** When the caller came in between, so that its reply is not wanted any more, ms; undefined while it is. */
   cutAtMs: number | undefined;
 
@@ -123,6 +125,7 @@ export class SocketTurns {
       turn.isHeardOut = true;
       this.#owed.push(turn);
     }
+    turn.isReplied = true;
     if (isClosed) this.#settle(turn);
     if (!turn.isOver) turn.listener.answered(answer);
     if (isClosed && turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts });
@@ -160,7 +163,7 @@ export class SocketTurns {
       return;
     }
     // What was cut has had its time: the next answer is the one to this input.
-    for (const cut of this.#owed.filter(({ cutAtMs }) => cutAtMs !== undefined)) this.#drop(cut);
+    this.#dropCut();
     turn.isHeardOut = true;
     this.#owed.push(turn);
     turn.listener.answered(answer);
@@ -185,7 +188,14 @@ export class SocketTurns {
     this.#forgetCut();
     const [first] = this.#owed;
     if (first !== undefined) {
-      if (first.cutAtMs !== undefined && ear?.hasHeardSpeech === true && hasSound(answer)) {
+      if (first.cutAtMs === undefined || ear?.hasHeardSpeech !== true) return first;
+      if (isUncuttable(answer)) {
+        // What was cut could be: these are last words (W-29), or the reply to what is said now. Of the old one nothing more is heard.
+        this.#dropCut();
+        return ear;
+      }
+      // A reply that had not begun may be to an input that the server took while the caller spoke.
+      if (first.isReplied && hasSound(answer)) {
         const message = 'a reply went on although its caller was reported to speak; what is left of it may not be sent';
         this.#found({ code: 'old_reply_goes_on', rule: 'W-27', message });
       }
@@ -222,6 +232,10 @@ export class SocketTurns {
     }
   }
 
+  #dropCut(): void {
+    for (const cut of this.#owed.filter(({ cutAtMs }) => cutAtMs !== undefined)) this.#drop(cut);
+  }
+
   #drop(turn: SocketTurn): void {
     this.#settle(turn);
     this.#over(turn, { kind: 'completed', promptTexts: [] });
@@ -246,6 +260,12 @@ export class SocketTurns {
 
 function hasSound({ prompts }: Answer): boolean {
   return prompts.some(({ audio }) => audio.length > 0);
+}
+
+/** Whether an answer says something, of which nothing may be cut. */
+function isUncuttable({ prompts }: Answer): boolean {
+  const heard = prompts.filter(({ audio, text, uri }) => audio.length > 0 || text !== '' || uri !== '');
+  return heard.length > 0 && heard.every(({ bargeIn }) => !bargeIn);
 }
 
 /** A FINAL that says nothing. */
