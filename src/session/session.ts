@@ -160,10 +160,11 @@ export class Session implements TurnHost, RunningSession {
     this.#open.keepLast()?.finish('superseded');
   }
 
-  /** Ends a session that nobody uses any more; open turns fail as too old. Waits until the bot was told. */
+  /** Ends a session that nobody uses any more, or may use; open turns fail as too old. Waits until the bot was told. */
   async stop(end: SessionEnd): Promise<void> {
     this.ends(end);
-    for (const turn of this.#open.list()) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), 'deadline');
+    const turnEnd = end === 'failed' ? 'failed' : 'deadline';
+    for (const turn of this.#open.list()) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), turnEnd);
     await this.#work.done();
     this.#ear.close();
   }

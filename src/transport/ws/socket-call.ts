@@ -10,6 +10,7 @@ import {
   type PlatformEnvelope,
   type SocketRequest,
 } from '../../contract/envelope.ts';
+import type { SessionEnd } from '../../dialog/ending.ts';
 import type { Input } from '../../dialog/input.ts';
 import type { Output, SpokenPrompt } from '../../dialog/output.ts';
 import type { Session } from '../../session/session.ts';
@@ -82,6 +83,8 @@ export class SocketCall implements Voice {
   /** Of the platform. */
   #lastSeq = 0;
   #closeCode: CloseCode = CLOSE_CODE.normal;
+  /** Who has ended the call, once it is over. */
+  #endedBy: SessionEnd = 'caller';
   #hasDropped = false;
   #hasReported = false;
 
@@ -121,7 +124,7 @@ export class SocketCall implements Voice {
   readonly closed = (): void => {
     const phase = this.#phase;
     if (phase === 'over') return;
-    this.#leave();
+    this.#leave('caller');
     if (phase !== 'ended') this.#parts.log.debug(this.#ids(), 'a socket was closed in the middle of its call, or before it began');
   };
 
@@ -197,7 +200,7 @@ export class SocketCall implements Voice {
         throw new AppError('bad_message', 'SESSION_START came a second time on one socket');
       case 'session_end':
         this.#end(CLOSE_CODE.normal, 0);
-        this.#cutter?.hangUp();
+        this.#cutter?.hangUp('caller');
         return;
       default:
         if (this.#cutter?.push(input) === false) this.#dropped();
@@ -223,7 +226,7 @@ export class SocketCall implements Voice {
     const cutter = new TurnCutter(session, () => this.#mouths.next());
     if (this.#phase !== 'opening') {
       // The socket was closed meanwhile.
-      cutter.hangUp();
+      cutter.hangUp(this.#endedBy);
       return;
     }
     this.#session = session;
@@ -291,7 +294,7 @@ export class SocketCall implements Voice {
     this.#phase = 'ended';
     this.#mouths.shut();
     this.#cancelTimer = clock.after(playMs + settings.peerCloseMs, () => {
-      this.#close(code, '');
+      this.#close(code, '', 'caller');
     });
   }
 
@@ -302,7 +305,8 @@ export class SocketCall implements Voice {
     refusals.write('a socket', error, this.#ids());
     refusals.count(error);
     this.#writer.error(answer, answer.text ?? error.message);
-    this.#close(this.#session?.leaving === 'shutdown' ? CLOSE_CODE.goingAway : answer.close, answer.code);
+    if (this.#session?.leaving === 'shutdown') this.#close(CLOSE_CODE.goingAway, answer.code, 'shutdown');
+    else this.#close(answer.close, answer.code, 'failed');
   }
 
   #refuseReader(): void {
@@ -310,19 +314,20 @@ export class SocketCall implements Voice {
     this.fail(new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes } }));
   }
 
-  #close(code: CloseCode, reason: string): void {
+  #close(code: CloseCode, reason: string, end: SessionEnd): void {
     const wasPaused = this.#phase === 'opening';
-    this.#leave();
+    this.#leave(end);
     this.#socket.close(code, reason);
     // Or the answer to the close would not be read.
     if (wasPaused) this.#socket.resume();
   }
 
-  #leave(): void {
+  #leave(end: SessionEnd): void {
     this.#phase = 'over';
+    this.#endedBy = end;
     this.#cancelTimer();
     this.#waiting.length = 0;
-    this.#cutter?.hangUp();
+    this.#cutter?.hangUp(end);
   }
 
   #ids(): WireIds {

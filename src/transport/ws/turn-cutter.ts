@@ -1,6 +1,7 @@
 // Where one turn of a call ends and the next begins, on a wire that says nothing of turns (W-23). Synchronous: caller audio
 // passes here fifty times a second. Knows a session and its turns, no socket and no message.
 import { AppError } from '../../base/errors.ts';
+import type { SessionEnd } from '../../dialog/ending.ts';
 import type { AudioInput, Input } from '../../dialog/input.ts';
 import type { TurnSink } from '../../session/ports.ts';
 import type { Session } from '../../session/session.ts';
@@ -8,13 +9,16 @@ import type { Turn } from '../../session/turn.ts';
 
 const NO_AUDIO = new Uint8Array(0);
 
+/** What is needed of a session. */
+type CutSession = Pick<Session, 'beginTurn' | 'isEnded' | 'openTurns' | 'stop'>;
+
 /**
  * Brings each input of one call to the turn that it belongs to. There is always a turn that listens: it is opened as soon as
  * the input of the one before is complete, so that the caller can speak into the reply, and so that the engine has a mouth
  * when it must end the call.
  */
 export class TurnCutter {
-  readonly #session: Pick<Session, 'beginTurn' | 'isEnded' | 'openTurns'>;
+  readonly #session: CutSession;
   readonly #nextMouth: () => TurnSink;
   /** The turn that listens; undefined while the session has no room for one. */
   #ear: Turn | undefined;
@@ -23,7 +27,7 @@ export class TurnCutter {
   #isOver = false;
 
   /** @param nextMouth - makes the sink of each turn. */
-  constructor(session: Pick<Session, 'beginTurn' | 'isEnded' | 'openTurns'>, nextMouth: () => TurnSink) {
+  constructor(session: CutSession, nextMouth: () => TurnSink) {
     this.#session = session;
     this.#nextMouth = nextMouth;
   }
@@ -51,10 +55,19 @@ export class TurnCutter {
     this.#ear?.halfClose();
   }
 
-  /** The caller is gone, or has hung up: the session ends, and all that is being made for it (W-2A). */
-  hangUp(): void {
+  /**
+   * The socket is gone: the session ends, and all that is being made for it (W-2A).
+   *
+   * @param end - `caller`: the caller has hung up, or the socket has dropped.
+   */
+  hangUp(end: SessionEnd): void {
     this.#isOver = true;
     if (this.#session.isEnded && this.#session.openTurns === 0) return;
+    if (end !== 'caller') {
+      // What it waits for is that the bot has been told, and the session sees to that.
+      void this.#session.stop(end);
+      return;
+    }
     const turn = this.#ear !== undefined && isOpen(this.#ear) ? this.#ear : this.#session.beginTurn(this.#nextMouth(), true);
     turn.push({ kind: 'session_end' });
   }

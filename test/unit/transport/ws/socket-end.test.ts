@@ -1,7 +1,8 @@
 // How the call on a socket ends: by the platform, by the bot, by a server that stops, and by a client that does not read.
 import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../../src/base/errors.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
-import { PEER_CLOSE_MS, socketBench, type PlatformSocket } from '../../../support/call-socket.ts';
+import { PEER_CLOSE_MS, socketBench, type PlatformSocket, type SocketBench } from '../../../support/call-socket.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
 import { expectRefused, plain, started } from '../../../support/plain-socket-call.ts';
 
@@ -112,6 +113,77 @@ describe('the end of a call', () => {
     const bench = await started({ settings: { idleTimeoutMs: 100_000 } });
     await bench.clock.advanceAsync(180_000);
     await expectRefused(bench, bench.platform, 'ERROR timeout 408', 1008);
+  });
+});
+
+describe('a call whose socket is closed from here', () => {
+  const ends = ({ seen }: SocketBench): readonly string[] => seen.filter((event) => event.startsWith('session_ended'));
+
+  it.each([
+    [
+      '1002, for a message that breaks the protocol',
+      (p: PlatformSocket) => {
+        p.text('{');
+      },
+    ],
+    [
+      '1003, for one that is no text',
+      (p: PlatformSocket) => {
+        p.call.received(Buffer.alloc(3), true);
+      },
+    ],
+    [
+      '1008, for one of a stranger',
+      (p: PlatformSocket) => {
+        p.call.fail(new AppError('foreign_organization', 'the organization is another'));
+      },
+    ],
+    [
+      '1011, for a fault of ours',
+      (p: PlatformSocket) => {
+        p.call.fail(new AppError('internal', 'a fault'));
+      },
+    ],
+    [
+      '1013, for a client that does not read',
+      (p: PlatformSocket) => {
+        p.call.fail(new AppError('slow_reader', 'more waits for the client than may'));
+      },
+    ],
+  ])('W-44: %s, was not hung up by its caller', async (what, breakOff) => {
+    const bench = await started();
+    bench.platform.press('DTMF_DIGIT_ONE');
+    breakOff(bench.platform);
+    expect(bench.platform.socket.closedWith?.code).toBe(Number.parseInt(what));
+    bench.platform.call.closed();
+    await flushMicrotasks();
+    expect(ends(bench)).toEqual(['session_ended failed']);
+    expect(bench.seen.filter((event) => event.startsWith('turn_ended') && !event.endsWith('replied'))).toEqual([
+      ...['turn_ended failed', 'turn_ended failed'],
+    ]);
+    expect([bench.clock.pendingTimers - 1, bench.sessions.openTurns, bench.sessions.size, bench.listeners.size]).toEqual([0, 0, 0, 0]);
+  });
+
+  it('W-44: was not hung up by its caller either when its session was still being looked up', async () => {
+    const bench = await socketBench([plain]);
+    const platform = bench.open();
+    platform.event('SESSION_START');
+    platform.call.fail(new AppError('internal', 'a fault'));
+    await flushMicrotasks();
+    expect([ends(bench), bench.sessions.openTurns]).toEqual([['session_ended failed'], 0]);
+  });
+
+  it('W-44: ends with the server when that is stopping', async () => {
+    const bench = await started({ settings: { maxFarewellMs: 30_000 } });
+    const closing = bench.sessions.close(20_000);
+    // In the middle of the line that hands the caller over.
+    await bench.clock.advanceAsync(15_050);
+    expect(bench.platform.socket.said).toEqual(['CHUNK']);
+    bench.platform.text('{');
+    expect(bench.platform.socket.closedWith?.code).toBe(1001);
+    await bench.clock.advanceAsync(10_000);
+    await closing;
+    expect(ends(bench)).toEqual(['session_ended shutdown']);
   });
 });
 
