@@ -12,6 +12,7 @@ import { until } from '../support/until.ts';
 /** Largest message of the operator's default, bytes. */
 const MAX_MESSAGE_BYTES = 131_072;
 const MEGABYTE = 1024 * 1024;
+const BREACHES = 'parley_streams_refused_total{code="bad_message",transport="websocket"}';
 
 function starting({ flags = [], ...options }: Pick<ServerOptions, 'flags' | 'clock'> = {}): Promise<RunningServer> {
   return RunningServer.start({
@@ -65,11 +66,16 @@ describe('a message', () => {
     ['inside of another one', () => [frame(Buffer.from('{'), { isLast: false }), frame(Buffer.from('{}'))], 1002],
     ['that is a ping of 64 KiB', () => [frame(Buffer.alloc(65_536), { opcode: 9 })], 1002],
   ])('%s is not taken, and its socket closed', async (_what, frames, close) => {
+    const before = (await server.metric(BREACHES)) ?? 0;
     const socket = await opened();
     await socket.send(frames());
     await socket.closed();
     expect(socket.said).toEqual({ texts: [], close });
     await nothingLeft(server);
+    expect(await server.metric(BREACHES)).toBe(before + 1);
+    expect(server.logged({ code: 'bad_message' }).at(-1)?.['msg']).toMatch(
+      new RegExp(`^a socket was refused: .+ closed with ${String(close)}$`, 'u'),
+    );
   });
 
   it('W-45 of exactly the largest size is read, and one byte more is not', async () => {
@@ -81,6 +87,22 @@ describe('a message', () => {
     client.peer.say(more + ' '.repeat(MAX_MESSAGE_BYTES + 1 - more.length));
     expect(await client.closed()).toMatchObject({ code: 1009 });
     await nothingLeft(server);
+    expect(server.logged({ code: 'bad_message', conversationId: client.conversationId })).toMatchObject([
+      { msg: 'a socket was refused: a message was larger than it may be; closed with 1009' },
+    ]);
+  });
+
+  it('W-2A that ends the socket ends its call at once, not only when the client has closed', async () => {
+    const patient = await starting({ flags: ['--websocket.peer_close_ms=60000'] });
+    const client = await (await SocketClient.connect(patient)).started();
+    // Does not answer the close.
+    client.peer.socket.pause();
+    client.peer.say('x'.repeat(MAX_MESSAGE_BYTES + 1));
+    await patient.quiet();
+    expect(await patient.metric('parley_sockets_open')).toBe(1);
+    client.peer.socket.terminate();
+    await nothingLeft(patient);
+    await patient.close();
   });
 
   it('W-06 cannot be sent without a token: the upgrade is refused with 401, and so are frames that come with it', async () => {

@@ -13,6 +13,8 @@ import {
 } from '../support/socket-peer.ts';
 import { until, within } from '../support/until.ts';
 
+const UNANSWERED = 'parley_streams_refused_total{code="turn_timeout",transport="websocket"}';
+
 async function serverFor(...flags: readonly string[]): Promise<RunningServer> {
   const server = await RunningServer.start({
     hasTls: false,
@@ -49,6 +51,9 @@ describe('a socket', () => {
     await Promise.all([lost.replied(1), alive.replied(1)]);
     expect(await deaf.closed()).toEqual({ code: 1006, reason: '' });
     await until('one call is left', () => server.app.openSessions() === 1);
+    const text = 'a socket was refused: it answered no ping';
+    expect(server.logged({ level: 'warn', msg: text })).toMatchObject([{ code: 'turn_timeout', conversationId: lost.conversationId }]);
+    expect(await server.metric(UNANSWERED)).toBe(1);
     expect(alive.peer.socket.readyState).toBe(alive.peer.socket.OPEN);
     alive.peer.socket.close();
     await server.quiet();
@@ -61,6 +66,15 @@ describe('a socket', () => {
     peer.socket.on('ping', () => (pings += 1));
     await until('two pings came', () => pings >= 2);
     peer.socket.close();
+  });
+
+  it('W-42 of the list channel that answers no ping is terminated, and counted', async () => {
+    const server = await serverFor('--websocket.ping_interval_ms=200', '--websocket.pong_timeout_ms=400', '--websocket.list_idle_ms=60000');
+    const headers = { authorization: `Bearer ${await socketToken(server.issuer)}` };
+    const deaf = await SocketPeer.connect(`${socketOrigin(server)}/v1/listVirtualAgents`, { headers, autoPong: false });
+    expect(await deaf.closed()).toEqual({ code: 1006, reason: '' });
+    expect(server.logged({ level: 'warn', msg: 'a list socket was refused: it answered no ping' })).toHaveLength(1);
+    expect(await server.metric(UNANSWERED)).toBe(1);
   });
 
   it('W-42 that pings the server gets an answer of the protocol', async () => {

@@ -119,6 +119,8 @@ describe('the list channel', () => {
     peer.say({ customer_org_id: 'x'.repeat(1024) });
     expect(await peer.closed()).toMatchObject({ code: 1009 });
     expect(peer.messages).toEqual([]);
+    expect(server.logged({ msg: 'a list socket was refused: a message was larger than it may be; closed with 1009' })).toHaveLength(1);
+    expect(await server.metric('parley_streams_refused_total{code="bad_message",transport="websocket"}')).toBe(1);
   });
 
   it('breaks the connection of a client that does not answer the close', async () => {

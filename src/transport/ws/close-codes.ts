@@ -1,6 +1,6 @@
-// Our error codes as the platform sees them on a socket: the ERROR message (W-43) and the close code behind it (W-44). The
-// only place where one becomes the other.
-import type { AppError, ErrorCode } from '../../base/errors.ts';
+// Our error codes as the platform sees them on a socket: the ERROR message (W-43) and the close code behind it (W-44), and what
+// the library closes a socket for by itself. The only place where one becomes the other.
+import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { CLOSE_CODE, type SocketErrorCode } from '../../contract/envelope.ts';
 
 /** One of the codes that a socket is closed with. */
@@ -59,6 +59,20 @@ const ANSWERS = {
 export const BINARY_ANSWER: SocketAnswer = UNDECODABLE;
 /** The answer to a start of a conversation that has a socket, or is over: no socket takes it up again (W-2A). */
 export const CONVERSATION_ANSWER: SocketAnswer = ANSWERS.agent_conflict;
+
+/** What the library closes a socket for, by its codes. With all others a frame is wrong in itself: 1002. */
+const BREACHES: Readonly<Record<string, string>> = {
+  WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: 'a message was larger than it may be; closed with 1009',
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'a message was larger than it may be; closed with 1009',
+  WS_ERR_INVALID_UTF8: 'a message was no Unicode; closed with 1007',
+  WS_ERR_TOO_MANY_BUFFERED_PARTS: 'a message came in too many parts; closed with 1008',
+};
+
+/** Why a socket of the library closes itself. Says nothing of what came. */
+export function breachOf(error: Error): AppError {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return new AppError('bad_message', BREACHES[code] ?? 'a frame broke the protocol of WebSockets; closed with 1002');
+}
 
 /** What an error ends a socket with; its cause and details stay behind. */
 export function socketAnswer({ code }: AppError): SocketAnswer {

@@ -20,8 +20,6 @@ export interface KeepAliveOptions {
   /** Longest wait for a pong. */
   readonly pongTimeoutMs: number;
   readonly clock: Clock;
-  /** Told of a socket that did not answer, just before it is terminated. */
-  readonly onSilent: () => void;
 }
 
 /** Looks within the shorter of the two times; what is due is noticed that much too late at most. */
@@ -31,6 +29,7 @@ const MIN_LOOK_MS = 20;
 
 /** A socket that is watched. */
 interface Watched {
+  readonly onSilent: () => void;
   /** When the last ping was sent, or the socket came; monotonic ms. */
   sinceMs: number;
   isPinged: boolean;
@@ -50,10 +49,14 @@ export class KeepAlive {
     this.#lookMs = Math.max(MIN_LOOK_MS, Math.min(options.pingIntervalMs, options.pongTimeoutMs) / LOOKS);
   }
 
-  /** Watches a socket until it is closed. */
-  watch(socket: PingedSocket): void {
+  /**
+   * Watches a socket until it is closed.
+   *
+   * @param onSilent - told when it did not answer and was terminated: nothing can be said on it any more.
+   */
+  watch(socket: PingedSocket, onSilent: () => void): void {
     const { clock } = this.#options;
-    const watched: Watched = { sinceMs: clock.monotonicMs(), isPinged: false, isLate: false };
+    const watched: Watched = { onSilent, sinceMs: clock.monotonicMs(), isPinged: false, isLate: false };
     this.#watched.set(socket, watched);
     socket.on('pong', () => {
       watched.isPinged = false;
@@ -69,7 +72,7 @@ export class KeepAlive {
   }
 
   #look(): void {
-    const { clock, pingIntervalMs, pongTimeoutMs, onSilent } = this.#options;
+    const { clock, pingIntervalMs, pongTimeoutMs } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const [socket, watched] of this.#watched) {
       // A socket that we do not read from cannot show its pong, and one that is closing has its own limit.
@@ -80,8 +83,8 @@ export class KeepAlive {
       } else if (nowMs - watched.sinceMs >= pongTimeoutMs) {
         // Late twice, because after a stall of the process timers run before what was received meanwhile is read.
         if (watched.isLate) {
-          onSilent();
           socket.terminate();
+          watched.onSilent();
         }
         watched.isLate = true;
       }

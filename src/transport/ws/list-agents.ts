@@ -28,9 +28,20 @@ export class ListAgents {
     this.#parts = parts;
   }
 
-  /** Waits for the question of a socket, answers it, and closes the socket in any case. */
-  take({ socket, visitor, trackingId }: AcceptedSocket): void {
+  /**
+   * Waits for the question of a socket, answers it, and closes the socket in any case.
+   *
+   * @returns gives the question up, for what ends the socket without it.
+   */
+  take({ socket, visitor, trackingId }: AcceptedSocket): (error: AppError) => void {
     const { settings, refusals, clock } = this.#parts;
+    let isWaiting = true;
+    const stopWaiting = (): void => {
+      isWaiting = false;
+      cancelLimit();
+      // What comes after the question is dropped unread.
+      socket.off('message', asked);
+    };
     const refuse = (thrown: unknown): AppError => {
       const error = toAppError(thrown);
       refusals.write('a list socket', error, { trackingId });
@@ -38,13 +49,13 @@ export class ListAgents {
       return error;
     };
     const cancelLimit = clock.after(settings.listIdleMs, () => {
-      socket.off('message', asked);
+      stopWaiting();
       refuse(new AppError('turn_timeout', 'the socket was opened and no question came'));
       // Without a word before: nobody asked for anything.
       socket.close(CLOSE_CODE.policy);
     });
     const asked = (data: RawData, isBinary: boolean): void => {
-      cancelLimit();
+      stopWaiting();
       try {
         if (isBinary) throw new AppError('unsupported_audio', 'the message is binary');
         socket.send(JSON.stringify(this.#answer(bytesOf(data).toString(), visitor)));
@@ -58,11 +69,13 @@ export class ListAgents {
         socket.close(answer.close);
       }
     };
-    // What comes after the question is dropped unread.
-    socket.once('message', asked);
-    socket.once('close', cancelLimit);
-    // A breach of the protocol; the socket closes itself and says which.
-    socket.on('error', () => undefined);
+    socket.on('message', asked);
+    socket.once('close', stopWaiting);
+    return (error) => {
+      if (!isWaiting) return;
+      stopWaiting();
+      refuse(error);
+    };
   }
 
   /** Every agent that the organization may choose, with the members of this channel (W-52). */

@@ -3,7 +3,7 @@
 import type { WebSocket } from 'ws';
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { ErrorCode } from '../../base/errors.ts';
+import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CatalogSource } from '../../bot/catalog.ts';
 import { CLOSE_CODE } from '../../contract/envelope.ts';
@@ -12,6 +12,7 @@ import type { Sessions } from '../../session/sessions.ts';
 import type { Door } from '../door.ts';
 import type { Gate } from '../gate.ts';
 import { Refusals } from '../refused.ts';
+import { breachOf } from './close-codes.ts';
 import { openHttpDoor } from './http-door.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { ListAgents } from './list-agents.ts';
@@ -66,7 +67,7 @@ class Sockets implements SocketServer {
   readonly #parts: SocketServerParts;
   readonly #upgrades: Upgrades;
   readonly #keepAlive: KeepAlive;
-  readonly #channels: Readonly<Record<Channel, { take(accepted: AcceptedSocket): void }>>;
+  readonly #channels: Readonly<Record<Channel, Pick<VoiceChannel | ListAgents, 'take'>>>;
   readonly #open: Readonly<Record<Channel, Set<WebSocket>>> = { voice: new Set(), list: new Set() };
   /** Those who wait until nothing is open. */
   readonly #waiting = new Set<() => void>();
@@ -89,13 +90,7 @@ class Sockets implements SocketServer {
       },
     });
     this.upgrade = this.#upgrades.upgrade;
-    this.#keepAlive = new KeepAlive({
-      ...settings,
-      clock,
-      onSilent: () => {
-        log.debug({}, 'a socket answered no ping and is terminated');
-      },
-    });
+    this.#keepAlive = new KeepAlive({ ...settings, clock });
     this.#channels = {
       voice: new VoiceChannel({ ...parts, refusals, toEnvelope: new ToEnvelope(settings) }),
       list: new ListAgents({ ...parts, refusals }),
@@ -148,8 +143,14 @@ class Sockets implements SocketServer {
       open.delete(socket);
       for (const look of this.#waiting) look();
     });
-    this.#keepAlive.watch(socket);
-    this.#channels[channel].take(accepted);
+    const end = this.#channels[channel].take(accepted);
+    // It closes itself, and says which rule was broken.
+    socket.on('error', (error) => {
+      end(breachOf(error));
+    });
+    this.#keepAlive.watch(socket, () => {
+      end(new AppError('turn_timeout', 'it answered no ping'));
+    });
   }
 
   #each(channel: Channel, tell: (socket: WebSocket) => void): void {

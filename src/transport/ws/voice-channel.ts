@@ -1,5 +1,6 @@
 // The voice channel: one socket, one call (W-08). Joins the call with its socket; what is said on it, it does not know.
 import type { RawData, WebSocket } from 'ws';
+import type { AppError } from '../../base/errors.ts';
 import { refusedStream, type Admission } from '../../session/admission.ts';
 import { SocketCall, type CallSocket, type SocketCallParts } from './socket-call.ts';
 import type { AcceptedSocket } from './upgrade.ts';
@@ -18,8 +19,12 @@ export class VoiceChannel {
     this.#parts = parts;
   }
 
-  /** The call begins with the first message and ends with the socket. */
-  take({ socket, visitor, trackingId }: AcceptedSocket): void {
+  /**
+   * The call begins with the first message and ends with the socket.
+   *
+   * @returns ends it at once, for what the call itself does not see of its socket.
+   */
+  take({ socket, visitor, trackingId }: AcceptedSocket): (error: AppError) => void {
     const { admission } = this.#parts;
     const isWelcome = admission.streamOpened();
     const call = new SocketCall(callSocket(socket), visitor, trackingId, this.#parts);
@@ -30,9 +35,10 @@ export class VoiceChannel {
       admission.streamClosed();
       call.closed();
     });
-    // A breach of the protocol; the socket closes itself and says which.
-    socket.on('error', () => undefined);
     if (!isWelcome) call.fail(refusedStream());
+    return (error) => {
+      call.fail(error);
+    };
   }
 }
 

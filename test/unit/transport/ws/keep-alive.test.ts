@@ -37,19 +37,15 @@ let keepAlive: KeepAlive;
 beforeEach(() => {
   clock = new FakeClock();
   silent = 0;
-  keepAlive = new KeepAlive({
-    pingIntervalMs: 30_000,
-    pongTimeoutMs: 10_000,
-    clock,
-    onSilent: () => {
-      silent += 1;
-    },
-  });
+  keepAlive = new KeepAlive({ pingIntervalMs: 30_000, pongTimeoutMs: 10_000, clock });
 });
 
 function watched(): StubSocket {
   const socket = new StubSocket();
-  keepAlive.watch(socket);
+  keepAlive.watch(socket, () => {
+    expect(socket.isTerminated).toBe(true);
+    silent += 1;
+  });
   return socket;
 }
 
