@@ -18,6 +18,8 @@ export interface Target {
   readonly port: number;
   /** Port of health checks and metrics; undefined for the pass-through. */
   readonly opsPort: number | undefined;
+  /** Where it takes calls over WebSocket; undefined: nowhere. */
+  readonly socketPort?: number | undefined;
 }
 
 /** What the servers share: a folder for files, the issuer and its token. `close` must be called. */
@@ -74,6 +76,36 @@ export function startParley(ground: Ground, core: number | undefined, flags: rea
   return start([...server, ...bot, '--overload.max_loop_delay_ms=0', ...flags], core);
 }
 
+/** Where a server takes calls over WebSocket, and the token that they need. */
+export interface SocketTarget extends Target {
+  readonly path: string;
+  readonly token: string;
+}
+
+/** As {@link startParley}, for calls over WebSocket. @param calls - at once. */
+export async function startParleyWithSockets(ground: Ground, core: number | undefined, calls: number): Promise<SocketTarget> {
+  const { issuer } = ground.surroundings;
+  const { schemas, websocket } = loadProfile('fake');
+  if (websocket === undefined) throw new Error('the platform of the bench does not call over WebSocket');
+  const { organizationId: organization_id, audience, subject, nonce } = issuer.claims;
+  const source = { id: 'bench', organization_id, url: 'wss://localhost', schema_id: schemas.websocket, audience, subject, nonce };
+  const target = await startParley(ground, core, [
+    ...['--websocket.enabled=true', '--websocket.host=127.0.0.1', '--websocket.port=0'],
+    `--websocket.max_connections=${String(calls + 100)}`,
+    // The load answers none.
+    '--websocket.ping_interval_ms=7200000',
+    `--auth.data_sources=${JSON.stringify([{ ...source, transport: 'websocket' }])}`,
+  ]);
+  if (target.socketPort === undefined) throw new Error('the server did not say where it takes calls over WebSocket');
+  const token = await issuer.issueToken({ url: source.url, schemaId: schemas.websocket, lifetimeMinutes: 600 });
+  return { ...target, port: target.socketPort, path: websocket.voicePath, token };
+}
+
+/** Starts the reference for calls over WebSocket. */
+export function startSocketEcho(core: number | undefined): Promise<Target> {
+  return start(['--import=tsx', '--conditions=development', path.join(import.meta.dirname, 'socket-echo.ts')], core);
+}
+
 /** Starts the reference. @param frames - after which start and end of speech are reported. */
 export function startPassThrough(core: number | undefined, frames: { readonly start: number; readonly end: number }): Promise<Target> {
   const script = path.join(import.meta.dirname, 'pass-through.ts');
@@ -88,5 +120,12 @@ async function start(args: readonly string[], core: number | undefined): Promise
     throw new Error('the server did not say on which port it listens');
   }
   const opsPort = 'opsPort' in ready && typeof ready.opsPort === 'number' ? ready.opsPort : undefined;
-  return { process, port: ready.port, opsPort };
+  return { process, port: ready.port, opsPort, socketPort: socketPortIn(ready) };
+}
+
+function socketPortIn(ready: object): number | undefined {
+  const websocket: unknown = 'websocket' in ready ? ready.websocket : undefined;
+  return typeof websocket === 'object' && websocket !== null && 'port' in websocket && typeof websocket.port === 'number'
+    ? websocket.port
+    : undefined;
 }
