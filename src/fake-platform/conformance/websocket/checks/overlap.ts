@@ -1,6 +1,7 @@
 // Checks of a caller who speaks into a prompt (contract, section 3.5).
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
+import type { AnswerPrompt } from '../../../answer.ts';
 import type { Check } from '../../check.ts';
 import { isHeard, playMs } from '../../heard.ts';
 import { LEAD_MS } from '../../probe-call.ts';
@@ -52,6 +53,11 @@ async function demandHeard(lab: SocketLab): Promise<void> {
 /** When the server announced speech, by the clock, ms; undefined while it did not. */
 function startedAtMs({ socket }: SocketCall): number | undefined {
   return socket.received.find(({ answer }) => answer?.event?.kind === 'start_of_input')?.atMs;
+}
+
+/** Whether sound behind START_OF_INPUT is what was cut. What may not be cut is none of it: last words, with which a bot may end the call. */
+function isOfOldReply({ audio, bargeIn }: AnswerPrompt): boolean {
+  return audio.length > 0 && bargeIn;
 }
 
 /** Speaks into the welcome of an agent until that is announced, or the welcome is over. */
@@ -115,7 +121,7 @@ export const OVERLAP_CHECKS: readonly Check<SocketLab>[] = [
         const end = received.findIndex(({ answer }) => answer?.event?.kind === 'end_of_input');
         const late = received
           .slice(0, end === -1 ? undefined : end)
-          .filter(({ answer, atMs }) => atMs - cutAtMs > STOP_MS && answer?.prompts.some(({ audio }) => audio.length > 0) === true);
+          .filter(({ answer, atMs }) => atMs - cutAtMs > STOP_MS && answer?.prompts.some(isOfOldReply) === true);
         if (late.length > 0 && isBusy()) lab.skip(BUSY);
         if (late.length > 0)
           lab.fail(`${String(late.length)} pieces of the reply came more than ${String(STOP_MS)} ms after START_OF_INPUT`);
