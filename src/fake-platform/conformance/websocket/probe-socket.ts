@@ -3,12 +3,12 @@
 import { checkServerIdentity } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { status } from '@grpc/grpc-js';
 import { WebSocket, type RawData } from 'ws';
 import type { Clock } from '../../../base/clock.ts';
 import type { PlatformProfile } from '../../../contract/profile.ts';
-import { failureOf, type Failure } from '../../failure.ts';
+import type { Failure } from '../../failure.ts';
 import type { ChannelOptions } from '../../grpc-client.ts';
+import { failureOfConnection } from '../../socket/socket-failure.ts';
 import { Awaited } from '../awaited.ts';
 import { quoted, type ExchangeLog } from '../exchange.ts';
 import { redactor, type Redactor } from '../redaction.ts';
@@ -175,7 +175,7 @@ export class ProbeSocket {
       const isLate = error.message.includes('timed out');
       const failure: Failure = isLate
         ? { code: 'no_answer', message: `the server did not answer the upgrade within ${String(handshakeMs)} ms` }
-        : failureOf({ code: status.UNAVAILABLE, details: this.#redact(error.message) });
+        : failureOfConnection(this.#redact(error.message));
       this.#shake({ kind: 'failed', failure }, `the upgrade failed: ${failure.code}`);
     });
     socket.on('message', (data, isBinary) => {

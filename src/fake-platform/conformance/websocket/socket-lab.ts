@@ -154,7 +154,8 @@ function presented(socket: ProbeSocket, isTaken: boolean): Presented {
 /** What became of a socket, for a sentence that begins with its name. */
 export function stateText({ handshake, closing, isFlooded }: ProbeSocket): string {
   if (handshake?.kind === 'refused') return `was answered with HTTP ${String(handshake.status)}`;
-  if (handshake?.kind !== 'open') return 'got no answer to the upgrade';
+  if (handshake?.kind === 'failed') return `was not upgraded: ${handshake.failure.message}`;
+  if (handshake === undefined) return 'got no answer to the upgrade';
   if (isFlooded) return 'was flooded with more than any call can be';
   return closing?.isByServer === true ? `was closed with ${String(closing.code)}` : 'was left without an answer';
 }

@@ -1,6 +1,7 @@
 // The first look at a server of sockets, and the last: can it be talked to, does it want a token, can a call be placed. Judges no
 // rule.
 import type { Failure } from '../../failure.ts';
+import { failureOfClose, failureOfUpgrade } from '../../socket/socket-failure.ts';
 import { ExchangeLog } from '../exchange.ts';
 import type { GivenSuspect, Reached } from '../suspect.ts';
 import { askForAgents, listIn } from './list-question.ts';
@@ -56,11 +57,13 @@ export async function reachSocket(suspect: GivenSuspect, signal: AbortSignal | u
 /** Begins one more call. As {@link Suite.missed}. */
 export async function missedSocket(suspect: GivenSuspect): Promise<Failure | undefined> {
   const socket = connect(suspect, 'voice', suspect.token);
-  const { hasFinal, handshake, isOverloaded } = await begin(suspect, socket);
+  const { hasFinal, handshake, isOverloaded, code } = await begin(suspect, socket);
   socket.drop();
   // No room is no silence.
   if (hasFinal || isOverloaded) return undefined;
   if (handshake?.kind === 'failed') return handshake.failure;
+  if (handshake?.kind === 'refused') return failureOfUpgrade(handshake.status);
+  if (code !== undefined) return failureOfClose(code, '');
   return { code: 'no_answer', message: `the server did not answer within ${String(suspect.timing.answerMs)} ms` };
 }
 

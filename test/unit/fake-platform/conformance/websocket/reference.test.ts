@@ -45,6 +45,7 @@ describe('the checks of sockets', () => {
     ['second_start_ignored', ['starts-once']],
     ['compresses', ['compression-bounded']],
     ['pings_itself', ['ping-answered', 'pong-leaves-seq-alone']],
+    ['ends_when_cut', ['interrupted-reply-stops']],
   ])('find nothing on a server that takes the freedom %s', async (freedom, ids) => {
     const found = await examineSocketReference(freedom, { checks: chooseChecks(SOCKET_CHECKS, [], ids) });
     expect(found.results.map(({ id, verdict }) => [id, verdict])).toEqual(ids.map((id) => [id, 'pass']));
@@ -60,7 +61,7 @@ describe('the checks of sockets', () => {
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     expect(await examineSocket('ws://127.0.0.1:1', { checks: QUICK })).toMatchObject({
       ok: false,
-      finding: { code: 'refused' },
+      finding: { code: 'refused', message: 'nothing listens at the address (connect ECONNREFUSED 127.0.0.1:1)' },
       results: [],
     });
   });
