@@ -18,8 +18,8 @@ export type SocketTurnKind = 'session_start' | 'dtmf_start' | 'dtmf' | 'no_input
 
 /** What stands behind a FINAL shows itself within this time, ms. */
 const SETTLE_MS = 250;
-/** How long something is watched that owes no answer, ms. */
-export const QUIET_MS = 500;
+/** How long the first key is watched, to which no answer is owed, ms: one that comes later would be taken for the reply to the keys. */
+const QUIET_MS = 1500;
 /** Longest wait for an answer to what need not be answered, ms. */
 const OPTIONAL_MS = 2500;
 /** Longest time of one turn that goes on answering, ms. */
@@ -207,7 +207,7 @@ export class SocketCall {
   /** The first key, to which no answer is owed (W-26). */
   async firstKey(): Promise<SocketTurn> {
     const turn = this.open('dtmf_start', eventOf('START_OF_DTMF'));
-    await this.socket.until(() => this.socket.isOver, QUIET_MS);
+    await this.socket.until(() => this.socket.isOver || turn.final !== undefined, QUIET_MS);
     return turn;
   }
 
