@@ -25,6 +25,8 @@ import { socketDataSource, WITH_SOCKETS } from '../test/support/socket-peer.ts';
 
 /** Broken servers at once: few, because a busy machine is late and lateness is a breach. */
 const SERVERS_AT_ONCE = 3;
+/** Of sockets more: each takes some eight seconds, of which it works for less than one. */
+const SOCKET_SERVERS_AT_ONCE = 6;
 
 const USAGE = `usage: npm run check:conformance [-- BREACH ...]
 Runs every conformance check on our server, then on the reference server, whole, with each freedom that the contract leaves,
@@ -168,11 +170,11 @@ async function namedSocketRule(breach: SocketBreach): Promise<string | undefined
   return undefined;
 }
 
-/** Does this for each, a few at once. */
-async function eachOf<Name>(names: readonly Name[], what: string, work: (name: Name) => Promise<void>): Promise<void> {
+/** Does this for each, `atOnce` at a time. */
+async function eachOf<Name>(names: readonly Name[], what: string, atOnce: number, work: (name: Name) => Promise<void>): Promise<void> {
   const left = [...names];
   await Promise.all(
-    Array.from({ length: SERVERS_AT_ONCE }, async () => {
+    Array.from({ length: atOnce }, async () => {
       for (let name = left.shift(); name !== undefined; name = left.shift()) {
         await work(name);
         const done = names.length - left.length;
@@ -216,17 +218,17 @@ async function main(given: readonly string[]): Promise<boolean> {
   ours.push(ourSockets);
   const overSocket = await withIssuer((issuer) => examineSocketReference(undefined, { issuer, jobs: SOCKET_JOBS }), 'websocket');
   areWhole = isWhole('reference server of sockets, whole', overSocket, SOCKET_NOT_APPLICABLE.reference) && areWhole;
-  for (const freedom of SOCKET_FREEDOMS) {
+  await eachOf(SOCKET_FREEDOMS, 'free servers of sockets', SOCKET_SERVERS_AT_ONCE, async (freedom) => {
     const found = await withIssuer((issuer) => examineSocketReference(freedom, { issuer, jobs: SOCKET_JOBS }), 'websocket');
     tell(`reference server of sockets, ${freedom}`, found);
     areWhole = found.ok && found.advisedRules.length === 0 && areWhole;
-  }
+  });
   let named = 0;
-  await eachOf(breaches, 'broken servers', async (breach) => {
+  await eachOf(breaches, 'broken servers', SERVERS_AT_ONCE, async (breach) => {
     if (await isNamed(breach)) named += 1;
   });
   const rules: string[] = [];
-  await eachOf(socketBreaches, 'broken servers of sockets', async (breach) => {
+  await eachOf(socketBreaches, 'broken servers of sockets', SOCKET_SERVERS_AT_ONCE, async (breach) => {
     const rule = await namedSocketRule(breach);
     if (rule !== undefined) rules.push(rule);
   });
