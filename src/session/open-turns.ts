@@ -45,6 +45,13 @@ export class OpenTurns {
     return this.list().filter((turn) => turn !== spared && turn.interrupt());
   }
 
+  /** Completes the oldest of those whose replies nobody wants any more, if there is one. */
+  finishInterrupted(): void {
+    this.list()
+      .find(({ state, isReplying }) => state === 'answering' && !isReplying)
+      ?.finish('interrupted');
+  }
+
   /**
    * Completes all but the one to end a call on: the newest that is being answered, because nobody would hear its answer
    * otherwise, or else the newest.

@@ -104,6 +104,11 @@ export class Session implements TurnHost, RunningSession {
     return this.#open.size;
   }
 
+  /** Whether one more turn may open. */
+  get hasRoom(): boolean {
+    return this.#open.size < MAX_OPEN_TURNS && this.#work.size < MAX_QUEUED;
+  }
+
   /** How long nothing has arrived, ms. */
   idleMs(nowMs: number): number {
     return nowMs - this.#lastInputMs;
@@ -125,13 +130,25 @@ export class Session implements TurnHost, RunningSession {
   }
 
   /**
+   * Makes room for one more turn: of those whose replies nobody wants any more, the oldest is completed when it must be.
+   *
+   * @returns whether there is room.
+   */
+  makeRoom(): boolean {
+    // A reply that we have cut ourselves says the last words.
+    const mayFinish = this.#leaving === undefined && this.#owed === undefined && this.#work.size < MAX_QUEUED;
+    if (!this.hasRoom && mayFinish) this.#open.finishInterrupted();
+    return this.hasRoom;
+  }
+
+  /**
    * Opens a turn.
    *
    * @param isHangUp - a hang-up always finds a place.
    * @throws AppError `overloaded` when the session has too many open turns.
    */
   beginTurn(sink: TurnSink, isHangUp = false): Turn {
-    if (!isHangUp && (this.#open.size >= MAX_OPEN_TURNS || this.#work.size >= MAX_QUEUED)) {
+    if (!isHangUp && !this.hasRoom) {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
     this.#turnCount += 1;

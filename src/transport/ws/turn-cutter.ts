@@ -1,6 +1,5 @@
 // Where one turn of a call ends and the next begins, on a wire that says nothing of turns (W-23). Synchronous: caller audio
 // passes here fifty times a second. Knows a session and its turns, no socket and no message.
-import { AppError } from '../../base/errors.ts';
 import type { SessionEnd } from '../../dialog/ending.ts';
 import type { AudioInput, Input } from '../../dialog/input.ts';
 import type { TurnSink } from '../../session/ports.ts';
@@ -10,7 +9,7 @@ import type { Turn } from '../../session/turn.ts';
 const NO_AUDIO = new Uint8Array(0);
 
 /** What is needed of a session. */
-type CutSession = Pick<Session, 'beginTurn' | 'isEnded' | 'openTurns' | 'stop'>;
+type CutSession = Pick<Session, 'beginTurn' | 'hasRoom' | 'isEnded' | 'makeRoom' | 'openTurns' | 'stop'>;
 
 /**
  * Brings each input of one call to the turn that it belongs to. There is always a turn that listens: it is opened as soon as
@@ -73,6 +72,8 @@ export class TurnCutter {
   }
 
   #turnFor({ kind }: Input): Turn | undefined {
+    // W-26: what is owed a reply goes before a reply that was cut.
+    if (kind !== 'audio' && (this.#ear === undefined || !isOpen(this.#ear))) this.#session.makeRoom();
     const ear = this.#listening();
     // Complete at once, it would take the place of what the caller is saying or typing. Whoever was reported as silent after
     // a first key will type no more, and is listened to again.
@@ -89,14 +90,8 @@ export class TurnCutter {
 
   /** The next turn; undefined when the session has as many as it may. */
   #begun(): Turn | undefined {
-    const mouth = this.#nextMouth();
-    try {
-      return this.#session.beginTurn(mouth);
-    } catch (thrown) {
-      mouth.complete();
-      if (thrown instanceof AppError && thrown.code === 'overloaded') return undefined;
-      throw thrown;
-    }
+    // Asked first: what found no turn comes fifty times a second.
+    return this.#session.hasRoom ? this.#session.beginTurn(this.#nextMouth()) : undefined;
   }
 
   #isWelcomeDue(): boolean {

@@ -1,6 +1,7 @@
 // A whole conversation on one socket: where its turns begin and end, with the real engine and a real voice.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { bot, go, play, say } from '../../../../src/bot/index.ts';
+import { Session } from '../../../../src/session/session.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../../../src/speech/g711.ts';
 import { readWav } from '../../../../src/speech/wav.ts';
 import { readFileSync } from 'node:fs';
@@ -294,11 +295,28 @@ describe('a conversation on one socket', () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
+  it('W-26: the newest digits are answered however many replies were cut, and a frame that finds no turn costs no error', async () => {
+    const { platform, refused } = await begun({ settings: { turnDeadlineMs: 100_000 } });
+    platform.press('DTMF_DIGIT_FOUR');
+    await flushMicrotasks();
+    for (let count = 0; count < 20; count += 1) platform.press('DTMF_DIGIT_FIVE');
+    platform.press('DTMF_DIGIT_SIX');
+    const beginTurn = vi.spyOn(Session.prototype, 'beginTurn');
+    platform.audio(SECOND);
+    expect(beginTurn).not.toHaveBeenCalled();
+    beginTurn.mockRestore();
+    answer();
+    await flushMicrotasks();
+    expect(texts(platform).at(-1)).toEqual(['Keys 6.']);
+    expect(platform.socket.said.filter((word) => word === 'FINAL')).toHaveLength(8);
+    expect(refused).toEqual([]);
+  });
+
   it('inputs that find no turn are dropped and named once, and the call goes on', async () => {
     const { platform, clock, log, refused } = await begun({ settings: { turnDeadlineMs: 100_000 } });
     platform.press('DTMF_DIGIT_FOUR');
     await flushMicrotasks();
-    for (let count = 0; count < 30; count += 1) platform.press('DTMF_DIGIT_FIVE');
+    for (let count = 0; count < 80; count += 1) platform.press('DTMF_DIGIT_FIVE');
     platform.audio(SECOND);
     await flushMicrotasks();
     answer();
