@@ -146,7 +146,7 @@ export class Upgrades {
       if (refusal !== undefined) throw refusal;
       // Two tokens are joined, which no check takes for a token.
       const visitor = this.#options.gate.check(request.headersDistinct['authorization']?.join(', '));
-      if (visitor instanceof Promise) this.#wait(socket, visitor).then(admit, fail);
+      if (visitor instanceof Promise) this.#wait(socket, visitor).then(admit).catch(fail);
       else admit(visitor);
     } catch (thrown) {
       fail(thrown);

@@ -21,6 +21,7 @@ let checks: { readonly resolve: (principal: Principal) => void; readonly reject:
 let accepted: AcceptedSocket[];
 let refused: ErrorCode[];
 let hasRoom: boolean;
+let take: () => void;
 let clock: FakeClock;
 let upgrades: Upgrades;
 let server: Server;
@@ -28,6 +29,7 @@ const clients: net.Socket[] = [];
 
 beforeEach(async () => {
   [checks, accepted, refused, hasRoom, clock] = [[], [], [], true, new FakeClock()];
+  take = () => undefined;
   const verifier = {
     verify: (header: string | undefined) =>
       header === 'Bearer known'
@@ -46,7 +48,10 @@ beforeEach(async () => {
     limitMs: 10_000,
     closeLimitMs: 100,
     hasRoom: () => hasRoom,
-    onSocket: (socket) => accepted.push(socket),
+    onSocket: (socket) => {
+      accepted.push(socket);
+      take();
+    },
   });
   server = createServer().on('upgrade', upgrades.upgrade);
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -149,6 +154,20 @@ describe('an upgrade whose token is new', () => {
     checks[0]?.reject(new AppError(code, 'CANARY'));
     expect(await asked).toBe(line);
     expect(refused).toEqual([code]);
+  });
+
+  it.each(['new', 'known'])('is broken off and counted when a socket with a %s token cannot be taken', async (token) => {
+    take = () => {
+      throw new Error('CANARY');
+    };
+    const asked = ask(token);
+    if (token === 'new') {
+      await until('the token is being checked', () => checks.length === 1);
+      checks[0]?.resolve(PRINCIPAL);
+    }
+    await asked;
+    await until('the client sees the end', () => clients[0]?.closed === true);
+    expect(refused).toEqual(['internal']);
   });
 
   it('survives a client that is gone before the check is over', async () => {
