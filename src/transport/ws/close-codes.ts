@@ -16,7 +16,6 @@ export interface SocketAnswer {
 
 const INTERNAL: SocketAnswer = { code: 'upstream_error', status: 502, close: CLOSE_CODE.internal, text: 'internal error' };
 const STRANGER: SocketAnswer = { code: 'unauthorized', status: 401, close: CLOSE_CODE.policy, text: 'token refused' };
-const UNDECODABLE: SocketAnswer = { code: 'unsupported_media', status: 415, close: CLOSE_CODE.unsupported };
 
 /** Every code has its answer; a new code does not compile until it stands here. */
 const ANSWERS = {
@@ -52,11 +51,10 @@ const ANSWERS = {
   synthesis_failed: INTERNAL,
   turn_timeout: { code: 'timeout', status: 408, close: CLOSE_CODE.policy },
   unauthenticated: STRANGER,
-  unsupported_audio: UNDECODABLE,
+  // Also for a message that is no text (W-0A).
+  unsupported_audio: { code: 'unsupported_media', status: 415, close: CLOSE_CODE.unsupported },
 } as const satisfies Record<ErrorCode, SocketAnswer>;
 
-/** The answer to a message that is no text (W-0A). */
-export const BINARY_ANSWER: SocketAnswer = UNDECODABLE;
 /** The answer to a start of a conversation that has a socket, or is over: no socket takes it up again (W-2A). */
 export const CONVERSATION_ANSWER: SocketAnswer = ANSWERS.agent_conflict;
 

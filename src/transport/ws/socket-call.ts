@@ -18,7 +18,7 @@ import type { Sessions } from '../../session/sessions.ts';
 import type { WireCall } from '../caller-request.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { Refusals, WireIds } from '../refused.ts';
-import { BINARY_ANSWER, CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
+import { CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
 import { EnvelopeWriter, type EnvelopeWriterParts, type MessageSink } from './envelope-writer.ts';
 import { callFromEnvelope, inputFromEnvelope } from './from-envelope.ts';
 import { Mouths, type Voice } from './mouths.ts';
@@ -112,8 +112,8 @@ export class SocketCall implements Voice {
   readonly received = (message: Buffer, isBinary: boolean): void => {
     if (this.#phase === 'over') return;
     try {
-      if (isBinary) this.#refuse(new AppError('bad_message', 'a binary message came; only text is part of the contract'), BINARY_ANSWER);
-      else if (this.#phase === 'opening') this.#keep(message);
+      if (isBinary) throw new AppError('unsupported_audio', 'a binary message came; only text is part of the contract');
+      if (this.#phase === 'opening') this.#keep(message);
       else this.#take(readPlatformEnvelope(message.toString()));
     } catch (thrown) {
       this.fail(toAppError(thrown));

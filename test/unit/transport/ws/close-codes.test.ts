@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, ERROR_MENDS, type ErrorCode } from '../../../../src/base/errors.ts';
 import { SOCKET_ERROR_CODES } from '../../../../src/contract/envelope.ts';
-import { BINARY_ANSWER, CONVERSATION_ANSWER, socketAnswer } from '../../../../src/transport/ws/close-codes.ts';
+import { CONVERSATION_ANSWER, socketAnswer } from '../../../../src/transport/ws/close-codes.ts';
 
 // Object.keys of a literal has exactly its keys.
 const CODES = Object.keys(ERROR_MENDS) as readonly ErrorCode[];
@@ -50,8 +50,12 @@ describe('how an error ends a socket', () => {
     expect(socketAnswer(new AppError('bad_message', 'what is wrong')).text).toBeUndefined();
   });
 
-  it('W-0A W-2A: has answers of their own for binary messages and for a conversation that is taken', () => {
-    expect(BINARY_ANSWER).toMatchObject({ code: 'unsupported_media', status: 415, close: 1003 });
+  it('W-0A W-2A: has an answer for what is no sound or no text, and one of its own for a conversation that is taken', () => {
+    expect(socketAnswer(new AppError('unsupported_audio', 'the message is binary'))).toMatchObject({
+      code: 'unsupported_media',
+      status: 415,
+      close: 1003,
+    });
     expect(CONVERSATION_ANSWER).toMatchObject({ code: 'bad_request', status: 409, close: 1008 });
   });
 });
