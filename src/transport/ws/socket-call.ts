@@ -184,6 +184,10 @@ export class SocketCall implements Voice {
     this.#bound = call;
     this.#cancelTimer();
     this.#phase = 'opening';
+    // Nothing is read meanwhile, so that nobody would notice that the platform is gone.
+    this.#cancelTimer = this.#parts.clock.after(this.#parts.settings.firstMessageTimeoutMs, () => {
+      this.fail(new AppError('internal', 'the call could not be opened in time'));
+    });
     this.#socket.pause();
     this.#open(call, input).catch((thrown: unknown) => {
       this.fail(toAppError(thrown));
@@ -232,6 +236,7 @@ export class SocketCall implements Voice {
     this.#session = session;
     this.#cutter = cutter;
     this.#bound = { ...call, agentId: session.call.agentId };
+    this.#cancelTimer();
     this.#phase = 'talking';
     cutter.push(input);
     this.#goOnReading();
@@ -249,6 +254,7 @@ export class SocketCall implements Voice {
       refusals.write('a new call, with a spoken line,', error, this.#ids());
       if (this.#phase !== 'opening') return undefined;
       if (error.code === 'shutting_down') this.#closeCode = CLOSE_CODE.goingAway;
+      this.#cancelTimer();
       this.#phase = 'talking';
       sessions.turnAway(this.#mouths.next(), error);
       this.#goOnReading();

@@ -46,6 +46,29 @@ describe('the first message of a socket', () => {
     await expectRefused(bench, platform, BAD, 1002);
   });
 
+  it('W-43: is refused when the call cannot be looked up in time, and reading goes on until the close is answered', async () => {
+    const store = new MemoryStore();
+    let found: () => void = () => undefined;
+    store.load = () =>
+      new Promise((resolve) => {
+        found = () => {
+          resolve(undefined);
+        };
+      });
+    const bench = await socketBench([plain], { store });
+    const platform = bench.open();
+    bench.clock.advance(FIRST_MESSAGE_MS / 2);
+    await platform.start();
+    bench.clock.advance(FIRST_MESSAGE_MS - 1);
+    expect(platform.socket.said).toEqual([]);
+    bench.clock.advance(1);
+    expect(platform.socket.isPaused).toBe(false);
+    expect(bench.refused).toEqual(['internal']);
+    found();
+    await flushMicrotasks();
+    await expectRefused(bench, platform, 'ERROR upstream_error 502', 1011);
+  });
+
   it('W-22: must name the organization of the token, and nothing else is ever said to a foreign one', async () => {
     const foreign: string[] = [];
     const bench = await socketBench([plain]);
@@ -165,6 +188,7 @@ describe('every message of a socket', () => {
   it('W-0A: is text', async () => {
     const bench = await started();
     bench.platform.call.received(Buffer.alloc(3), true);
+    expect(bench.refused).toEqual(['unsupported_audio']);
     await expectRefused(bench, bench.platform, 'ERROR unsupported_media 415', 1003);
   });
 
@@ -185,6 +209,17 @@ describe('every message of a socket', () => {
     await flushMicrotasks();
     expect(platform.socket.said).toEqual(['CHUNK', 'FINAL']);
     expect(refused).toEqual([]);
+  });
+
+  it('W-11: has a number that says nothing of turns, and that no answer repeats', async () => {
+    const { platform } = await started();
+    for (const seq of [700, 7000]) {
+      platform.seq = seq;
+      platform.press('DTMF_DIGIT_ONE');
+      await flushMicrotasks();
+    }
+    expect(platform.socket.sent.map(({ seq }) => seq)).toEqual([3, 4, 5, 6]);
+    expect(JSON.stringify(platform.socket.sent)).not.toMatch(/"seq":70|correlation|turn/u);
   });
 
   it('W-46: is answered with an ERROR before the close, and with nothing after it', async () => {
