@@ -89,6 +89,13 @@ export class Sessions {
     return live;
   }
 
+  /** Whether a call is known, here or by its record. Two that ask at once may both be told that it is not. */
+  async isKnown(key: CallKey): Promise<boolean> {
+    const id = callId(key);
+    await this.#stopping.get(id);
+    return this.#live.has(id) || (await this.#parts.store.load(key)) !== undefined;
+  }
+
   /**
    * The session of a call that is being hung up. Undefined when there is none: a hang-up never makes one, and is never
    * refused.

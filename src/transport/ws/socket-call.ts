@@ -220,11 +220,19 @@ export class SocketCall implements Voice {
   }
 
   async #open(call: WireCall, input: StartInput): Promise<void> {
+    // A conversation has one socket in all its life, and two never share a session (W-08, W-2A): here, or on a server that
+    // has left a record.
+    if (await this.#parts.sessions.isKnown(call)) this.#refuseConversation();
+    // The socket may have been closed meanwhile.
+    else if (this.#phase === 'opening') await this.#begin(call, input);
+  }
+
+  async #begin(call: WireCall, input: StartInput): Promise<void> {
     const session = await this.#acquire(call, input);
     if (session === undefined) return;
-    // A conversation has one socket in all its life, and two never share a session (W-08, W-2A).
+    // Another socket was faster.
     if (session.isEnded || session.openTurns > 0) {
-      this.#refuse(new AppError('bad_message', 'the conversation is open on another socket, or is over'), CONVERSATION_ANSWER);
+      this.#refuseConversation();
       return;
     }
     const cutter = new TurnCutter(session, () => this.#mouths.next());
@@ -313,6 +321,10 @@ export class SocketCall implements Voice {
     this.#writer.error(answer, answer.text ?? error.message);
     if (this.#session?.leaving === 'shutdown') this.#close(CLOSE_CODE.goingAway, answer.code, 'shutdown');
     else this.#close(answer.close, answer.code, 'failed');
+  }
+
+  #refuseConversation(): void {
+    this.#refuse(new AppError('bad_message', 'the conversation is open on another socket, or is over'), CONVERSATION_ANSWER);
   }
 
   #refuseReader(): void {

@@ -2,9 +2,26 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
+import { MemoryStore } from '../../../../src/store/memory.ts';
 import { PEER_CLOSE_MS, socketBench, type PlatformSocket, type SocketBench } from '../../../support/call-socket.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { expectRefused, plain, started } from '../../../support/plain-socket-call.ts';
+import { expectRefused, plain, second, started } from '../../../support/plain-socket-call.ts';
+
+/** A call to which something happens while its session is made, and which is known to nobody before. */
+async function lookedUp(happens: (platform: PlatformSocket) => void): Promise<{ bench: SocketBench; platform: PlatformSocket }> {
+  const store = new MemoryStore();
+  let looks = 0;
+  const load = store.load.bind(store);
+  store.load = (key) => {
+    looks += 1;
+    if (looks === 2) happens(platform);
+    return load(key);
+  };
+  const bench = await socketBench([plain], { store });
+  const platform = bench.open();
+  await platform.start();
+  return { bench, platform };
+}
 
 describe('the end of a call', () => {
   it('W-28: the end of the session is answered with nothing, and the platform closes', async () => {
@@ -65,14 +82,21 @@ describe('the end of a call', () => {
   });
 
   it('W-2A: a socket that drops while its session is looked up leaves none behind', async () => {
+    const { bench, platform } = await lookedUp(({ call }) => {
+      call.closed();
+    });
+    expect(platform.socket.said).toEqual([]);
+    expect(bench.seen).toContain('session_ended caller');
+    expect([bench.clock.pendingTimers - 1, bench.sessions.openTurns, bench.sessions.size]).toEqual([0, 0, 0]);
+  });
+
+  it('W-2A: a socket that drops while it is asked whether its call is known begins none', async () => {
     const bench = await socketBench([plain]);
     const platform = bench.open();
     platform.event('SESSION_START');
     platform.call.closed();
     await flushMicrotasks();
-    expect(platform.socket.said).toEqual([]);
-    expect(bench.seen).toContain('session_ended caller');
-    expect([bench.clock.pendingTimers - 1, bench.sessions.openTurns, bench.sessions.size]).toEqual([0, 0, 0]);
+    expect([platform.socket.said, bench.seen, bench.clock.pendingTimers]).toEqual([[], [], 1]);
   });
 
   it('a socket that drops before its first message leaves nothing behind', async () => {
@@ -98,6 +122,24 @@ describe('the end of a call', () => {
     await third.start();
     expect(third.socket.said).toEqual(['ERROR bad_request 409']);
     expect(bench.seen.filter((event) => event === 'session_started')).toHaveLength(1);
+  });
+
+  it('W-2A: no socket takes a conversation up that a record tells of, and the record stays as it is', async () => {
+    const store = new MemoryStore();
+    const lost = await started({ store });
+    const key = { organizationId: 'org', conversationId: 'c-1' };
+    const record = await store.load(key);
+    expect(record).toMatchObject({ ended: false });
+    // Another server, or this one after its start.
+    const bench = await socketBench([plain, second], { store });
+    const platform = bench.open();
+    await platform.start();
+    expect(await store.load(key)).toEqual(record);
+    await expectRefused(bench, platform, 'ERROR bad_request 409', 1008);
+    expect(bench.seen).toEqual([]);
+    lost.platform.press('DTMF_DIGIT_ONE');
+    await flushMicrotasks();
+    expect(lost.platform.socket.said).toEqual(['CHUNK', 'FINAL']);
   });
 
   it('W-08: of two sockets that begin one conversation at once the first has it', async () => {
@@ -165,11 +207,9 @@ describe('a call whose socket is closed from here', () => {
   });
 
   it('W-44: was not hung up by its caller either when its session was still being looked up', async () => {
-    const bench = await socketBench([plain]);
-    const platform = bench.open();
-    platform.event('SESSION_START');
-    platform.call.fail(new AppError('internal', 'a fault'));
-    await flushMicrotasks();
+    const { bench } = await lookedUp(({ call }) => {
+      call.fail(new AppError('internal', 'a fault'));
+    });
     expect([ends(bench), bench.sessions.openTurns]).toEqual([['session_ended failed'], 0]);
   });
 
