@@ -36,7 +36,7 @@ export function dataSourceTimes({ dataSources }: AdminSettings): LifecycleTimes 
 }
 
 /**
- * The data sources that each organization is to have.
+ * The data sources that each organization is to have: one for each transport (W-04).
  *
  * @throws AppError `config_invalid` when a value is missing that the profile does not propose either.
  */

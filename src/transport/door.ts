@@ -9,7 +9,7 @@ import { LinePacer } from '../base/line-pacer.ts';
 import type { Logger } from '../base/log.ts';
 import { readTlsIdentity, type TlsFiles } from '../base/tls-identity.ts';
 
-/** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. */
+/** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. No client shows a certificate (W-09). */
 export type DoorSecurity = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
 
 /** Address, security and limits. */

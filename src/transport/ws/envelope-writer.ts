@@ -1,4 +1,5 @@
-// What goes out on one socket: numbers and dates each message (W-10), and knows how much of it the platform has not read yet.
+// What goes out on one socket: numbers and dates each message (W-10; the number
+// is neither that of a turn nor that of what it answers, W-11), and knows how much of it the platform has not read yet.
 import type { Clock } from '../../base/clock.ts';
 import type { Output } from '../../dialog/output.ts';
 import { Outgoing } from '../outgoing.ts';

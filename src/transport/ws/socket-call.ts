@@ -169,6 +169,7 @@ export class SocketCall implements Voice {
   #request(conversationId: string, request: SocketRequest): void {
     if (this.#phase === 'ended') return;
     if (this.#bound === undefined) this.#writer.conversationId = conversationId;
+    // W-13.
     if (request.conversation_id !== conversationId) {
       throw new AppError('bad_message', 'conversation_id of the envelope and of its payload must be the same');
     }
@@ -213,8 +214,10 @@ export class SocketCall implements Voice {
 
   #demandSameCall(bound: WireCall, request: SocketRequest): void {
     const { conversation_id: conversationId, customer_org_id: organizationId, virtual_agent_id: agentId } = request;
+    // W-22.
     if (organizationId !== bound.organizationId) this.#parts.gate.bind(this.#visitor, organizationId);
     const isSameAgent = typeof agentId !== 'string' || agentId === '' || agentId === bound.agentId;
+    // W-21.
     if (conversationId === bound.conversationId && organizationId === bound.organizationId && isSameAgent) return;
     throw new AppError('bad_message', 'conversation_id, customer_org_id and virtual_agent_id must stay the same on one socket');
   }

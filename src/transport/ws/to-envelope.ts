@@ -19,7 +19,7 @@ export interface EnvelopeHead {
 
 type ResponseType = keyof typeof RESPONSE_TYPE;
 type OutputEvent = NonNullable<SocketResponse['output_events']>[number];
-/** One answer, its words checked against those of the contract. */
+/** One answer, its words checked against those of the contract. `disable_prompt_cancellation` is none of them (W-15). */
 type Response = Omit<SocketResponse, 'response_type' | 'input_mode'> & {
   readonly response_type: ResponseType;
   readonly input_mode?: keyof typeof INPUT_MODE;

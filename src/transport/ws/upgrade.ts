@@ -1,4 +1,4 @@
-// From an HTTP request to a socket: path, method, room and token are checked before anything of the WebSocket is said (W-06),
+// From an HTTP request to a socket: path, method, room and token are checked before anything of the WebSocket is said (W-05, W-06, W-07),
 // and whoever is refused gets a status and a fixed text. Serves connections of whatever HTTP server hands them over.
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -40,6 +40,18 @@ describe('outputs as messages of a socket', () => {
     }
   });
 
+  it('W-15: never says of a reply that no later one may cancel it', () => {
+    const audio = sound(800);
+    const outputs: readonly Output[] = [
+      ...[{ kind: 'prompt', prompt: spoken(audio) } as const, { kind: 'prompt', prompt: spoken(audio, false) } as const],
+      final(LISTEN, [spoken(audio, false), { audio: undefined, text: 'Hi.', bargeIn: false }]),
+      final({ kind: 'end', metadata: {}, summary: undefined, transcript: undefined }, [spoken(audio, false)]),
+    ];
+    const payloads = outputs.flatMap((output) => toEnvelope.payloads(output));
+    expect(payloads.length).toBeGreaterThan(outputs.length);
+    for (const payload of payloads) expect(payload.toString()).not.toContain('prompt_cancellation');
+  });
+
   it('W-30 W-31: sends sound as headerless µ-law in legal pieces, without its text, and marks what may be cut', () => {
     const audio = sound(20_000);
     const chunks = sent({ kind: 'prompt', prompt: spoken(audio) }) as readonly SocketResponse[];
