@@ -104,6 +104,12 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'choose another ops.port',
   },
   {
+    keys: ['websocket.max_connections', 'websocket.enabled', 'sessions.max'],
+    holds: ({ websocket, sessions }) => !websocket.enabled || websocket.maxConnections > sessions.max,
+    rule: 'there are more connections for calls over WebSocket than calls, or a call too many hears nothing where it should hear that it is not taken',
+    mend: 'raise websocket.max_connections, or lower sessions.max',
+  },
+  {
     keys: ['websocket.port', 'websocket.enabled', 'websocket.listen', 'grpc.port', 'ops.port'],
     holds: (settings) => !hasSocketPort(settings, settings.grpc.port) && !hasSocketPort(settings, settings.ops.port),
     rule: 'calls over WebSocket have a port of their own',

@@ -9,9 +9,13 @@ import { refusalBody, refusalHeaders, type Upgrades } from './upgrade.ts';
 
 /** Room for the largest token, which is 8 KiB. */
 const MAX_HEADER_BYTES = 16_384;
+/** Connections beyond the sockets that may be open: those that are being answered with 503, or have asked for nothing yet. */
+const ANSWERED_CONNECTIONS = 100;
 
 /** What it is made of. */
-export interface HttpDoorOptions extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'maxConnections' | 'handshakeTimeoutMs'> {
+export interface HttpDoorOptions extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'> {
+  /** Most sockets at once. Some connections more are let in, to be told that there is no room. */
+  readonly maxConnections: number;
   readonly upgrades: Upgrades;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,6 +41,7 @@ export function openHttpDoor({ upgrades, ...options }: HttpDoorOptions): Promise
   });
   return openDoor({
     ...options,
+    maxConnections: options.maxConnections + ANSWERED_CONNECTIONS,
     name: 'WebSocket server',
     protocols: ['http/1.1'],
     onConnection: (connection) => {

@@ -2,7 +2,9 @@
 import type { DoorOptions } from '../door.ts';
 
 /** Limits and switches of the WebSocket server; times are ms. */
-export interface SocketServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'maxConnections' | 'handshakeTimeoutMs'> {
+export interface SocketServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'> {
+  /** Most sockets at once; further upgrades are refused. */
+  readonly maxConnections: number;
   /** Stands before both paths of the profile (W-02): empty, or begins with a slash and ends without one. */
   readonly pathPrefix: string;
   /** Largest message read (W-45), bytes of its text. */

@@ -128,6 +128,13 @@ describe('the rules between settings', () => {
       expect(load(...open, ...argv, '--websocket.enabled=false')).not.toThrow();
     });
 
+    it('refuses no more connections for them than there may be calls', () => {
+      const argv = [...open, '--websocket.host=::1', '--sessions.max=7'];
+      expect(load(...argv, '--websocket.max_connections=7')).toThrow(/^1 setting is wrong:\n {2}websocket\.max_connections = 7/u);
+      expect(load(...argv, '--websocket.max_connections=7', '--websocket.enabled=false')).not.toThrow();
+      expect(load(...argv, '--websocket.max_connections=8')).not.toThrow();
+    });
+
     it.each(['grpc', 'ops'])('refuses the port of %s for them, unless they take no port', (other) => {
       const argv = [...open, '--websocket.host=::1', `--${other}.port=8088`];
       expect(load(...argv)).toThrow(/^1 setting is wrong:\n {2}websocket\.port = 8088/u);

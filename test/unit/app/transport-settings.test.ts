@@ -21,7 +21,7 @@ describe('the settings of the WebSocket server', () => {
       security: { mode: 'files', certificateFile: '/here/c.pem', keyFile: '/here/k.pem' },
       pathPrefix: '',
       maxMessageBytes: 131_072,
-      maxConnections: 4000,
+      maxConnections: 6000,
       handshakeTimeoutMs: 10_000,
       firstMessageTimeoutMs: 10_000,
       pingIntervalMs: 30_000,
