@@ -1,5 +1,6 @@
 // Where a server is and who calls it: the options that every command with calls to a server shares, and what they mean.
 // Knows no call.
+import { X509Certificate } from 'node:crypto';
 import type { Command } from 'commander';
 import type { CallOptions } from '../fake-platform/caller.ts';
 import { loadProfile } from '../fake-platform/profile.ts';
@@ -58,9 +59,31 @@ export async function readAccess(target: string, flags: AccessFlags): Promise<Ac
     organizationId: flags.org,
     bearer: flags.bearer ?? false,
     ...(shown === undefined ? {} : { token: shown }),
-    ...(ca === undefined ? {} : { certificateAuthority: await readBounded(ca) }),
+    ...(ca === undefined ? {} : { certificateAuthority: await readAuthorities(ca) }),
     ...(serverName === undefined ? {} : { serverName }),
   };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gsu;
+
+/**
+ * Reads certificates of authorities. TLS passes over whatever is none, and then trusts nobody without a word why.
+ *
+ * @throws RangeError with a sentence for the user when the file cannot be read, or holds no certificates.
+ */
+async function readAuthorities(file: string): Promise<Uint8Array> {
+  const bytes = await readBounded(file);
+  const certificates = new TextDecoder().decode(bytes).match(CERTIFICATE) ?? [];
+  if (certificates.length > 0 && certificates.every(isCertificate)) return bytes;
+  throw new RangeError(`--ca ${file}: give a file of certificates as PEM (-----BEGIN CERTIFICATE-----)`);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).serialNumber !== '';
+  } catch {
+    return false;
+  }
 }
 
 /**

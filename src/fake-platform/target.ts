@@ -34,7 +34,7 @@ const SECURE_PORT = 443;
  */
 export function parseTarget(text: string, plaintext = false): Target {
   const match =
-    /^(?:(?<scheme>[a-z]+):\/\/)?(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[^\s:/[\]]+))(?::(?<port>\d{1,5}))?(?<path>(?:\/[\w.~-]+)*)\/?$/iu.exec(
+    /^(?:(?<scheme>[a-z]+):\/\/)?(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\p{L}\p{N}_.-]+))(?::(?<port>\d{1,5}))?(?<path>(?:\/[\w.~-]+)*)\/?$/iu.exec(
       text.trim(),
     );
   const parts = match?.groups;
@@ -46,7 +46,9 @@ export function parseTarget(text: string, plaintext = false): Target {
     host === undefined ||
     known === undefined ||
     (pathPrefix !== '' && known.transport !== 'websocket') ||
-    (parts?.['v6'] !== undefined && isIP(host) !== 6)
+    (parts?.['v6'] !== undefined && isIP(host) !== 6) ||
+    // What no address can be made of, such as 256.1.1.1.
+    !URL.canParse(`http://${isIP(host) === 6 ? `[${host}]` : host}/`)
   ) {
     throw new RangeError(
       `"${text}" is no target: write host:port, grpcs://host:port or wss://host:port (TLS), grpc://host:port or ws://host:port (no TLS)`,

@@ -43,7 +43,7 @@ export class SocketClient {
   #tcp: Socket | undefined;
   #failure: Failure | undefined;
   readonly #cancelLimit: () => void;
-  #cancelClose: () => void = () => undefined;
+  #cancelClose: (() => void) | undefined;
   readonly #whenSettled: Promise<void>;
   readonly #whenClosed: Promise<void>;
 
@@ -72,7 +72,7 @@ export class SocketClient {
         resolve();
       });
     });
-    this.#hear();
+    this.#hear(path);
   }
 
   /** Resolves when the socket is open, or cannot be opened: `closed` says why. */
@@ -116,8 +116,8 @@ export class SocketClient {
       this.#socket.close(CLOSE_CODE.normal);
     }
     if (readyState === WebSocket.OPEN || readyState === WebSocket.CLOSING) {
-      this.#cancelClose();
-      this.#cancelClose = this.#options.clock.after(this.#options.connectLimitMs, () => {
+      // Whoever asks again does not make it longer.
+      this.#cancelClose ??= this.#options.clock.after(this.#options.connectLimitMs, () => {
         this.#socket.terminate();
       });
     }
@@ -135,8 +135,9 @@ export class SocketClient {
     this.#socket.terminate();
   }
 
-  #hear(): void {
+  #hear(path: string): void {
     const socket = this.#socket;
+    const { target, token } = this.#options;
     socket.once('open', () => {
       this.#cancelLimit();
       this.#listener.opened();
@@ -147,14 +148,16 @@ export class SocketClient {
       else if (Buffer.isBuffer(data)) this.#listener.received(data.toString());
     });
     socket.once('unexpected-response', (_, response) => {
-      this.#giveUp(failureOfUpgrade(response.statusCode ?? 0));
+      this.#giveUp(
+        failureOfUpgrade(response.statusCode ?? 0, { path: `${target.pathPrefix ?? ''}${path}`, hasToken: token !== undefined }),
+      );
     });
     socket.on('error', (error) => {
-      this.#failure ??= failureOfConnection(wordsOf(error));
+      this.#failure ??= failureOfConnection(wordsOf(error), { isSecure: target.isSecure, unread: unreadOf(error) });
     });
     socket.once('close', (closeCode, reason) => {
       this.#cancelLimit();
-      this.#cancelClose();
+      this.#cancelClose?.();
       this.#listener.closed(closeCode, this.#failure ?? failureOfClose(closeCode, reason.toString()));
     });
   }
@@ -174,8 +177,8 @@ export class SocketClient {
     const secure = connectTls({
       socket: tcp,
       ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
-      // Node 26 refuses an IP address as the name in the handshake; which name counts is checked below.
-      servername: isIP(checked) === 0 ? checked : 'localhost',
+      // No handshake names an IP address, and Node 26 refuses one there; which name counts is checked below.
+      ...(isIP(checked) === 0 ? { servername: checked } : {}),
       checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
       ALPNProtocols: ['http/1.1'],
     });
@@ -184,6 +187,11 @@ export class SocketClient {
     });
     return secure;
   }
+}
+
+/** What the parser of HTTP could not read; undefined where it was not asked. */
+function unreadOf(error: Error & { readonly rawPacket?: unknown }): Uint8Array | undefined {
+  return error.rawPacket instanceof Uint8Array ? error.rawPacket : undefined;
 }
 
 /** What an error says. Of an address with several hosts behind it, its code alone does. */

@@ -1,13 +1,17 @@
 // Servers, and addresses without one, that a call over WebSocket cannot be held with: each ends with a named finding in time.
+import { readFileSync } from 'node:fs';
+import { createSecureServer as createSecureHttp2Server, createServer as createHttp2Server } from 'node:http2';
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { scaledClock } from '../../../../src/base/scaled-clock.ts';
 import { loadProfile } from '../../../../src/contract/profile.ts';
 import { placeCall, type CallOptions, type CallResult } from '../../../../src/fake-platform/caller.ts';
-import { openConnection } from '../../../../src/fake-platform/open-connection.ts';
+import { SocketClient } from '../../../../src/fake-platform/socket/socket-client.ts';
 import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { testCertificate } from '../../../support/certificate.ts';
 import { CountedClock } from '../../../support/counted-clock.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import {
   startScriptedSocketServer,
   welcome,
@@ -24,7 +28,9 @@ afterEach(() => {
 
 async function started(options: SocketServerOptions): Promise<ScriptedSocketServer> {
   const server = await startScriptedSocketServer(options);
-  closers.push(server.close);
+  closers.push(() => {
+    server.close();
+  });
   return server;
 }
 
@@ -119,11 +125,110 @@ describe('an address without a WebSocket', () => {
   });
 });
 
+describe('what an operator is told', () => {
+  it('W-06 of a token that was not given, and of one that is refused', async () => {
+    const { target } = await started({ refuse: 401 });
+    expect(failureOfCall(await call(target)).message).toBe('the server asks for a token, and none was given (HTTP status 401)');
+    expect(failureOfCall(await call(target, { token: 'a.b.c' })).message).toBe('the server refused the token (HTTP status 401)');
+  });
+
+  it('W-02, W-07 of a path that is not there, and that a prefix can stand behind the address', async () => {
+    const { target } = await started({ refuse: 404, prefix: '/voice' });
+    const { message } = failureOfCall(await call(target));
+    expect(message).toContain('does not serve /voice/v1/va; ');
+    expect(message).toContain('wss://host/prefix');
+  });
+
+  it.each([301, 502, 504])('of something before the server that answers with %i', async (status) => {
+    const { target } = await started({ refuse: status });
+    expect(failureOfCall(await call(target)).message).toContain('something before the server answered');
+  });
+
+  it('of a scheme that is not the one of the port', async () => {
+    const tls = await testCertificate();
+    closers.push(() => {
+      tls.remove();
+    });
+    const secure = await started({ tls });
+    const plain = await started({});
+    // What a server of TLS says to somebody who does not speak it: an alert.
+    const alerting = await listen(createServer((socket) => socket.once('data', () => socket.end(Buffer.from('15030100020246', 'hex')))));
+    expect(failureOfCall(await call(alerting)).message).toBe('the server speaks TLS; use wss://');
+    const certificateAuthority = Buffer.from(tls.certificatePem);
+    const noTls = failureOfCall(await call(`wss://localhost:${String(plain.port)}`, { certificateAuthority }));
+    expect(noTls).toEqual({ code: 'tls_failed', message: 'the server speaks no TLS; use ws://' });
+    expect(failureOfCall(await call(`ws://localhost:${String(secure.port)}`)).message).not.toContain('openssl');
+  });
+
+  it('of a port that serves gRPC', async () => {
+    const tls = await testCertificate();
+    closers.push(() => {
+      tls.remove();
+    });
+    const plain = createHttp2Server();
+    const address = await listen(plain);
+    expect(failureOfCall(await call(address)).message).toContain('use grpc://');
+    const secure = createSecureHttp2Server({ cert: tls.certificatePem, key: readFileSync(tls.keyFile) });
+    const { port } = new URL(await listen(secure));
+    const certificateAuthority = Buffer.from(tls.certificatePem);
+    expect(failureOfCall(await call(`wss://localhost:${port}`, { certificateAuthority })).message).toContain('use grpcs://');
+  });
+});
+
+describe('closing', () => {
+  it('gives the server its time once, however often it is asked for', async () => {
+    const clock = new FakeClock();
+    const { target } = await started({
+      // Nothing is read any more, the close included.
+      script: ({ request }) => {
+        request.socket.pause();
+      },
+    });
+    const closes: number[] = [];
+    const client = new SocketClient({ target: parseTarget(target), profile: loadProfile('fake'), clock, connectLimitMs: 5000 }, '/v1/va', {
+      opened: () => undefined,
+      received: () => undefined,
+      closed: (closeCode) => closes.push(closeCode),
+    });
+    await client.settled;
+    const closed = client.close();
+    clock.advance(3000);
+    void client.close();
+    clock.advance(2000);
+    await closed;
+    expect(closes).toEqual([1006]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
 describe('TLS', () => {
+  it('names no server in the handshake with an address, and checks the certificate all the same', async () => {
+    const tls = await testCertificate();
+    closers.push(() => {
+      tls.remove();
+    });
+    const names: string[] = [];
+    const server = createTlsServer({
+      cert: tls.certificatePem,
+      key: readFileSync(tls.keyFile),
+      SNICallback: (name, done) => {
+        names.push(name);
+        done(null);
+      },
+    });
+    const { port } = new URL(await listen(server));
+    const certificateAuthority = Buffer.from(tls.certificatePem);
+    const byAddress = failureOfCall(await call(`wss://127.0.0.1:${port}`, { certificateAuthority, serverName: '127.0.0.2' }));
+    expect(byAddress).toMatchObject({ code: 'tls_failed', message: expect.stringContaining('127.0.0.2') as string });
+    expect(names).toEqual([]);
+  });
+
   it('holds a call by name, by address and under another name of the certificate', async () => {
     const tls = await testCertificate();
     const { port } = await started({ tls, script: (socket) => welcome(socket) });
-    closers.push(tls.remove);
+    closers.push(() => {
+      tls.remove();
+    });
     const certificateAuthority = Buffer.from(tls.certificatePem);
     expect((await call(`wss://localhost:${String(port)}`, { certificateAuthority })).outcome).toBe('hung_up');
     expect((await call(`wss://127.0.0.1:${String(port)}`, { certificateAuthority, serverName: 'localhost' })).outcome).toBe('hung_up');
@@ -139,7 +244,9 @@ describe('TLS', () => {
     const tls = await testCertificate();
     const { port } = await started({ tls });
     const plain = await started({});
-    closers.push(tls.remove);
+    closers.push(() => {
+      tls.remove();
+    });
     const certificateAuthority = Buffer.from(tls.certificatePem);
     expect(failureOfCall(await call(`wss://localhost:${String(port)}`)).code).toBe('tls_failed');
     const other = await call(`wss://localhost:${String(port)}`, { certificateAuthority, serverName: 'other.example' });
@@ -229,97 +336,5 @@ describe('a socket that breaks in the middle of a call', () => {
     const { target, sockets } = await started({});
     expect(failureOfCall(await call(target, { limits: { answerMs: 3000 } })).code).toBe('no_answer');
     expect(sockets[0]?.received.map(({ name }) => name)).toContain('SESSION_END');
-  });
-});
-
-describe('the list of agents', () => {
-  const ANSWER = { virtual_agents: [{ id: 'echo', name: 'Echo', description: 'says it again' }] };
-
-  async function asked(options: SocketServerOptions, signal?: AbortSignal): ReturnType<ReturnType<typeof openConnection>['listAgents']> {
-    const { target } = await started(options);
-    const clock = new CountedClock(scaledClock(10));
-    const connection = openConnection({
-      target: parseTarget(target),
-      profile: loadProfile('fake'),
-      clock,
-      connectLimitMs: 20_000,
-      token: 'a.b.c',
-    });
-    const answer = await connection.listAgents('o-1', 5000, signal);
-    await connection.close();
-    expect(clock.pendingTimers).toBe(0);
-    return answer;
-  }
-
-  it('W-50, W-51, W-52 is asked for with one bare object on its own path and with the token', async () => {
-    const seen: string[] = [];
-    const agents = await asked({
-      prefix: '/voice',
-      list: (socket, { url, headers }) => {
-        seen.push(url ?? '', headers.authorization ?? '');
-        socket.once('message', (data: Buffer) => {
-          seen.push(data.toString());
-          socket.send(JSON.stringify(ANSWER));
-          socket.close(1000);
-        });
-      },
-    });
-    expect(agents).toEqual([{ id: 'echo', name: 'Echo', isDefault: false }]);
-    expect(seen).toEqual([
-      '/voice/v1/listVirtualAgents',
-      'Bearer a.b.c',
-      '{"customer_org_id":"o-1","is_default_virtual_agent_enabled":true}',
-    ]);
-  });
-
-  it('W-51 is taken from a server that leaves the socket open', async () => {
-    const agents = await asked({
-      list: (socket) => {
-        socket.send(JSON.stringify({ virtual_agents: [] }));
-      },
-    });
-    expect(agents).toEqual([]);
-  });
-
-  it.each<[string, string, SocketServerOptions]>([
-    ['an upgrade that is refused (W-06)', 'unauthenticated', { refuse: 401 }],
-    [
-      'another organization (W-53)',
-      'unauthenticated',
-      {
-        list: (socket) => {
-          socket.send(
-            JSON.stringify({ type: 'ERROR', seq: 1, ts: '2026-01-01T00:00:00Z', conversation_id: '', code: 'unauthorized', status: 401 }),
-          );
-        },
-      },
-    ],
-    [
-      'something that is no list',
-      'garbage',
-      {
-        list: (socket) => {
-          socket.send('{}');
-        },
-      },
-    ],
-    [
-      'a close without a word',
-      'closed_early',
-      {
-        list: (socket) => {
-          socket.close(1000);
-        },
-      },
-    ],
-    ['no answer', 'no_answer', {}],
-  ])('names %s as %s', async (_, code, options) => {
-    expect(await asked(options)).toMatchObject({ code });
-  });
-
-  it('is not waited for longer than anybody waits', async () => {
-    const stop = new AbortController();
-    stop.abort();
-    expect(await asked({}, stop.signal)).toMatchObject({ code: 'no_answer' });
   });
 });
