@@ -18,6 +18,9 @@ export class ConnectionPool {
     this.#callsPerConnection = callsPerConnection;
   }
 
+  /** Connections of calls that are over and still close: none, as they stay for others. */
+  readonly closing = 0;
+
   /** Connections that are open. */
   get size(): number {
     return this.#connections.length;

@@ -7,7 +7,7 @@ import { Histogram } from './histogram.ts';
 
 /** What happened since the last report. */
 export interface GeneratorReport {
-  /** Calls that are held now. */
+  /** Calls that are held now, and those that are over and still have a connection of their own. */
   readonly live: number;
   readonly started: number;
   /** Arrivals for which there was no room: the load itself is too small. */
@@ -25,8 +25,10 @@ export interface GeneratorOptions {
   readonly zeroMs: number;
   /** In order. */
   readonly arrivals: Iterator<Arrival, undefined>;
-  /** Calls held at once at most. */
+  /** Calls held at once at most, with those that are closing. */
   readonly maxLive: number;
+  /** Calls that are over and whose connections still close. Default none. */
+  readonly closing?: () => number;
   /** Holds one call to its end. Where it rejects, so does the whole run. */
   readonly hold: (arrival: Arrival, onWaited: (wait: WaitFact) => void) => Promise<CallFacts>;
 }
@@ -72,7 +74,7 @@ export class Generator {
   /** What happened since the last time. */
   take(): GeneratorReport {
     const report = {
-      live: this.#live,
+      live: this.#taken,
       started: this.#started,
       missed: this.#missed,
       waits: this.#waits,
@@ -85,6 +87,10 @@ export class Generator {
     this.#calls = [];
     this.#startLateness = Histogram.coarse();
     return report;
+  }
+
+  get #taken(): number {
+    return this.#live + (this.#options.closing?.() ?? 0);
   }
 
   #beginDue(): void {
@@ -106,7 +112,7 @@ export class Generator {
     const { clock, zeroMs } = this.#options;
     // Of several that are due at once, each waits for those before it.
     this.#startLateness.record(clock.monotonicMs() - zeroMs - arrival.dueMs);
-    if (this.#live >= this.#options.maxLive) {
+    if (this.#taken >= this.#options.maxLive) {
       this.#missed += 1;
       return;
     }

@@ -7,6 +7,7 @@ import type { CallIdentity } from '../to-wire.ts';
 export class SocketPool {
   readonly #options: Omit<SocketLineOptions, 'noInputMs'>;
   readonly #lines = new Set<SocketLine>();
+  #closing = 0;
 
   constructor(options: Omit<SocketLineOptions, 'noInputMs'>) {
     this.#options = options;
@@ -15,6 +16,11 @@ export class SocketPool {
   /** Sockets that are open, or on their way. */
   get size(): number {
     return this.#lines.size;
+  }
+
+  /** Sockets of calls that are over, for whose close the server is still waited. */
+  get closing(): number {
+    return this.#closing;
   }
 
   /**
@@ -30,7 +36,11 @@ export class SocketPool {
       rules: line.rules,
       open: (listener) => line.open(listener),
       close: () => {
-        void line.closed().then(() => this.#lines.delete(line));
+        this.#closing += 1;
+        void line.closed().then(() => {
+          this.#closing -= 1;
+          this.#lines.delete(line);
+        });
       },
       watch: (found) => {
         line.watch(found);

@@ -112,6 +112,7 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
     zeroMs,
     arrivals: shareOf(order.arrivals, order.worker, order.workers),
     maxLive: MAX_LIVE,
+    closing: () => pool.closing,
     hold: async (arrival, onWaited) => {
       const scenario = given.scenarios[arrival.scenario];
       if (scenario === undefined) throw new TypeError('an arrival names a scenario that is not there');

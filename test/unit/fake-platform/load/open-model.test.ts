@@ -37,6 +37,23 @@ function facts(more: Partial<CallFacts> = {}): CallFacts {
 }
 
 describe('an open model', () => {
+  it('counts calls whose connections still close among those it holds, and begins no more than there is room for', async () => {
+    const clock = new FakeClock();
+    let closing = 2;
+    const plan = { kind: 'fixed', phases: [{ durationMs: 1000, fromPerSecond: 4, toPerSecond: 4 }], seed: 1, weights: [1] } as const;
+    const generator = new Generator({
+      ...{ clock, zeroMs: clock.monotonicMs(), maxLive: 2, closing: () => closing, arrivals: arrivalsOf(plan) },
+      hold: () => new Promise(() => undefined),
+    });
+    await clock.advanceAsync(500);
+    const full = generator.take();
+    expect([full.live, full.started]).toEqual([2, 0]);
+    expect(full.missed).toBeGreaterThan(0);
+    closing = 1;
+    await clock.advanceAsync(500);
+    expect(generator.take()).toMatchObject({ live: 2, started: 1 });
+  });
+
   it('finds a server that stood still for two seconds', async () => {
     server = await startSmallServer();
     const { process: child } = server;
