@@ -74,7 +74,7 @@ export class KeyEntry {
     if (ear !== undefined && isBargeIn && !isDirect) {
       ear.kind = 'dtmf_start';
       ear.line.send({ kind: 'dtmf_start' });
-      this.#timeline.add('platform', 'dtmf_start', { turn: ear.id, detail: 'on the listening RPC' });
+      this.#timeline.add('platform', 'dtmf_start', { turn: ear.id, detail: 'on the listening turn' });
       this.#book.await(ear, this.#clock.nowMs());
       this.#startTurn = ear;
     } else {

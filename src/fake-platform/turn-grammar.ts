@@ -204,7 +204,7 @@ export class TurnGrammar {
     if (turn !== this.listening.turn) {
       // On an RPC that listened a moment ago the event has only crossed our half-close.
       const hasListened = turn.kind === 'speech' || turn.kind === 'dtmf_start';
-      if (!hasListened) this.book.find('input_start_misplaced', 'START_OF_INPUT came on an RPC that carries no speech', turn.id, 'G-52');
+      if (!hasListened) this.book.find('input_start_misplaced', 'START_OF_INPUT came on a turn that carries no speech', turn.id, 'G-52');
       return;
     }
     turn.hasHeardSpeech = true;
@@ -247,8 +247,8 @@ export class TurnGrammar {
 
   #earEmptied(turn: Turn): void {
     this.#emptyEars += 1;
-    this.book.find('unasked_completion', 'a listening RPC was completed before the caller had said anything', turn.id, 'G-13');
-    if (this.#emptyEars >= MAX_EMPTY_EARS) this.fail('closed_early', 'the server completes every listening RPC at once', true, turn.id);
+    this.book.find('unasked_completion', 'a listening turn was completed before the caller had said anything', turn.id, 'G-13');
+    if (this.#emptyEars >= MAX_EMPTY_EARS) this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
   }
 
   /** Nothing came for the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */
@@ -282,7 +282,7 @@ export class TurnGrammar {
   #settle(): void {
     if (this.#isOver || this.#leaving !== undefined) return;
     if (this.#terminal === undefined) {
-      if (!this.#input.settle()) this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} RPCs`, true);
+      if (!this.#input.settle()) this.fail('too_many_turns', `the call has used ${String(MAX_TURNS)} turns`, true);
       return;
     }
     // The server has ended the call: its prompts are heard to the end, then the line is dropped (G-76, G-77).
