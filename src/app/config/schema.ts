@@ -84,7 +84,8 @@ export const SCHEMA = {
     max_message_bytes: integer(1024, 16 * MIB),
     max_connections: integer(1, 100_000),
     handshake_timeout_ms: integer(100, 120_000),
-    first_message_timeout_ms: integer(100, 600_000),
+    // Whoever has a token can hold sockets for so long that no call ever begins on.
+    first_message_timeout_ms: integer(100, 60_000),
     ping_interval_ms: integer(100, 2 * HOUR_MS),
     pong_timeout_ms: integer(100, 120_000),
     list_idle_ms: integer(100, 600_000),
