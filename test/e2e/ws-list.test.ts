@@ -114,9 +114,9 @@ describe('the list channel', () => {
   });
 
   it('W-45 closes at a question that is larger than a message may be', async () => {
-    const server = await serverFor(['--websocket.max_message_bytes=1024']);
+    const server = await serverFor(['--websocket.max_message_bytes=98304']);
     const peer = await ask(server);
-    peer.say({ customer_org_id: 'x'.repeat(1024) });
+    peer.say({ customer_org_id: 'x'.repeat(98_304) });
     expect(await peer.closed()).toMatchObject({ code: 1009 });
     expect(peer.messages).toEqual([]);
     expect(server.logged({ msg: 'a list socket was refused: a message was larger than it may be; closed with 1009' })).toHaveLength(1);

@@ -203,6 +203,7 @@ describe('loadSettings with mistakes', () => {
     ['grpc.port', '1e3'],
     ['grpc.port', ''],
     ['grpc.max_message_bytes', '0'],
+    ['websocket.max_message_bytes', '98303'],
     ['websocket.first_message_timeout_ms', '60001'],
     ['auth.clock_skew_ms', '30001'],
     ['auth.enabled', 'yes'],

@@ -39,7 +39,7 @@ describe('the settings of the WebSocket server', () => {
       host: '127.0.0.2',
       port: 1,
       path_prefix: '/voice',
-      max_message_bytes: 2048,
+      max_message_bytes: 98_304,
       max_connections: 3,
       handshake_timeout_ms: 104,
       first_message_timeout_ms: 105,
@@ -52,7 +52,7 @@ describe('the settings of the WebSocket server', () => {
     const flags = Object.entries(set).map(([key, value]) => `--websocket.${key}=${String(value)}`);
     const others = ['--tls.mode=off', '--turns.max_queued_bytes=65536', '--media.reveal_prompt_text'];
     expect(socketServerSettings(settingsOf(...flags, ...others))).toEqual({
-      ...{ host: '127.0.0.2', port: 1, security: { mode: 'off' }, pathPrefix: '/voice', maxMessageBytes: 2048, maxConnections: 3 },
+      ...{ host: '127.0.0.2', port: 1, security: { mode: 'off' }, pathPrefix: '/voice', maxMessageBytes: 98_304, maxConnections: 3 },
       ...{ handshakeTimeoutMs: 104, firstMessageTimeoutMs: 105, pingIntervalMs: 106, pongTimeoutMs: 107, listIdleMs: 108 },
       ...{ peerCloseMs: 109, maxQueuedBytes: 65_536, sendsNoInputTimeout: true, isRevealingText: true },
     });
