@@ -13,6 +13,7 @@ import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/running-server.ts';
 import { openSurroundings } from '../support/open-surroundings.ts';
 import { ServeProcess } from '../support/serve-process.ts';
+import { socketDataSource, WITH_SOCKETS } from '../support/socket-peer.ts';
 import { until } from '../support/until.ts';
 import { event, format, keys, quiet } from '../support/wire-audio.ts';
 
@@ -26,6 +27,11 @@ afterAll(async () => {
   certificate.remove();
   await issuer.close();
 });
+
+/** Flags that take calls over WebSocket, with the one data source that they need. */
+function takingSockets(): readonly string[] {
+  return [...WITH_SOCKETS, `--auth.data_sources=${JSON.stringify([socketDataSource(issuer)])}`];
+}
 
 /** Starts a server with the settings of all these tests; later flags win. It ends with its test. */
 function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): ServeProcess {
@@ -74,8 +80,8 @@ describe('parley serve', () => {
   });
 
   it('says in that line where calls come in over WebSocket, too', async (context) => {
-    const own = serve(context, '--websocket.enabled=true', '--websocket.host=127.0.0.1', '--websocket.port=0');
-    const shared = serve(context, '--websocket.enabled=true', '--websocket.listen=ops');
+    const own = serve(context, ...takingSockets());
+    const shared = serve(context, ...takingSockets(), '--websocket.listen=ops');
     for (const running of [own, shared]) await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined);
     expect(own.stdout).toMatch(/ {2}operations port \d+ {2}WebSocket 127\.0\.0\.1:\d+ TLS\n$/);
     expect(shared.stdout).toMatch(/ {2}operations port (?<port>\d+) {2}WebSocket 127\.0\.0\.1:\k<port> plaintext\n$/u);
@@ -263,7 +269,7 @@ describe('parley serve refuses to start', () => {
     const port = typeof address === 'object' && address !== null ? String(address.port) : '';
     const attempts = [
       serve(context, `--grpc.port=${port}`),
-      serve(context, '--websocket.enabled=true', '--websocket.host=127.0.0.1', `--websocket.port=${port}`),
+      serve(context, ...takingSockets(), `--websocket.port=${port}`),
       serve(context, `--ops.port=${port}`, ...(await withBusyBot(context))),
     ];
     for (const attempt of attempts) {

@@ -24,6 +24,16 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'add the values your data source was registered with (docs/config.md), set admin.enabled to true, or set auth.enabled to false on a loopback address',
   },
   {
+    keys: ['websocket.enabled', 'auth.enabled', 'auth.data_sources', 'admin.enabled', 'admin.data_sources.transports'],
+    holds: ({ websocket, auth, admin }) =>
+      !websocket.enabled ||
+      !auth.enabled ||
+      auth.dataSources.some(({ transport }) => transport === 'websocket') ||
+      (admin.enabled && admin.dataSources.transports.includes('websocket')),
+    rule: 'calls over WebSocket need a data source of their own, otherwise the token check refuses each of them (J-2E)',
+    mend: 'add one with transport websocket to auth.data_sources, name websocket in admin.data_sources.transports where admin.enabled is true, or set websocket.enabled to false',
+  },
+  {
     keys: ['auth.data_sources'],
     holds: ({ auth }) => new Set(auth.dataSources.map((source) => source.id)).size === auth.dataSources.length,
     rule: 'the id of a data source appears once',

@@ -128,6 +128,15 @@ describe('the rules between settings', () => {
       expect(load(...open, ...argv, '--websocket.enabled=false')).not.toThrow();
     });
 
+    it('J-2E refuses them where the token check would refuse each of them', () => {
+      const grpc = source('a');
+      const socket = { ...source('b'), transport: 'websocket', url: 'wss://voice.example.com' };
+      const argv = (...sources: readonly object[]): string[] => [TLS_OFF, `--auth.data_sources=${JSON.stringify(sources)}`];
+      expect(load(...argv(grpc), '--websocket.enabled')).toThrow(/^1 setting is wrong:\n {2}websocket\.enabled = true/u);
+      expect(load(...argv(grpc))).not.toThrow();
+      expect(load(...argv(grpc, socket), '--websocket.enabled')).not.toThrow();
+    });
+
     it('refuses no more connections for them than there may be calls', () => {
       const argv = [...open, '--websocket.host=::1', '--sessions.max=7'];
       expect(load(...argv, '--websocket.max_connections=7')).toThrow(/^1 setting is wrong:\n {2}websocket\.max_connections = 7/u);
@@ -225,10 +234,18 @@ describe('the rules between settings of the administration', () => {
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a')])}`, ...off)).not.toThrow();
   });
 
+  /** Calls over both transports, with data sources for both. */
+  const OVER_BOTH = [
+    '--websocket.enabled',
+    '--admin.data_sources.transports=grpc,websocket',
+    '--admin.data_sources.websocket_url=wss://voice.example.com',
+  ];
+
   it.each([
     ['a lead time as long as the life', ['--admin.data_sources.token_lifetime_minutes=60'], /renewal_lead_minutes = 60/u],
     ['no transport', ['--admin.data_sources.transports=[]'], /transports = \[\]/u],
     ['a transport named twice', ['--admin.data_sources.transports=grpc,grpc'], /transports = \["grpc","grpc"\]/u],
+    ['calls over WebSocket without a data source', ['--websocket.enabled'], /^1 setting is wrong:\n {2}websocket\.enabled = true/u],
     [
       'WebSocket without an address of its own',
       ['--websocket.enabled', '--admin.data_sources.transports=grpc,websocket'],
@@ -247,7 +264,7 @@ describe('the rules between settings of the administration', () => {
     ['an address for gRPC in the form of WebSocket', ['--admin.data_sources.url=wss://voice.example.com'], /data_sources\.url = wss/u],
     [
       'webhooks on the port of WebSocket',
-      ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8088', '--websocket.enabled'],
+      ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8088', ...OVER_BOTH],
       /^1 setting is wrong:\n {2}admin\.webhooks\.port = 8088/u,
     ],
     ['nobody to serve', ['--admin.organizations='], /admin\.webhooks\.target_url = ''/u],
@@ -261,7 +278,7 @@ describe('the rules between settings of the administration', () => {
   });
 
   it.each([
-    ['both transports', ['--admin.data_sources.transports=grpc,websocket', '--admin.data_sources.websocket_url=wss://voice.example.com']],
+    ['both transports', OVER_BOTH],
     [
       'WebSocket alone',
       [
@@ -272,7 +289,7 @@ describe('the rules between settings of the administration', () => {
     ],
     [
       'webhooks on the port that WebSocket leaves free',
-      ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8088', '--websocket.listen=ops'],
+      ['--admin.webhooks.target_url=https://a.example', '--admin.webhooks.port=8088', '--websocket.listen=ops', ...OVER_BOTH],
     ],
   ])('W-04 are kept by data sources for %s', (_, changes) => {
     expect(load(TLS_OFF, ...flags('service_app'), '--websocket.enabled', ...changes)).not.toThrow();
