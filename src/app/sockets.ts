@@ -1,6 +1,8 @@
 // Calls over WebSocket, where the operator has switched them on: the server of the transport, joined with a port of its own or
 // with that of the operations server.
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
+import type { Logger } from '../base/log.ts';
+import { isLoopback } from '../base/loopback.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Gate } from '../transport/gate.ts';
@@ -54,7 +56,17 @@ export async function openSockets(
     },
   });
   metrics.watchSockets(() => server.openSockets);
-  if (settings.websocket.listen === 'ops') return { server, own: undefined };
+  if (settings.websocket.listen === 'ops') {
+    warnOfPlaintext(settings, rest.log);
+    return { server, own: undefined };
+  }
   const { address, port } = await server.listen();
   return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
+}
+
+/** Not refused: inside a container every address is reachable, and what stands in front is not known here. */
+function warnOfPlaintext({ auth, ops }: Settings, log: Logger): void {
+  if (!auth.enabled || isLoopback(ops.host)) return;
+  const setting = `ops.host ${ops.host}`;
+  log.warn({ setting }, 'tokens and sound of calls over WebSocket come in without TLS at an address that other machines can reach');
 }

@@ -265,6 +265,14 @@ describe('sockets beside health checks', () => {
     expect((await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}/health/ready`)).status).toBe(200);
   });
 
+  it.each([
+    ['0.0.0.0', 1],
+    ['127.0.0.1', 0],
+  ])('P-12 are warned of, when they come in without TLS at an address such as %s, so many times: %s', async (host, lines) => {
+    const server = await serverFor({ flags: [...SHARED, `--ops.host=${host}`] });
+    expect(server.logged({ level: 'warn', setting: `ops.host ${host}` })).toHaveLength(lines);
+  });
+
   it('are off unless switched on: nothing listens, and the operations server knows no upgrade', async () => {
     const server = await RunningServer.start();
     onTestFinished(() => server.close());
