@@ -45,16 +45,12 @@ export class SocketClient {
   readonly #organizationId: string;
   readonly #read: ServerEnvelope[] = [];
   #seq = 0;
-  #end: SocketEnd | undefined;
 
   /** @param organizationId - that every message names. */
   constructor(peer: SocketPeer, organizationId: string, conversationId: string = randomUUID()) {
     this.peer = peer;
     this.#organizationId = organizationId;
     this.conversationId = conversationId;
-    void peer.closed().then((end) => {
-      this.#end = end;
-    });
   }
 
   /** Connects with a good token and says nothing. */
@@ -98,7 +94,7 @@ export class SocketClient {
     const answered = new Promise<void>((resolve) => {
       const look = (): void => {
         const isThere = this.messages.some((message) => message.type === 'PONG' && message.seq === seq);
-        if (!isThere && this.#end === undefined) return;
+        if (!isThere && this.peer.end === undefined) return;
         socket.off('message', look).off('close', look);
         resolve();
       };
@@ -144,7 +140,7 @@ export class SocketClient {
 
   /** How the socket ended; undefined as long as it is open. */
   get end(): SocketEnd | undefined {
-    return this.#end;
+    return this.peer.end;
   }
 
   /** Waits until so many replies are over. */
@@ -153,7 +149,8 @@ export class SocketClient {
       () => `${String(count)} replies are over; there are ${String(this.finals.length)}, errors: ${JSON.stringify(this.errors)}`,
       () => {
         if (this.finals.length >= count) return true;
-        if (this.#end !== undefined) throw new Error(`the socket ended with ${String(this.#end.code)} ${JSON.stringify(this.errors)}`);
+        if (this.peer.end !== undefined)
+          throw new Error(`the socket ended with ${String(this.peer.end.code)} ${JSON.stringify(this.errors)}`);
         return false;
       },
     );

@@ -44,6 +44,8 @@ export class SocketPeer {
   readonly socket: WebSocket;
   /** Every message of the other side, parsed, in order. */
   readonly messages: unknown[] = [];
+  /** How it was closed; undefined while it is open. */
+  end: SocketEnd | undefined;
   readonly #closed: Promise<SocketEnd>;
 
   private constructor(socket: WebSocket) {
@@ -55,7 +57,8 @@ export class SocketPeer {
     socket.on('error', () => undefined);
     this.#closed = new Promise((resolve) => {
       socket.once('close', (code, reason) => {
-        resolve({ code, reason: reason.toString() });
+        this.end = { code, reason: reason.toString() };
+        resolve(this.end);
       });
     });
   }
