@@ -12,7 +12,8 @@ import { KeepAlive } from './keep-alive.ts';
 import { SilenceFiller } from './silence-filler.ts';
 import { SocketClient, type SocketOptions } from './socket-client.ts';
 import { failureOfError } from './socket-failure.ts';
-import { SocketTurns, type SocketTurn } from './socket-turns.ts';
+import type { SocketTurn } from './socket-turn.ts';
+import { SocketTurns } from './socket-turns.ts';
 import { EnvelopeWriter } from './to-envelope.ts';
 
 /** How to reach a server and what the platform does by itself. */

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Answer } from '../../../../src/fake-platform/answer.ts';
 import type { PlatformInput } from '../../../../src/fake-platform/line.ts';
-import { SocketTurns, type SocketTurn } from '../../../../src/fake-platform/socket/socket-turns.ts';
+import type { SocketTurn } from '../../../../src/fake-platform/socket/socket-turn.ts';
+import { SocketTurns } from '../../../../src/fake-platform/socket/socket-turns.ts';
 import { answerOf, event, piece } from '../../../support/fake-line.ts';
 
 const START = answerOf(event('start_of_input'));
