@@ -67,10 +67,10 @@ export class Listening {
     return turn;
   }
 
-  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). */
+  /** The caller's audio is complete: stop at once, half-close and wait for the reply (G-38). Of no speech no wait is measured. */
   complete(): void {
     const turn = this.take();
-    if (turn !== undefined) this.#book.await(turn, this.#lastSpeechMs ?? this.#clock.nowMs());
+    if (turn !== undefined) this.#book.await(turn, this.#lastSpeechMs);
   }
 
   /** The caller's input goes elsewhere: half-close; no reply is wanted. */

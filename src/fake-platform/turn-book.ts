@@ -7,6 +7,7 @@ import type { Line, LineEnd, PlatformInput } from './line.ts';
 import type { Timeline } from './timeline.ts';
 import { Turn, type Reply, type TurnPhase } from './turn.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from './turn-check.ts';
+import { GRPC_RULES } from './wire-rules.ts';
 
 /** Hears what happens on the RPCs of a call. */
 export interface TurnListener {
@@ -62,6 +63,15 @@ export class TurnBook {
   /** Whether a reply is due on any RPC. */
   get isAwaiting(): boolean {
     return this.#turns.some((turn) => turn.phase === 'awaiting');
+  }
+
+  /** Whether a reply is due that will come or be over: an event that nothing completes may stay without one (G-72). */
+  get isReplyOwed(): boolean {
+    const { incomplete } = this.#options.line.rules ?? GRPC_RULES;
+    return this.#turns.some(({ kind, phase, check }) => {
+      const mayStaySilent = kind === 'custom_event' && !check.hasAnswer && incomplete(kind) === undefined;
+      return phase === 'awaiting' && !mayStaySilent;
+    });
   }
 
   /** Replies that did not begin yet although the caller's input is complete. */
@@ -121,8 +131,12 @@ export class TurnBook {
     return turn;
   }
 
-  /** The caller's input is complete: half-close and wait for the reply. */
-  await(turn: Turn, inputEndMs: number): void {
+  /**
+   * The caller's input is complete: half-close and wait for the reply.
+   *
+   * @param inputEndMs - when the caller was done, ms since the call began; undefined when nothing was said.
+   */
+  await(turn: Turn, inputEndMs: number | undefined): void {
     turn.inputEndMs = inputEndMs;
     turn.phase = 'awaiting';
     turn.line.halfClose();

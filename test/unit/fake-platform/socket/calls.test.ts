@@ -151,6 +151,25 @@ describe('a call over WebSocket', () => {
     });
   });
 
+  it('G-72 hears the caller while an event of the flow stays without an answer', async () => {
+    const { result, server } = await callSocket(
+      async (socket) => {
+        await welcome(socket);
+        await socket.next('CUSTOM_EVENT');
+        await hear(socket);
+        reply(socket, 200);
+      },
+      { script: [{ kind: 'wait', waitMs: 2000 }, say(300)], flowEvents: [{ atMs: 1000, name: 'x', parameters: {} }], noInputMs: 0 },
+    );
+    expect(server.failures).toEqual([]);
+    expect(result).toMatchObject({
+      outcome: 'hung_up',
+      findings: [],
+      replies: [{ kind: 'session_start' }, { kind: 'speech', audioMs: 200 }],
+    });
+    expect(result.durationMs).toBeLessThan(20_000);
+  });
+
   it('takes the texts of a reply from the metadata of its FINAL, and nothing that is no text', async () => {
     const { result } = await callSocket(async (socket) => {
       await socket.next('SESSION_START');
@@ -236,7 +255,12 @@ describe('a caller who comes in between', () => {
   });
 
   it('with keys hears the reply to the keys, whether or not the reply before it closes', async () => {
-    for (const closes of [true, false]) {
+    for (const { closes, frames } of [
+      { closes: true, frames: 0 },
+      { closes: false, frames: 10 },
+      // Longer than the platform waits for the FINAL of a reply that was cut.
+      { closes: false, frames: 60 },
+    ]) {
       const { result } = await callSocket(
         async (socket) => {
           await socket.next('SESSION_START');
@@ -244,8 +268,7 @@ describe('a caller who comes in between', () => {
           await socket.next('START_OF_DTMF');
           if (closes) socket.respond(final());
           await socket.next('dtmf ONE');
-          // Longer than the platform waits for the FINAL of a reply that was cut.
-          for (let frame = 0; frame < 60; frame += 1) await socket.next('silence');
+          for (let frame = 0; frame < frames; frame += 1) await socket.next('silence');
           reply(socket, 200);
         },
         { script: [press('1', 300)] },
