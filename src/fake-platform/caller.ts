@@ -215,8 +215,12 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
         over(outcome);
       },
     });
-    line.watch?.(({ code, rule, message }) => {
-      grammar.book.find(code, message, undefined, rule);
+    line.watch?.((breach) => {
+      grammar.take(breach);
+    });
+    // A prompt may play while nothing else is under way, and nobody hears the rest of it any more (W-2A).
+    line.watchEnd?.(({ code, message }) => {
+      grammar.fail(code, message, false);
     });
     const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs });
     const leave = (outcome: CallOutcome): void => {

@@ -65,4 +65,6 @@ export interface Line {
   break?(): void;
   /** Tells of breaches that stand in no answer of a turn, from now on and of those before; absent where the wire has none. */
   watch?(found: (breach: Breach) => void): void;
+  /** Tells once that the line is gone in the middle of the call, whether or not a turn is open; absent where each turn has its own end. */
+  watchEnd?(told: (failure: Failure) => void): void;
 }

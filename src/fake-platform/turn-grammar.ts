@@ -16,7 +16,7 @@ import { TurnBook, type DueReply } from './turn-book.ts';
 import { MAY_BE_SILENT } from './turn-check.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
 import type { Turn, TurnPhase } from './turn.ts';
-import { GRPC_RULES } from './wire-rules.ts';
+import { GRPC_RULES, type Breach } from './wire-rules.ts';
 
 /** Listening RPCs in a row that the server ends without a word before the call is given up. */
 const MAX_EMPTY_EARS = 3;
@@ -144,6 +144,12 @@ export class TurnGrammar {
    */
   lose(): void {
     this.#finish(this.#leaving ?? 'lost');
+  }
+
+  /** Takes a breach up that stands in no answer of a turn. G-37 speaks of prompts that play and may not be interrupted. */
+  take({ code, rule, message }: Breach): void {
+    if (rule === 'G-37' && this.playing?.bargeIn !== false) return;
+    this.book.find(code, message, undefined, rule);
   }
 
   /** Ends the call because of a failure. A server that can still be reached is told with SESSION_END. */

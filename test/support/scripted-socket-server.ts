@@ -39,6 +39,8 @@ export interface ScriptedSocket {
   drop(): void;
   /** Keeps a PING unanswered from now on, or answers it with another number. */
   pong: 'good' | 'none' | 'own';
+  /** Answers the close of the platform with this code, and not with that of the platform. */
+  answerCloseWith(code: number): void;
 }
 
 /** What a test does with each call. A rejection is kept in `failures`. */
@@ -147,6 +149,13 @@ function scriptSocket(socket: WebSocket, request: IncomingMessage, exchange: str
       return closedWith;
     },
     pong: 'good',
+    answerCloseWith: (code) => {
+      // The library answers by itself, and by this way.
+      const close = socket.close.bind(socket);
+      socket.close = () => {
+        close(code);
+      };
+    },
     next: (name) =>
       new Promise((resolve, reject) => {
         const waiter = (): void => {

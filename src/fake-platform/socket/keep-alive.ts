@@ -21,6 +21,7 @@ export interface KeepAliveOptions {
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
   #awaitedSeq: number | undefined;
+  #isPaused = false;
   #cancelTimer: CancelTimer = () => undefined;
 
   constructor(options: KeepAliveOptions) {
@@ -42,21 +43,39 @@ export class KeepAlive {
     this.#pingAfter(PING_MS);
   }
 
+  /** What comes is not read for a while: a PONG that is not seen is not missed. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    if (this.#awaitedSeq !== undefined) this.#cancelTimer();
+  }
+
+  /** Reading goes on: a PONG that is awaited has its whole time again. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.#awaitedSeq !== undefined) this.#limit();
+  }
+
   stop(): void {
     this.#awaitedSeq = undefined;
     this.#cancelTimer();
   }
 
   #pingAfter(ms: number): void {
-    const { clock, limitMs, ping, found } = this.#options;
     this.#cancelTimer();
-    this.#cancelTimer = clock.after(ms, () => {
-      this.#awaitedSeq = ping();
-      this.#cancelTimer = clock.after(limitMs, () => {
-        found({ code: 'pong_missing', rule: 'W-40', message: `a PING was not answered within ${String(limitMs)} ms` });
-        this.#awaitedSeq = undefined;
-        this.#pingAfter(PING_MS);
-      });
+    this.#cancelTimer = this.#options.clock.after(ms, () => {
+      this.#awaitedSeq = this.#options.ping();
+      if (!this.#isPaused) this.#limit();
+    });
+  }
+
+  #limit(): void {
+    const { clock, limitMs, found } = this.#options;
+    this.#cancelTimer = clock.after(limitMs, () => {
+      found({ code: 'pong_missing', rule: 'W-40', message: `a PING was not answered within ${String(limitMs)} ms` });
+      this.#awaitedSeq = undefined;
+      this.#pingAfter(PING_MS);
     });
   }
 }

@@ -43,11 +43,13 @@ export class SocketLine implements Line {
   #client: SocketClient | undefined;
   #failure: Failure | undefined;
   #isOpen = false;
-  #hasAudio = false;
+  #hasBegun = false;
   #isLeaving = false;
   #isClosed = false;
+  #isDropped = false;
   #lastSeq = 0;
   #cancelHangUp: () => void = () => undefined;
+  #tellEnd: (failure: Failure) => void = () => undefined;
   #untold: Breach[] = [];
   #found: (breach: Breach) => void = (breach) => {
     this.#untold.push(breach);
@@ -64,7 +66,7 @@ export class SocketLine implements Line {
     };
     this.#turns = new SocketTurns(() => clock.monotonicMs(), found);
     this.#silence = new SilenceFiller(clock, () => {
-      this.#send(this.#writer.request({ kind: 'audio', audio: SILENT_FRAME }));
+      if (this.#isOpen) this.#send(this.#writer.request({ kind: 'audio', audio: SILENT_FRAME }));
     });
     const ping = (): number => {
       const { text, seq } = this.#writer.ping();
@@ -108,6 +110,7 @@ export class SocketLine implements Line {
         if (turn.isOver) return;
         this.#paused.add(turn);
         this.#client?.pause();
+        this.#pings.pause();
       },
       resumeReading: () => {
         this.#paused.delete(turn);
@@ -119,6 +122,10 @@ export class SocketLine implements Line {
   watch(found: (breach: Breach) => void): void {
     for (const breach of this.#untold.splice(0)) found(breach);
     this.#found = found;
+  }
+
+  watchEnd(told: (failure: Failure) => void): void {
+    this.#tellEnd = told;
   }
 
   close(): void {
@@ -134,12 +141,14 @@ export class SocketLine implements Line {
 
   /** Drops the socket without a word. */
   drop(): void {
+    this.#isDropped = true;
     this.#isClosed = true;
     this.#quieten();
     this.#client?.drop();
   }
 
   break(): void {
+    this.#isDropped = true;
     this.#isClosed = true;
     this.#quieten();
     this.#client?.cut();
@@ -163,13 +172,14 @@ export class SocketLine implements Line {
 
   #take(turn: SocketTurn, input: PlatformInput): void {
     this.#turns.sent(turn, input);
-    if (input.kind === 'audio_format' || input.kind === 'audio') {
-      this.#hasAudio = true;
-      this.#silence.stop();
-    }
+    if (input.kind === 'audio_format' || input.kind === 'audio') this.#silence.stop();
     // The format stands in every frame.
     if (input.kind !== 'audio_format') this.#send(this.#writer.request(input));
-    if (input.kind === 'session_start') this.#pings.start();
+    if (input.kind === 'session_start') {
+      this.#hasBegun = true;
+      this.#fill();
+      this.#pings.start();
+    }
     if (input.kind === 'session_end') this.#leave();
   }
 
@@ -182,10 +192,10 @@ export class SocketLine implements Line {
     });
   }
 
-  /** Silence goes on where no turn sends the caller's audio any more. */
+  /** Silence goes on where no turn sends the caller's audio, from the session start on. */
   #fill(): void {
     const isOver = this.#isClosed || this.#isLeaving || this.#failure !== undefined || this.#turns.hasEnded;
-    if (this.#hasAudio && !isOver) this.#silence.start();
+    if (this.#hasBegun && !isOver) this.#silence.start();
   }
 
   #send(text: string): void {
@@ -194,7 +204,9 @@ export class SocketLine implements Line {
   }
 
   #readOn(): void {
-    if (this.#paused.size === 0) this.#client?.resume();
+    if (this.#paused.size > 0) return;
+    this.#client?.resume();
+    this.#pings.resume();
   }
 
   #received(text: string): void {
@@ -244,7 +256,9 @@ export class SocketLine implements Line {
   #fail(failure: Failure): void {
     this.#failure ??= failure;
     this.#quieten();
+    const isWanted = this.#isLeaving || this.#turns.hasEnded;
     this.#turns.close({ kind: 'broken', failure: this.#failure });
+    if (!isWanted) this.#tellEnd(this.#failure);
     void this.#client?.close();
   }
 
@@ -252,12 +266,24 @@ export class SocketLine implements Line {
     this.#quieten();
     this.#cancelHangUp();
     const isWanted = this.#isLeaving || this.#turns.hasEnded;
-    if (isWanted && !this.#isClosed && this.#failure === undefined && closeCode !== CLOSE_CODE.normal) {
-      const message = `the socket was closed with ${String(closeCode)} after the end of the call, and not with 1000`;
-      this.#found({ code: 'close_code_wrong', rule: 'W-44', message });
-    }
+    if (isWanted && !this.#isDropped && this.#failure === undefined) this.#lookAtClose(closeCode);
     this.#failure ??= failure;
     this.#turns.close(isWanted ? COMPLETED : { kind: 'broken', failure: this.#failure });
+    if (!isWanted && !this.#isClosed) this.#tellEnd(this.#failure);
+  }
+
+  /** How the server closed at the end of the call, or answered our close. */
+  #lookAtClose(closeCode: number): void {
+    const { hasEnded } = this.#turns;
+    // A server that is about to stop may go away behind its last words.
+    if (closeCode === CLOSE_CODE.normal || (hasEnded && closeCode === CLOSE_CODE.goingAway)) return;
+    if (!this.#isClosed) {
+      const message = `the socket was closed with ${String(closeCode)} after the end of the call, and not with 1000`;
+      this.#found({ code: 'close_code_wrong', rule: 'W-44', message });
+    } else if (hasEnded) {
+      const message = `the close at the end of the call was answered with ${String(closeCode)}, and not with 1000`;
+      this.#found({ code: 'close_code_wrong', rule: 'W-29', message });
+    }
   }
 
   #quieten(): void {

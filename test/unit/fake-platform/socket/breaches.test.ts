@@ -203,11 +203,65 @@ describe('the platform on a socket finds', () => {
     });
     expect(hungUp).toEqual(['W-44 close_code_wrong']);
     const ended = await found((socket) => {
-      socket.respond(chunk(500));
+      socket.respond(chunk(4000));
+      socket.respond(ending('SESSION_END'));
+      socket.close(1011);
+    });
+    expect(ended).toEqual(['W-44 close_code_wrong']);
+  });
+
+  it('W-44 nothing in a server that goes away behind its last words', async () => {
+    const names = await found((socket) => {
+      socket.respond(chunk(4000));
       socket.respond(ending('SESSION_END'));
       socket.close(1001);
     });
-    expect(ended).toEqual(['W-44 close_code_wrong']);
+    expect(names).toEqual([]);
+  });
+
+  it('W-29 another answer than 1000 to the close of the platform', async () => {
+    const names = await found((socket) => {
+      socket.respond(chunk(100));
+      socket.respond(ending('SESSION_END'));
+      socket.answerCloseWith(1011);
+    });
+    expect(names).toEqual(['W-29 close_code_wrong']);
+  });
+
+  it('W-24 a second reply to one input while the first one plays that may be cut, and measures no wait for it', async () => {
+    const { result } = await callSocket(
+      async (socket) => {
+        await socket.next('SESSION_START');
+        reply(socket, 1000, {}, true);
+        reply(socket, 100, {}, true);
+      },
+      { ...WAIT, noInputMs: 0 },
+    );
+    expect(result.findings).toMatchObject([{ code: 'answer_unasked', rule: 'W-24' }]);
+    expect(result.replies).toMatchObject([{ kind: 'session_start' }, { kind: 'speech', audioMs: 100, latencyMs: undefined }]);
+  });
+
+  it('G-37 START_OF_INPUT while a prompt plays that may not be cut, and nobody listens', async () => {
+    const names = await found(async (socket) => {
+      reply(socket, 3000);
+      for (let frame = 0; frame < 20; frame += 1) await socket.next('silence');
+      socket.respond(around('START_OF_INPUT'));
+    });
+    expect(names).toEqual(['G-37 input_start_not_allowed']);
+  });
+
+  it('G-37 nothing in START_OF_INPUT that crosses the first key of an entry', async () => {
+    const names = await found(
+      async (socket) => {
+        reply(socket, 100, { input_handling_config: { dtmf_config: { dtmf_input_length: 2, inter_digit_timeout_msec: 3000 } } });
+        await socket.next('START_OF_DTMF');
+        socket.respond(around('START_OF_INPUT'));
+        await socket.next('dtmf ONE TWO');
+        socket.respond(ending('SESSION_END'));
+      },
+      { script: [press('12')] },
+    );
+    expect(names).toEqual([]);
   });
 
   it('G-52 START_OF_INPUT before anything could be heard, and G-36 one too many', async () => {
@@ -262,6 +316,32 @@ describe('the platform pings', () => {
       { script: [{ kind: 'wait', waitMs: 4000 }], limits: { connectMs: 1500 }, noInputMs: 0 },
     );
     expect(result.findings).toMatchObject([{ code: 'pong_missing', rule: 'W-40', message: expect.stringContaining(message) as string }]);
+  });
+
+  it('W-40 and misses no PONG while it does not read itself', async () => {
+    const { result } = await callSocket((socket) => welcome(socket), {
+      script: [{ kind: 'wait', waitMs: 14_000 }],
+      conditions: { slowReader: { pauseMs: 12_000 } },
+      limits: { connectMs: 4000 },
+      noInputMs: 0,
+    });
+    expect(result).toMatchObject({ outcome: 'hung_up', findings: [] });
+  });
+
+  it('W-40 and finds a PONG missing that does not come after it reads again', async () => {
+    const { result } = await callSocket(
+      (socket) => {
+        socket.pong = 'none';
+        return welcome(socket);
+      },
+      {
+        script: [{ kind: 'wait', waitMs: 9000 }],
+        conditions: { slowReader: { pauseMs: 2000 } },
+        limits: { connectMs: 4000 },
+        noInputMs: 0,
+      },
+    );
+    expect(result.findings).toMatchObject([{ code: 'pong_missing', rule: 'W-40' }]);
   });
 
   it('W-40, W-41 and answers those of the server with their seq, its own count undisturbed', async () => {

@@ -65,10 +65,12 @@ describe('a call over WebSocket', () => {
     });
   });
 
-  it('W-23, W-30 sends audio without a pause from the first reply on, each frame with encoding and rate', async () => {
+  it('W-23, W-30 sends audio without a pause from the session start on, each frame with encoding and rate', async () => {
     const { result, server } = await callSocket(
       async (socket) => {
-        await welcome(socket);
+        await socket.next('SESSION_START');
+        for (let frame = 0; frame < 10; frame += 1) await socket.next('silence');
+        reply(socket, 100);
         await hear(socket);
         // While the platform awaits the reply, and while the prompt plays that may not be cut, silence goes on.
         for (let frame = 0; frame < 25; frame += 1) await socket.next('silence');
@@ -84,7 +86,8 @@ describe('a call over WebSocket', () => {
         payload: { voice_va_input_type: { audio_input: { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000 } } },
       });
     }
-    expect(new Set(frames.slice(3).map((envelope) => audioOf(envelope)?.length))).toEqual(new Set([160]));
+    const lengths = frames.map((envelope) => audioOf(envelope)?.length);
+    expect(lengths.filter((length) => length !== 160)).toEqual([3, 3, 3]);
   });
 
   it('speaks, presses keys by name (W-26), and hears the end (W-29)', async () => {

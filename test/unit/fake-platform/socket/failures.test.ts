@@ -13,6 +13,8 @@ import { testCertificate } from '../../../support/certificate.ts';
 import { CountedClock } from '../../../support/counted-clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import {
+  chunk,
+  ending,
   startScriptedSocketServer,
   welcome,
   type ScriptedSocket,
@@ -287,6 +289,46 @@ describe('a socket that breaks in the middle of a call', () => {
       socket.drop();
     });
     expect(failure.code).toBe('closed_early');
+  });
+
+  it.each<[string, (socket: ScriptedSocket) => void]>([
+    [
+      'W-2A is dropped',
+      (socket) => {
+        socket.drop();
+      },
+    ],
+    [
+      'W-43 is told ERROR',
+      (socket) => {
+        socket.tell('ERROR', { code: 'upstream_error', status: 502 });
+      },
+    ],
+  ])('%s while a prompt plays that nobody may cut: the call ends at once', async (_, act) => {
+    const { target } = await started({
+      script: async (socket) => {
+        await welcome(socket, 60_000);
+        await socket.next('silence');
+        act(socket);
+      },
+    });
+    const result = await call(target);
+    failureOfCall(result);
+    expect(result.durationMs).toBeLessThan(30_000);
+  });
+
+  it('W-29, W-44 is closed behind the last words: they are heard to their end', async () => {
+    const { target } = await started({
+      script: async (socket) => {
+        await socket.next('SESSION_START');
+        socket.respond(chunk(2000));
+        socket.respond(ending('SESSION_END'));
+        socket.close(1001);
+      },
+    });
+    const result = await call(target);
+    expect(result).toMatchObject({ ok: true, outcome: 'ended', findings: [] });
+    expect(result.durationMs).toBeGreaterThanOrEqual(2000);
   });
 
   it.each([
