@@ -315,6 +315,8 @@ export async function callSocket(
       organizationId: '11111111-2222-4333-8444-555555555555',
       conversationId: 'conversation-1',
       clock: scaledClock(20),
+      // At this pace a busy machine alone would be silence for long enough.
+      noInputMs: 0,
       ...options,
       // Waits that only end a test that hangs; at this pace they are seconds.
       limits: { answerMs: 120_000, connectMs: 120_000, callMs: 500_000, hangUpMs: 120_000, ...options.limits },

@@ -162,7 +162,7 @@ describe('a call over WebSocket', () => {
         await hear(socket);
         reply(socket, 200);
       },
-      { script: [{ kind: 'wait', waitMs: 2000 }, say(300)], flowEvents: [{ atMs: 1000, name: 'x', parameters: {} }], noInputMs: 0 },
+      { script: [{ kind: 'wait', waitMs: 2000 }, say(300)], flowEvents: [{ atMs: 1000, name: 'x', parameters: {} }] },
     );
     expect(server.failures).toEqual([]);
     expect(result).toMatchObject({
