@@ -71,6 +71,8 @@ export class Turn {
   /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
   #takesAudio = true;
   #isUnheardWelcome = false;
+  /** It has no input of its own: it is the mouth for the last words of the call. */
+  #isForLastWords = false;
   #hasRefused = false;
 
   constructor(name: TurnName, host: TurnHost, sink: TurnSink) {
@@ -173,12 +175,12 @@ export class Turn {
 
   /**
    * The caller acted over this turn's reply: thinking and speaking stop, the turn still completes cleanly (G-53). A
-   * welcome that has not begun is not dropped: without it the caller would not know what to answer.
+   * welcome that has not begun is not dropped: without it the caller would not know what to answer. Last words are no reply.
    *
    * @returns false when there was nothing to interrupt.
    */
   interrupt(): boolean {
-    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#wanted.isAborted) return false;
+    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#isForLastWords || this.#wanted.isAborted) return false;
     this.#wanted.abort('barge_in');
     return true;
   }
@@ -191,12 +193,14 @@ export class Turn {
   /**
    * We end the call on this turn: what its caller does from now on is no input.
    *
-   * @returns true when an input of this turn waits for its answer.
+   * @returns true when an input of this turn waits for its answer, or when it was taken over before.
    */
   takeOver(): boolean {
-    const isAnswering = this.#state === 'answering';
-    if (this.#state !== 'done') this.#become('answering');
-    return isAnswering;
+    if (this.#state === 'answering') return true;
+    if (this.#state === 'done') return false;
+    this.#isForLastWords = true;
+    this.#become('answering');
+    return false;
   }
 
   /**
