@@ -96,18 +96,21 @@ describe('the token endpoint', () => {
   });
 
   it.each([
-    ['429', answer(429, '')],
-    ['503', answer(503, '')],
-  ])('is asked again after %s', async (_, way) => {
+    ['429', answer(429, ''), 250],
+    ['503 that says when', answer(503, '', { 'retry-after': '1' }), 1250],
+  ])('is asked again after %s', async (_, way, pauseMs) => {
     const { requests, server, clock } = await open(way, json(REPLY));
     const work = requests.refresh(BEFORE, never());
-    await passPause(clock, 250);
+    await passPause(clock, pauseMs);
     expect((await work).accessToken).toBe('CANARY-access');
     expect(server.received).toHaveLength(2);
   });
 
-  it('is not asked again when it may have turned the refresh token over', async () => {
-    const { requests, server, clock } = await open(cut());
+  it.each([
+    ['breaks off', cut()],
+    ['answers 503 and does not say when', answer(503, '')],
+  ])('is not asked again when it %s, because it may have turned the refresh token over', async (_, way) => {
+    const { requests, server, clock } = await open(way);
     expect(await failureOf(requests.refresh(BEFORE, never()))).toMatchObject({ code: 'platform_unavailable', mayHaveHappened: true });
     expect([server.received.length, clock.pendingTimers]).toEqual([1, 0]);
   });
