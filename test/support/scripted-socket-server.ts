@@ -245,7 +245,8 @@ function requestName(envelope: PlatformEnvelope): string {
 function responseName({ response_type: type, output_events: events, prompts }: JsonObject): string {
   const event = Array.isArray(events) ? (events[0] as JsonObject)['event_type'] : undefined;
   const hasSound = JSON.stringify(prompts ?? []).includes('_b64":"') && !JSON.stringify(prompts).includes('_b64":""');
-  return [type, event, hasSound ? 'sound' : ''].filter((part) => typeof part === 'string' && part !== '').join(' ');
+  const parts = [type, event, hasSound ? 'sound' : ''];
+  return parts.filter((part): part is string => typeof part === 'string' && part !== '').join(' ');
 }
 
 /** Settings every FINAL carries that does not end the call (G-80): both inputs, one key. */

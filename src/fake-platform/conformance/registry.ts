@@ -1,5 +1,6 @@
 // All checks, for each transport, and what it takes to run them. Knows no server.
 import type { Transport } from '../target.ts';
+import type { BaseLab } from './base-lab.ts';
 import type { Check } from './check.ts';
 import { ENDING_CHECKS } from './checks/endings.ts';
 import { INPUT_CHECKS } from './checks/inputs.ts';
@@ -28,7 +29,7 @@ import { missedSocket, reachSocket } from './websocket/socket-reach.ts';
 import { SocketSurvey } from './websocket/socket-survey.ts';
 
 /** Every check of a server of RPCs, in the order of the contract. */
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = inOrder<CheckLab>([
   ...TRANSPORT_CHECKS,
   ...TURN_CHECKS,
   ...SPEECH_CHECKS,
@@ -41,10 +42,10 @@ export const CHECKS: readonly Check[] = [
   ...RPC_TOKEN_CHECKS,
   ...SIGNED_TOKEN_CHECKS,
   ...RPC_SIGNED_TOKEN_CHECKS,
-].sort(byRule);
+]);
 
 /** Every check of a server of sockets, in the order of the contract. */
-export const SOCKET_CHECKS: readonly Check<SocketLab>[] = [
+export const SOCKET_CHECKS: readonly Check<SocketLab>[] = inOrder<SocketLab>([
   ...UPGRADE_CHECKS,
   ...ENVELOPE_CHECKS,
   ...SESSION_CHECKS,
@@ -55,7 +56,7 @@ export const SOCKET_CHECKS: readonly Check<SocketLab>[] = [
   ...LIST_CHECKS,
   ...TOKEN_CHECKS,
   ...SIGNED_TOKEN_CHECKS,
-].sort(byRule);
+]);
 
 /** How a check is called, what it shows, and over which transports. */
 export interface ListedCheck extends Pick<Check, 'id' | 'rules' | 'title' | 'needs'> {
@@ -72,6 +73,10 @@ export const ALL_CHECKS: readonly ListedCheck[] = [...new Set<ListedCheck | Chec
     ],
   }),
 );
+
+function inOrder<Lab extends BaseLab>(checks: readonly Check<Lab>[]): readonly Check<Lab>[] {
+  return checks.toSorted(byRule);
+}
 
 function byRule({ rules: [one] }: Pick<Check, 'rules'>, { rules: [other] }: Pick<Check, 'rules'>): number {
   return one < other ? -1 : one > other ? 1 : 0;
