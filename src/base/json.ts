@@ -7,6 +7,11 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
+/** Whether a value is a list; `Array.isArray` does not narrow readonly ones. */
+export function isJsonList(json: JsonObject | readonly JsonValue[]): json is readonly JsonValue[] {
+  return Array.isArray(json);
+}
+
 /** Parsed JSON, or undefined for what is none: the parser's own message would quote it. Bytes must be UTF-8. */
 export function parseJson(given: string | Uint8Array): unknown {
   try {

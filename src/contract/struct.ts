@@ -1,6 +1,6 @@
 // Free data between JSON and protobuf's Struct. Knows nothing of what the data means.
 import { AppError } from '../base/errors.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../base/json.ts';
 import { MAX_STRUCT_DEPTH } from './limits.ts';
 import type { Struct, StructValue } from './messages.ts';
 import { wellFormed } from './well-formed.ts';
@@ -34,7 +34,7 @@ function toValue(json: JsonValue, depth: number): StructValue {
   if (typeof json === 'string') return { stringValue: wellFormed(json) };
   if (typeof json === 'number') return { numberValue: json };
   if (typeof json === 'boolean') return { boolValue: json };
-  if (!isList(json)) return { structValue: toStruct(json, depth + 1) };
+  if (!isJsonList(json)) return { structValue: toStruct(json, depth + 1) };
   checkDepth(depth + 1);
   return { listValue: { values: json.map((item) => toValue(item, depth + 1)) } };
 }
@@ -59,9 +59,4 @@ function checkDepth(depth: number): void {
   throw new AppError('bad_message', `free data nests deeper than ${String(MAX_STRUCT_DEPTH)} levels`, {
     details: { limit: MAX_STRUCT_DEPTH },
   });
-}
-
-// Array.isArray does not narrow readonly arrays.
-function isList(json: JsonObject | readonly JsonValue[]): json is readonly JsonValue[] {
-  return Array.isArray(json);
 }

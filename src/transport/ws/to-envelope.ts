@@ -1,6 +1,6 @@
 // Our outputs as the platform's messages. The audio of a prompt becomes text once per sound and barge-in flag; every further
 // call that plays it puts its own head before the same bytes.
-import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SocketErrorCode, SocketInputHandling, SocketPrompt, SocketResponse } from '../../contract/envelope.ts';
 import { MIN_SOCKET_CHUNK_BYTES, SOCKET_CHUNK_BYTES } from '../../contract/limits.ts';
 import { dtmfNameOf, type EVENT_OUTPUT, type INPUT_MODE, type RESPONSE_TYPE } from '../../contract/numbers.ts';
@@ -188,10 +188,5 @@ function mended(json: JsonObject): JsonObject {
 function mendedValue(json: JsonValue): JsonValue {
   if (typeof json === 'string') return wellFormed(json);
   if (typeof json !== 'object' || json === null) return json;
-  return isList(json) ? json.map(mendedValue) : mended(json);
-}
-
-// Array.isArray does not narrow readonly arrays.
-function isList(json: JsonObject | readonly JsonValue[]): json is readonly JsonValue[] {
-  return Array.isArray(json);
+  return isJsonList(json) ? json.map(mendedValue) : mended(json);
 }
