@@ -4,12 +4,11 @@ import { Server, ServerCredentials, status, type ServerDuplexStream } from '@grp
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadContract } from '../../../src/contract/grpc.ts';
 import { loadProfile } from '../../../src/contract/profile.ts';
-import { placeCall, type CallOptions, type CallResult } from '../../../src/fake-platform/caller.ts';
+import type { CallResult } from '../../../src/fake-platform/caller.ts';
 import { failureOf } from '../../../src/fake-platform/failure.ts';
 import { callScripted, chunk, tone, wavReply } from '../../support/call-lab.ts';
 import { testCertificate } from '../../support/certificate.ts';
-import { CountedClock } from '../../support/counted-clock.ts';
-import { scaledClock } from '../../../src/base/scaled-clock.ts';
+import { patientCall } from '../../support/patient-call.ts';
 import { startScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const closers: (() => void)[] = [];
@@ -17,21 +16,6 @@ const closers: (() => void)[] = [];
 afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
-
-/** Calls an address; afterwards no timer is left. */
-async function call(target: string, more: Partial<CallOptions> = {}): Promise<CallResult> {
-  const clock = new CountedClock(scaledClock(10));
-  const result = await placeCall({
-    target,
-    profile: loadProfile('fake'),
-    organizationId: 'o-1',
-    clock,
-    ...more,
-    limits: { connectMs: 60_000, answerMs: 60_000, callMs: 200_000, hangUpMs: 60_000, ...more.limits },
-  });
-  expect(clock.pendingTimers).toBe(0);
-  return result;
-}
 
 async function listen(server: NetServer): Promise<string> {
   const sockets = new Set<Socket>();
@@ -64,34 +48,34 @@ describe('an address without a server of this contract', () => {
     const server = createServer();
     const address = await listen(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(failureOfCall(await call(`grpc://${address}`))).toBe('refused');
+    expect(failureOfCall(await patientCall(`grpc://${address}`))).toBe('refused');
   });
 
   it('is unknown when the name has no address', async () => {
-    expect(failureOfCall(await call('grpc://nobody.invalid:50051'))).toBe('host_unknown');
+    expect(failureOfCall(await patientCall('grpc://nobody.invalid:50051'))).toBe('host_unknown');
   });
 
   it('times out when it accepts and says nothing', async () => {
     const address = await listen(createServer());
-    expect(failureOfCall(await call(`grpc://${address}`, { limits: { connectMs: 2000 } }))).toBe('connect_timeout');
+    expect(failureOfCall(await patientCall(`grpc://${address}`, { limits: { connectMs: 2000 } }))).toBe('connect_timeout');
   });
 
   it('closes early when it hangs up at once', async () => {
     const address = await listen(createServer((socket) => socket.destroy()));
-    expect(failureOfCall(await call(`grpc://${address}`))).toBe('closed_early');
+    expect(failureOfCall(await patientCall(`grpc://${address}`))).toBe('closed_early');
   });
 
   it('speaks garbage when it is an HTTP/1 server or worse', async () => {
     const http = await listen(createHttpServer((_, response) => response.end('hello')));
-    expect(failureOfCall(await call(`grpc://${http}`))).toBe('garbage');
+    expect(failureOfCall(await patientCall(`grpc://${http}`))).toBe('garbage');
     const noise = await listen(createServer((socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'.repeat(10))));
-    expect(failureOfCall(await call(`grpc://${noise}`))).toBe('garbage');
+    expect(failureOfCall(await patientCall(`grpc://${noise}`))).toBe('garbage');
   });
 
   it('does not serve the method when it is another gRPC server', async () => {
     const server = new Server();
     const port = await bind(server);
-    expect(failureOfCall(await call(`grpc://127.0.0.1:${port}`))).toBe('not_served');
+    expect(failureOfCall(await patientCall(`grpc://127.0.0.1:${port}`))).toBe('not_served');
   });
 
   it('sends garbage when its messages cannot be read', async () => {
@@ -117,7 +101,7 @@ describe('an address without a server of this contract', () => {
       },
     );
     const port = await bind(server);
-    expect(failureOfCall(await call(`grpc://127.0.0.1:${port}`))).toBe('garbage');
+    expect(failureOfCall(await patientCall(`grpc://127.0.0.1:${port}`))).toBe('garbage');
   });
 });
 
@@ -136,9 +120,11 @@ describe('TLS', () => {
       tls.remove();
     });
     const certificateAuthority = Buffer.from(tls.certificatePem);
-    expect((await call(`localhost:${String(server.port)}`, { certificateAuthority })).outcome).toBe('hung_up');
-    expect((await call(`grpcs://127.0.0.1:${String(server.port)}`, { certificateAuthority })).outcome).toBe('hung_up');
-    expect((await call(`127.0.0.1:${String(server.port)}`, { certificateAuthority, serverName: 'localhost' })).outcome).toBe('hung_up');
+    expect((await patientCall(`localhost:${String(server.port)}`, { certificateAuthority })).outcome).toBe('hung_up');
+    expect((await patientCall(`grpcs://127.0.0.1:${String(server.port)}`, { certificateAuthority })).outcome).toBe('hung_up');
+    expect((await patientCall(`127.0.0.1:${String(server.port)}`, { certificateAuthority, serverName: 'localhost' })).outcome).toBe(
+      'hung_up',
+    );
   });
 
   it('fails with an authority that is not trusted, a name that is not there, and a server without TLS', async () => {
@@ -151,12 +137,12 @@ describe('TLS', () => {
       tls.remove();
     });
     const certificateAuthority = Buffer.from(tls.certificatePem);
-    expect(failureOfCall(await call(`localhost:${String(server.port)}`))).toBe('tls_failed');
-    expect(failureOfCall(await call(`localhost:${String(server.port)}`, { certificateAuthority, serverName: 'other.example' }))).toBe(
-      'tls_failed',
-    );
-    expect(failureOfCall(await call(`localhost:${String(plain.port)}`, { certificateAuthority }))).toBe('tls_failed');
-    expect(failureOfCall(await call(`grpc://localhost:${String(server.port)}`))).toBe('closed_early');
+    expect(failureOfCall(await patientCall(`localhost:${String(server.port)}`))).toBe('tls_failed');
+    expect(
+      failureOfCall(await patientCall(`localhost:${String(server.port)}`, { certificateAuthority, serverName: 'other.example' })),
+    ).toBe('tls_failed');
+    expect(failureOfCall(await patientCall(`localhost:${String(plain.port)}`, { certificateAuthority }))).toBe('tls_failed');
+    expect(failureOfCall(await patientCall(`grpc://localhost:${String(server.port)}`))).toBe('closed_early');
     expect(server.turns).toHaveLength(0);
   });
 });
@@ -192,7 +178,7 @@ describe('a server that ends a turn badly', () => {
         turn.send(chunk(5000));
       },
     });
-    const result = await call(server.target, {
+    const result = await patientCall(server.target, {
       onEvent: ({ what }) => {
         if (what === 'prompt') server.close();
       },
@@ -214,7 +200,7 @@ describe('a server that ends a turn badly', () => {
         }
       },
     });
-    const result = await call(server.target, { script: [{ kind: 'say', label: 'tone', mulaw: tone(3000) }] });
+    const result = await patientCall(server.target, { script: [{ kind: 'say', label: 'tone', mulaw: tone(3000) }] });
     expect(failureOfCall(result)).toBe('closed_early');
   });
 
@@ -264,7 +250,7 @@ describe('a failure of the wire', () => {
         near.pipe(far).pipe(near);
       }),
     );
-    const result = await call(`grpc://${address}`, {
+    const result = await patientCall(`grpc://${address}`, {
       onEvent: ({ what }) => {
         if (what === 'prompt') for (const wire of wires) wire.destroy();
       },

@@ -4,14 +4,13 @@ import { createSecureServer as createSecureHttp2Server, createServer as createHt
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { scaledClock } from '../../../../src/base/scaled-clock.ts';
 import { loadProfile } from '../../../../src/contract/profile.ts';
-import { placeCall, type CallOptions, type CallResult } from '../../../../src/fake-platform/caller.ts';
+import type { CallOptions, CallResult } from '../../../../src/fake-platform/caller.ts';
 import { SocketClient } from '../../../../src/fake-platform/socket/socket-client.ts';
 import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { testCertificate } from '../../../support/certificate.ts';
-import { CountedClock } from '../../../support/counted-clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { patientCall } from '../../../support/patient-call.ts';
 import {
   chunk,
   ending,
@@ -36,20 +35,9 @@ async function started(options: SocketServerOptions): Promise<ScriptedSocketServ
   return server;
 }
 
-/** Calls an address; afterwards no timer is left. */
-async function call(target: string, more: Partial<CallOptions> = {}): Promise<CallResult> {
-  const clock = new CountedClock(scaledClock(10));
-  const result = await placeCall({
-    target,
-    profile: loadProfile('fake'),
-    organizationId: 'o-1',
-    conversationId: 'conversation-1',
-    clock,
-    ...more,
-    limits: { connectMs: 60_000, answerMs: 60_000, callMs: 200_000, hangUpMs: 60_000, ...more.limits },
-  });
-  expect(clock.pendingTimers).toBe(0);
-  return result;
+/** {@link patientCall} of a conversation that is known. */
+function call(target: string, more: Partial<CallOptions> = {}): Promise<CallResult> {
+  return patientCall(target, { conversationId: 'conversation-1', ...more });
 }
 
 /** The one fatal finding of a call that failed. */
