@@ -3,6 +3,9 @@
 import { MAX_CHUNK_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../contract/limits.ts';
 import type { FindingCode } from './finding.ts';
 
+/** Silence after which the platform reports it where a server names no time, ms (W-14). */
+export const PLATFORM_NO_INPUT_MS = 5000;
+
 /** A breach of the contract: its name, its rule, and a sentence. */
 export interface Breach {
   readonly code: FindingCode;

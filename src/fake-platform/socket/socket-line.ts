@@ -6,7 +6,7 @@ import type { Failure } from '../failure.ts';
 import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../line.ts';
 import { SILENT_FRAME } from '../microphone.ts';
 import type { CallIdentity } from '../to-wire.ts';
-import { SOCKET_RULES, type Breach } from '../wire-rules.ts';
+import { PLATFORM_NO_INPUT_MS, SOCKET_RULES, type Breach } from '../wire-rules.ts';
 import { answerFromEnvelope, headBreach, promptTextsOf, readAnswerEnvelope } from './from-envelope.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { SilenceFiller } from './silence-filler.ts';
@@ -18,12 +18,10 @@ import { EnvelopeWriter } from './to-envelope.ts';
 
 /** How to reach a server and what the platform does by itself. */
 export interface SocketLineOptions extends SocketOptions {
-  /** Silence after which the platform reports it where the server names no time (W-14), ms; 0 never. Default 5000. */
+  /** Silence after which the platform reports it where the server names no time (W-14), ms; 0 never. Default {@link PLATFORM_NO_INPUT_MS}. */
   readonly noInputMs?: number;
 }
 
-/** The platform's own time until silence is reported, ms. */
-const OWN_NO_INPUT_MS = 5000;
 /** How long the platform leaves the socket open behind its SESSION_END, ms: a server that answers it shows (W-28). */
 const HANG_UP_MS = 300;
 const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
@@ -224,7 +222,7 @@ export class SocketLine implements Line {
   #takeEnvelope(envelope: ServerEnvelope): void {
     switch (envelope.type) {
       case 'VOICE_VA_RESPONSE': {
-        const answer = answerFromEnvelope(envelope.payload, this.#options.noInputMs ?? OWN_NO_INPUT_MS);
+        const answer = answerFromEnvelope(envelope.payload, this.#options.noInputMs ?? PLATFORM_NO_INPUT_MS);
         this.#turns.take(answer, promptTextsOf(envelope.metadata));
         if (this.#turns.hasEnded) this.#quieten();
         return;

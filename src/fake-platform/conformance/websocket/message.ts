@@ -3,6 +3,7 @@
 import { parseJson, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
 import { isClosing, type Answer, type AnswerPrompt, type AnswerType, type InputConfig, type ServerEvent } from '../../answer.ts';
+import { PLATFORM_NO_INPUT_MS } from '../../wire-rules.ts';
 import { answerText, quoted } from '../exchange.ts';
 import { KEYS } from '../../key.ts';
 
@@ -40,9 +41,6 @@ const MODES: ReadonlyMap<unknown, Answer['mode']> = new Map([
   ['INPUT_EVENT_DTMF', 'dtmf'],
   ['INPUT_VOICE_DTMF', 'voice_dtmf'],
 ]);
-
-/** The platform's own time where none is named, ms (W-14). */
-const PLATFORM_NO_INPUT_MS = 5000;
 
 /** Longest part of a message that is shown as it came, characters. */
 const MAX_SHOWN = 160;
