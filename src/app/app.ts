@@ -10,7 +10,7 @@ import { loadBots } from '../bot/loader.ts';
 import { WatchedCatalog } from '../bot/watched-catalog.ts';
 import { loadContract } from '../contract/grpc.ts';
 import { loadProfile } from '../contract/profile.ts';
-import type { OpsServer } from '../ops/http-server.ts';
+import type { OpsOptions, OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
 import { Sessions } from '../session/sessions.ts';
@@ -21,7 +21,7 @@ import { SealingStore } from '../store/sealing.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
 import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
 import { startMediaServer } from '../transport/grpc/server.ts';
@@ -33,7 +33,7 @@ import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { loadSignalEngines } from './signal-engines.ts';
-import { openSockets, type SocketAddress } from './sockets.ts';
+import { openSockets, socketAddress, type SocketAddress } from './sockets.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust } from './trust.ts';
 
@@ -45,6 +45,7 @@ export interface ReadySummary {
   readonly bots: readonly string[];
   readonly dataSources: number;
   readonly hasTokenCheck: boolean;
+  /** 0: this process has none. */
   readonly opsPort: number;
   /** Where calls are taken over WebSocket; absent: nowhere. */
   readonly websocket?: SocketAddress;
@@ -56,6 +57,8 @@ export interface App {
   /** Sessions that are not over. */
   readonly openSessions: () => number;
   readonly openTurns: () => number;
+  /** What the operations server shows, for whoever shows it in its place. */
+  readonly shown: Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'>; readonly calls: CallTimelines };
   /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
   readonly warmed: Promise<void>;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
@@ -71,6 +74,8 @@ export interface AppOptions {
   readonly log?: Logger;
   /** Gives the start up. */
   readonly signal?: AbortSignal;
+  /** One of several processes that take the same calls: it opens no operations server. Default false. */
+  readonly isWorker?: boolean;
 }
 
 /** How long one step of closing may take beyond the grace time for turns, ms. */
@@ -88,10 +93,11 @@ export async function createApp({
   clock = systemClock,
   log = createLogger({ level: settings.log.level }),
   signal = new AbortController().signal,
+  isWorker = false,
 }: AppOptions): Promise<App> {
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open(settings, originOf, clock, log, lifecycle, signal);
+    return await open(settings, originOf, clock, log, lifecycle, signal, isWorker);
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -105,6 +111,7 @@ async function open(
   log: Logger,
   lifecycle: Lifecycle,
   signal: AbortSignal,
+  isWorker: boolean,
 ): Promise<App> {
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
@@ -199,19 +206,19 @@ async function open(
     if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
   });
 
-  // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
-  const { startOpsServer } = await import('../ops/http-server.ts');
-  const isShared = sockets !== undefined && sockets.own === undefined;
-  const ops = await startOpsServer({
-    ...settings.ops,
-    ...(isShared && { upgrades: { take: sockets.server.upgrade, maxConnections: settings.websocket.maxConnections } }),
-    readiness,
-    metrics,
-    calls: timelines,
-    clock,
-    log,
-  });
-  operations.server = ops;
+  const shown = { readiness, metrics, calls: timelines };
+  if (!isWorker) {
+    // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
+    const { startOpsServer } = await import('../ops/http-server.ts');
+    const isShared = sockets !== undefined && sockets.own === undefined;
+    operations.server = await startOpsServer({
+      ...settings.ops,
+      ...(isShared && { upgrades: { take: sockets.server.upgrade, maxConnections: settings.websocket.maxConnections } }),
+      ...shown,
+      clock,
+      log,
+    });
+  }
   // Not for a start that fails: nobody should wait for it.
   if (sockets !== undefined) {
     const { drainMs } = settings.websocket;
@@ -230,6 +237,7 @@ async function open(
   lifecycle.opened('prompt warm-up', () => {
     warming.abort('shutdown');
   });
+  const websocket = socketAddress(sockets, operations.server);
   return {
     ready: {
       address: server.address,
@@ -238,19 +246,15 @@ async function open(
       bots: first.bots.map(({ id }) => id),
       dataSources: settings.auth.dataSources.length,
       hasTokenCheck: check !== undefined,
-      opsPort: ops.port,
-      ...(sockets !== undefined && { websocket: sockets.own ?? addressOf(ops) }),
+      opsPort: operations.server?.port ?? 0,
+      ...(websocket !== undefined && { websocket }),
     },
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
+    shown,
     warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
     close: () => lifecycle.close(),
   };
-}
-
-/** Where calls come in beside health checks, which are never over TLS. */
-function addressOf({ address, port }: OpsServer): SocketAddress {
-  return { address, port, security: 'plaintext' };
 }
 
 /** A catalogue that takes up changed bot modules until the server stops. */

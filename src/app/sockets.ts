@@ -64,6 +64,12 @@ export async function openSockets(
   return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
 }
 
+/** Where calls come in; beside health checks, which are never over TLS, neither are they. */
+export function socketAddress(sockets: OpenSockets | undefined, ops: Pick<SocketAddress, 'address' | 'port'> | undefined): SocketAddress | undefined {
+  if (sockets === undefined || sockets.own !== undefined || ops === undefined) return sockets?.own;
+  return { address: ops.address, port: ops.port, security: 'plaintext' };
+}
+
 /** Not refused: inside a container every address is reachable, and what stands in front is not known here. */
 function warnOfPlaintext({ auth, ops }: Settings, log: Logger): void {
   if (!auth.enabled || isLoopback(ops.host)) return;

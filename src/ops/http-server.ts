@@ -18,8 +18,8 @@ interface MetricsSource {
 
 /** Where GET /calls comes from: plain values. */
 interface CallsSource {
-  recent(): readonly object[];
-  find(conversationId: string): object | undefined;
+  recent(): readonly object[] | Promise<readonly object[]>;
+  find(conversationId: string): object | undefined | Promise<object | undefined>;
 }
 
 /** Somebody else's protocol on the same port. */
@@ -37,7 +37,7 @@ export interface OpsOptions {
   readonly port: number;
   /** The NAME in /NAME/v1/ping. */
   readonly serviceName: string;
-  readonly readiness: Readiness;
+  readonly readiness: Pick<Readiness, 'current'>;
   readonly metrics: MetricsSource;
   readonly calls: CallsSource;
   /** Default: whoever asks for a WebSocket is answered as if he had not. */
@@ -151,9 +151,9 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
     return reply.code(state.ready ? 200 : 503).send(state);
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  server.get('/calls', () => ({ calls: calls.recent() }));
-  server.get<{ Params: { conversationId: string } }>('/calls/:conversationId', (request, reply) => {
-    const call = calls.find(request.params.conversationId);
+  server.get('/calls', async () => ({ calls: await calls.recent() }));
+  server.get<{ Params: { conversationId: string } }>('/calls/:conversationId', async (request, reply) => {
+    const call = await calls.find(request.params.conversationId);
     return call === undefined ? reply.code(404).send(fixedText(404)) : reply.send(call);
   });
   server.get(`/${serviceName}/v1/ping`, (_request, reply) => {

@@ -62,6 +62,8 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     name: 'parley_data_sources',
     help: 'Data sources that are looked after, by whether calls can come in.',
     labelNames: ['transport', 'served'],
+    // Processes that share their data sources look after the same ones: here and below nothing is added up.
+    aggregator: 'max',
     registers,
     collect() {
       each((transport, watched) => {
@@ -75,6 +77,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     name: 'parley_data_source_token_expiry_seconds',
     help: 'Seconds until the first token of all data sources ends; missing when none is known.',
     labelNames: ['transport'],
+    aggregator: 'min',
     registers,
     collect() {
       this.reset();
@@ -88,6 +91,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     name: 'parley_data_sources_alarming',
     help: 'Data sources whose token is overdue or ended, or that only a person can help, a store that cannot be written included.',
     labelNames: ['transport'],
+    aggregator: 'max',
     registers,
     collect() {
       each((transport, watched) => {
@@ -116,12 +120,14 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   const login = new Gauge({
     name: 'parley_integration_login',
     help: '0 when the platform last said that the login of the integration is of no use, else 1; also where nobody logs in.',
+    aggregator: 'min',
     registers,
   });
   login.set(1);
   const storeWritable = new Gauge({
     name: 'parley_admin_store_writable',
     help: '0 when the last change of the store of the administration could not be written, else 1; also without a store.',
+    aggregator: 'min',
     registers,
   });
   storeWritable.set(1);
@@ -129,6 +135,8 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     name: 'parley_webhook_registered',
     help: '1 when the last look left the registration of a webhook right, 0 when it did not or there was none.',
     labelNames: ['event'],
+    // Of the processes that share them one looks at the registrations; the others have never looked.
+    aggregator: 'max',
     registers,
   });
   // A counter that is missing until its first event hides that event from rates.

@@ -36,7 +36,12 @@ export interface Metrics {
   readonly contentType: string;
   /** Everything in the text format of Prometheus. */
   text(): Promise<string>;
+  /** Everything as plain values, to be joined with those of other processes. */
+  reading(): Promise<MetricReading>;
 }
+
+/** What a process has counted and measured, as it travels to another one. */
+export type MetricReading = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /** How loading the bots again went; with `failed` the bots from before go on. */
 export const RELOAD_OUTCOMES = ['loaded', 'failed'] as const;
@@ -63,7 +68,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const voice = voiceMetrics(registry);
   const admin = adminMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
-  return { sessions, tokens, voice, admin, ...server, contentType: registry.contentType, text: () => registry.metrics() };
+  return { sessions, tokens, voice, admin, ...server, contentType: registry.contentType, text: () => registry.metrics(), reading: () => registry.getMetricsAsJSON() };
 }
 
 function serverMetrics(
@@ -112,6 +117,8 @@ function serverMetrics(
   new Gauge({
     name: 'parley_event_loop_delay_seconds',
     help: 'How late the event loop runs, in seconds, as it is compared with overload.max_loop_delay_ms.',
+    // Of several processes the worst: its callers hear it.
+    aggregator: 'max',
     registers,
     collect() {
       this.set(load.reading().loopDelayMs / 1000);

@@ -50,6 +50,8 @@ export function voiceMetrics(registry: Registry): VoiceMetrics {
     name: 'parley_speech_circuit_state',
     help: '1 for the state in which the circuit of a speech service is, 0 for the others.',
     labelNames: ['service', 'state'],
+    // Every process has a circuit of its own: 1 for each state that one of them is in.
+    aggregator: 'max',
     registers,
   });
   const circuitChanged = (service: Service, now: CircuitState): void => {
