@@ -91,6 +91,7 @@ export async function startParleyWithSockets(ground: Ground, core: number | unde
   const source = { id: 'bench', organization_id, url: 'wss://localhost', schema_id: schemas.websocket, audience, subject, nonce };
   const target = await startParley(ground, core, [
     ...['--websocket.enabled=true', '--websocket.host=127.0.0.1', '--websocket.port=0'],
+    `--sessions.max=${String(calls + 50)}`,
     `--websocket.max_connections=${String(calls + 100)}`,
     // The load answers none.
     '--websocket.ping_interval_ms=7200000',
