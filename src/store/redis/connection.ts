@@ -1,0 +1,203 @@
+// The connection of this process to one Redis server, for whoever keeps or tells something there: commands over one link,
+// messages over another one that is opened when somebody listens. Knows no keys and no channels.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { LinePacer } from '../../base/line-pacer.ts';
+import type { Logger } from '../../base/log.ts';
+import { loadRedisPackage, type RedisClientOptions, type RedisPackage } from './client-package.ts';
+import { isRefused, reasonOf } from './failure.ts';
+import { RedisLink, type LinkOptions } from './link.ts';
+import { RedisSubscriptions } from './subscriptions.ts';
+
+const DEFAULT_PORT = 6379;
+/** The links of a connection, as the log calls them. */
+type LinkUse = 'commands' | 'messages';
+
+/** Which server, and how. */
+export interface RedisConnectionOptions {
+  /** `redis://HOST:PORT`, or `rediss://` for TLS; with `/NUMBER` for another database than 0. */
+  readonly url: string;
+  readonly user: string | undefined;
+  /** Secret. */
+  readonly password: string | undefined;
+  /** PEM file of the authority that signed the certificate of the server; undefined: those that the system trusts. */
+  readonly caFile: string | undefined;
+  /** Longest wait for an answer, ms, a lost connection included. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Draws numbers from 0 to 1 for the pauses between tries. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Default: {@link loadRedisPackage}. */
+  readonly load?: () => Promise<RedisPackage>;
+}
+
+/** A script for the server, known to it by its hash once it has seen it. */
+export interface RedisScript {
+  readonly source: string;
+  readonly sha1: string;
+}
+
+/** A script in Lua; its source must not depend on anything that changes. */
+export function redisScript(source: string): RedisScript {
+  return { source, sha1: createHash('sha1').update(source).digest('hex') };
+}
+
+/** Whoever opened it closes it. */
+export class RedisConnection {
+  readonly #options: RedisConnectionOptions;
+  readonly #package: RedisPackage;
+  readonly #client: RedisClientOptions;
+  readonly #pacer: LinePacer<LinkUse>;
+  readonly #listeners = new Set<(isUp: boolean) => void>();
+  readonly #commands: RedisLink;
+  #messages: RedisSubscriptions | undefined;
+  #isUp = false;
+  #isClosed = false;
+
+  private constructor(options: RedisConnectionOptions, loaded: RedisPackage, ca: string | undefined) {
+    this.#options = options;
+    this.#package = loaded;
+    this.#client = clientOptions(options, ca);
+    this.#pacer = new LinePacer(options.clock);
+    this.#commands = new RedisLink(this.#linkOptions('commands'));
+  }
+
+  /**
+   * Begins to connect and waits for the first try, in bounded time. A server that is away is no failure: the connection
+   * comes about by itself as soon as it can.
+   *
+   * @throws AppError `config_invalid` when the package @redis/client is not installed or the CA file cannot be read.
+   */
+  static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
+    const { caFile, load = loadRedisPackage } = options;
+    const [loaded, ca] = await Promise.all([load(), caFile === undefined ? undefined : readAuthority(caFile)]);
+    const connection = new RedisConnection(options, loaded, ca);
+    await connection.#commands.tried;
+    return connection;
+  }
+
+  /** Whether commands can be sent now. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** Calls `listener`, which must not throw, whenever {@link isUp} changes, until the returned function is called. */
+  onChange(listener: (isUp: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Sends one command. A connection that has only just been lost is waited for; a command that was sent before is not
+   * repeated.
+   *
+   * @throws AppError `store_unavailable` within the timeout, also for an answer that says no; `details.reason` is its word.
+   */
+  send(args: readonly string[]): Promise<unknown> {
+    return this.#commands.send(args);
+  }
+
+  /** Runs a script that works on one key. @throws AppError `store_unavailable`, as `send`. */
+  async run(script: RedisScript, key: string, args: readonly string[]): Promise<unknown> {
+    const { clock, timeoutMs } = this.#options;
+    const untilMs = clock.monotonicMs() + timeoutMs;
+    try {
+      return await this.send(['EVALSHA', script.sha1, '1', key, ...args]);
+    } catch (thrown) {
+      // A server that was started anew has not seen it, and has done nothing.
+      if (!(thrown instanceof AppError) || thrown.details['reason'] !== 'NOSCRIPT') throw thrown;
+      return this.#commands.send(['EVAL', script.source, '1', key, ...args], Math.max(0, untilMs - clock.monotonicMs()));
+    }
+  }
+
+  /** Says something on a channel, unless the connection is lost. Never throws and is not waited for. */
+  publish(channel: string, message: string): void {
+    if (this.#isUp) this.send(['PUBLISH', channel, message]).catch(() => undefined);
+  }
+
+  /** Calls `listener`, which must not throw, for what is said on a channel, until the returned function is called. */
+  listen(channel: string, listener: (message: string) => void): () => void {
+    if (this.#isClosed) return () => undefined;
+    this.#messages ??= new RedisSubscriptions(this.#linkOptions('messages'));
+    return this.#messages.listen(channel, listener);
+  }
+
+  /** Gives everything up, in bounded time. What waits fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#isUp = false;
+    await Promise.all([this.#commands.close(), this.#messages?.close()]);
+  }
+
+  #linkOptions(use: LinkUse): LinkOptions {
+    const { timeoutMs, clock, random = Math.random } = this.#options;
+    /** What a log line has said of the link since it went down. */
+    let told: string | undefined;
+    return {
+      createClient: () => this.#package.createClient(this.#client),
+      isRefusal: (thrown) => this.#package.isRefusal(thrown),
+      timeoutMs,
+      clock,
+      random,
+      onUp: () => {
+        if (told !== undefined) this.#options.log.info(this.#logFields(use), 'the connection to the Redis server is back');
+        told = undefined;
+        if (use === 'commands') this.#change(true);
+      },
+      onDown: (failure) => {
+        told = this.#logLoss(use, failure, told);
+        if (use === 'commands') this.#change(false);
+      },
+    };
+  }
+
+  /** One line for a server that is gone, and one for each word with which it says no; however often. @returns what was said. */
+  #logLoss(use: LinkUse, failure: AppError, told: string | undefined): string | undefined {
+    const reason = isRefused(failure) ? reasonOf(failure) : 'gone';
+    if (reason === told) return told;
+    const leftOut = this.#pacer.next(use);
+    if (leftOut === undefined) return told;
+    const fields = { ...this.#logFields(use), leftOut, err: failure };
+    this.#options.log.warn(fields, 'there is no connection to the Redis server; trying again');
+    return reason;
+  }
+
+  #logFields(link: LinkUse): Readonly<Record<string, string | number>> {
+    const { host, port } = this.#client;
+    return { server: host, port, link };
+  }
+
+  #change(isUp: boolean): void {
+    if (this.#isUp === isUp || this.#isClosed) return;
+    this.#isUp = isUp;
+    for (const listener of this.#listeners) listener(isUp);
+  }
+}
+
+function clientOptions({ url, user, password, timeoutMs }: RedisConnectionOptions, ca: string | undefined): RedisClientOptions {
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/gu, '');
+  return {
+    host,
+    port: port === '' ? DEFAULT_PORT : Number(port),
+    // Addresses are no names that a server could have several certificates for.
+    tls: protocol === 'rediss:' ? { ca, servername: isIP(host) === 0 ? host : undefined } : undefined,
+    database: Number(pathname.slice(1)),
+    user,
+    password,
+    connectTimeoutMs: timeoutMs,
+  };
+}
+
+async function readAuthority(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    throw new AppError('config_invalid', `the CA file ${file} of the Redis server cannot be read`, { details: { file }, cause });
+  }
+}

@@ -1,0 +1,55 @@
+// What can go wrong with a Redis server, in the one error that callers of the store see. Words of the server are not passed
+// on: it repeats what it was sent when it does not understand it.
+import { AppError } from '../../base/errors.ts';
+
+/** Words of a server that serves, but not what we need of it: it is (or became) a replica, loads its data, or wants us to log in anew. */
+const UNUSABLE = /\b(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/u;
+/** The word that an answer of a server begins with when it says no. */
+const REFUSAL_WORD = /^[A-Z]+(?=\s|$)/u;
+
+/** The word of an answer that says no: its first one, or one of {@link isUnusable} that an older server puts further back. */
+export function refusalWord(message: string): string {
+  return UNUSABLE.exec(message)?.[0] ?? REFUSAL_WORD.exec(message)?.[0] ?? 'ERR';
+}
+
+/** True for a word after which another connection may lead to a server that can be used. */
+export function isUnusable(word: string): boolean {
+  return UNUSABLE.test(word);
+}
+
+/** The server said no. */
+export function refused(word: string): AppError {
+  return new AppError('store_unavailable', `the Redis server refused with ${word}`, { details: { reason: word, isRefused: true } });
+}
+
+/** True when the server has answered, and said no. */
+export function isRefused({ details }: AppError): boolean {
+  return details['isRefused'] === true;
+}
+
+/** The server did not answer in time. */
+export function silent(): AppError {
+  return new AppError('store_unavailable', 'the Redis server did not answer in time', { details: { reason: 'timeout' } });
+}
+
+/** There is no connection now. */
+export function away(): AppError {
+  return new AppError('store_unavailable', 'there is no connection to the Redis server', { details: { reason: 'away' } });
+}
+
+/** So much waits already that nothing more may. */
+export function crowded(): AppError {
+  return new AppError('store_unavailable', 'too much waits for the Redis server', { details: { reason: 'busy' } });
+}
+
+/** The connection broke, or did not come about. */
+export function broken(cause: unknown): AppError {
+  const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  const reason = code ?? (cause instanceof Error ? cause.constructor.name : 'unknown');
+  return new AppError('store_unavailable', `the connection to the Redis server failed with ${reason}`, { details: { reason }, cause });
+}
+
+/** The word or code of a failure. */
+export function reasonOf({ details }: AppError): string {
+  return String(details['reason'] ?? 'unknown');
+}

@@ -1,0 +1,80 @@
+// What the server does in one step with the hash of a call. All moments are the server's own, so that the clocks of the
+// machines do not matter.
+//
+// Fields of the hash: `version` and `record`, missing before the first commit; `spoken`, and `told_at`, when it was told;
+// `holder`, who opened the call last; `owner` and `until` when the lease ends, both or none; `pending`, who committed a reply
+// that nobody has handed over yet.
+import { redisScript } from './connection.ts';
+
+/** ms since the epoch. */
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** Whether somebody else has a lease that has not ended. */
+const IS_TAKEN = `
+local function is_taken(owner, ends, me)
+  return owner and owner ~= me and tonumber(ends) > now
+end
+`;
+
+/** me, lease, ttl → record, spoken, age of spoken; nothing for an unknown call. */
+export const OPEN = redisScript(`${NOW}
+local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local call = redis.call('HMGET', key, 'record', 'spoken', 'told_at')
+redis.call('HSET', key, 'holder', me)
+redis.call('PEXPIRE', key, call[1] and ttl or lease)
+return { call[1], call[2], now - (call[3] or now) }
+`);
+
+/** me, lease, ttl → 1, is unheard, record, spoken, age of spoken; or 0 while somebody else has the call. */
+export const CLAIM = redisScript(`${NOW}${IS_TAKEN}
+local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local call = redis.call('HMGET', key, 'owner', 'until', 'pending', 'record', 'spoken', 'told_at')
+if is_taken(call[1], call[2], me) then return { 0 } end
+redis.call('HSET', key, 'owner', me, 'until', now + lease)
+redis.call('PEXPIRE', key, call[4] and ttl or lease)
+local is_unheard = call[3] and call[3] ~= me
+return { 1, is_unheard and 1 or 0, call[4], call[5], now - (call[6] or now) }
+`);
+
+/** me, lease, ttl → 1, or 0 when somebody else has the call. */
+export const RENEW = redisScript(`${NOW}${IS_TAKEN}
+local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local call = redis.call('HMGET', key, 'owner', 'until', 'version')
+if is_taken(call[1], call[2], me) then return 0 end
+redis.call('HSET', key, 'owner', me, 'until', now + lease)
+redis.call('PEXPIRE', key, call[3] and ttl or lease)
+return 1
+`);
+
+/** me, lease, ttl, expected version, record, its version, is reply → 1, or 0 when somebody else was faster. */
+export const COMMIT = redisScript(`${NOW}${IS_TAKEN}
+local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local expected, record, version, is_reply = ARGV[4], ARGV[5], ARGV[6], ARGV[7] == '1'
+local call = redis.call('HMGET', key, 'owner', 'until', 'version')
+if is_taken(call[1], call[2], me) then return 0 end
+if (call[3] or '0') ~= expected then return 0 end
+redis.call('HSET', key, 'record', record, 'version', version)
+redis.call('HSETNX', key, 'holder', me)
+if is_reply then redis.call('HSET', key, 'pending', me) end
+if is_reply or call[1] == me then redis.call('HSET', key, 'owner', me, 'until', now + lease) end
+redis.call('PEXPIRE', key, ttl)
+return 1
+`);
+
+/** me, ttl, is answered, spoken or nothing → 1, or 0 when the call is not ours. */
+export const RELEASE = redisScript(`${NOW}
+local key, me, ttl, is_answered, spoken = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4]
+local call = redis.call('HMGET', key, 'owner', 'version')
+if call[1] ~= me then return 0 end
+redis.call('HDEL', key, 'owner', 'until')
+if not call[2] then return 1 end
+if is_answered then
+  redis.call('HDEL', key, 'pending', 'spoken', 'told_at')
+  if spoken ~= '' then redis.call('HSET', key, 'spoken', spoken, 'told_at', now) end
+end
+redis.call('PEXPIRE', key, ttl)
+return 1
+`);

@@ -1,0 +1,199 @@
+// One connection to a Redis server that lives once: it is opened, used, and lost for whatever reason. A server that is silent
+// is as lost as one that is gone. What comes after it is the link's.
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { RedisClient, RedisPackage } from './client-package.ts';
+import { away, broken, crowded, isRefused, isUnusable, reasonOf, refusalWord, refused, silent } from './failure.ts';
+
+/** Most commands that may wait for their answers; further ones fail. A server that answers in a millisecond never has as many. */
+const MAX_PENDING = 5000;
+
+/** How a wire is made. */
+export interface WireOptions {
+  readonly client: RedisClient;
+  readonly isRefusal: RedisPackage['isRefusal'];
+  /** Longest wait for one answer, and for the whole opening, ms. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  /** Called exactly once, whether it was open or not; not after `end`. */
+  readonly onLost: (failure: AppError) => void;
+}
+
+/** Whoever makes one opens it, and ends it unless it was lost. */
+export class RedisWire {
+  /** Resolves when nothing of the connection is left: at the latest when the server could have answered on its port. */
+  readonly ended: Promise<void>;
+  readonly #options: WireOptions;
+  #settleEnded: () => void = () => undefined;
+  #settleReady: (failure?: AppError) => void = () => undefined;
+  #isConnected = false;
+  #isLost = false;
+  #pending = 0;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#settleEnded = resolve;
+    });
+    const { client } = options;
+    client.on('connect', () => {
+      this.#isConnected = true;
+      if (this.#isLost) this.#destroy();
+    });
+    client.on('ready', () => {
+      this.#settleReady();
+    });
+    client.on('end', () => {
+      this.#lose(away());
+    });
+    client.on('error', (error) => {
+      this.#lose(this.#failureOf(error));
+      // Also for one that failed while it was being made: there is nothing to wait for any more.
+      this.#destroy();
+    });
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Connects, logs in and looks whether the server can be used. @throws AppError `store_unavailable`; it is lost then. */
+  async open(): Promise<void> {
+    const { client, clock, timeoutMs } = this.#options;
+    const ready = new Promise<void>((resolve, reject) => {
+      this.#settleReady = (failure) => {
+        if (failure === undefined) resolve();
+        else reject(failure);
+      };
+    });
+    const cancelTimer = clock.after(timeoutMs, () => {
+      this.#lose(silent());
+    });
+    // Whatever keeps it from connecting is usually told as an `error` before.
+    client.connect().catch((thrown: unknown) => {
+      this.#lose(this.#failureOf(thrown));
+      this.#destroy();
+    });
+    try {
+      await ready;
+      await this.look();
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  /** Asks the server whether it can be used: it answers, and is no replica. @throws AppError `store_unavailable`; it is lost then. */
+  async look(): Promise<void> {
+    const [role] = await Promise.all([
+      // Some users may not ask for it; they find out with their first write.
+      this.send(['ROLE']).catch(() => undefined),
+      this.send(['PING']).catch((failure: unknown) => {
+        this.#lose(this.#failureOf(failure));
+        throw failure;
+      }),
+    ]);
+    if (!Array.isArray(role) || role[0] !== 'slave') return;
+    const failure = refused('READONLY');
+    this.#lose(failure);
+    throw failure;
+  }
+
+  /**
+   * Sends one command.
+   *
+   * @param limitMs - longest wait for its answer; the usual one when left out. A server that needs longer than the usual
+   *   one is given up.
+   * @throws AppError `store_unavailable`, also for an answer that says no.
+   */
+  send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
+    return this.#answer(() => this.#options.client.sendCommand(args), limitMs);
+  }
+
+  /** @throws AppError `store_unavailable`; the wire is lost then, so that no listener is silently without its channel. */
+  async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
+    try {
+      await this.#answer(() => this.#options.client.subscribe(channel, listener), this.#options.timeoutMs);
+    } catch (thrown) {
+      this.#lose(this.#failureOf(thrown));
+      throw thrown;
+    }
+  }
+
+  /** @throws AppError `store_unavailable`. */
+  async unsubscribe(channel: string): Promise<void> {
+    await this.#answer(() => this.#options.client.unsubscribe(channel), this.#options.timeoutMs);
+  }
+
+  /** Ends it without a word to `onLost`. What waits for an answer fails. */
+  end(): void {
+    if (this.#isLost) return;
+    this.#give(away());
+  }
+
+  #answer<T>(ask: () => Promise<T>, limitMs: number): Promise<T> {
+    const { clock, timeoutMs } = this.#options;
+    if (this.#isLost) return Promise.reject(away());
+    if (this.#pending >= MAX_PENDING) return Promise.reject(crowded());
+    this.#pending += 1;
+    return new Promise<T>((resolve, reject) => {
+      let isSettled = false;
+      const settle = (finish: () => void): void => {
+        if (isSettled) return;
+        isSettled = true;
+        this.#pending -= 1;
+        cancelTimer();
+        finish();
+      };
+      const late = (): void => {
+        if (isSettled) return;
+        const failure = silent();
+        settle(() => {
+          reject(failure);
+        });
+        if (limitMs >= timeoutMs) this.#lose(failure);
+      };
+      const cancelTimer = clock.after(limitMs, () => {
+        // Answers that came while this process was busy with something else are read first.
+        setImmediate(late);
+      });
+      ask().then(
+        (value) => {
+          settle(() => {
+            resolve(value);
+          });
+        },
+        (thrown: unknown) => {
+          const failure = this.#failureOf(thrown);
+          settle(() => {
+            reject(failure);
+          });
+          if (isRefused(failure) && isUnusable(reasonOf(failure))) this.#lose(failure);
+        },
+      );
+    });
+  }
+
+  #failureOf(thrown: unknown): AppError {
+    if (thrown instanceof AppError) return thrown;
+    if (this.#options.isRefusal(thrown)) return refused(refusalWord(thrown.message));
+    return broken(thrown);
+  }
+
+  #lose(failure: AppError): void {
+    if (this.#isLost) return;
+    this.#give(failure);
+    this.#options.onLost(failure);
+  }
+
+  #give(failure: AppError): void {
+    this.#isLost = true;
+    this.#settleReady(failure);
+    // A connection that is still being made cannot be destroyed; it is as soon as it is made, or fails.
+    if (this.#isConnected) this.#destroy();
+  }
+
+  #destroy(): void {
+    this.#options.client.destroy();
+    this.#settleEnded();
+  }
+}
