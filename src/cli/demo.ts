@@ -26,7 +26,7 @@ import {
   type DemoPlatform,
 } from './demo-platform.ts';
 import { EXIT } from './failure.ts';
-import { readyLine } from './serve.ts';
+import { readyLine } from './serve/ready-line.ts';
 
 /** The command: exit code 0 when every call went as expected. */
 export function demoCommand(): Command {

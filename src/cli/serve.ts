@@ -1,14 +1,19 @@
-// `parley serve`: runs the server until it is told to stop.
+// `parley serve`: runs the server until it is told to stop, in this process or in several.
+import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
-import { createApp, type App, type ReadySummary } from '../app/app.ts';
-import { originOf } from '../app/config/describe-settings.ts';
 import { loadSettings } from '../app/config/load-settings.ts';
-import { linkAbort } from '../base/abort.ts';
-import { AppError } from '../base/errors.ts';
-import { createLogger, type LogFields, type Logger } from '../base/log.ts';
-import { EXIT } from './failure.ts';
+import { primaryLink } from '../app/workers/cluster-processes.ts';
+import { wholeNumberFrom } from './option-values.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
-import { catchStrayFailures } from './stray-failures.ts';
+import type { Serving } from './serve/serving.ts';
+
+/** Most workers of one server. */
+const MAX_WORKERS = 64;
+
+interface ServeOptions {
+  readonly json?: true;
+  readonly workers: number;
+}
 
 /**
  * The command.
@@ -19,85 +24,35 @@ export function serveCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('serve'))
     .description('run the server until SIGTERM or SIGINT; open turns are finished first')
     .option('--json', 'print the ready line as JSON')
+    .option('--workers <number>', 'processes that take calls, or auto for one per core; more than 1 need store.kind redis', workersOf, 1)
     .addHelpText(
       'after',
-      '\nExample: a server for a laptop, without TLS and token check\n  $ parley serve --grpc.host=127.0.0.1 --tls.mode=off --auth.enabled=false',
+      '\nExample: a server for a laptop, without TLS and token check\n  $ parley serve --grpc.host=127.0.0.1 --tls.mode=off --auth.enabled=false' +
+        '\n\nExample: a server that uses all cores of its machine\n  $ parley serve --config production.yaml --workers auto',
     );
-  return command.action(async (options: { json?: true }) => {
+  return command.action(async (options: ServeOptions) => {
     const loaded = loadSettings({ argv: settingsArguments(command) });
-    const { settings } = loaded;
-    const log = createLogger({ level: settings.log.level });
-    const stopping = hearSignals(log, leave);
-    const app = await createApp({ settings, originOf: originOf(loaded), log, signal: stopping.signal }).catch((thrown: unknown) => {
-      leave();
-      // Whoever asked for it gets no error.
-      if (stopping.signal.aborted && thrown instanceof AppError && thrown.code === 'shutting_down') return undefined;
-      throw thrown;
-    });
-    if (app === undefined) {
-      log.info({}, 'stopped');
-      return;
-    }
-    const isGoingOn = stopping.started(app);
-    if (isGoingOn) console.log(options.json === true ? JSON.stringify({ event: 'ready', ...app.ready }) : readyLine(app.ready));
+    await serve({ loaded, isJson: options.json === true, leave }, options.workers);
   });
 }
 
-/** What stops the server, from the first moment on. */
-interface Stopping {
-  /** Aborts when the start is to be given up. */
-  readonly signal: AbortSignal;
-  /** From now on an app is there to be closed. @returns false when it is closed at once, because a signal came before. */
-  started(app: App): boolean;
+// Each way loads what it needs: the process that starts workers needs no engine.
+async function serve(serving: Serving, workers: number): Promise<void> {
+  if (workers === 1) {
+    const { serveAlone } = await import('./serve/alone.ts');
+    await serveAlone(serving);
+    return;
+  }
+  const link = primaryLink();
+  if (link === undefined) {
+    const { serveWithWorkers } = await import('./serve/with-workers.ts');
+    await serveWithWorkers(serving, workers);
+  } else {
+    const { serveAsWorker } = await import('./serve/as-worker.ts');
+    await serveAsWorker(serving, link);
+  }
 }
 
-// The handlers stay: a library that writes files listens to signals, too, and sends them on when it is the last one.
-function hearSignals(log: Logger, leave: () => void): Stopping {
-  const starting = linkAbort();
-  const running: { app?: App } = {};
-  let isStopping = false;
-  const close = (app: App, why: LogFields): void => {
-    const open = { openSessions: app.openSessions(), openTurns: app.openTurns() };
-    log.info({ ...why, ...open }, 'stopping: new calls are refused, open turns are finished');
-    void app.close().then(() => {
-      log.info({}, 'stopped');
-      leave();
-    });
-  };
-  const stop = (why: LogFields): void => {
-    if (isStopping) return;
-    isStopping = true;
-    if (running.app !== undefined) close(running.app, why);
-    else {
-      log.info(why, 'stopping: the start is given up');
-      starting.abort('shutdown');
-    }
-  };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    // The second signal is from somebody who does not want to wait.
-    if (isStopping) process.exit(EXIT.interrupted);
-    stop({ signal });
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
-  return {
-    signal: starting.signal,
-    started: (app) => {
-      running.app = app;
-      if (isStopping) close(app, {});
-      // Who watches the process starts it anew; calls that are running are finished before.
-      catchStrayFailures(log, () => {
-        process.exitCode = EXIT.failed;
-        stop({});
-      });
-      return !isStopping;
-    },
-  };
-}
-
-/** The one line that says the server is ready. */
-export function readyLine({ address, security, bots, dataSources, hasTokenCheck, opsPort, websocket }: ReadySummary): string {
-  const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
-  const line = `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}  ${check}  operations port ${String(opsPort)}`;
-  return websocket === undefined ? line : `${line}  WebSocket ${websocket.address} ${websocket.security}`;
+function workersOf(text: string): number {
+  return text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : wholeNumberFrom(1, MAX_WORKERS)(text);
 }

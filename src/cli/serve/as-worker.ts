@@ -1,0 +1,60 @@
+// The server as one of several processes: what it would print it tells the process that started it, and that one decides when
+// it stops.
+import { createApp } from '../../app/app.ts';
+import { originOf } from '../../app/config/describe-settings.ts';
+import { attendPrimary } from '../../app/workers/attendance.ts';
+import type { PrimaryLink } from '../../app/workers/worker-process.ts';
+import { systemClock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import { createLogger } from '../../base/log.ts';
+import { EXIT } from '../failure.ts';
+import { Stopping } from './stopping.ts';
+import type { Serving } from './serving.ts';
+
+/** Starts it. @throws what no text of ours is there for; whoever started this one is told in any case. */
+export async function serveAsWorker({ loaded, leave }: Serving, link: PrimaryLink): Promise<void> {
+  const { settings, changing } = loaded;
+  const log = createLogger({ level: settings.log.level }).child({ worker: link.id });
+  const stopping = new Stopping({
+    log,
+    leave: () => {
+      link.leave();
+      leave();
+    },
+  });
+  hearPrimary(stopping, link);
+  try {
+    const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal, isWorker: true });
+    const finish = attendPrimary(app, { link, clock: systemClock, log });
+    const close = async (): Promise<void> => {
+      await app.close();
+      finish();
+    };
+    stopping.started({ ...app, close });
+  } catch (thrown) {
+    const { code, message, details } = toAppError(thrown);
+    if (code !== 'shutting_down') await link.send({ kind: 'failed', failure: { code, message, details } });
+    try {
+      stopping.failed(thrown);
+    } catch (error) {
+      process.exitCode = EXIT.failed;
+      // The process that started this one prints it, once for all workers.
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+}
+
+/**
+ * Stops when the other process says so or is gone, and never at once: calls are finished. SIGTERM may come from that process and,
+ * as from a service manager, from elsewhere at the same time; a terminal sends SIGINT to every process of its group, and only
+ * the first one knows whether it was the second.
+ */
+function hearPrimary(stopping: Stopping, link: PrimaryLink): void {
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', (signal) => {
+    stopping.stop({ signal });
+  });
+  link.onLost(() => {
+    stopping.stop({ event: 'primary_lost' });
+  });
+}

@@ -1,0 +1,18 @@
+// The one line that says that a server is ready, for people and for programs.
+import type { ReadySummary } from '../../app/app.ts';
+
+/** What is said; the number of workers only where there are several. */
+export type Ready = ReadySummary & { readonly workers?: number };
+
+/** For people. */
+export function readyLine({ address, security, bots, dataSources, hasTokenCheck, opsPort, websocket, workers }: Ready): string {
+  const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
+  const line = `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}  ${check}  operations port ${String(opsPort)}`;
+  const sockets = websocket === undefined ? '' : `  WebSocket ${websocket.address} ${websocket.security}`;
+  return `${line}${sockets}${workers === undefined ? '' : `  workers ${String(workers)}`}`;
+}
+
+/** Prints it to the standard output. */
+export function printReady(ready: Ready, isJson: boolean): void {
+  console.log(isJson ? JSON.stringify({ event: 'ready', ...ready }) : readyLine(ready));
+}

@@ -1,0 +1,11 @@
+// What every way to serve is given.
+import type { LoadedSettings } from '../../app/config/load-settings.ts';
+
+/** The settings, and what the command decides. */
+export interface Serving {
+  readonly loaded: LoadedSettings;
+  /** Print the ready line as JSON. */
+  readonly isJson: boolean;
+  /** Ends the process soon, whatever may still keep it busy. */
+  readonly leave: () => void;
+}

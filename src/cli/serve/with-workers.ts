@@ -1,0 +1,31 @@
+// The server as several processes: this one starts the others and takes no calls.
+import { startWorker } from '../../app/workers/cluster-processes.ts';
+import { startPrimary } from '../../app/workers/primary.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { EXIT } from '../failure.ts';
+import { printReady } from './ready-line.ts';
+import { hearSignals, Stopping } from './stopping.ts';
+import type { Serving } from './serving.ts';
+
+/** Starts it; it stops when this process is told to. @throws AppError what keeps it from starting. */
+export async function serveWithWorkers({ loaded, isJson, leave }: Serving, workers: number): Promise<void> {
+  const { settings } = loaded;
+  const log = createLogger({ level: settings.log.level });
+  const stopping = new Stopping({ log, leave });
+  hearSignals(stopping);
+  const onHopeless = (): void => {
+    process.exitCode = EXIT.failed;
+    stopping.stop({});
+  };
+  try {
+    const primary = await startPrimary({
+      ...{ settings, workers, startWorker, log, onHopeless },
+      clock: systemClock,
+      signal: stopping.signal,
+    });
+    if (stopping.started(primary)) printReady(primary.ready, isJson);
+  } catch (thrown) {
+    stopping.failed(thrown);
+  }
+}

@@ -1,0 +1,267 @@
+// `parley serve --workers` as its operator sees it: several processes that share ports, calls and a Redis server, one process
+// that is asked about all of them, and what happens when one of them dies.
+import { status } from '@grpc/grpc-js';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { testCertificate, type TestCertificate } from '../support/certificate.ts';
+import { requireDebian } from '../support/debian.ts';
+import { PlatformClient } from '../support/platform-client.ts';
+import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
+import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
+import { ServeProcess, type ReadyLine } from '../support/serve-process.ts';
+import { SocketPeer, socketDataSource, socketToken, WITH_SOCKETS } from '../support/socket-peer.ts';
+import { until } from '../support/until.ts';
+import { event, keys } from '../support/wire-audio.ts';
+
+const hasRedis = requireDebian(REDIS_NEEDS);
+
+let issuer: Issuer;
+let certificate: TestCertificate;
+let redis: RedisServer | undefined;
+
+beforeAll(async () => {
+  [issuer, certificate] = await Promise.all([startIssuer({ profile: loadProfile('fake') }), testCertificate()]);
+  if (hasRedis) redis = await RedisServer.start();
+});
+afterAll(async () => {
+  await redis?.stop();
+  certificate.remove();
+  await issuer.close();
+});
+
+/** A server of several processes. */
+class Workers extends ServeProcess {
+  /** Lines of the log with this message, in order. */
+  lines(message: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+      .filter(({ msg }) => msg === message);
+  }
+
+  /** Process ids of the workers that have said that they take calls, and are alive. */
+  get alive(): readonly number[] {
+    return this.lines('a worker takes calls')
+      .map(({ pid }) => Number(pid))
+      .filter(isAlive);
+  }
+}
+
+/** Not so: one that has ended, and nobody has asked how; its parent was killed, and whoever took it over may never ask. */
+function isAlive(pid: number): boolean {
+  try {
+    return !readFileSync(`/proc/${String(pid)}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
+
+/** Starts a server of two workers; later flags win. It ends with its test. */
+function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): Workers {
+  const shared = [`--store.kind=redis`, `--store.redis.url=${redis?.url ?? ''}`, `--store.keys=["${'a1'.repeat(32)}"]`];
+  const base = serverFlags(issuer, certificate, [dataSource(issuer), socketDataSource(issuer)]);
+  const running = new Workers([...base, ...WITH_TEST_BOTS, ...shared, '--workers=2', '--json', ...flags]);
+  onTestFinished(() => running.kill());
+  return running;
+}
+
+async function clientOf({ onTestFinished }: TestContext, { port }: ReadyLine): Promise<PlatformClient> {
+  const client = new PlatformClient({
+    target: `localhost:${String(port)}`,
+    authority: certificate.certificatePem,
+    authorization: await issuer.issueToken(),
+    organizationId: issuer.claims.organizationId,
+  });
+  onTestFinished(() => {
+    client.close();
+  });
+  return client;
+}
+
+/** As many calls as connections; connections are dealt out in turn, so every worker has some of them. */
+async function callsOver(context: TestContext, ready: ReadyLine, connections: number): Promise<ReturnType<PlatformClient['call']>[]> {
+  const calls = [];
+  for (let count = 0; count < connections; count += 1) {
+    const call = (await clientOf(context, ready)).call();
+    expect((await call.turn(event('SESSION_START'))).ending.code).toBe(status.OK);
+    calls.push(call);
+  }
+  return calls;
+}
+
+/** What the operations server answers. */
+function operations({ opsPort }: ReadyLine, place: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${String(opsPort)}${place}`, { headers: { connection: 'close' } });
+}
+
+async function sample(ready: ReadyLine, name: string): Promise<number | undefined> {
+  const line = (await (await operations(ready, '/metrics')).text()).split('\n').find((each) => each.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length));
+}
+
+const STARTED = 'parley_sessions_started_total{bot="tester"}';
+
+describe('parley serve --workers', () => {
+  it('has workers that share one port for each kind of calls, and one operations port that tells of all of them', async (context) => {
+    const running = serve(context, ...WITH_SOCKETS);
+    const ready = await running.ready();
+    expect(ready).toMatchObject({ event: 'ready', workers: 2, hasTokenCheck: true, websocket: { security: 'TLS' } });
+    expect(new Set(running.lines('a worker takes calls').map(({ address }) => address))).toEqual(
+      new Set([`127.0.0.1:${String(ready.port)}`]),
+    );
+    expect(running.stdout.trim().split('\n')).toHaveLength(1);
+
+    const calls = await callsOver(context, ready, 4);
+    expect(new Set(running.lines('session started').map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    expect(await sample(ready, STARTED)).toBe(4);
+    expect(await sample(ready, 'parley_sessions_open{bot="tester"}')).toBe(4);
+    expect(await sample(ready, 'parley_workers{state="ready"}')).toBe(2);
+    const listed = (await (await operations(ready, '/calls')).json()) as { readonly calls: readonly { readonly conversationId: string }[] };
+    const ids = calls.map((call) => call.ids.conversationId);
+    expect(listed.calls.map(({ conversationId }) => conversationId).sort()).toEqual([...ids].sort());
+    for (const id of ids) expect(await (await operations(ready, `/calls/${id}`)).json()).toMatchObject({ conversationId: id });
+
+    const { websocket } = ready as ReadyLine & { readonly websocket: { readonly port: number } };
+    expect(new Set([ready.port, ready.opsPort, websocket.port]).size).toBe(3);
+    const headers = { authorization: `Bearer ${await socketToken(issuer)}` };
+    for (let count = 0; count < 4; count += 1) {
+      const peer = await SocketPeer.connect(`wss://localhost:${String(websocket.port)}/v1/va`, { ca: certificate.certificatePem, headers });
+      context.onTestFinished(() => {
+        peer.socket.terminate();
+      });
+    }
+    expect(await sample(ready, 'parley_sockets_open')).toBe(4);
+  });
+
+  it('finishes open turns in every worker after SIGTERM, and ends with code 0', async (context) => {
+    const running = serve(context, '--shutdown.grace_ms=20000');
+    const ready = await running.ready();
+    const calls = await callsOver(context, ready, 4);
+    const open = calls.map((call) => call.open(keys('7')).halfClose());
+    for (const turn of open) await turn.heard('CHUNK audio');
+    running.signal('SIGTERM');
+    await until('both workers drain', () => running.lines('stopping: new calls are refused, open turns are finished').length === 3);
+    expect(await (await operations(ready, '/health/ready')).json()).toEqual({ ready: false, reasons: ['draining'] });
+    expect(running.exit).toBeUndefined();
+    for (const [index, call] of calls.entries()) {
+      await call.turn(event('START_OF_DTMF'));
+      expect(await open[index]?.ended()).toMatchObject({ code: status.OK });
+      await call.turn(event('SESSION_END'));
+    }
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(running.alive).toEqual([]);
+  });
+
+  it('lets workers finish their calls when a terminal interrupts all processes at once, and ends them at the second signal', async (context) => {
+    const running = serve(context, '--shutdown.grace_ms=600000');
+    const [call] = await callsOver(context, await running.ready(), 1);
+    await call?.open(keys('7')).halfClose().heard('CHUNK audio');
+    const interrupt = (): void => {
+      for (const pid of running.alive) process.kill(pid, 'SIGINT');
+      running.signal('SIGINT');
+    };
+    interrupt();
+    await until('both workers drain', () => running.lines('stopping: new calls are refused, open turns are finished').length === 3);
+    await until('the worker without a call is gone', () => running.alive.length === 1);
+    interrupt();
+    expect(await running.ended()).toEqual({ code: 130, signal: null });
+    expect(running.alive).toEqual([]);
+  });
+
+  it('replaces a worker that was killed while the other one takes calls, and does not forget what it had counted', async (context) => {
+    const running = serve(context);
+    const ready = await running.ready();
+    await callsOver(context, ready, 4);
+    expect(await sample(ready, STARTED)).toBe(4);
+    const [victim] = running.lines('a worker takes calls');
+    process.kill(Number(victim?.['pid']), 'SIGKILL');
+    await until('the end is told', () => running.lines('a worker ended; another one takes its place').length === 1);
+    expect(running.lines('a worker ended; another one takes its place')).toMatchObject([
+      { worker: victim?.['worker'], pid: victim?.['pid'], signal: 'SIGKILL' },
+    ]);
+    expect((await operations(ready, '/health/ready')).status).toBe(200);
+    await callsOver(context, ready, 1);
+    await until('another worker takes calls', () => running.alive.length === 2);
+    await callsOver(context, ready, 4);
+    expect(running.lines('session started').map(({ worker }) => worker)).toContain(3);
+    expect(await sample(ready, STARTED)).toBe(9);
+    expect(await sample(ready, 'parley_workers_ended_total')).toBe(1);
+  });
+
+  it('gives up with code 1 when its workers die again and again', async (context) => {
+    const running = serve(context);
+    await running.ready();
+    const killed = new Set<number>();
+    await until('the server has given up', () => {
+      for (const pid of running.lines('a worker starts').map((line) => Number(line['pid']))) {
+        if (killed.has(pid) || !isAlive(pid)) continue;
+        killed.add(pid);
+        process.kill(pid, 'SIGKILL');
+      }
+      return running.exit !== undefined;
+    });
+    expect(running.exit).toEqual({ code: 1, signal: null });
+    expect(running.lines('workers end again and again, and none takes calls: the server gives up')).toHaveLength(1);
+    expect(killed.size).toBeGreaterThan(10);
+  });
+
+  it('leaves no worker behind when the process that started them is killed, and no turn unfinished', async (context) => {
+    const running = serve(context, '--shutdown.grace_ms=20000');
+    const ready = await running.ready();
+    const [call] = await callsOver(context, ready, 1);
+    const open = call?.open(keys('7')).halfClose();
+    await open?.heard('CHUNK audio');
+    running.signal('SIGKILL');
+    await until('the workers hear of it', () => running.lines('stopping: new calls are refused, open turns are finished').length === 2);
+    await call?.turn(event('START_OF_DTMF'));
+    expect(await open?.ended()).toMatchObject({ code: status.OK });
+    await call?.turn(event('SESSION_END'));
+    const startedMs = systemClock.monotonicMs();
+    // Its streams are also those of the workers.
+    await running.ended();
+    expect(running.alive).toEqual([]);
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(10_000);
+  });
+
+  it('says once what keeps the workers from starting', async (context) => {
+    const taken = net.createServer().listen(0, '127.0.0.1');
+    context.onTestFinished(() => {
+      taken.close();
+    });
+    await until('the port is taken', () => taken.listening);
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+    for (const flag of [`--grpc.port=${port}`, `--ops.port=${port}`]) {
+      const running = serve(context, flag);
+      expect(await running.ended()).toEqual({ code: 1, signal: null });
+      expect(running.stdout).toBe('');
+      expect([...running.stderr.matchAll(/^error listen_failed {2}.*$/gmu)]).toHaveLength(1);
+      expect(running.stderr).toContain(port);
+      expect(running.stderr).not.toContain('    at ');
+    }
+  });
+});
+
+describe('parley serve --workers refuses to start', () => {
+  it('without a store that the workers share', async (context) => {
+    const running = serve(context, '--store.kind=memory');
+    expect(await running.ended()).toEqual({ code: 2, signal: null });
+    expect([running.stdout, running.stderr]).toEqual([
+      '',
+      expect.stringMatching(/^error config_invalid {2}--workers 2 needs a store .* set store\.kind to redis/u),
+    ]);
+  });
+
+  it('with a number of workers that makes no sense', async (context) => {
+    for (const workers of ['0', '65', 'many', '2.5']) {
+      const running = serve(context, `--workers=${workers}`);
+      expect(await running.ended()).toEqual({ code: 2, signal: null });
+      expect(running.stderr).toContain("option '--workers <number>'");
+    }
+  });
+});
