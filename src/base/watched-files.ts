@@ -1,0 +1,185 @@
+// Looks every few seconds at files that may be replaced while the process runs, and hands a change on once it has come to
+// rest. Contents are compared and nothing else: links are swapped, and times and sizes may stay. Knows nothing of what is in them.
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { waitAtMost } from './abort.ts';
+import type { CancelTimer, Clock } from './clock.ts';
+import { AppError, toAppError, type ErrorCode } from './errors.ts';
+import type { Logger } from './log.ts';
+
+/** Pause between two looks, ms. A change counts when two looks in a row have found it: files are not written in one moment. */
+export const LOOK_MS = 2000;
+/** Longest wait for the files of one watch, ms; a folder on another machine may not answer. */
+const READ_LIMIT_MS = 5000;
+/** Largest file, bytes: certificates, keys and short lists. */
+const MAX_FILE_BYTES = 1_048_576;
+
+/** Files that belong together. */
+export interface Watch<What extends string> {
+  /** Their name in the log and for `onJudged`. */
+  readonly what: What;
+  /** Absolute. */
+  readonly files: readonly string[];
+  /** What it means that one cannot be read. */
+  readonly code: ErrorCode;
+  /**
+   * Puts the contents to use, in the order of the files; also called with what is in use already. Whoever throws has changed
+   * nothing.
+   *
+   * @returns whether anything is different now.
+   */
+  readonly take: (contents: readonly Buffer[]) => boolean;
+}
+
+/** Who looks, and who is told. */
+export interface WatchedFilesOptions<What extends string> {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Told whether what lies in the files is in use, first when they are followed; must not throw. */
+  readonly onJudged?: (what: What, isTaken: boolean) => void;
+}
+
+/** All watches of a process. `close` must be called. */
+export class WatchedFiles<What extends string> {
+  readonly #options: WatchedFilesOptions<What>;
+  readonly #followers: Follower<What>[] = [];
+  #cancelTimer: CancelTimer | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: WatchedFilesOptions<What>) {
+    this.#options = options;
+  }
+
+  /** Follows these files from now on; one that changes before the first look counts as changed, too. */
+  follow(watch: Watch<What>): void {
+    if (this.#isClosed || watch.files.length === 0) return;
+    this.#options.onJudged?.(watch.what, true);
+    this.#followers.push(new Follower(watch, this.#options));
+    if (this.#followers.length === 1) this.#arm();
+  }
+
+  /** Looks no more; a look that is under way is waited for and changes nothing. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+    for (const follower of this.#followers) follower.close();
+    await this.#looking;
+  }
+
+  /** From the end of one look to the next: they never overlap. */
+  #arm(): void {
+    if (this.#isClosed) return;
+    this.#cancelTimer = this.#options.clock.after(LOOK_MS, () => {
+      this.#looking = this.#look().then(() => {
+        this.#arm();
+      });
+    });
+  }
+
+  async #look(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.look()));
+  }
+}
+
+/**
+ * Reads files, in their order.
+ *
+ * @param code - of the error.
+ * @throws AppError when one cannot be read, is no file or too large; its message names the file and nothing of its content.
+ */
+export async function readFiles(files: readonly string[], code: ErrorCode): Promise<readonly Buffer[]> {
+  return Promise.all(files.map((file) => contentOf(file, code)));
+}
+
+async function contentOf(file: string, code: ErrorCode): Promise<Buffer> {
+  let found: Awaited<ReturnType<typeof stat>>;
+  try {
+    found = await stat(file);
+    // Reading a pipe may never end.
+    if (found.isFile() && found.size <= MAX_FILE_BYTES) return await readFile(file);
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : '';
+    throw new AppError(code, `the file ${file} cannot be read${why}`, { details: { file }, cause });
+  }
+  const why = found.isFile() ? `has more than ${String(MAX_FILE_BYTES)} bytes` : 'is no file';
+  throw new AppError(code, `the file ${file} cannot be read: it ${why}`, { details: { file } });
+}
+
+/** What a look found. `mark` is equal for equal contents, and for equal reasons why there are none. */
+type Found = { readonly mark: string } & ({ readonly contents: readonly Buffer[] } | { readonly error: AppError });
+
+/** One watch, and what has become of it. */
+class Follower<What extends string> {
+  readonly #watch: Watch<What>;
+  readonly #options: WatchedFilesOptions<What>;
+  /** What the last look found. */
+  #seen = '';
+  /** What was judged last. */
+  #judged = '';
+  #isRefused = false;
+  #reading: Promise<Found> | undefined;
+  #isClosed = false;
+
+  constructor(watch: Watch<What>, options: WatchedFilesOptions<What>) {
+    this.#watch = watch;
+    this.#options = options;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async look(): Promise<void> {
+    const found = await this.#find();
+    if (this.#isClosed) return;
+    const isAtRest = found.mark === this.#seen;
+    this.#seen = found.mark;
+    // What was refused is tried again, because time alone may mend it: a certificate may begin later.
+    if (isAtRest && (found.mark !== this.#judged || this.#isRefused)) this.#judge(found);
+  }
+
+  /** A read that does not end is not begun a second time. */
+  async #find(): Promise<Found> {
+    const { files, code } = this.#watch;
+    this.#reading ??= find(files, code).finally(() => {
+      this.#reading = undefined;
+    });
+    const waited = await waitAtMost(this.#reading, READ_LIMIT_MS, this.#options.clock);
+    if (waited.kind === 'value') return waited.value;
+    return { mark: 'late', error: new AppError(code, `the files ${files.join(' and ')} could not be read in time`) };
+  }
+
+  #judge(found: Found): void {
+    const { what, files, take } = this.#watch;
+    const { log, onJudged } = this.#options;
+    const isNews = found.mark !== this.#judged;
+    this.#judged = found.mark;
+    try {
+      if ('error' in found) throw found.error;
+      const isChanged = take(found.contents);
+      if (isChanged) log.info({ event: 'files_taken', what, files }, 'files have changed and are in use');
+      else if (this.#isRefused) log.info({ event: 'files_taken', what, files }, 'the files are again what is in use');
+      this.#isRefused = false;
+    } catch (thrown) {
+      const error = toAppError(thrown, 'internal', 'the changed files could not be put to use');
+      this.#isRefused = true;
+      // Whoever has just changed a file looks for the reason here, so it stands in the message itself.
+      const text = `the changed files are not used, what was there before goes on: ${error.message}`;
+      if (isNews) log.error({ event: 'files_refused', what, files, err: error }, text);
+    }
+    onJudged?.(what, !this.#isRefused);
+  }
+}
+
+async function find(files: readonly string[], code: ErrorCode): Promise<Found> {
+  try {
+    const contents = await readFiles(files, code);
+    const hash = createHash('sha256');
+    for (const content of contents) hash.update(`${String(content.length)} `).update(content);
+    return { mark: hash.digest('hex'), contents };
+  } catch (thrown) {
+    const error = toAppError(thrown, code);
+    return { mark: error.message, error };
+  }
+}
