@@ -3,6 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createCrewMetrics } from '../../src/telemetry/crew-metrics.ts';
+import { JoinedMetrics } from '../../src/telemetry/joined-metrics.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { CALM, callFacts, tellAll } from '../support/call-events.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -32,7 +34,7 @@ async function servedRows(): Promise<string[]> {
   const labels = new Map<string, Set<string>>();
   const served: { name: string; type: string; help: string }[] = [];
   const helps = new Map<string, string>();
-  for (const line of (await metrics.text()).split('\n')) {
+  for (const line of [...(await metrics.text()).split('\n'), ...(await crewLines())]) {
     const [, helpName, help] = /^# HELP (\S+) (.*)$/u.exec(line) ?? [];
     if (helpName !== undefined && help !== undefined) helps.set(helpName, help);
     const [, name, type] = /^# TYPE (\S+) (\S+)$/u.exec(line) ?? [];
@@ -48,6 +50,13 @@ async function servedRows(): Promise<string[]> {
     const used = [...(labels.get(name) ?? [])].sort().map((label) => `\`${label}\``);
     return `\`${name}\` | ${type} | ${used.join(', ')} | ${help}`;
   });
+}
+
+/** What a server of several processes serves beside that; of the process it serves the same. */
+async function crewLines(): Promise<readonly string[]> {
+  const joined = new JoinedMetrics();
+  joined.read(0, await createCrewMetrics(() => ({ ready: 1, starting: 0, silent: 0 })).reading());
+  return (await joined.text()).split('\n').filter((line) => /^(?:# \w+ )?parley_/u.test(line));
 }
 
 describe('docs/metrics.md', () => {
