@@ -7,18 +7,21 @@ import type { Clock } from '../base/clock.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
 import type { Lifecycle } from '../base/lifecycle.ts';
 import type { Logger } from '../base/log.ts';
-import { readTlsIdentity } from '../base/tls-identity.ts';
+import type { Live } from '../base/live-value.ts';
+import type { TlsIdentity } from '../base/tls-identity.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { DurableStore } from '../store/durable-store.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
-import type { Settings, TlsSettings } from './config/settings.ts';
+import type { Settings } from './config/settings.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
 
 /** What the administration is joined to. */
 export interface AdministrationParts {
   readonly profile: PlatformProfile;
+  /** For webhooks over TLS. */
+  readonly identity: Live<TlsIdentity> | undefined;
   /** Filled from now on. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
@@ -39,14 +42,14 @@ const CLOSE_MS = 20_000;
  * Starts it. Resolves when tokens are let in that were good before (L-15), and with admin.fail_startup after the first look at
  * all known organizations (L-01).
  *
- * @throws AppError `store_failed`, `listen_failed`, `config_invalid`, `profile_invalid`, `certificate_invalid`, `shutting_down`
+ * @throws AppError `store_failed`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down`
  *   when the start is given up, and with admin.fail_startup what the first look failed with.
  */
 export async function startAdministration(
-  { admin, tls }: Pick<Settings, 'admin' | 'tls'>,
+  { admin }: Pick<Settings, 'admin'>,
   parts: AdministrationParts,
 ): Promise<Pick<Administration, 'rest'>> {
-  const { profile, trust, metrics, clock, log, lifecycle, signal } = parts;
+  const { profile, trust, identity, metrics, clock, log, lifecycle, signal } = parts;
   let isStoreWritable = true;
   const onWritten = (isWritten: boolean): void => {
     isStoreWritable = isWritten;
@@ -67,7 +70,7 @@ export async function startAdministration(
     store: watchedStore(store, onWritten),
     baseUrl: admin.baseUrl,
     access: accessSettings(admin),
-    webhooks: await webhookSettings(admin.webhooks, tls),
+    webhooks: webhookSettings(admin.webhooks, identity),
     organizations: admin.organizations,
     wanted: wantedDataSources(admin, profile),
     pinned: pinnedDataSources(admin, profile),
@@ -90,11 +93,10 @@ export async function startAdministration(
 /** What says that somebody must log in again. */
 const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
-/** @throws AppError `certificate_invalid`. */
-async function webhookSettings(webhooks: AdminSettings['webhooks'], tls: TlsSettings): Promise<WebhookSettings | undefined> {
+function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<TlsIdentity> | undefined): WebhookSettings | undefined {
   const { targetUrl, host, port, path, tls: isSecure } = webhooks;
   if (targetUrl === undefined) return undefined;
-  return { targetUrl, host, port, path, tls: isSecure && tls.mode === 'files' ? await readTlsIdentity(tls) : undefined };
+  return { targetUrl, host, port, path, tls: isSecure ? identity : undefined };
 }
 
 /** What the administration reports, in metrics and log lines. */

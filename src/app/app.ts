@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
+import { WatchedFiles } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
@@ -32,6 +33,7 @@ import { botsFolder, promptsFolder } from './bot-folders.ts';
 import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
+import { openServerTls } from './server-tls.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { openSockets, socketAddress, type SocketAddress } from './sockets.ts';
 import { openTokenCheck } from './token-check.ts';
@@ -172,16 +174,21 @@ async function open(
   lifecycle.opened('sessions', async () => {
     await sessions.close(0);
   });
+  const files = new WatchedFiles({ clock, log, onJudged: metrics.files.judged });
+  lifecycle.opened('watched files', () => files.close());
+  const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
   const trust = openTrust(settings, profile, clock);
   const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
   lifecycle.opened('token check', () => check?.close());
   // Before anybody can call: the tokens that were good before must be known by then.
   const administration = settings.admin.enabled
-    ? await startAdministration(settings, { profile, trust, metrics: metrics.admin, clock, log, lifecycle, signal })
+    ? await startAdministration(settings, {
+        ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal },
+      })
     : undefined;
   if (signal.aborted) throw new AppError('shutting_down', 'the start was given up');
   const server = await startMediaServer({
-    settings: mediaServerSettings(settings),
+    settings: mediaServerSettings(settings, tls.media),
     contract,
     gate: new Gate(check?.verifier, 'grpc', () => {
       metrics.organizationRefused('grpc');
@@ -197,7 +204,10 @@ async function open(
     },
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
-  const sockets = await openSockets(settings, { profile, verifier: check?.verifier, sessions, catalog, admission, metrics, clock, log });
+  const sockets = await openSockets(settings, {
+    ...{ profile, verifier: check?.verifier, sessions, catalog, admission, metrics, clock, log },
+    security: tls.sockets,
+  });
   if (sockets !== undefined) lifecycle.opened('WebSocket server', () => sockets.server.close(CLOSE_STEP_MS), 2 * CLOSE_STEP_MS);
   lifecycle.opened('open turns', async () => {
     const cut = await sessions.close(settings.shutdown.graceMs);

@@ -3,6 +3,7 @@ import type { AdmissionLimits } from '../session/admission.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { EngineSettings } from '../session/settings.ts';
+import type { DoorSecurity } from '../transport/door.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
 import type { SocketServerSettings } from '../transport/ws/settings.ts';
 import type { RecognizerChoice } from '../voice/recognizers/find-recognizer.ts';
@@ -47,11 +48,11 @@ export function admissionLimits({ sessions, turns, overload }: Settings): Admiss
 }
 
 /** Settings of the media server. */
-export function mediaServerSettings({ grpc, tls, turns, media }: Settings): MediaServerSettings {
+export function mediaServerSettings({ grpc, turns, media }: Settings, security: DoorSecurity): MediaServerSettings {
   return {
     host: grpc.host,
     port: grpc.port,
-    security: tls,
+    security,
     maxConnections: grpc.maxConnections,
     handshakeTimeoutMs: grpc.handshakeTimeoutMs,
     maxConnectionIdleMs: grpc.maxConnectionIdleMs,
@@ -77,11 +78,11 @@ export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<P
 }
 
 /** Settings of the WebSocket server. */
-export function socketServerSettings({ websocket, tls, turns, media }: Settings): SocketServerSettings {
+export function socketServerSettings({ websocket, turns, media }: Settings, security: DoorSecurity): SocketServerSettings {
   return {
     host: websocket.host,
     port: websocket.port,
-    security: tls,
+    security,
     maxConnections: websocket.maxConnections,
     handshakeTimeoutMs: websocket.handshakeTimeoutMs,
     pathPrefix: websocket.pathPrefix ?? '',

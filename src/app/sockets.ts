@@ -5,6 +5,7 @@ import type { Logger } from '../base/log.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { DoorSecurity } from '../transport/door.ts';
 import { Gate } from '../transport/gate.ts';
 import { createSocketServer, type SocketServer, type SocketServerParts } from '../transport/ws/server.ts';
 import type { Settings } from './config/settings.ts';
@@ -31,21 +32,23 @@ export interface SocketSurroundings extends Pick<SocketServerParts, 'sessions' |
   /** Undefined: the token check is off. */
   readonly verifier: TokenVerifier | undefined;
   readonly metrics: Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets'>;
+  /** Of a port of its own. */
+  readonly security: DoorSecurity;
 }
 
 /**
  * Opens it; undefined where it is switched off.
  *
- * @throws AppError `config_invalid` when the profile names no paths, `certificate_invalid` or `listen_failed`.
+ * @throws AppError `config_invalid` when the profile names no paths, or `listen_failed`.
  */
 export async function openSockets(
   settings: Settings,
-  { profile, verifier, metrics, ...rest }: SocketSurroundings,
+  { profile, verifier, metrics, security, ...rest }: SocketSurroundings,
 ): Promise<OpenSockets | undefined> {
   if (!settings.websocket.enabled) return undefined;
   const server = createSocketServer({
     ...rest,
-    settings: socketServerSettings(settings),
+    settings: socketServerSettings(settings, security),
     paths: socketPaths(profile),
     trackingHeader: profile.metadata.trackingId,
     gate: new Gate(verifier, 'websocket', () => {

@@ -15,7 +15,8 @@ export const ERROR_MENDS = {
   bot_failed: 'The bot module threw or returned something that is no reply; read the logged cause and mend the bot.',
   bot_invalid: 'The module in the bots folder is no bot; its default export must come from bot({...}).',
   bot_timeout: 'The bot took longer than turns.deadline_ms; make it faster or raise the setting.',
-  certificate_invalid: 'Check tls.certificate_file and tls.key_file: both must be readable PEM and belong together.',
+  certificate_invalid:
+    'Check tls.certificate_file, tls.key_file and tls.client_ca_file: readable PEM that is good now; certificate and key belong together.',
   config_invalid: 'Mend the listed settings; `parley config` shows where each value comes from.',
   data_source_unclear:
     'Look at the data sources of the organization on the platform; delete those that are too many, or pin the right one.',

@@ -1,7 +1,9 @@
-// Who a server is on TLS: certificate and key from PEM files, read once and tried together. Opens no socket.
-import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
+// Who a server is on TLS: a certificate and its key in PEM, tried together, and how a listening server takes up new ones.
+// Opens no socket and no file.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
 import { AppError } from './errors.ts';
+import type { Live } from './live-value.ts';
 
 /** Where they lie; absolute paths. */
 export interface TlsFiles {
@@ -13,11 +15,20 @@ export interface TlsFiles {
 export interface TlsIdentity {
   readonly certificate: Buffer;
   readonly key: Buffer;
+  /** Of the server's own certificate, ms since the epoch; the others of its chain do not count. */
+  readonly beginsAtMs: number;
+  readonly endsAtMs: number;
 }
 
-/** @throws AppError `certificate_invalid` for files that cannot be read or do not belong together. */
-export async function readTlsIdentity({ certificateFile, keyFile }: TlsFiles): Promise<TlsIdentity> {
-  const [certificate, key] = await Promise.all([readPem(certificateFile, 'certificate'), readPem(keyFile, 'key')]);
+/**
+ * Tries them together.
+ *
+ * @param files - where they come from, for the error.
+ * @throws AppError `certificate_invalid` for what is no PEM or does not belong together; their times are not looked at.
+ */
+export function tlsIdentity(certificate: Buffer, key: Buffer, { certificateFile, keyFile }: TlsFiles): TlsIdentity {
+  const { validFrom, validTo } = read(certificateFile, 'certificate', () => new X509Certificate(certificate));
+  read(keyFile, 'key', () => createPrivateKey(key));
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {
@@ -26,13 +37,27 @@ export async function readTlsIdentity({ certificateFile, keyFile }: TlsFiles): P
       cause,
     });
   }
-  return { certificate, key };
+  return { certificate, key, beginsAtMs: Date.parse(validFrom), endsAtMs: Date.parse(validTo) };
 }
 
-async function readPem(file: string, what: string): Promise<Buffer> {
+/**
+ * Gives new handshakes of a server what is current; open connections go on as they began. Ends with the server.
+ *
+ * @param sources - what `context` is made of.
+ */
+export function followIdentity(server: Server, context: () => SecureContextOptions, sources: readonly Live<unknown>[]): void {
+  for (const source of sources) {
+    const leave = source.onChange(() => {
+      server.setSecureContext(context());
+    });
+    server.once('close', leave);
+  }
+}
+
+function read<T>(file: string, what: string, parse: () => T): T {
   try {
-    return await readFile(file);
+    return parse();
   } catch (cause) {
-    throw new AppError('certificate_invalid', `the ${what} file ${file} cannot be read`, { details: { file }, cause });
+    throw new AppError('certificate_invalid', `the file ${file} holds no ${what} in PEM`, { details: { file }, cause });
   }
 }

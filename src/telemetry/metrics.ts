@@ -11,6 +11,7 @@ import type { CutCalls } from '../session/draining.ts';
 import type { SessionObserver } from '../session/ports.ts';
 import { adminMetrics, TRANSPORTS, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
+import { fileMetrics, type FileMetrics } from './file-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 
 /** All metrics of one process. */
@@ -19,6 +20,7 @@ export interface Metrics {
   readonly tokens: TokenObserver;
   readonly voice: VoiceMetrics;
   readonly admin: AdminMetrics;
+  readonly files: FileMetrics;
   /** A message named an organization that its token does not speak for (G-08). */
   organizationRefused(transport: TokenTransport): void;
   /** An RPC, a socket or the request for one ended with an error. */
@@ -67,8 +69,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const server = serverMetrics(registry, options.load, bots);
   const voice = voiceMetrics(registry);
   const admin = adminMetrics(registry);
+  const files = fileMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
-  return { sessions, tokens, voice, admin, ...server, contentType: registry.contentType, text: () => registry.metrics(), reading: () => registry.getMetricsAsJSON() };
+  return { sessions, tokens, voice, admin, files, ...server, contentType: registry.contentType, text: () => registry.metrics(), reading: () => registry.getMetricsAsJSON() };
 }
 
 function serverMetrics(

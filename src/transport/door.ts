@@ -1,16 +1,29 @@
 // The listening socket of a transport: TLS, the number of connections and the time for a handshake are decided here,
 // before a byte reaches HTTP. grpc-js offers neither limit, so it gets connections that are already open.
+import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { LinePacer } from '../base/line-pacer.ts';
+import type { Live } from '../base/live-value.ts';
 import type { Logger } from '../base/log.ts';
-import { readTlsIdentity, type TlsFiles } from '../base/tls-identity.ts';
+import { followIdentity, type TlsIdentity } from '../base/tls-identity.ts';
+import { ClientCheck, type ClientDemand } from './client-check.ts';
 
-/** How connections are secured: TLS 1.2 or newer from PEM files (P-12), or not at all. No client shows a certificate (W-09). */
-export type DoorSecurity = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
+/**
+ * How connections are secured: TLS 1.2 or newer (P-12), or not at all. Handshakes have the identity and the trust of their
+ * moment.
+ */
+export type DoorSecurity =
+  | { readonly mode: 'off' }
+  | {
+      readonly mode: 'tls';
+      readonly identity: Live<TlsIdentity>;
+      /** Undefined: no client is asked for a certificate (W-09). */
+      readonly clients?: ClientDemand | undefined;
+    };
 
 /** Address, security and limits. */
 export interface DoorOptions {
@@ -48,11 +61,11 @@ export interface Door {
 /**
  * Opens the door.
  *
- * @throws AppError `certificate_invalid` for unreadable or mismatched PEM files, `listen_failed` for the address.
+ * @throws AppError `listen_failed` for the address.
  */
 export async function openDoor(options: DoorOptions): Promise<Door> {
   const { name, security, log, onConnection } = options;
-  const server = security.mode === 'off' ? net.createServer(onConnection) : await secureServer(security, options);
+  const server = security.mode === 'off' ? net.createServer(onConnection) : secureServer(security, options);
   server.maxConnections = options.maxConnections;
   server.on('drop', dropLog(options));
   const connections = new Set<net.Socket>();
@@ -100,18 +113,39 @@ function dropLog({ name, clock, log, maxConnections }: DoorOptions): () => void 
   };
 }
 
-async function secureServer(files: TlsFiles, options: DoorOptions): Promise<tls.Server> {
-  const { certificate: cert, key } = await readTlsIdentity(files);
+function secureServer(security: Extract<DoorSecurity, { mode: 'tls' }>, options: DoorOptions): tls.Server {
+  const { identity, clients } = security;
+  const { name, protocols, handshakeTimeoutMs, log, onConnection } = options;
+  const context = (): tls.SecureContextOptions => contextOf(security);
+  const check = clients === undefined ? undefined : new ClientCheck(clients, options);
   const server = tls.createServer(
-    { cert, key, minVersion: 'TLSv1.2', ALPNProtocols: [...options.protocols], handshakeTimeout: options.handshakeTimeoutMs },
-    options.onConnection,
+    {
+      ...context(),
+      ALPNProtocols: [...protocols],
+      handshakeTimeout: handshakeTimeoutMs,
+      requestCert: check !== undefined,
+      rejectUnauthorized: check !== undefined,
+    },
+    (connection) => {
+      if (check === undefined || check.lets(connection)) onConnection(connection);
+    },
   );
+  followIdentity(server, context, clients === undefined ? [identity] : [identity, clients.trust]);
   server.on('tlsClientError', (error, socket) => {
-    options.log.debug({ err: error }, `a TLS handshake with the ${options.name} failed`);
+    check?.failed(error, socket);
+    log.debug({ err: error }, `a TLS handshake with the ${name} failed`);
     // After a time-out nobody else closes it.
     socket.destroy();
   });
   return server;
+}
+
+function contextOf({ identity, clients }: Extract<DoorSecurity, { mode: 'tls' }>): tls.SecureContextOptions {
+  const { certificate: cert, key } = identity.current;
+  const context = { cert, key, minVersion: 'TLSv1.2' } as const;
+  if (clients === undefined) return context;
+  // Without tickets every handshake shows its certificate, so that trust which is withdrawn ends at once.
+  return { ...context, ca: [...clients.trust.current.authorities], secureOptions: constants.SSL_OP_NO_TICKET };
 }
 
 function listen(server: net.Server, host: string, port: number): Promise<void> {

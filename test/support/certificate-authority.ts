@@ -17,6 +17,8 @@ const DAY_MS = 86_400_000;
 /** What a certificate says, and who signed it. */
 export interface CertificateOptions {
   readonly name?: string;
+  /** Default: the name as the CN and nothing else. */
+  readonly subject?: string;
   /** Days from now; negative: in the past. */
   readonly fromDays?: number;
   readonly toDays?: number;
@@ -49,11 +51,11 @@ export async function certificateAuthority(nowMs: number): Promise<Authority> {
   });
   return {
     pem: root.toString('pem'),
-    issue: async ({ name = 'localhost', fromDays = -1, toDays = 90, isSelfSigned = false } = {}) => {
+    issue: async ({ name = 'localhost', subject = `CN=${name}`, fromDays = -1, toDays = 90, isSelfSigned = false } = {}) => {
       const own = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
       const certificate = await X509CertificateGenerator.create({
-        subject: `CN=${name}`,
-        issuer: isSelfSigned ? `CN=${name}` : root.subject,
+        subject,
+        issuer: isSelfSigned ? subject : root.subject,
         publicKey: own.publicKey,
         signingKey: isSelfSigned ? own.privateKey : keys.privateKey,
         signingAlgorithm: ALGORITHM,

@@ -3,10 +3,12 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { Server as TlsServer, type SecureContextOptions } from 'node:tls';
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { TlsIdentity } from '../../base/tls-identity.ts';
+import type { Live } from '../../base/live-value.ts';
+import { followIdentity, type TlsIdentity } from '../../base/tls-identity.ts';
 import { DELIVERY_STATUS, type Receiver } from './receiver.ts';
 
 /** Largest delivery, bytes; real ones have about one thousand. */
@@ -25,8 +27,8 @@ export interface EndpointOptions {
   readonly port: number;
   /** Of the one route; begins with a slash. */
   readonly path: string;
-  /** Undefined behind a proxy that ends TLS. */
-  readonly tls?: TlsIdentity | undefined;
+  /** Undefined behind a proxy that ends TLS. Handshakes have the one of their moment. */
+  readonly tls?: Live<TlsIdentity> | undefined;
   /** Names of the signature headers, of the profile (H-10, H-11). */
   readonly sha1Header: string;
   readonly sha2Header: string;
@@ -60,7 +62,8 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
   const http = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 };
   const https = { ...http, handshakeTimeout: REQUEST_TIMEOUT_MS };
   const server: FastifyInstance =
-    tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...https, cert: tls.certificate, key: tls.key } });
+    tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...https, ...contextOf(tls) } });
+  if (tls !== undefined && server.server instanceof TlsServer) followIdentity(server.server, () => contextOf(tls), [tls]);
   server.server.maxConnections = MAX_CONNECTIONS;
   // Also those that have not begun to speak TLS, which are no connections of HTTP yet.
   const sockets = new Set<Socket>();
@@ -89,6 +92,10 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
       await closed;
     },
   };
+}
+
+function contextOf({ current: { certificate: cert, key } }: Live<TlsIdentity>): SecureContextOptions {
+  return { cert, key, minVersion: 'TLSv1.2' };
 }
 
 /** What never becomes a request, or never ends. */

@@ -2,6 +2,7 @@
 // events that were delivered.
 import type { Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
+import type { Live } from '../../base/live-value.ts';
 import type { TlsIdentity } from '../../base/tls-identity.ts';
 import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
@@ -21,7 +22,7 @@ export interface WebhookSettings {
   /** Begins with a slash. */
   readonly path: string;
   /** Undefined behind a proxy that ends TLS. */
-  readonly tls?: TlsIdentity | undefined;
+  readonly tls?: Live<TlsIdentity> | undefined;
 }
 
 /** Told of what arrives and what is registered; its calls must not throw. */

@@ -235,5 +235,7 @@ function tlsOf(tls: CompiledSettings['tls']): TlsSettings {
   if (tls.mode === 'off') return Object.freeze({ mode: 'off' });
   // A relation has refused this already. Plaintext must never come about by a gap in the rules, so say it again.
   if (tls.certificateFile === undefined || tls.keyFile === undefined) throw new AppError('internal', 'tls.mode files without files');
-  return Object.freeze({ mode: 'files', certificateFile: tls.certificateFile, keyFile: tls.keyFile });
+  const { certificateFile, keyFile, clientCaFile: caFile, clientSubjects: subjects, clientSubjectsFile: subjectsFile } = tls;
+  const clients = tls.clientCertificates === 'required' ? Object.freeze({ caFile, subjects, subjectsFile }) : undefined;
+  return Object.freeze({ mode: 'files', certificateFile, keyFile, clients });
 }

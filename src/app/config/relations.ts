@@ -58,6 +58,12 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'name the PEM file, or set tls.mode to off behind a TLS terminator',
   })),
   {
+    keys: ['tls.client_certificates', 'tls.mode'],
+    holds: ({ tls }) => tls.mode === 'files' || tls.clientCertificates === 'off',
+    rule: 'client certificates are asked for where TLS ends',
+    mend: 'set tls.mode to files, or tls.client_certificates to off and let the TLS terminator ask for them',
+  },
+  {
     keys: ['sessions.idle_timeout_ms', 'sessions.max_duration_ms'],
     holds: ({ sessions }) => sessions.idleTimeoutMs <= sessions.maxDurationMs,
     rule: 'a call may not be idle for longer than it may last',

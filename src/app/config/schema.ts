@@ -1,6 +1,7 @@
 // Every key an operator can set and the rule of its value. Defaults and meanings stand in config/default.yaml; a test
 // compares both, in both directions.
 import { isServiceAddress } from '../../base/http-service.ts';
+import { SUBJECT } from '../../base/client-trust.ts';
 import { LOG_LEVELS } from '../../base/log.ts';
 import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
@@ -34,6 +35,7 @@ const service = webUrl('an https:// address (http:// on loopback only) without u
 const bearerKey = secret(1000, /^[\x21-\x7e]+$/u, 'visible ASCII characters');
 
 const storeKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them');
+const clientSubject = text(500, 'the subject of a certificate such as CN=host, O=Owner', SUBJECT);
 const organization = word(512);
 const deliveryUrl = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
 
@@ -94,7 +96,15 @@ export const SCHEMA = {
     send_no_input_timeout: flag(),
     drain_ms: integer(0, 24 * HOUR_MS),
   },
-  tls: { mode: oneOf('files', 'off'), certificate_file: orNone(path()), key_file: orNone(path()) },
+  tls: {
+    mode: oneOf('files', 'off'),
+    certificate_file: orNone(path()),
+    key_file: orNone(path()),
+    client_certificates: oneOf('off', 'required'),
+    client_ca_file: orNone(path()),
+    client_subjects: list(clientSubject, 50),
+    client_subjects_file: orNone(path()),
+  },
   auth: {
     enabled: flag(),
     allow_unauthenticated_network: flag(),

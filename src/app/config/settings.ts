@@ -52,8 +52,23 @@ interface WebSocketSettings {
   readonly drainMs: number;
 }
 
-/** How the media server is secured. Files are absolute paths of PEM files. */
-export type TlsSettings = { readonly mode: 'off' } | ({ readonly mode: 'files' } & TlsFiles);
+/** How the servers are secured. Files are absolute paths of PEM files. */
+export type TlsSettings =
+  | { readonly mode: 'off' }
+  | ({ readonly mode: 'files' } & TlsFiles & {
+        /** Undefined: clients of the media server show no certificate. */
+        readonly clients: ClientCertificateSettings | undefined;
+      });
+
+/** Which certificates clients of the media server must show (O-11, O-12). */
+export interface ClientCertificateSettings {
+  /** Absolute path of a PEM file; undefined: the authority of the profile. */
+  readonly caFile: string | undefined;
+  /** Empty, and without a file of them: those of the profile. */
+  readonly subjects: readonly string[];
+  /** Absolute path of a file with more of them. */
+  readonly subjectsFile: string | undefined;
+}
 
 /** Limits for fetching and keeping an issuer's keys (J-13, J-14). */
 interface KeySetSettings {

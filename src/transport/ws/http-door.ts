@@ -24,7 +24,7 @@ export interface HttpDoorOptions extends Pick<DoorOptions, 'host' | 'port' | 'se
 /**
  * Opens the door.
  *
- * @throws AppError `certificate_invalid` for unreadable or mismatched PEM files, `listen_failed` for the address.
+ * @throws AppError `listen_failed` for the address.
  */
 export function openHttpDoor({ upgrades, ...options }: HttpDoorOptions): Promise<Door> {
   const { clock, handshakeTimeoutMs } = options;

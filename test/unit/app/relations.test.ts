@@ -70,6 +70,21 @@ describe('the rules between settings', () => {
     expect(settings.tls).toEqual({ mode: 'files', certificateFile: '/c.pem', keyFile: '/here/k.pem' });
   });
 
+  it('asks for client certificates only where TLS ends, and takes subjects that are whole', () => {
+    const open = ['--auth.enabled=false', '--grpc.host=::1', '--tls.client_certificates=required'];
+    expect(load(...open, TLS_OFF)).toThrow(/^1 setting is wrong:\n {2}tls\.client_certificates = required/u);
+    const files = ['--tls.key_file=k.pem', '--tls.certificate_file=c.pem', '--tls.client_ca_file=ca.pem'];
+    const subjects = ['CN=voice.example, O=Owner'];
+    const { settings } = loadSettings({
+      argv: [...open, ...files, `--tls.client_subjects=${JSON.stringify(subjects)}`],
+      env: {},
+      cwd: '/here',
+    });
+    expect(settings.tls).toMatchObject({ clients: { caFile: '/here/ca.pem', subjects, subjectsFile: undefined } });
+    // What stands behind a comma is no subject of its own.
+    expect(load(...open, ...files, '--tls.client_subjects=CN=voice.example, O=Owner')).toThrow(/tls\.client_subjects\[1\]/u);
+  });
+
   it('refuses an idle time above the longest call, and one port for both servers', () => {
     const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=::1'];
     expect(load(...open, '--sessions.max_duration_ms=5000')).toThrow(/^1 setting is wrong:\n {2}sessions\.idle_timeout_ms/u);

@@ -1,11 +1,14 @@
 // The door of any transport: what is spoken behind it, and whose door it is, its owner says.
+import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { LiveValue } from '../../../src/base/live-value.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { openDoor, type Door, type DoorOptions } from '../../../src/transport/door.ts';
 import { testCertificate } from '../../support/certificate.ts';
+import { identityOf } from '../../support/tls-peer.ts';
 import { until, within } from '../../support/until.ts';
 
 async function open(options: Partial<DoorOptions>): Promise<{ readonly door: Door; readonly lines: string[] }> {
@@ -29,8 +32,8 @@ describe('openDoor', () => {
     onTestFinished(() => {
       certificate.remove();
     });
-    const { certificateFile, keyFile } = certificate;
-    const { door, lines } = await open({ security: { mode: 'files', certificateFile, keyFile } });
+    const identity = identityOf({ cert: certificate.certificatePem, key: readFileSync(certificate.keyFile, 'utf8') });
+    const { door, lines } = await open({ security: { mode: 'tls', identity: new LiveValue(identity) } });
     const spoken = (protocols: string[]): Promise<string | false | null> =>
       within(
         'the handshake ends',

@@ -8,9 +8,13 @@ import type { ServiceAppEvent } from '../../../../src/admin/webhooks/delivery.ts
 import { startEndpoint, type Endpoint } from '../../../../src/admin/webhooks/endpoint.ts';
 import type { Received } from '../../../../src/admin/webhooks/inbox.ts';
 import { Receiver } from '../../../../src/admin/webhooks/receiver.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
+import { LiveValue } from '../../../../src/base/live-value.ts';
+import { certificateAuthority } from '../../../support/certificate-authority.ts';
 import { testCertificate } from '../../../support/certificate.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { identityOf, TlsPeer } from '../../../support/tls-peer.ts';
 import { until } from '../../../support/until.ts';
 
 const SECRET = 'a secret of ours';
@@ -136,12 +140,12 @@ describe('the webhook endpoint', () => {
     onTestFinished(() => {
       certificate.remove();
     });
-    const tls = { certificate: Buffer.from(certificate.certificatePem), key: readFileSync(certificate.keyFile) };
+    const tls = new LiveValue(identityOf({ cert: certificate.certificatePem, key: readFileSync(certificate.keyFile, 'utf8') }));
     const url = (await start({ tls })).replace('http:', 'https:');
     const status = await new Promise<number | undefined>((resolve, reject) => {
       request(
         url,
-        { method: 'POST', ca: tls.certificate, servername: 'localhost', headers: { 'x-fake-signature': sign(BODY) } },
+        { method: 'POST', ca: certificate.certificatePem, servername: 'localhost', headers: { 'x-fake-signature': sign(BODY) } },
         (answer) => {
           answer.resume();
           resolve(answer.statusCode);
@@ -151,6 +155,19 @@ describe('the webhook endpoint', () => {
         .end(BODY);
     });
     expect(status).toBe(202);
+  });
+
+  it('shows a new certificate to new connections while an open one goes on', async () => {
+    const authority = await certificateAuthority(systemClock.nowMs());
+    const [before, after] = [identityOf(await authority.issue()), identityOf(await authority.issue())];
+    const tls = new LiveValue(before);
+    const port = Number(new URL(await start({ tls })).port);
+    const open = await TlsPeer.connect(port, { ca: authority.pem });
+    tls.set(after);
+    const next = await TlsPeer.connect(port, { ca: authority.pem });
+    expect([open.shows(before), next.shows(after)]).toEqual([true, true]);
+    expect(await open.answerTo('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /u);
+    next.end();
   });
 
   it('says which address is taken', async () => {
@@ -195,7 +212,7 @@ describe('the end of the webhook endpoint', () => {
     onTestFinished(() => {
       certificate.remove();
     });
-    const tls = { certificate: Buffer.from(certificate.certificatePem), key: readFileSync(certificate.keyFile) };
+    const tls = new LiveValue(identityOf({ cert: certificate.certificatePem, key: readFileSync(certificate.keyFile, 'utf8') }));
     const { isClosed } = await silent(Number(new URL(await start({ tls })).port), '');
     let isOver = false;
     const closing = endpoint?.close().then(() => (isOver = true));

@@ -1,0 +1,123 @@
+// TLS with the operator's settings: the certificate of all servers and the trust in clients of the media server, read when
+// the server starts and again when their files change (O-10). What is wrong then is refused, and what was in use stays.
+import { authoritiesIn, bundledAuthority, subjectLines, writtenSubjectKey, type ClientTrust } from '../base/client-trust.ts';
+import type { Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import { LiveValue, type Live } from '../base/live-value.ts';
+import type { Logger } from '../base/log.ts';
+import { tlsIdentity, type TlsFiles, type TlsIdentity } from '../base/tls-identity.ts';
+import { readFiles, type WatchedFiles } from '../base/watched-files.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import type { FileMetrics, Watched } from '../telemetry/file-metrics.ts';
+import type { DoorSecurity } from '../transport/door.ts';
+import type { ClientCertificateSettings, Settings } from './config/settings.ts';
+
+/** What it is made with. */
+export interface ServerTlsParts {
+  readonly profile: PlatformProfile;
+  /** Looks at the files from now on. */
+  readonly files: WatchedFiles<Watched>;
+  readonly metrics: FileMetrics;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** How each server is secured. */
+export interface ServerTls {
+  readonly media: DoorSecurity;
+  /** The platform shows no certificate over WebSocket (W-09). */
+  readonly sockets: DoorSecurity;
+  /** Undefined without TLS. */
+  readonly identity: Live<TlsIdentity> | undefined;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Reads the files for the first time.
+ *
+ * @throws AppError `certificate_invalid` for PEM files that cannot be used, `config_invalid` when it is not known which clients
+ *   may come in.
+ */
+export async function openServerTls({ tls }: Pick<Settings, 'tls'>, parts: ServerTlsParts): Promise<ServerTls> {
+  if (tls.mode === 'off') return { media: tls, sockets: tls, identity: undefined };
+  const identity = await openIdentity(tls, parts);
+  const sockets: DoorSecurity = { mode: 'tls', identity };
+  if (tls.clients === undefined) return { media: sockets, sockets, identity };
+  const trust = await openClientTrust(tls.clients, parts);
+  return { media: { ...sockets, clients: { trust, onRefused: parts.metrics.clientRefused } }, sockets, identity };
+}
+
+async function openIdentity(tls: TlsFiles, { files, metrics, clock, log }: ServerTlsParts): Promise<Live<TlsIdentity>> {
+  const watched = [tls.certificateFile, tls.keyFile];
+  const read = ([certificate = NOTHING, key = NOTHING]: readonly Buffer[]): TlsIdentity => tlsIdentity(certificate, key, tls);
+  const identity = new LiveValue(read(await readFiles(watched, 'certificate_invalid')));
+  metrics.certificateEnds(identity.current.endsAtMs);
+  const unfit = unfitness(identity.current, clock);
+  // Not refused: at the start there is none that could go on instead.
+  if (unfit !== undefined) log.warn({ files: watched }, `clients will refuse the certificate: ${unfit}`);
+  files.follow({
+    what: 'certificate',
+    files: watched,
+    code: 'certificate_invalid',
+    take: (contents) => {
+      const { certificate, key } = identity.current;
+      if (certificate.equals(contents[0] ?? NOTHING) && key.equals(contents[1] ?? NOTHING)) return false;
+      const next = read(contents);
+      const why = unfitness(next, clock);
+      if (why !== undefined) throw new AppError('certificate_invalid', why, { details: { file: tls.certificateFile } });
+      identity.set(next);
+      metrics.certificateEnds(next.endsAtMs);
+      return true;
+    },
+  });
+  return identity;
+}
+
+/** Why nobody would take it at this moment; undefined when it is good. */
+function unfitness({ beginsAtMs, endsAtMs }: TlsIdentity, clock: Clock): string | undefined {
+  const nowMs = clock.nowMs();
+  if (endsAtMs <= nowMs) return `it ended at ${new Date(endsAtMs).toISOString()}`;
+  return beginsAtMs > nowMs ? `it begins at ${new Date(beginsAtMs).toISOString()}` : undefined;
+}
+
+async function openClientTrust(settings: ClientCertificateSettings, { profile, files, clock }: ServerTlsParts): Promise<Live<ClientTrust>> {
+  const { caFile, subjectsFile } = settings;
+  const watched = [caFile, subjectsFile].flatMap((file) => (file === undefined ? [] : [file]));
+  const proposed = caFile === undefined ? [profileAuthority(profile)] : [];
+  const read = (contents: readonly Buffer[]): ClientTrust => {
+    const authorities = caFile === undefined ? proposed : authoritiesIn(contents[0] ?? NOTHING, caFile, clock.nowMs());
+    const listed = subjectsFile === undefined ? [] : subjectLines(contents.at(-1) ?? NOTHING, subjectsFile);
+    return { authorities, subjects: new Set(subjectsOf([...settings.subjects, ...listed], profile).map(writtenSubjectKey)) };
+  };
+  const first = await readFiles(watched, 'certificate_invalid');
+  const trust = new LiveValue(read(first));
+  let inUse = first;
+  files.follow({
+    what: 'client_trust',
+    files: watched,
+    code: 'certificate_invalid',
+    take: (contents) => {
+      if (contents.every((content, index) => inUse[index]?.equals(content))) return false;
+      trust.set(read(contents));
+      inUse = contents;
+      return true;
+    },
+  });
+  return trust;
+}
+
+/** The authority that the profile names, as the runtime knows it (O-11). */
+function profileAuthority({ mtls, name }: PlatformProfile): string {
+  const authority = mtls === undefined ? undefined : bundledAuthority(mtls.rootCa);
+  if (authority !== undefined) return authority;
+  const why = mtls === undefined ? 'names no authority' : `names "${mtls.rootCa}", which this runtime does not bring along`;
+  throw new AppError('config_invalid', `the platform "${name}" ${why}: set tls.client_ca_file to the PEM file of the authority`);
+}
+
+/** What the operator lists, or else the profile (O-12). */
+function subjectsOf(listed: readonly string[], { mtls, name }: PlatformProfile): readonly string[] {
+  if (listed.length > 0) return listed;
+  if (mtls !== undefined && mtls.clientSubjects.length > 0) return mtls.clientSubjects;
+  throw new AppError('config_invalid', `the platform "${name}" names no subjects of client certificates: list them in tls.client_subjects`);
+}

@@ -1,0 +1,104 @@
+// Which clients may speak to a server that asks for certificates: the authorities that sign them and the subjects that
+// they may name. Knows PEM and names of certificates, no socket and no file.
+import { X509Certificate } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
+import { AppError } from './errors.ts';
+
+/** Whom a server trusts. */
+export interface ClientTrust {
+  /** PEM, at least one; nobody else is trusted. */
+  readonly authorities: readonly string[];
+  /** As {@link subjectKey} makes them. */
+  readonly subjects: ReadonlySet<string>;
+}
+
+/** Why a client was refused: it showed none, its chain ends at no authority of ours, its time is over or not come, its subject is not listed. */
+export const CLIENT_REFUSALS = ['missing', 'untrusted', 'expired', 'subject'] as const;
+export type ClientRefusal = (typeof CLIENT_REFUSALS)[number];
+
+const ATTRIBUTE = String.raw`[A-Za-z][\w.]*=(?:[^,\\]|\\.)+`;
+/** How a subject is written: `CN=host, O=Owner`, with a backslash before a comma or backslash inside. The CN is there. */
+export const SUBJECT = new RegExp(`^(?=(?:.*,\\s*)?CN=)${ATTRIBUTE}(?:,\\s*${ATTRIBUTE})*$`, 'u');
+
+const MAX_AUTHORITIES = 100;
+const MAX_SUBJECTS = 1000;
+const MAX_SUBJECT_LENGTH = 500;
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
+
+/** The attributes of a subject, as Node gives them: a list where one stands several times. */
+export type SubjectAttributes = Readonly<Record<string, unknown>>;
+
+/** What is compared of a subject: all of its attributes, wherever each stands, because tools write them in either order. */
+export function subjectKey(attributes: SubjectAttributes): string {
+  const pairs = Object.entries(attributes).flatMap(([type, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.map((one) => JSON.stringify([type, String(one)]));
+  });
+  return pairs.sort().join(',');
+}
+
+/** The same of a subject as it is written ({@link SUBJECT}). */
+export function writtenSubjectKey(text: string): string {
+  const attributes: Record<string, string[]> = {};
+  for (const [attribute] of text.matchAll(new RegExp(ATTRIBUTE, 'gu'))) {
+    const type = attribute.slice(0, attribute.indexOf('='));
+    (attributes[type] ??= []).push(
+      attribute
+        .slice(type.length + 1)
+        .trim()
+        .replaceAll(/\\(.)/gu, '$1'),
+    );
+  }
+  return subjectKey(attributes);
+}
+
+/**
+ * Subjects of a file, one on each line; empty lines and those that begin with # do not count.
+ *
+ * @throws AppError `config_invalid` when one cannot be read, or there are none or too many.
+ */
+export function subjectLines(content: Buffer, file: string): readonly string[] {
+  const fail = (why: string): AppError => new AppError('config_invalid', `the file ${file} ${why}`, { details: { file } });
+  const lines = content
+    .toString('utf8')
+    .split('\n')
+    .map((line) => line.trim());
+  const subjects = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  if (subjects.length === 0) throw fail('names no subject');
+  if (subjects.length > MAX_SUBJECTS) throw fail(`names more than ${String(MAX_SUBJECTS)} subjects`);
+  const wrong = lines.findIndex((line) => subjects.includes(line) && (line.length > MAX_SUBJECT_LENGTH || !SUBJECT.test(line)));
+  if (wrong >= 0) throw fail(`has a line ${String(wrong + 1)} that is no subject such as CN=host, O=Owner`);
+  return subjects;
+}
+
+/**
+ * Authorities of a PEM file.
+ *
+ * @throws AppError `certificate_invalid` when one cannot be read, there are none or too many, or all of them have ended.
+ */
+export function authoritiesIn(content: Buffer, file: string, nowMs: number): readonly string[] {
+  const fail = (why: string, cause?: unknown): AppError =>
+    new AppError('certificate_invalid', `the file ${file} ${why}`, { details: { file }, cause });
+  const authorities = content.toString('utf8').match(PEM_CERTIFICATE) ?? [];
+  if (authorities.length === 0) throw fail('holds no certificate in PEM');
+  if (authorities.length > MAX_AUTHORITIES) throw fail(`holds more than ${String(MAX_AUTHORITIES)} certificates`);
+  if (endsOf(authorities, fail).some((endsAtMs) => endsAtMs > nowMs)) return authorities;
+  throw fail('holds only certificates that have ended');
+}
+
+/** When certificates end, ms since the epoch. All are read: what the runtime cannot read it leaves out without a word. */
+function endsOf(authorities: readonly string[], fail: (why: string, cause: unknown) => AppError): readonly number[] {
+  try {
+    return authorities.map((pem) => Date.parse(new X509Certificate(pem).validTo));
+  } catch (cause) {
+    throw fail('holds a certificate that cannot be read', cause);
+  }
+}
+
+/** An authority that the runtime brings along, by its CN; undefined when it has none of that name. */
+export function bundledAuthority(name: string): string | undefined {
+  return rootCertificates.find((pem) => {
+    const subject: SubjectAttributes = { ...new X509Certificate(pem).toLegacyObject().subject };
+    return subject['CN'] === name;
+  });
+}
