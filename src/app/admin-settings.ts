@@ -7,6 +7,7 @@ import type { TokenTransport } from '../auth/principal.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { Seal } from '../store/seal.ts';
+import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
 
 /** The settings of the administration. */
@@ -14,7 +15,7 @@ export type AdminSettings = Settings['admin'];
 
 /** The seal of the store: the first key closes, each opens. */
 export function openSeal({ store }: Pick<AdminSettings, 'store'>): Seal {
-  return new Seal(...store.keys.map((key) => Buffer.from(key, 'hex')));
+  return new Seal(...sealKeys(store.keys));
 }
 
 /** Data sources that must be used and no others. */

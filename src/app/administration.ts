@@ -11,6 +11,7 @@ import type { Live } from '../base/live-value.ts';
 import type { TlsIdentity } from '../base/tls-identity.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { DurableStore } from '../store/durable-store.ts';
+import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
@@ -22,6 +23,8 @@ export interface AdministrationParts {
   readonly profile: PlatformProfile;
   /** For webhooks over TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
+  /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
+  readonly followKeys: (seal: Seal, rewrite: () => void) => void;
   /** Filled from now on. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
@@ -62,8 +65,13 @@ export async function startAdministration(
     lose(error);
     log.error({ event: 'admin_store_lost', err: error }, 'another process has taken the store of the administration');
   };
-  const store = await DurableStore.open({ file: admin.store.file, seal: openSeal(admin), onLost });
+  const seal = openSeal(admin);
+  const store = await DurableStore.open({ file: admin.store.file, seal, onLost });
   lifecycle.opened('store of the administration', () => store.close());
+  // At once: after a restart the key before may be gone.
+  parts.followKeys(seal, () => {
+    void rewrite(store, onWritten, log);
+  });
   const times = dataSourceTimes(admin);
   const administration = new Administration({
     ...{ profile, trust, clock, log, times },
@@ -97,6 +105,17 @@ function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<Tls
   const { targetUrl, host, port, path, tls: isSecure } = webhooks;
   if (targetUrl === undefined) return undefined;
   return { targetUrl, host, port, path, tls: isSecure ? identity : undefined };
+}
+
+/** Seals what is kept with the keys of the moment. */
+async function rewrite(store: DurableStore, onWritten: (isWritten: boolean) => void, log: Logger): Promise<void> {
+  try {
+    await store.apply([]);
+    onWritten(true);
+  } catch (thrown) {
+    onWritten(false);
+    log.error({ event: 'admin_store_unwritten', err: thrown }, 'the store of the administration could not be sealed with its new key');
+  }
 }
 
 /** What the administration reports, in metrics and log lines. */

@@ -30,6 +30,8 @@ import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import { startAdministration } from './administration.ts';
 import { botsFolder, promptsFolder } from './bot-folders.ts';
+import { followNonces, followSealKeys } from './changing-secrets.ts';
+import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
@@ -72,6 +74,8 @@ export interface AppOptions {
   readonly settings: Settings;
   /** Where a setting stands, for messages; default: a hint how to find out. */
   readonly originOf?: OriginText;
+  /** What is read anew when its files change; default: nothing. */
+  readonly changing?: ChangingSettings | undefined;
   readonly clock?: Clock;
   readonly log?: Logger;
   /** Gives the start up. */
@@ -92,6 +96,7 @@ const CLOSE_STEP_MS = 5000;
 export async function createApp({
   settings,
   originOf = () => '`parley config` shows where',
+  changing,
   clock = systemClock,
   log = createLogger({ level: settings.log.level }),
   signal = new AbortController().signal,
@@ -99,7 +104,7 @@ export async function createApp({
 }: AppOptions): Promise<App> {
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open(settings, originOf, clock, log, lifecycle, signal, isWorker);
+    return await open(settings, originOf, changing, clock, log, lifecycle, signal, isWorker);
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -109,6 +114,7 @@ export async function createApp({
 async function open(
   settings: Settings,
   originOf: OriginText,
+  changing: ChangingSettings | undefined,
   clock: Clock,
   log: Logger,
   lifecycle: Lifecycle,
@@ -178,12 +184,16 @@ async function open(
   lifecycle.opened('watched files', () => files.close());
   const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
   const trust = openTrust(settings, profile, clock);
+  if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
   const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
   lifecycle.opened('token check', () => check?.close());
   // Before anybody can call: the tokens that were good before must be known by then.
   const administration = settings.admin.enabled
     ? await startAdministration(settings, {
         ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal },
+        followKeys: (seal, rewrite) => {
+          if (changing !== undefined) followSealKeys(files, 'admin_store_keys', changing.adminStoreKeys, seal, rewrite);
+        },
       })
     : undefined;
   if (signal.aborted) throw new AppError('shutting_down', 'the start was given up');

@@ -7,7 +7,7 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import type { Settings } from './config/settings.ts';
 
 /** Longest life of a token, ms (J-01): after this no token carries a replaced nonce. */
-const TOKEN_LIFE_MS = 24 * 3_600_000;
+export const TOKEN_LIFE_MS = 24 * 3_600_000;
 
 /** The data sources and nonces that are believed. */
 export interface Trust {

@@ -15,8 +15,8 @@ const FORM = 'v1.';
 
 /** Seals texts with one key and opens them with any of several, so that keys can be changed. */
 export class Seal {
-  readonly #first: Buffer;
-  readonly #keys: readonly Buffer[];
+  /** The first one seals. */
+  #keys: readonly [Buffer, ...Buffer[]];
 
   /**
    * @param keys - at most five of 32 bytes: the first one seals, each one opens; none: one made now, so that what is sealed
@@ -25,16 +25,30 @@ export class Seal {
    */
   constructor(...keys: readonly Buffer[]) {
     const [first = randomBytes(KEY_BYTES), ...others] = keys;
-    this.#first = first;
-    this.#keys = [first, ...others];
-    if (this.#keys.some(({ length }) => length !== KEY_BYTES)) throw new TypeError(`the key of a seal has ${String(KEY_BYTES)} bytes`);
-    if (this.#keys.length > MAX_KEYS) throw new TypeError(`a seal has at most ${String(MAX_KEYS)} keys`);
+    this.#keys = checked([first, ...others]);
+  }
+
+  /**
+   * Seals with the first of these keys from now on. Keys that are no longer among them go on opening as long as there is room, the
+   * latest ones first: what they sealed is still about, and others who share the store may not have heard of the change yet.
+   *
+   * @returns whether anything is different now.
+   * @throws TypeError as the constructor does, and without any key; the keys stay as they were then.
+   */
+  renew(...keys: readonly Buffer[]): boolean {
+    const [first, ...others] = keys;
+    if (first === undefined) throw new TypeError('a seal has a key');
+    const wanted = checked([first, ...others]);
+    if (wanted.every((key, index) => this.#keys[index]?.equals(key))) return false;
+    const replaced = this.#keys.filter((known) => !wanted.some((key) => key.equals(known)));
+    this.#keys = [first, ...[...others, ...replaced].slice(0, MAX_KEYS - 1)];
+    return true;
   }
 
   /** @param owner - what the text belongs to; it opens only for the same. */
   close(text: string, owner: string): string {
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.#first, iv, { authTagLength: TAG_BYTES });
+    const cipher = createCipheriv(ALGORITHM, this.#keys[0], iv, { authTagLength: TAG_BYTES });
     cipher.setAAD(Buffer.from(owner));
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return FORM + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
@@ -53,6 +67,12 @@ export class Seal {
     }
     throw new AppError('internal', 'a sealed state does not open: it was sealed with another key or changed', { cause: failure });
   }
+}
+
+function checked(keys: readonly [Buffer, ...Buffer[]]): readonly [Buffer, ...Buffer[]] {
+  if (keys.some(({ length }) => length !== KEY_BYTES)) throw new TypeError(`the key of a seal has ${String(KEY_BYTES)} bytes`);
+  if (keys.length > MAX_KEYS) throw new TypeError(`a seal has at most ${String(MAX_KEYS)} keys`);
+  return keys;
 }
 
 function opened(bytes: Buffer, owner: string, key: Buffer): string {

@@ -35,6 +35,8 @@ export interface PlatformClientOptions {
   readonly target: string;
   /** PEM of the authority to trust; plaintext without. */
   readonly authority?: string | undefined;
+  /** PEM that the client shows; none without. */
+  readonly certificate?: { readonly cert: string; readonly key: string } | undefined;
   /** Value of the authorization entry; none is sent without. */
   readonly authorization?: string | undefined;
   readonly organizationId: string;
@@ -127,12 +129,15 @@ export class PlatformClient {
   readonly #client: Client;
   readonly #authorization: string | undefined;
 
-  constructor({ target, authority, authorization, organizationId, channelOptions = {} }: PlatformClientOptions) {
+  constructor({ target, authority, certificate, authorization, organizationId, channelOptions = {} }: PlatformClientOptions) {
     this.organizationId = organizationId;
     this.#authorization = authorization;
+    const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
     this.#client = new Client(
       target,
-      authority === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(authority)),
+      authority === undefined
+        ? credentials.createInsecure()
+        : credentials.createSsl(pem(authority), pem(certificate?.key), pem(certificate?.cert)),
       {
         'grpc.max_receive_message_length': MAX_RESPONSE_BYTES,
         'grpc.max_send_message_length': -1,

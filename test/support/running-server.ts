@@ -28,7 +28,7 @@ export interface ServerOptions {
   /** Default true. */
   readonly hasTls?: boolean;
   /** Default: {@link dataSource} alone. */
-  readonly dataSources?: (issuer: Issuer) => readonly Readonly<Record<string, string>>[];
+  readonly dataSources?: (issuer: Issuer) => readonly Readonly<Record<string, unknown>>[];
 }
 
 /** A running server and what surrounds it. */
@@ -68,7 +68,7 @@ export class RunningServer {
     const clock = new CountedClock(time);
     const issuer = await startIssuer({ profile: loadProfile('fake'), ...(time === undefined ? {} : { clock: time }) });
     const log: LogLine[] = [];
-    const { settings } = loadSettings({
+    const { settings, changing } = loadSettings({
       // A test that leaves callers behind does not wait for them.
       argv: [...serverFlags(issuer, hasTls ? certificate : undefined, dataSources(issuer)), '--shutdown.grace_ms=0', ...flags],
       env: {},
@@ -80,7 +80,7 @@ export class RunningServer {
           log.push(JSON.parse(line) as LogLine);
         },
       };
-      const app = await createApp({ settings, clock, log: createLogger({ level: settings.log.level, destination }) });
+      const app = await createApp({ settings, changing, clock, log: createLogger({ level: settings.log.level, destination }) });
       return new RunningServer(app, issuer, certificate, log, clock, before, hasTls);
     } catch (error) {
       certificate.remove();

@@ -19,7 +19,7 @@ export const WITH_TEST_BOTS = [`--bots.folder=${TEST_BOTS}`, `--bots.prompts_fol
 export function serverFlags(
   { issuer }: Issuer,
   certificate: ThrowAwayCertificate | undefined,
-  dataSources: readonly Readonly<Record<string, string>>[],
+  dataSources: readonly Readonly<Record<string, unknown>>[],
 ): readonly string[] {
   return [
     '--platform.profile=fake',

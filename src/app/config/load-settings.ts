@@ -4,6 +4,7 @@ import convict from 'convict';
 import { join } from 'node:path';
 import { AppError } from '../../base/errors.ts';
 import { loadProfile } from '../../contract/profile.ts';
+import { changingSettings, type ChangingSettings } from './changing-settings.ts';
 import { readConfigFile } from './config-file.ts';
 import { toCamel, variableOf } from './naming.ts';
 import { packageRoot } from '../../base/package-root.ts';
@@ -40,6 +41,8 @@ export interface LoadedSettings {
   origin(key: SettingKey): Origin;
   /** The effective value as it was written, secrets masked. */
   masked(key: SettingKey): unknown;
+  /** What may be read anew while the server runs. */
+  readonly changing: ChangingSettings;
   /** The folder that paths in messages are relative to. */
   readonly cwd: string;
 }
@@ -94,7 +97,8 @@ export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
   if (problems.length > 0) return { problems, loaded: undefined, bots, origin, cwd };
   const settings = Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) });
   const masked = (key: SettingKey): unknown => RULES.get(key)?.mask(givenOf(effective, key).raw);
-  return { problems, loaded: { settings, origin, masked, cwd }, bots, origin, cwd };
+  const changing = changingSettings((key) => givenOf(effective, key));
+  return { problems, loaded: { settings, origin, masked, changing, cwd }, bots, origin, cwd };
 }
 
 function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): readonly Source[] {

@@ -232,6 +232,13 @@ export function errorCode(cause: unknown): string {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : 'unknown error';
 }
 
+/** Absolute paths of the files that a value of secrets names, each once. */
+export function filesNamedIn(value: unknown, baseFolder: string): readonly string[] {
+  if (isFileReference(value)) return [resolve(baseFolder, value.file)];
+  const members: readonly unknown[] = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];
+  return [...new Set(members.flatMap((member) => filesNamedIn(member, baseFolder)))];
+}
+
 function isFileReference(value: unknown): value is { readonly file: string } {
   return isMapping(value) && Object.keys(value).length === 1 && typeof value['file'] === 'string';
 }

@@ -1,0 +1,63 @@
+// Keys and nonces whose files are replaced while the server runs, in the rooms that use them. What was replaced goes on being
+// accepted for a while, because others have not heard of the change yet.
+import type { NonceBook } from '../auth/nonces.ts';
+import type { Clock } from '../base/clock.ts';
+import type { WatchedFiles } from '../base/watched-files.ts';
+import type { Seal } from '../store/seal.ts';
+import type { Watched } from '../telemetry/file-metrics.ts';
+import type { ChangingSetting } from './config/changing-settings.ts';
+import type { Settings } from './config/settings.ts';
+import { TOKEN_LIFE_MS } from './trust.ts';
+
+/** Keys of a seal from the settings, which have checked them. */
+export function sealKeys(keys: readonly string[]): readonly Buffer[] {
+  return keys.map((key) => Buffer.from(key, 'hex'));
+}
+
+/**
+ * Gives a seal the keys that lie in the files: the first one seals from then on.
+ *
+ * @param onChange - told after each change.
+ */
+export function followSealKeys(
+  files: WatchedFiles<Watched>,
+  what: Extract<Watched, 'store_keys' | 'admin_store_keys'>,
+  setting: ChangingSetting<readonly string[]>,
+  seal: Seal,
+  onChange: () => void = () => undefined,
+): void {
+  const take = (): boolean => {
+    const isChanged = seal.renew(...sealKeys(setting.read()));
+    if (isChanged) onChange();
+    return isChanged;
+  };
+  files.follow({ what, files: setting.files, code: 'config_invalid', take });
+}
+
+/** Rotates the nonces of the settings to those that lie in the files; the ones before stay good as long as their tokens (J-05). */
+export function followNonces(
+  files: WatchedFiles<Watched>,
+  setting: ChangingSetting<Settings['auth']['dataSources']>,
+  { nonces, first, clock }: { readonly nonces: NonceBook; readonly first: Settings['auth']['dataSources']; readonly clock: Clock },
+): void {
+  let known = first;
+  const take = (): boolean => {
+    const next = setting.read();
+    const validUntilMs = clock.nowMs() + TOKEN_LIFE_MS;
+    let isChanged = false;
+    for (const [index, { id, nonce, previousNonce }] of next.entries()) {
+      const before = known[index];
+      if (nonce !== before?.nonce) {
+        nonces.rotate(id, nonce, { previousValidUntilMs: validUntilMs });
+        isChanged = true;
+      }
+      if (previousNonce !== undefined && previousNonce !== before?.previousNonce) {
+        nonces.keep(id, previousNonce, validUntilMs);
+        isChanged = true;
+      }
+    }
+    known = next;
+    return isChanged;
+  };
+  files.follow({ what: 'data_source_nonces', files: setting.files, code: 'config_invalid', take });
+}

@@ -1,0 +1,47 @@
+// Secrets that stand in files of their own and may change while the server runs: which files those are, and how a setting is
+// read anew. Whoever asks decides when; what names the files stays as it was at the start.
+import { AppError } from '../../base/errors.ts';
+import { filesNamedIn, REFUSED, type Fault, type Rule } from './rules.ts';
+import { SCHEMA, type SettingKey } from './schema.ts';
+import type { Settings } from './settings.ts';
+import type { Given } from './sources.ts';
+
+/** One setting. */
+export interface ChangingSetting<T> {
+  /** Absolute; empty when all of it stands in place. */
+  readonly files: readonly string[];
+  /** The value that it has now. @throws AppError `config_invalid`; the message holds no secret. */
+  read(): T;
+}
+
+/** Those that can be read anew. */
+export interface ChangingSettings {
+  readonly storeKeys: ChangingSetting<Settings['store']['keys']>;
+  readonly adminStoreKeys: ChangingSetting<Settings['admin']['store']['keys']>;
+  readonly dataSources: ChangingSetting<Settings['auth']['dataSources']>;
+}
+
+/** @param givenOf - what the sources gave. */
+export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingSettings {
+  const changing = <T>(key: SettingKey, rule: Rule<T>): ChangingSetting<T> => {
+    const { raw, baseFolder } = givenOf(key);
+    return { files: filesNamedIn(raw, baseFolder), read: () => readAnew(key, rule, { raw, baseFolder }) };
+  };
+  return {
+    storeKeys: changing('store.keys', SCHEMA.store.keys),
+    adminStoreKeys: changing('admin.store.keys', SCHEMA.admin.store.keys),
+    dataSources: changing('auth.data_sources', SCHEMA.auth.data_sources),
+  };
+}
+
+function readAnew<T>(key: SettingKey, rule: Rule<T>, { raw, baseFolder }: Pick<Given, 'raw' | 'baseFolder'>): T {
+  const faults: Fault[] = [];
+  const refuse = (fault: Fault): void => {
+    faults.push(fault);
+  };
+  const value = rule.read(raw, { baseFolder, path: [], refuse });
+  if (value !== REFUSED) return value;
+  const [fault] = faults;
+  const place = [key, ...(fault?.path ?? [])].join('.');
+  throw new AppError('config_invalid', `${place} must be ${fault?.wants ?? rule.wants}: ${fault?.mend ?? 'mend it'}`);
+}
