@@ -2,6 +2,7 @@
 // is as lost as one that is gone. What comes after it is the link's.
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
+import { answerDeadline } from './answer-deadline.ts';
 import type { RedisClient, RedisPackage } from './client-package.ts';
 import { away, broken, crowded, isRefused, isUnusable, reasonOf, refusalWord, refused, silent } from './failure.ts';
 
@@ -136,37 +137,24 @@ export class RedisWire {
     if (this.#pending >= MAX_PENDING) return Promise.reject(crowded());
     this.#pending += 1;
     return new Promise<T>((resolve, reject) => {
-      let isSettled = false;
-      const settle = (finish: () => void): void => {
-        if (isSettled) return;
-        isSettled = true;
-        this.#pending -= 1;
-        cancelTimer();
-        finish();
-      };
-      const late = (): void => {
-        if (isSettled) return;
+      const cancelDeadline = answerDeadline(limitMs, clock, () => {
         const failure = silent();
-        settle(() => {
-          reject(failure);
-        });
+        reject(failure);
         if (limitMs >= timeoutMs) this.#lose(failure);
-      };
-      const cancelTimer = clock.after(limitMs, () => {
-        // Answers that came while this process was busy with something else are read first.
-        setImmediate(late);
       });
+      const answered = (): void => {
+        this.#pending -= 1;
+        cancelDeadline();
+      };
       ask().then(
         (value) => {
-          settle(() => {
-            resolve(value);
-          });
+          answered();
+          resolve(value);
         },
         (thrown: unknown) => {
+          answered();
           const failure = this.#failureOf(thrown);
-          settle(() => {
-            reject(failure);
-          });
+          reject(failure);
           if (isRefused(failure) && isUnusable(reasonOf(failure))) this.#lose(failure);
         },
       );

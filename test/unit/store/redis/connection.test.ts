@@ -119,6 +119,18 @@ describe('a connection to a server that goes away', () => {
   });
 });
 
+describe('a process that stands still', () => {
+  it('does not take its own pause for the server’s', async () => {
+    const server = await started();
+    const { connection, logged } = await openConnection(server);
+    const sent = Promise.all([connection.send(['SET', 'x', '1']), connection.send(['GET', 'x'])]);
+    // As a collection of garbage or a starved machine would: nothing is sent, and nothing read.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REDIS_TIMEOUT_MS * 1.5);
+    expect(await sent).toEqual(['OK', '1']);
+    expect([connection.isUp, logged]).toEqual([true, []]);
+  });
+});
+
 describe('a connection that is let in', () => {
   it('with a password, over TLS with a certificate of its authority', async () => {
     const authority = await certificateAuthority(systemClock.nowMs());
