@@ -42,7 +42,7 @@ export interface SocketServerParts {
 export interface SocketServer {
   /** Takes a connection that asks to leave HTTP, from whoever listens. */
   readonly upgrade: Upgrades['upgrade'];
-  /** Opens the port of its own. @throws AppError `certificate_invalid` or `listen_failed`. */
+  /** Opens the port of its own. @throws AppError `listen_failed`. */
   listen(): Promise<Pick<Door, 'address' | 'port'>>;
   /** Sockets that are open, of both channels. */
   readonly openSockets: number;
