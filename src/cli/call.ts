@@ -21,9 +21,10 @@ import { EXIT } from './failure.ts';
 import { misuseOf } from './misuse.ts';
 import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
 import { callSeconds, paceOf, repeated, wholeNumber } from './option-values.ts';
+import { withRepeatOption, type RepeatFlags } from './repeat-option.ts';
 import { withSilenceOption, type SilenceFlags } from './silence-option.ts';
 
-interface Flags extends AccessFlags, LineFlags, SilenceFlags {
+interface Flags extends AccessFlags, LineFlags, SilenceFlags, RepeatFlags {
   readonly agent?: string;
   readonly conversation?: string;
   readonly startName?: string;
@@ -65,7 +66,7 @@ Exit code: 0 as expected, 1 the call failed or an expectation was not met, 2 wro
 export function callCommand(surroundings: CallSurroundings = processSurroundings()): Command {
   const given: GivenOption[] = [];
   const command = new Command('call').description('place a call to a server as the platform does').argument('<target>', TARGET_FORMS);
-  withSilenceOption(withLineOptions(withAccessOptions(command)))
+  withRepeatOption(withSilenceOption(withLineOptions(withAccessOptions(command))))
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
     .option('--conversation <id>', 'conversation id (default: a new one)')
     .option('--start-name <name>', 'name of the session start event')
@@ -134,6 +135,7 @@ async function runCommand(
       clock: surroundings.clock,
       pace,
       noInputMs: silenceAfter,
+      repeatsLostTurns: flags.repeatLostTurns ?? false,
     };
     await holdCall(call, flags, surroundings);
   } finally {

@@ -17,9 +17,10 @@ import { paceOf, wholeNumber } from './option-values.ts';
 import { progressView } from './progress-view.ts';
 import { Recordings } from './scenarios/recordings.ts';
 import { findTests, readyTests } from './scenarios/scenario-files.ts';
+import { withRepeatOption, type RepeatFlags } from './repeat-option.ts';
 import { withSilenceOption, type SilenceFlags } from './silence-option.ts';
 
-interface Flags extends AccessFlags, SilenceFlags {
+interface Flags extends AccessFlags, SilenceFlags, RepeatFlags {
   readonly target: string;
   readonly jobs: number;
   readonly repeat: number;
@@ -50,7 +51,7 @@ export function testCommand(surroundings: CallSurroundings = processSurroundings
     .description('run scenarios against a server and say whether it does what they expect')
     .argument('<files...>', 'files of scenarios, or folders that hold them')
     .requiredOption('--target <address>', TARGET_FORMS);
-  return withSilenceOption(withAccessOptions(command), '; the limits of a test itself win')
+  return withRepeatOption(withSilenceOption(withAccessOptions(command), '; the limits of a test itself win'))
     .option('--jobs <n>', 'most calls at once', jobsOf, 8)
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
     .option('--grep <pattern>', 'only tests whose name holds these words or matches /pattern/i', patternOf)
@@ -103,12 +104,15 @@ async function run(tests: readonly ReadyTest[], { access, changeRate, flags, sur
   const view = progressView(surroundings);
   const startMs = clock.monotonicMs();
   const keepsSound = (flags.recordFailures ?? flags.recordAll) !== undefined;
+  const placing = {
+    ...{ access, changeRate, keepsSound, clock, pace: flags.pace, noInputMs: flags.silenceAfter },
+    repeatsLostTurns: flags.repeatLostTurns ?? false,
+  };
   const unwritten: string[] = [];
   try {
     const results = await runTests({
       ...{ tests, jobs, repeat, bail, clock, signal: stop.signal },
-      place: (test, signal) =>
-        place(test, { access, changeRate, keepsSound, pace: flags.pace, noInputMs: flags.silenceAfter, clock, signal }),
+      place: (test, signal) => place(test, { ...placing, signal }),
       keep: (result) => written(recordings.keep(result), unwritten),
       onOver: (result) => {
         if (json) print(JSON.stringify(testData(result)));
@@ -153,6 +157,7 @@ interface Placing extends Pick<Run, 'access' | 'changeRate'> {
   readonly keepsSound: boolean;
   readonly pace: number;
   readonly noInputMs: number;
+  readonly repeatsLostTurns: boolean;
   readonly clock: CallSurroundings['clock'];
   readonly signal: AbortSignal;
 }

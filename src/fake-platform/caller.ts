@@ -18,10 +18,11 @@ import { openConnection } from './open-connection.ts';
 import { Person } from './person.ts';
 import type { ChangeRate } from './prompt-sound.ts';
 import type { ReplySoundWish } from './prompt-taker.ts';
+import { repeatingLine } from './repeating-line.ts';
 import type { Step, StepMark } from './script.ts';
 import { parseTarget, targetText } from './target.ts';
 import { Timeline, type TimelineEvent } from './timeline.ts';
-import type { DueReply } from './turn-book.ts';
+import type { DueReply, LostTurns } from './turn-book.ts';
 import { TurnGrammar } from './turn-grammar.ts';
 import type { Reply, Turn } from './turn.ts';
 
@@ -47,6 +48,13 @@ export interface HeldCallOptions {
   readonly flowEvents?: readonly FlowEvent[];
   /** How the line behaves; default good. */
   readonly conditions?: LineConditions;
+  /**
+   * A turn whose RPC is lost is opened again and said again, a few times at most; on gRPC alone. Default false: the call fails.
+   * What the platform does then is not known.
+   */
+  readonly repeatsLostTurns?: boolean;
+  /** Listens in on the line, or changes what goes over it; default nothing. */
+  readonly overLine?: (line: Line) => Line;
   readonly habits?: PlatformHabits;
   /** Times of `clock`, whatever the pace: a server takes its own time, however fast the call goes. */
   readonly limits?: Partial<CallLimits>;
@@ -95,12 +103,10 @@ export interface CallOptions extends HeldCallOptions {
   readonly serverName?: string;
   /** Silence after which the platform reports it where the server cannot say when (W-14), ms; 0 never. Default 5000. */
   readonly noInputMs?: number;
-  /** Listens in on the line, or changes what goes over it; default nothing. */
-  readonly overLine?: (line: Line) => Line;
 }
 
 /** How a call went. */
-export interface CallResult {
+export interface CallResult extends LostTurns {
   /** The call was held to its end, and every expectation was met. Breaches of the contract alone do not make it false. */
   readonly ok: boolean;
   readonly outcome: CallOutcome;
@@ -148,7 +154,7 @@ export async function placeCall(options: CallOptions): Promise<CallResult & { re
   });
   try {
     await connection.connect(options.signal);
-    return { ...(await holdInTime(options.overLine?.(line) ?? line, targetText(target), options, time)), conversationId };
+    return { ...(await holdInTime(line, targetText(target), options, time)), conversationId };
   } finally {
     await connection.close();
   }
@@ -177,10 +183,13 @@ function timeOf({ clock = systemClock, limits, pace = 1 }: HeldCallOptions): Cal
   };
 }
 
-async function holdInTime(line: Line, address: string, options: HeldCallOptions, time: CallTime): Promise<CallResult> {
-  const { conditions = {}, pace = 1 } = options;
+async function holdInTime(given: Line, address: string, options: HeldCallOptions, time: CallTime): Promise<CallResult> {
+  const { conditions = {}, pace = 1, repeatsLostTurns = false } = options;
   checkConditions(conditions);
   const clock = new CallClock(time.clock);
+  // Whoever listens in knows turns, however many RPCs one takes.
+  const repeating = repeatingLine(given, { clock, repeatsLostTurns, pace });
+  const line = underConditions(options.overLine?.(repeating) ?? repeating, conditions, clock);
   const { limits } = time;
   const answerLimitMs = limits.answerMs + addedWaitMs(conditions);
   const timeline = new Timeline(clock, options.onEvent);
@@ -191,7 +200,7 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
   const { keepsSound = true } = options;
   return new Promise((resolve) => {
     const grammar: TurnGrammar = new TurnGrammar({
-      line: underConditions(line, conditions, clock),
+      line,
       clock,
       timeline,
       findings,
@@ -249,7 +258,8 @@ async function holdInTime(line: Line, address: string, options: HeldCallOptions,
       options.signal?.removeEventListener('abort', onAbort);
       timeline.add('platform', outcome);
       const { terminal, book } = grammar;
-      const call = { outcome, replies: book.replies, heardTexts: heardTexts(book.all), terminal, findings: findings.all, pace };
+      const heard = { replies: book.replies, heardTexts: heardTexts(book.all), findings: findings.all };
+      const call = { outcome, terminal, pace, ...heard, ...book.lostTurns };
       const unmet = unmetExpectations(options.expectations ?? [], call);
       resolve({
         ...call,

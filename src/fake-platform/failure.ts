@@ -6,11 +6,19 @@ import { oneLine } from '../base/one-line.ts';
 import type { FindingCode } from './finding.ts';
 import { statusName } from './status-name.ts';
 
+/**
+ * How an RPC was lost on its way: `cut` in the middle, so that nobody knows how far the server was; `refused` by the server's
+ * side of HTTP/2 before anything looked at it; `unreached`, because no connection came about.
+ */
+export type Loss = 'cut' | 'refused' | 'unreached';
+
 /** A broken RPC or connection. */
 export interface Failure {
   readonly code: FindingCode;
   /** A sentence for people, with what the other side said. */
   readonly message: string;
+  /** Undefined where the server itself has decided so, and where it would go the same way again. */
+  readonly loss?: Loss;
 }
 
 /** What the library reports. Both are missing where it failed at a message itself, whatever its own types say. */
@@ -34,11 +42,19 @@ const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
 const BY_HTTP: ReadonlyMap<number, number> = new Map([
   [401, status.UNAUTHENTICATED],
   [403, status.PERMISSION_DENIED],
+  [502, status.UNAVAILABLE],
+  [503, status.UNAVAILABLE],
+  [504, status.UNAVAILABLE],
 ]);
 
 const EXHAUSTED: number = status.RESOURCE_EXHAUSTED;
+const UNAVAILABLE: number = status.UNAVAILABLE;
+/** What a proxy answers whose server is gone. */
+const GATEWAY = /HTTP status (?:code )?50[234]\b/u;
 /** The library's words for what is beyond its own limits, and not the server's. */
 const TOO_LARGE = /^Received message (?:larger than max|that decompresses to a size larger)/u;
+
+const OTHER: readonly [FindingCode, string] = ['rpc_failed', 'the server ended the turn with an error'];
 
 const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN]);
 
@@ -69,12 +85,20 @@ export function failureOf({ code, details = '' }: GrpcStatus): Failure {
   if (code === EXHAUSTED && TOO_LARGE.test(details)) {
     return { code: 'garbage', message: sentence('a message of the server is larger than any that is taken', code, details) };
   }
-  const known = BY_STATUS.get(code);
-  if (known !== undefined) return { code: known[0], message: sentence(known[1], code, details) };
   // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are read further.
-  const match = LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined;
-  if (match !== undefined) return { code: match[0], message: sentence(match[1], code, details) };
-  return { code: 'rpc_failed', message: sentence('the server ended the turn with an error', code, details) };
+  const [name, words] = BY_STATUS.get(code) ?? (LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined) ?? OTHER;
+  const loss = lossOf(code, name, details);
+  return { code: name, message: sentence(words, code, details), ...(loss === undefined ? {} : { loss }) };
+}
+
+/** A server that says UNAVAILABLE itself is about to be gone; names, certificates and other protocols are the same a moment later. */
+function lossOf(code: number, name: FindingCode, details: string): Loss | undefined {
+  const isConnected = !details.startsWith('No connection established');
+  if (name === 'closed_early') return isConnected ? 'cut' : 'unreached';
+  if (code !== UNAVAILABLE) return undefined;
+  if (name === 'refused') return 'unreached';
+  if (details.includes('Stream refused')) return 'refused';
+  return name === 'rpc_failed' || GATEWAY.test(details) ? 'cut' : undefined;
 }
 
 /** What the words of the runtime about a connection mean, as a code and a sentence; undefined for words that are not known. */
@@ -93,6 +117,7 @@ export function failureOfReset(errorCode: number): Failure | undefined {
   const details = `RST_STREAM ${String(errorCode)}`;
   switch (errorCode) {
     case constants.NGHTTP2_REFUSED_STREAM:
+      return { ...failureOf({ code: status.RESOURCE_EXHAUSTED, details }), loss: 'refused' };
     case constants.NGHTTP2_ENHANCE_YOUR_CALM:
       return failureOf({ code: status.RESOURCE_EXHAUSTED, details });
     case constants.NGHTTP2_INTERNAL_ERROR:

@@ -26,10 +26,25 @@ export type LineEnd =
   /** `promptTexts`: what the prompts said, where the server names it beside the audio. */
   { readonly kind: 'completed'; readonly promptTexts: readonly string[] } | { readonly kind: 'broken'; readonly failure: Failure };
 
+/** A turn that was lost on its way and can begin anew. */
+export interface TurnCut {
+  /** `repeated`: what the caller had said or done on it is said again; `reopened`: there was nothing, or nothing was looked at. */
+  readonly kind: 'repeated' | 'reopened';
+  readonly failure: Failure;
+  /** How long it takes until all is said again, ms. */
+  readonly againMs: number;
+}
+
 /** Hears what comes back on one turn. `ended` is called exactly once, and nothing after it. */
 export interface TurnListener {
   answered(answer: Answer): void;
   ended(end: LineEnd): void;
+  /**
+   * The turn was cut: it begins anew, and what was answered before counts no more. Absent: it is never wanted again.
+   *
+   * @returns whether it is wanted; `ended` follows at once where it is not.
+   */
+  cut?(cut: TurnCut): boolean;
 }
 
 /** The sending side of one turn. Everything is harmless after the end. */

@@ -92,6 +92,11 @@ export class Listening {
     this.#isMuted = true;
   }
 
+  /** An RPC begins anew on another one: what a server wanted of the first holds no more. */
+  beginAnew(turn: Turn): void {
+    if (turn === this.#turn) this.#isMuted = false;
+  }
+
   /** Ends everything; the RPC that listens is half-closed. */
   stop(): void {
     this.setAside();

@@ -94,15 +94,29 @@ export class Playback {
    * @returns the sound that was dropped, ms; 0 when there was none.
    */
   cutBefore(turn: number): number {
+    return this.#cut((each) => each < turn);
+  }
+
+  /**
+   * Drops what has not been heard of this turn, which begins anew: what comes on it then follows no sound. As {@link cutBefore}.
+   */
+  cutAnew(turn: number): number {
+    const droppedMs = this.#cut((each) => each === turn);
+    if (this.#turnStart?.turn === turn) this.#turnStart = undefined;
+    if (this.#lastEnd?.turn === turn) this.#lastEnd = undefined;
+    return droppedMs;
+  }
+
+  #cut(isCut: (turn: number) => boolean): number {
     this.#advance();
     const now = this.#nowSample();
     let dropped = 0;
     this.#queue = this.#queue.filter((sound) => {
-      if (sound.turn >= turn) return true;
+      if (!isCut(sound.turn)) return true;
       dropped += sound.samples.length;
       return false;
     });
-    if (this.#current !== undefined && this.#current.turn < turn) {
+    if (this.#current !== undefined && isCut(this.#current.turn)) {
       dropped += this.#current.endSample - now;
       this.#current.endSample = now;
       this.#endCurrent(this.#current);

@@ -14,9 +14,10 @@ export function resultData(result: CallResult & { readonly conversationId: strin
 
 /** What happened on a call as plain data, without a verdict. */
 export function callData(result: CallResult & { readonly conversationId: string }): object {
-  const { outcome, conversationId, durationMs, heardTexts, terminal, findings } = result;
+  const { outcome, conversationId, durationMs, heardTexts, terminal, findings, turnsRepeated, turnsReopened, turnsLost } = result;
   const replies = result.replies.map(({ sound, ...reply }) => (sound === undefined ? reply : { ...reply, sound: sound.facts }));
-  return { outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, terminal, findings };
+  const lost = { turnsRepeated, turnsReopened, turnsLost };
+  return { outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, terminal, findings, ...lost };
 }
 
 /** The result in a few lines: the verdict, then every finding and every expectation that was not met. */

@@ -3,7 +3,7 @@
 import type { Answer } from './answer.ts';
 import type { CallClock } from './call-clock.ts';
 import type { FindingCode, Findings } from './finding.ts';
-import type { Line, LineEnd, PlatformInput } from './line.ts';
+import type { Line, LineEnd, PlatformInput, TurnCut } from './line.ts';
 import type { Timeline } from './timeline.ts';
 import { Turn, type Reply, type TurnPhase } from './turn.ts';
 import { TurnCheck, type CallMemory, type TurnKind } from './turn-check.ts';
@@ -16,6 +16,18 @@ export interface TurnListener {
   ended(turn: Turn, phase: TurnPhase, end: LineEnd): void;
   /** Nothing came for the answer limit although something must. */
   late(turn: Turn): void;
+  /** The RPC was lost and is opened again; the turn knows nothing any more of what was answered. */
+  cut(turn: Turn, cut: TurnCut): void;
+}
+
+/** What became of turns that were lost with their RPCs. */
+export interface LostTurns {
+  /** Said again on another RPC. */
+  readonly turnsRepeated: number;
+  /** Opened again, with nothing said on them or nothing of them looked at. */
+  readonly turnsReopened: number;
+  /** Lost for good. */
+  readonly turnsLost: number;
 }
 
 /** A reply that the caller waits for. */
@@ -44,6 +56,7 @@ export class TurnBook {
   readonly #listener: TurnListener;
   readonly #memory: CallMemory;
   readonly #turns: Turn[] = [];
+  #lost = 0;
 
   constructor(options: TurnBookOptions, listener: TurnListener) {
     this.#options = options;
@@ -87,15 +100,17 @@ export class TurnBook {
     return this.#turns.flatMap((turn) => turn.reply ?? []);
   }
 
+  /** What became of turns that were lost. */
+  get lostTurns(): LostTurns {
+    const count = (kind: TurnCut['kind']): number => this.#turns.filter(({ cuts }) => cuts.has(kind)).length;
+    return { turnsRepeated: count('repeated'), turnsReopened: count('reopened'), turnsLost: this.#lost };
+  }
+
   /** Opens an RPC without sending anything. */
   open(kind: TurnKind, phase: TurnPhase): Turn {
     const { clock, line } = this.#options;
     const id = this.nextId;
-    const report = (code: FindingCode, rule: string, message: string): void => {
-      this.find(code, message, id, rule);
-    };
-    const check = new TurnCheck(this.#memory, report, line.rules);
-    const turn = new Turn(clock, id, kind, phase, check, this.#options.onReply);
+    const turn = new Turn(clock, id, kind, phase, this.#checkOf(id), this.#options.onReply);
     this.#turns.push(turn);
     turn.attach(
       line.open({
@@ -103,16 +118,9 @@ export class TurnBook {
           this.#answered(turn, answer);
         },
         ended: (end) => {
-          const before = turn.phase;
-          if (before === 'over') return;
-          turn.finish();
-          if (end.kind === 'completed') {
-            // Of a reply that was cut, no more than the first text can have been begun.
-            turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
-            turn.check.lookAtEnd(turn.kind, before === 'awaiting');
-          }
-          this.#listener.ended(turn, before, end);
+          this.#ended(turn, end);
         },
+        cut: (cut) => this.#cut(turn, cut),
       }),
     );
     return turn;
@@ -171,9 +179,55 @@ export class TurnBook {
     this.#listener.answered(turn, answer);
   }
 
+  #ended(turn: Turn, end: LineEnd): void {
+    const before = turn.phase;
+    if (before === 'over') return;
+    const isLost = end.kind === 'broken' && end.failure.loss !== undefined;
+    // Set aside while it was to be opened again.
+    if (isLost && before === 'set_aside' && turn.cuts.size > 0) {
+      this.#dismiss(turn);
+      return;
+    }
+    turn.finish();
+    if (end.kind === 'completed') {
+      // Of a reply that was cut, no more than the first text can have been begun.
+      turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
+      turn.check.lookAtEnd(turn.kind, before === 'awaiting');
+    } else if (isLost && before !== 'set_aside') {
+      this.#lost += 1;
+    }
+    this.#listener.ended(turn, before, end);
+  }
+
+  #cut(turn: Turn, cut: TurnCut): boolean {
+    if (turn.phase === 'over') return false;
+    // All of it came that anybody waits for.
+    if (turn.phase === 'set_aside' || turn.check.hasFinal || this.#memory.hasEnded) {
+      this.#dismiss(turn);
+      return false;
+    }
+    turn.beginAnew(cut, this.#checkOf(turn.id));
+    this.#listener.cut(turn, cut);
+    return true;
+  }
+
+  /** Nobody waits for the turn any more, so it is no matter how it ended. */
+  #dismiss(turn: Turn): void {
+    const before = turn.phase;
+    turn.finish();
+    this.#listener.ended(turn, before, { kind: 'completed', promptTexts: [] });
+  }
+
+  #checkOf(id: number): TurnCheck {
+    const report = (code: FindingCode, rule: string, message: string): void => {
+      this.find(code, message, id, rule);
+    };
+    return new TurnCheck(this.#memory, report, this.#options.line.rules);
+  }
+
   #watch(turn: Turn): void {
     turn.watch(this.#options.answerLimitMs, () => {
-      this.#listener.late(turn);
+      if (!turn.hasGrace(this.#options.answerLimitMs)) this.#listener.late(turn);
       if (turn.phase !== 'over') this.#watch(turn);
     });
   }

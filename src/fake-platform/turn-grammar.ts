@@ -6,7 +6,7 @@ import { isClosing, isTerminalEvent, type Answer } from './answer.ts';
 import { CallerInput, MAX_TURNS } from './caller-input.ts';
 import type { FindingCode } from './finding.ts';
 import type { Key } from './key.ts';
-import type { LineEnd, PlatformInput } from './line.ts';
+import type { LineEnd, PlatformInput, TurnCut } from './line.ts';
 import type { Listening } from './listening.ts';
 import type { CallOutcome, Ending } from './outcome.ts';
 import { Playback, type Playing } from './playback.ts';
@@ -43,6 +43,7 @@ export class TurnGrammar {
       answered: this.#acting(this.#answered.bind(this)),
       ended: this.#acting(this.#ended.bind(this)),
       late: this.#acting(this.#late.bind(this)),
+      cut: this.#acting(this.#cut.bind(this)),
     });
     const heard = {
       started: this.#acting(({ turn }: Playing, gapMs: number) => {
@@ -162,15 +163,17 @@ export class TurnGrammar {
 
   /**
    * The caller has spoken and got no reply for too long. Fails the call, unless the platform will go on by itself: a
-   * prompt still plays, the input is complete and its RPC watched, or NO_INPUT will come.
+   * prompt still plays, the input is complete and its RPC watched, it is being said again, or NO_INPUT will come.
    *
    * @returns whether the call was failed.
    */
   missReply(): boolean {
     const ear = this.listening.turn;
-    if (ear === undefined || this.playing !== undefined || (!ear.hasHeardSpeech && this.#input.isSilenceWatched)) return false;
+    const { answerLimitMs } = this.#options;
+    if (ear === undefined || this.playing !== undefined || ear.hasGrace(answerLimitMs)) return false;
+    if (!ear.hasHeardSpeech && this.#input.isSilenceWatched) return false;
     const missing = ear.hasHeardSpeech ? 'the end of speech' : 'any speech';
-    this.fail('no_answer', `the server did not report ${missing} within ${String(this.#options.answerLimitMs)} ms`, true, ear.id);
+    this.fail('no_answer', `the server did not report ${missing} within ${String(answerLimitMs)} ms`, true, ear.id);
     return true;
   }
 
@@ -231,6 +234,14 @@ export class TurnGrammar {
       if (turn.phase === 'awaiting') this.book.setAside(turn);
     }
     this.#timeline.add('platform', 'cuts_prompts', { detail: `${String(Math.round(droppedMs))} ms unheard` });
+  }
+
+  /** The turn begins anew: what is not heard of it never will be, and what was heard was. */
+  #cut(turn: Turn, { kind, failure }: TurnCut): void {
+    if (this.#isOver) return;
+    this.playback.cutAnew(turn.id);
+    this.listening.beginAnew(turn);
+    this.#timeline.add('platform', kind === 'repeated' ? 'repeats_turn' : 'reopens_turn', { turn: turn.id, detail: failure.message });
   }
 
   #ended(turn: Turn, phase: TurnPhase, end: LineEnd): void {

@@ -2,7 +2,7 @@
 // the turn grammar does.
 import type { CancelTimer } from '../base/clock.ts';
 import type { CallClock } from './call-clock.ts';
-import type { LineTurn } from './line.ts';
+import type { LineTurn, TurnCut } from './line.ts';
 import { SoundMeter, type SoundFacts } from './sound-check.ts';
 import type { TurnCheck, TurnKind } from './turn-check.ts';
 
@@ -54,7 +54,7 @@ const MAX_TEXT = 10_000;
 /** One RPC. */
 export class Turn {
   readonly id: number;
-  readonly check: TurnCheck;
+  check: TurnCheck;
   kind: TurnKind;
   phase: TurnPhase;
   /** When the caller's input was complete, ms since the call began. */
@@ -65,11 +65,14 @@ export class Turn {
   isInterrupted = false;
   /** Whether any of its sound began to be heard. */
   hasSounded = false;
+  /** What became of it where it was cut, each at least once. */
+  readonly cuts = new Set<TurnCut['kind']>();
   prompts = 0;
   audioMs = 0;
   readonly #clock: CallClock;
   readonly #onReply: (reply: Reply) => void;
-  readonly #texts: string[] = [];
+  #texts: string[] = [];
+  #graceUntilMs = 0;
   #line: LineTurn | undefined;
   #cancelWatch: CancelTimer = () => undefined;
   #replyAtMs: number | undefined;
@@ -103,6 +106,28 @@ export class Turn {
   get line(): LineTurn {
     if (this.#line === undefined) throw new TypeError('a turn is used before its line is attached');
     return this.#line;
+  }
+
+  /** The turn was cut and begins anew: nothing that came on it counts. @param check - what looks at its answers from now on. */
+  beginAnew({ kind, againMs }: TurnCut, check: TurnCheck): void {
+    this.check = check;
+    this.cuts.add(kind);
+    this.#graceUntilMs = this.#clock.nowMs() + againMs;
+    this.hasHeardSpeech = false;
+    this.hasSounded = false;
+    this.prompts = 0;
+    this.audioMs = 0;
+    this.#texts = [];
+    this.#replyAtMs = undefined;
+    this.#latencyMs = undefined;
+    this.#maxGapMs = 0;
+    this.#maxGapAtMs = undefined;
+    this.#sound = undefined;
+  }
+
+  /** Whether it was cut and may not have been said again for so long that an answer is late, `limitMs`. */
+  hasGrace(limitMs: number): boolean {
+    return this.cuts.size > 0 && this.#clock.nowMs() < this.#graceUntilMs + limitMs;
   }
 
   /** Calls `onLate` when nothing re-arms the watch for `limitMs`. */

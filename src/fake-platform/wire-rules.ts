@@ -15,6 +15,8 @@ export interface Breach {
 
 /** What holds for the answers on one interface. */
 export interface WireRules {
+  /** Whether each turn has an RPC of its own, which can be opened again; else a turn is lost with its call. */
+  readonly hasOwnRpcs: boolean;
   /** Smallest and largest piece of a streamed prompt, bytes. */
   readonly minChunkBytes: number;
   readonly maxChunkBytes: number;
@@ -40,6 +42,7 @@ export interface WireRules {
 
 /** gRPC: one RPC for each interaction. */
 export const GRPC_RULES: WireRules = {
+  hasOwnRpcs: true,
   minChunkBytes: MIN_CHUNK_BYTES,
   maxChunkBytes: MAX_CHUNK_BYTES,
   hasWavMode: true,
@@ -60,6 +63,7 @@ export const GRPC_RULES: WireRules = {
 
 /** WebSocket: one socket for each call, streamed audio without headers. */
 export const SOCKET_RULES: WireRules = {
+  hasOwnRpcs: false,
   minChunkBytes: MIN_SOCKET_CHUNK_BYTES,
   maxChunkBytes: MAX_SOCKET_CHUNK_BYTES,
   hasWavMode: false,

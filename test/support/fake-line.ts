@@ -1,6 +1,7 @@
 // A line without a wire: a test answers each turn by hand, on a clock that it moves, and sees what the platform sent.
 import type { Answer, AnswerPrompt, InputConfig, ServerEventKind } from '../../src/fake-platform/answer.ts';
 import { holdCall, type CallResult, type HeldCallOptions } from '../../src/fake-platform/caller.ts';
+import type { Loss } from '../../src/fake-platform/failure.ts';
 import type { FindingCode } from '../../src/fake-platform/finding.ts';
 import { keysOf } from '../../src/fake-platform/key.ts';
 import type { Line, LineTurn, PlatformInput, TurnListener } from '../../src/fake-platform/line.ts';
@@ -59,8 +60,9 @@ export class FakeTurn implements LineTurn {
     this.#listener.ended({ kind: 'completed', promptTexts });
   }
 
-  break(code: FindingCode): void {
-    this.#listener.ended({ kind: 'broken', failure: { code, message: 'broken by the test' } });
+  break(code: FindingCode, loss?: Loss): void {
+    const failure = { code, message: 'broken by the test', ...(loss === undefined ? {} : { loss }) };
+    this.#listener.ended({ kind: 'broken', failure });
   }
 }
 

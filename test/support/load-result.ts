@@ -29,6 +29,7 @@ export function madeUpResult(more: Partial<LoadResult> = {}): LoadResult {
     doubts: [],
     calls: { finished: 1000, failed: 0, refused: 0, unheard: 0, brokenOff: 0, meanLive: 100, maxLive: 110, perSecond: 10 },
     turns: { replies: 3000, failed: 0 },
+    ...{ turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 },
     firstAudio: timesOf(hundred),
     reply: timesOf(hundred.map((value) => value * 10)),
     speechReply: timesOf(hundred.map((value) => value * 10)),

@@ -4,11 +4,12 @@ import type { ArrivalKind } from '../../fake-platform/load/arrivals.ts';
 import { parseCriteria, type Criterion } from '../../fake-platform/load/criteria.ts';
 import { parseCalls, parseDuration, parseRate, parseSteps, type LoadShape, type LoadStage } from '../../fake-platform/load/load-shape.ts';
 import { readAccess, withAccessOptions, type Access, type AccessFlags } from '../call-access.ts';
+import { withRepeatOption, type RepeatFlags } from '../repeat-option.ts';
 import { withSilenceOption, type SilenceFlags } from '../silence-option.ts';
 import { DEFAULT_MIX, readMix, type MixDraft } from './mix.ts';
 
 /** The options as they were given. */
-export interface LoadFlags extends AccessFlags, SilenceFlags {
+export interface LoadFlags extends AccessFlags, SilenceFlags, RepeatFlags {
   readonly agent?: string;
   readonly rate?: string;
   readonly calls?: string;
@@ -59,6 +60,8 @@ export interface LoadWish {
   readonly callsPerConnection: number;
   /** Silence after which the platform reports it where neither server nor scenario says when, ms; 0 never. */
   readonly noInputMs: number;
+  /** Whether turns that are lost are said again, where the scenario does not say. */
+  readonly repeatsLostTurns: boolean;
   readonly seed: number;
   readonly metricsUrl: string | undefined;
   /** What was asked for, in the words of the command line, without access. */
@@ -72,7 +75,7 @@ const MAX_WORKERS = 64;
 
 /** Adds the options to the command. */
 export function withLoadOptions(command: Command): Command {
-  withSilenceOption(withAccessOptions(command), '; the limits of a test of a file win');
+  withRepeatOption(withSilenceOption(withAccessOptions(command), '; the limits of a test of a file win'));
   // `load compare` needs none of them; the action asks for what a load needs.
   for (const option of command.options) option.mandatory = false;
   return command
@@ -132,6 +135,7 @@ export async function understand(target: string, flags: LoadFlags): Promise<Load
     workers: flags.workers,
     callsPerConnection: flags.callsPerConnection,
     noInputMs: flags.silenceAfter,
+    repeatsLostTurns: flags.repeatLostTurns ?? false,
     seed: flags.seed,
     metricsUrl,
     asked: askedText(flags),
@@ -166,11 +170,12 @@ function stagesOf({ rate, calls, steps }: LoadFlags, durationMs: number): readon
   return [{ level: { kind: 'calls', calls: parseCalls(calls ?? '') }, durationMs }];
 }
 
-function askedText({ rate, calls, steps, findCapacity, duration, ramp, mix, workers }: LoadFlags): string {
+function askedText({ rate, calls, steps, findCapacity, duration, ramp, mix, workers, repeatLostTurns }: LoadFlags): string {
   const words = { rate, calls, steps, 'find-capacity': findCapacity, duration, ramp, mix, workers: String(workers) };
-  return Object.entries(words)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value.includes(' ') ? `"${value}"` : value}`]))
-    .join(' ');
+  const asked = Object.entries(words).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value.includes(' ') ? `"${value}"` : value}`],
+  );
+  return [...asked, ...(repeatLostTurns === true ? ['--repeat-lost-turns'] : [])].join(' ');
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

@@ -45,7 +45,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   const voice = await surroundings.openVoice();
   try {
     const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
-    const { access, agentId, noInputMs } = wish;
+    const { access, agentId, noInputMs, repeatsLostTurns } = wish;
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
     const { scenarios, failures, ...rehearsed } = await rehearse(mix, {
       access,
@@ -53,6 +53,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
       clock,
       limits: DEFAULT_LIMITS,
       noInputMs,
+      repeatsLostTurns,
       changeRate: voice.changeRate,
       signal,
     });
@@ -198,6 +199,7 @@ function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly Know
     callsPerConnection: wish.callsPerConnection,
     limits: DEFAULT_LIMITS,
     noInputMs: wish.noInputMs,
+    repeatsLostTurns: wish.repeatsLostTurns,
     sounds: [...sounds],
     scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
     ...(token === undefined ? {} : { token }),

@@ -109,6 +109,7 @@ function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {
     habits = {},
     hangUpAtMs,
     noInputMs,
+    repeatsLostTurns,
   } = settings;
   const { callMs, answerMs } = settings.limits ?? {};
   return {
@@ -116,6 +117,7 @@ function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {
     session: { name: sessionStart?.name ?? '', parameters: sessionStart?.parameters ?? {} },
     ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
     ...(noInputMs === undefined ? {} : { noInputMs }),
+    ...(repeatsLostTurns === undefined ? {} : { repeatsLostTurns }),
     limits: { ...(callMs === undefined ? {} : { callMs }), ...(answerMs === undefined ? {} : { answerMs }) },
   };
 }

@@ -16,6 +16,8 @@ export interface RehearsalOptions {
   readonly limits: CallLimits;
   /** Silence after which it is reported where neither server nor scenario says when, ms; 0 never. */
   readonly noInputMs: number;
+  /** Whether turns that are lost are said again, where the scenario does not say. */
+  readonly repeatsLostTurns: boolean;
   readonly changeRate: ChangeRate;
   readonly signal: AbortSignal;
 }
@@ -42,22 +44,20 @@ export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptio
     const limits = { ...more.limits, ...scenario.limits };
     const { name, script, session, habits, allowPartial, vendorConfig, hangUpAtMs } = scenario;
     const agent = scenario.agentId === '' ? agentId : scenario.agentId;
-    let watch: PromptWatch | undefined;
+    const watch = new PromptWatch(known);
     const result = await placeCall({
       ...access,
       ...more,
       limits,
       noInputMs: scenario.noInputMs ?? options.noInputMs,
+      repeatsLostTurns: scenario.repeatsLostTurns ?? options.repeatsLostTurns,
       ...(scenario.organizationId === '' ? {} : { organizationId: scenario.organizationId }),
       ...(agent === '' ? {} : { agentId: agent }),
       ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
       ...{ script, sessionStart: session, habits, allowPartial, vendorConfig, keepsSound: false },
-      overLine: (line) => {
-        watch = new PromptWatch(line, known);
-        return watch.line;
-      },
+      overLine: (line) => watch.over(line),
     });
-    watch?.compare();
+    watch.compare();
     const fatal = result.findings.find((finding) => finding.fatal);
     const failure = result.outcome === 'failed' ? [`${name}: ${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`] : [];
     const callMs = scenario.limits?.callMs ?? Math.max(limits.callMs, ROOM * result.durationMs);

@@ -23,7 +23,8 @@ export function resultText(result: LoadResult, judged: readonly Judged[], isColo
   return lines.join('\n');
 }
 
-function callRows({ calls, turns, sound, gapsOver100Ms, scenarios, server, workers }: LoadResult): readonly (readonly string[])[] {
+function callRows(result: LoadResult): readonly (readonly string[])[] {
+  const { calls, turns, sound, gapsOver100Ms, scenarios, server, workers } = result;
   const cpu = Math.max(0, ...workers.map((worker) => worker.cpu));
   const lateMs = Math.max(0, ...workers.map(({ timerLateness }) => timerLateness.p99));
   return [
@@ -33,6 +34,7 @@ function callRows({ calls, turns, sound, gapsOver100Ms, scenarios, server, worke
     ],
     ['failed calls', `${part(calls.failed, calls.finished)}, refused ${String(calls.refused)}, nothing heard on ${String(calls.unheard)}`],
     ['failed turns', `${part(turns.failed, turns.replies + turns.failed)} of ${String(turns.replies + turns.failed)}`],
+    ...lostRow(result),
     [
       'sound',
       `${String(sound.compared)} replies compared, ${String(sound.wrong)} wrong, ${String(sound.short)} short, ${String(sound.unknown)} not known`,
@@ -44,6 +46,12 @@ function callRows({ calls, turns, sound, gapsOver100Ms, scenarios, server, worke
       ? []
       : [['server', `${percent(server.cpuMean)} of a core (most ${percent(server.cpuMax)}), ${server.memoryMaxMb.toFixed(0)} MB`]]),
   ];
+}
+
+function lostRow({ turnsRepeated, turnsReopened, turnsLost }: LoadResult): readonly (readonly string[])[] {
+  if (turnsRepeated + turnsReopened + turnsLost === 0) return [];
+  const counts = `${String(turnsRepeated)} said again, ${String(turnsReopened)} opened again with nothing said, ${String(turnsLost)} for good`;
+  return [['lost turns', counts]];
 }
 
 /** The names of the times in a result, in the order they are shown. */

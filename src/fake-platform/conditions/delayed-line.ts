@@ -3,7 +3,7 @@
 import type { CancelTimer } from '../../base/clock.ts';
 import type { CallClock } from '../call-clock.ts';
 import type { Line, LineTurn, TurnListener } from '../line.ts';
-import type { WireRules } from '../wire-rules.ts';
+import { wrappedLine, wrappedListener } from '../wrapped-line.ts';
 
 /** One thing on its way. */
 interface Underway {
@@ -11,9 +11,10 @@ interface Underway {
   readonly arrive: () => void;
 }
 
-/** A delayed line. Its timer ends when all turns were given up or nothing is under way any more. */
-export class DelayedLine implements Line {
-  readonly rules?: WireRules;
+/** Delays a line. Its timer ends when all turns were given up or nothing is under way any more. */
+export class DelayedLine {
+  /** The line, delayed. */
+  readonly line: Line;
   readonly #line: Line;
   readonly #clock: CallClock;
   readonly #dueMs: (nowMs: number) => number;
@@ -25,12 +26,22 @@ export class DelayedLine implements Line {
   /** @param dueMs - when something sent now arrives; an answer before that to something sent earlier is corrected to it. */
   constructor(line: Line, clock: CallClock, dueMs: (nowMs: number) => number) {
     this.#line = line;
-    if (line.rules !== undefined) this.rules = line.rules;
     this.#clock = clock;
     this.#dueMs = dueMs;
+    this.line = wrappedLine(line, {
+      open: (listener) => this.#openTurn(listener),
+      close: () => {
+        this.#forget();
+        line.close();
+      },
+      break: () => {
+        this.#forget();
+        line.break?.();
+      },
+    });
   }
 
-  open(listener: TurnListener): LineTurn {
+  #openTurn(listener: TurnListener): LineTurn {
     let turn: LineTurn | undefined;
     let isOver = false;
     this.#open += 1;
@@ -47,17 +58,16 @@ export class DelayedLine implements Line {
     };
     this.#send(() => {
       if (isOver) return;
-      turn = this.#line.open({
-        answered: (answer) => {
-          listener.answered(answer);
-        },
-        ended: (end) => {
-          over();
-          listener.ended(end);
-        },
-      });
+      turn = this.#line.open(
+        wrappedListener(listener, {
+          ended: (end) => {
+            over();
+            listener.ended(end);
+          },
+        }),
+      );
     });
-    return {
+    const delayed: Required<LineTurn> = {
       send: (input) => {
         onTurn((opened) => {
           opened.send(input);
@@ -79,16 +89,7 @@ export class DelayedLine implements Line {
       pauseReading: () => turn?.pauseReading?.(),
       resumeReading: () => turn?.resumeReading?.(),
     };
-  }
-
-  close(): void {
-    this.#forget();
-    this.#line.close();
-  }
-
-  break(): void {
-    this.#forget();
-    this.#line.break?.();
+    return delayed;
   }
 
   #forget(): void {

@@ -65,5 +65,5 @@ export function underConditions(line: Line, conditions: LineConditions, clock: C
   return new DelayedLine(read, clock, (nowMs) => {
     const lateMs = nowMs + draw() * jitterMs;
     return burstMs === 0 ? lateMs : Math.ceil(lateMs / burstMs) * burstMs;
-  });
+  }).line;
 }

@@ -4,6 +4,7 @@ import type { CancelTimer } from '../../base/clock.ts';
 import type { Answer } from '../answer.ts';
 import type { CallClock } from '../call-clock.ts';
 import type { Line, LineTurn } from '../line.ts';
+import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
 
 /** How slowly answers are read. A message is read whole: only a server that replies in several, in CHUNKs, feels it. */
 export interface SlowReader {
@@ -15,8 +16,7 @@ export interface SlowReader {
 
 /** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read as ever. */
 export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPerSecond = Infinity }: SlowReader): Line {
-  return {
-    ...(line.rules === undefined ? {} : { rules: line.rules }),
+  return wrappedLine(line, {
     open: (listener) => {
       // Filled once the line under it has opened the turn; it may answer before.
       const read: { turn?: LineTurn } = {};
@@ -36,38 +36,30 @@ export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPer
         cancelTimer();
         cancelTimer = clock.after(resumeAtMs - clock.nowMs(), () => read.turn?.resumeReading?.());
       };
-      const opened = line.open({
-        answered: (answer) => {
-          const bytes = audioBytes(answer);
-          listener.answered(answer);
-          if (bytes === 0 || isOver) return;
-          hold((bytes / bytesPerSecond) * 1000 + (hasPaused ? 0 : pauseMs));
-          hasPaused = true;
-        },
-        ended: (end) => {
-          over();
-          listener.ended(end);
-        },
-      });
+      const opened = line.open(
+        wrappedListener(listener, {
+          answered: (answer) => {
+            const bytes = audioBytes(answer);
+            listener.answered(answer);
+            if (bytes === 0 || isOver) return;
+            hold((bytes / bytesPerSecond) * 1000 + (hasPaused ? 0 : pauseMs));
+            hasPaused = true;
+          },
+          ended: (end) => {
+            over();
+            listener.ended(end);
+          },
+        }),
+      );
       read.turn = opened;
-      return {
-        send: (input) => {
-          opened.send(input);
-        },
-        halfClose: () => {
-          opened.halfClose();
-        },
+      return wrappedTurn(opened, {
         cancel: () => {
           over();
           opened.cancel();
         },
-      };
+      });
     },
-    close: () => {
-      line.close();
-    },
-    break: () => line.break?.(),
-  };
+  });
 }
 
 function audioBytes({ prompts }: Answer): number {

@@ -37,6 +37,10 @@ export const callFacts = z.object({
   failures: z.array(z.object({ code: z.enum(FINDING_CODES), message: z.string() })),
   /** Rules of the contract that the server broke, once for each RPC. */
   breaches: z.array(z.string()),
+  /** Turns that were lost and said again, opened again with nothing to say again, and lost for good. */
+  turnsRepeated: z.number(),
+  turnsReopened: z.number(),
+  turnsLost: z.number(),
   sound: z.object({ compared: z.number(), wrong: z.number(), short: z.number(), unknown: z.number() }),
 });
 /** One of them. */
@@ -77,7 +81,7 @@ export function replyWait(kind: Reply['kind']): WaitKind | undefined {
 
 /** The facts of a call that is over. */
 export function factsOf(
-  { outcome, durationMs, replies, findings }: CallResult,
+  { outcome, durationMs, replies, findings, turnsRepeated, turnsReopened, turnsLost }: CallResult,
   { scenario, dueMs }: Arrival,
   { isHeard, sound }: { readonly isHeard: boolean; readonly sound: SoundCounts },
 ): CallFacts {
@@ -91,6 +95,9 @@ export function factsOf(
     gapsMs: replies.filter(({ prompts }) => prompts > 0).map(({ maxGapMs }) => maxGapMs),
     failures: findings.flatMap(({ code, rule, message }) => (rule === undefined ? [{ code, message }] : [])),
     breaches: findings.flatMap(({ rule }) => rule ?? []),
+    turnsRepeated,
+    turnsReopened,
+    turnsLost,
     sound,
   };
 }

@@ -20,6 +20,9 @@ export type Account = Pick<
   LoadResult,
   | 'calls'
   | 'turns'
+  | 'turnsRepeated'
+  | 'turnsReopened'
+  | 'turnsLost'
   | 'firstAudio'
   | 'reply'
   | 'speechReply'
@@ -94,6 +97,7 @@ export class LoadBook {
   readonly #gaps = Histogram.empty();
   readonly #calls = { finished: 0, failed: 0, refused: 0, unheard: 0, brokenOff: 0 };
   readonly #turns = { replies: 0, failed: 0 };
+  readonly #lostTurns = { turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 };
   readonly #sound = { compared: 0, wrong: 0, short: 0, unknown: 0 };
   readonly #breaches = new Map<string, number>();
   readonly #failures = new Map<string, LoadResult['failures'][number]>();
@@ -171,6 +175,7 @@ export class LoadBook {
     return {
       calls: { finished, failed, refused, unheard, brokenOff, meanLive: live.mean, maxLive: live.max, perSecond: begun },
       turns: { ...this.#turns },
+      ...this.#lostTurns,
       firstAudio: timesOf(this.#waits.first_audio),
       reply: timesOf(this.#replies()),
       speechReply: timesOf(this.#waits.speech_reply),
@@ -214,6 +219,7 @@ export class LoadBook {
     if (!call.isHeard) this.#calls.unheard += 1;
     this.#turns.replies += call.replies;
     this.#turns.failed += call.failures.length;
+    for (const name of ['turnsRepeated', 'turnsReopened', 'turnsLost'] as const) this.#lostTurns[name] += call[name];
     for (const gapMs of call.gapsMs) {
       this.#gaps.record(gapMs);
       if (gapMs > LONG_GAP_MS) this.#gapsOver100Ms += 1;

@@ -28,6 +28,8 @@ export interface LoadScenario {
   readonly hangUpAtMs?: number;
   /** Silence after which it is reported where the server cannot say when (W-14), ms; 0 never. Default: that of the whole load. */
   readonly noInputMs?: number;
+  /** Whether turns that are lost are said again. Default: as in the whole load. */
+  readonly repeatsLostTurns?: boolean;
   /** Where the limits of the whole load do not fit. Connections are shared, and so is their limit. */
   readonly limits?: Partial<Pick<CallLimits, 'callMs' | 'answerMs'>>;
 }
@@ -43,6 +45,8 @@ export interface LoadCallOptions {
   readonly zeroMs: number;
   readonly known: KnownSounds;
   readonly limits: CallLimits;
+  /** Whether turns that are lost are said again. */
+  readonly repeatsLostTurns: boolean;
   /** Ends the call: the caller hangs up at once. */
   readonly signal: AbortSignal;
   readonly onWaited: (wait: WaitFact) => void;
@@ -60,12 +64,14 @@ export interface LoadCallOptions {
 export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts> {
   const { arrival, scenario, clock, zeroMs, onWaited } = options;
   const sinceBegin = (): number => clock.monotonicMs() - zeroMs;
-  const watch = new PromptWatch(options.line, options.known);
+  const watch = new PromptWatch(options.known);
   const call: { isHeard: boolean; givenUpMs?: number } = { isHeard: false };
   const waited = (kind: WaitFact['kind'] | undefined, waitedMs: number): void => {
     if (kind !== undefined) onWaited({ kind, fromMs: sinceBegin() - waitedMs, waitedMs: Math.max(0, waitedMs) });
   };
-  const result = await holdCall(watch.line, 'the server', {
+  const result = await holdCall(options.line, 'the server', {
+    overLine: (line) => watch.over(line),
+    repeatsLostTurns: scenario.repeatsLostTurns ?? options.repeatsLostTurns,
     script: scenario.script,
     sessionStart: scenario.session,
     habits: scenario.habits,

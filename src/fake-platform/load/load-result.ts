@@ -98,6 +98,10 @@ export const loadResultSchema = z.object({
   doubts: z.array(z.string()),
   calls,
   turns,
+  /** Turns whose RPC was lost and that were said again on another; those on which nothing had been said; those lost for good. */
+  turnsRepeated: z.number().default(0),
+  turnsReopened: z.number().default(0),
+  turnsLost: z.number().default(0),
   firstAudio: times,
   /** Replies to speech, keys and silence together, and each alone. */
   reply: times,

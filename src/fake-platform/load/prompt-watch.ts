@@ -5,7 +5,8 @@ import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
 import type { Answer } from '../answer.ts';
-import type { Line, LineEnd, LineTurn, TurnListener } from '../line.ts';
+import type { Line, LineTurn, TurnListener } from '../line.ts';
+import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
 
 /** How the replies of a call compared. */
 export interface SoundCounts {
@@ -99,21 +100,18 @@ class Said {
 
 /** Listens in on the line of one call. */
 export class PromptWatch {
-  readonly line: Line;
   readonly #known: KnownSounds;
   readonly #turns: Watched[] = [];
   readonly #said: { readonly watched: Watched; readonly text: string; readonly sound: Sound }[] = [];
 
-  constructor(line: Line, known: KnownSounds) {
+  /** @param known - what is compared with, and added to. */
+  constructor(known: KnownSounds) {
     this.#known = known;
-    this.line = {
-      ...(line.rules === undefined ? {} : { rules: line.rules }),
-      open: (listener) => this.#open(line, listener),
-      close: () => {
-        line.close();
-      },
-      watch: (found) => line.watch?.(found),
-    };
+  }
+
+  /** The line, listened in on. */
+  over(line: Line): Line {
+    return wrappedLine(line, { open: (listener) => this.#open(line, listener) });
   }
 
   /** Compares what was heard; once, when the call is over: a reply may be complete before it is known that it was cut. */
@@ -131,33 +129,33 @@ export class PromptWatch {
   #open(line: Line, listener: TurnListener): LineTurn {
     const watched: Watched = { isCut: false, openedAtEnd: undefined };
     const place = this.#turns.push(watched) - 1;
-    const said = new Said();
-    const turn = line.open({
-      answered: (answer: Answer) => {
-        if (answer.event?.kind === 'start_of_input') this.#cutBefore(place);
-        said.add(answer);
-        listener.answered(answer);
-      },
-      ended: (end: LineEnd) => {
-        watched.openedAtEnd = this.#turns.length;
-        const { sound } = said;
-        if (end.kind === 'completed' && sound.bytes > 0) this.#said.push({ watched, text: said.textWith(end.promptTexts), sound });
-        listener.ended(end);
-      },
-    });
-    return {
-      halfClose: () => {
-        turn.halfClose();
-      },
-      cancel: () => {
-        turn.cancel();
-      },
+    let said = new Said();
+    const turn = line.open(
+      wrappedListener(listener, {
+        answered: (answer) => {
+          if (answer.event?.kind === 'start_of_input') this.#cutBefore(place);
+          said.add(answer);
+          listener.answered(answer);
+        },
+        ended: (end) => {
+          watched.openedAtEnd = this.#turns.length;
+          const { sound } = said;
+          if (end.kind === 'completed' && sound.bytes > 0) this.#said.push({ watched, text: said.textWith(end.promptTexts), sound });
+          listener.ended(end);
+        },
+        cut: (cut) => {
+          said = new Said();
+          return listener.cut?.(cut) ?? false;
+        },
+      }),
+    );
+    return wrappedTurn(turn, {
       send: (input) => {
         // Keys cut what is heard, as speech does (G-52, G-56).
         if (input.kind === 'dtmf_start' || input.kind === 'dtmf' || input.kind === 'session_end') this.#cutBefore(place);
         turn.send(input);
       },
-    };
+    });
   }
 
   /** What is cut may rightly be shorter: whatever was not over when the turn was opened on which the caller came in between. */

@@ -168,10 +168,7 @@ export class SharedConnection {
     stream.on('close', () => {
       this.#turns -= 1;
       if (trailers !== undefined) end(endOf(trailers));
-      // A connection that is gone resets its streams by itself.
-      const reset = this.#whyBroken === undefined && !this.#session.destroyed ? failureOfReset(stream.rstCode) : undefined;
-      const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(stream.rstCode)}`;
-      end({ kind: 'broken', failure: reset ?? failureOf({ code: STATUS.unavailable, details }) });
+      end({ kind: 'broken', failure: this.#whyClosed(stream.rstCode, whyBroken) });
     });
     return {
       send: (input) => {
@@ -186,6 +183,15 @@ export class SharedConnection {
         if (!isOver) cancel(stream);
       },
     };
+  }
+
+  #whyClosed(rstCode: number, whyBroken: string | undefined): Failure {
+    // A connection that is gone resets its streams by itself, but those that its GOAWAY left out were never looked at.
+    const isOfServer = rstCode === constants.NGHTTP2_REFUSED_STREAM || (this.#whyBroken === undefined && !this.#session.destroyed);
+    const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(rstCode)}`;
+    const failure = (isOfServer ? failureOfReset(rstCode) : undefined) ?? failureOf({ code: STATUS.unavailable, details });
+    // Whoever waits for the server's settings, as clients of gRPC do, would have sent nothing.
+    return this.#isReady || failure.loss === undefined ? failure : { ...failure, loss: 'unreached' };
   }
 
   #headers(conversationId: string): Readonly<Record<string, string>> {

@@ -2,6 +2,7 @@
 import type { Line } from '../line.ts';
 import { SocketLine, type SocketLineOptions } from '../socket/socket-line.ts';
 import type { CallIdentity } from '../to-wire.ts';
+import { wrappedLine } from '../wrapped-line.ts';
 
 /** Sockets to one server. `close` must be called. */
 export class SocketPool {
@@ -32,9 +33,7 @@ export class SocketPool {
     const line = new SocketLine({ ...this.#options, noInputMs }, identity);
     this.#lines.add(line);
     void line.dial();
-    return {
-      rules: line.rules,
-      open: (listener) => line.open(listener),
+    return wrappedLine(line, {
       close: () => {
         this.#closing += 1;
         void line.closed().then(() => {
@@ -42,10 +41,7 @@ export class SocketPool {
           this.#lines.delete(line);
         });
       },
-      watch: (found) => {
-        line.watch(found);
-      },
-    };
+    });
   }
 
   /** Drops whatever is open. */

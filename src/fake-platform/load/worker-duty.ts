@@ -140,6 +140,7 @@ async function run(order: RunOrder, given: Prepared): Promise<void> {
           zeroMs,
           known,
           limits: callLimits,
+          repeatsLostTurns: given.repeatsLostTurns,
           signal: hangUp.signal,
           onWaited,
           onBegun,

@@ -29,6 +29,7 @@ const scenario = z.object({
   habits: z.object({ terminatorIncluded: z.exactOptional(z.boolean()), singleDigitDirect: z.exactOptional(z.boolean()) }),
   hangUpAtMs: z.exactOptional(z.number()),
   noInputMs: z.exactOptional(z.number()),
+  repeatsLostTurns: z.exactOptional(z.boolean()),
   limits: z.exactOptional(z.object({ callMs: z.exactOptional(z.number()), answerMs: z.exactOptional(z.number()) })),
 });
 
@@ -53,6 +54,8 @@ export const orderSchema = z.discriminatedUnion('kind', [
     sounds: z.array(z.object({ text: z.string(), checksum: z.number(), bytes: z.number() })),
     /** Silence after which the platform reports it where neither the server nor the scenario says when, ms; 0 never. */
     noInputMs: z.number(),
+    /** Whether turns that are lost are said again, where the scenario does not say. */
+    repeatsLostTurns: z.boolean(),
     limits: z.object({ callMs: z.number(), connectMs: z.number(), answerMs: z.number(), hangUpMs: z.number() }),
   }),
   /** Begin a run: every worker draws the same arrivals and takes each so-many-th. */

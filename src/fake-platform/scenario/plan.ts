@@ -50,6 +50,7 @@ export interface TestFrame {
     | 'habits'
     | 'limits'
     | 'noInputMs'
+    | 'repeatsLostTurns'
     | 'pace'
     | 'vendorConfig'
     | 'agentId'
@@ -120,6 +121,7 @@ function keptDefaults(defaults: ScenarioSettings, left: NonNullable<ScenarioTest
 
 function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
   const { agent, organization, session, vendor_config, allow_partial, habits, line, flow_events, limits, pace, hang_up_at_ms } = settings;
+  const { repeat_lost_turns } = settings;
   return {
     ...(agent === undefined ? {} : { agentId: agent }),
     ...(organization === undefined ? {} : { organizationId: organization }),
@@ -137,6 +139,7 @@ function callSettings(settings: ScenarioSettings): PlannedTest['settings'] {
       ...(limits?.answer_ms === undefined ? {} : { answerMs: limits.answer_ms }),
     },
     ...(limits?.silence_ms === undefined ? {} : { noInputMs: limits.silence_ms }),
+    ...(repeat_lost_turns === undefined ? {} : { repeatsLostTurns: repeat_lost_turns }),
     ...(pace === undefined ? {} : { pace }),
     ...(hang_up_at_ms === undefined ? {} : { hangUpAtMs: hang_up_at_ms }),
   };

@@ -103,6 +103,10 @@ const SETTINGS = {
   })
     .describe('What the platform does where the contract leaves it open.')
     .optional(),
+  repeat_lost_turns: z
+    .boolean({ error: 'write true or false' })
+    .describe('Say a turn again on another RPC when its own is lost; on gRPC alone. Default: as `--repeat-lost-turns`.')
+    .optional(),
   line: LINE.describe('How the line between platform and server behaves. Default: good.').optional(),
   flow_events: z
     .array(

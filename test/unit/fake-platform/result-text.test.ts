@@ -20,6 +20,7 @@ const REPLY: Reply = {
 
 const RESULT: CallResult & { readonly conversationId: string } = {
   ...{ ok: false, outcome: 'failed', durationMs: 100, pace: 1, timeline: [], terminal: undefined, steps: [], heardTexts: [] },
+  ...{ turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 },
   ...{ heard: SILENT, said: SILENT, conversationId: 'c-1', replies: [REPLY] },
   findings: [{ code: 'rpc_failed', message: LONG, turn: 1, atMs: 1, fatal: true }],
   unmet: [{ expected: 'text:hello', found: LONG }],

@@ -9,10 +9,13 @@ import { loadCommand } from '../../../../src/cli/load.ts';
 import type { LoadSurroundings } from '../../../../src/cli/load/load-surroundings.ts';
 import { readLoadResult } from '../../../../src/fake-platform/load/load-result.ts';
 import { startWorkerProcess } from '../../../../src/fake-platform/load/worker-process.ts';
+import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { madeUpResult, timesOf } from '../../../support/load-result.ts';
+import { startRelay } from '../../../support/relay.ts';
 import { ending, startScriptedSocketServer, welcome } from '../../../support/scripted-socket-server.ts';
 import { startSmallServer, type SmallServer } from '../../../support/small-server.ts';
+import { until } from '../../../support/until.ts';
 
 interface Ran {
   readonly code: number | undefined;
@@ -119,6 +122,26 @@ describe('parley load', () => {
     expect(page).toContain('<h1>Load on grpc://127.0.0.1');
     expect(page).toContain('holds  unheard &lt;= 0');
     expect(page).toContain('FAILS  first-audio p99');
+  });
+
+  it('has its callers say again what was lost with a connection, when that is asked for', async () => {
+    const relay = await startRelay(parseTarget(server.target).port);
+    const measuring = run([
+      ...[relay.target, ...ORGANIZATION, '--rate', '20/s', '--duration', '2s', '--arrivals', 'fixed', '--repeat-lost-turns', '--json'],
+    ]);
+    // The rehearsal has the first connection, and then calls never stop coming.
+    await until('the load has a connection', () => relay.taken >= 2);
+    const cancel = systemClock.after(1000, () => {
+      relay.cut();
+    });
+    const ran = await measuring;
+    cancel();
+    relay.close();
+    const result = readLoadResult(ran.out, 'stdout');
+    expect(result.calls).toMatchObject({ finished: 40, failed: 0 });
+    expect(result).toMatchObject({ turns: { failed: 0 }, turnsLost: 0, failures: [] });
+    expect(result.turnsRepeated + result.turnsReopened).toBeGreaterThan(0);
+    expect(result.asked).toContain('--repeat-lost-turns');
   });
 
   it('prints what was measured on Ctrl-C, hangs every call up, and exits 130 in bounded time', async () => {

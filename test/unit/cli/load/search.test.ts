@@ -40,6 +40,7 @@ class QuickWorker implements LoadWorker {
     const lateness = Histogram.coarse().encoded;
     const call: CallFacts = {
       ...{ scenario: 0, dueMs: toMs - 1, durationMs: this.#callMs(run), outcome: this.#outcome(run), replies: 1, isHeard: true },
+      ...{ turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 },
       ...{ gapsMs: [], failures: [], breaches: [], sound: { compared: 0, wrong: 0, short: 0, unknown: 1 } },
     };
     this.#say({
@@ -64,6 +65,7 @@ const FLAGS = {
   mix: 'listen',
   workers: 1,
   callsPerConnection: 100,
+  repeatsLostTurns: false,
   silenceAfter: 5000,
   seed: 1,
   maxCalls: '40',

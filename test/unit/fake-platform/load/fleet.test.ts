@@ -26,6 +26,7 @@ const PREPARE: Extract<WorkerOrder, { kind: 'prepare' }> = {
   agentId: '',
   bearer: false,
   callsPerConnection: 100,
+  repeatsLostTurns: false,
   noInputMs: 5000,
   sounds: [],
   scenarios: [{ ...SCENARIO, script: [{ kind: 'press', keys: ['1'] }] }],

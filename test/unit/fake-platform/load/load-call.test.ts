@@ -68,6 +68,7 @@ async function held(script: TurnScript, { scenario, limits, breakOffAtMs, askAtM
     zeroMs,
     known: new KnownSounds(),
     limits: { ...LIMITS, ...limits },
+    repeatsLostTurns: false,
     signal: stop.signal,
     onWaited: (wait) => waits.push(wait),
     onBegun: (isWaitingSince) => {

@@ -33,7 +33,7 @@ const STOPPED_MS = 2000;
 function facts(more: Partial<CallFacts> = {}): CallFacts {
   const sound = { compared: 0, wrong: 0, short: 0, unknown: 0 };
   const call = { scenario: 0, dueMs: 0, durationMs: 10, outcome: 'hung_up', replies: 1, isHeard: true } as const;
-  return { ...call, gapsMs: [], failures: [], breaches: [], sound, ...more };
+  return { ...call, gapsMs: [], failures: [], breaches: [], turnsRepeated: 0, turnsReopened: 0, turnsLost: 0, sound, ...more };
 }
 
 describe('an open model', () => {
@@ -85,7 +85,18 @@ describe('an open model', () => {
           ...{ name: 'listen', script: [], agentId: '', organizationId: '', vendorConfig: '', allowPartial: false },
           ...{ session: { name: '', parameters: {} }, habits: {} },
         };
-        const held = await holdLoadCall({ arrival, scenario, line, clock: systemClock, zeroMs, known, limits: LIMITS, signal, onWaited });
+        const held = await holdLoadCall({
+          arrival,
+          scenario,
+          line,
+          clock: systemClock,
+          zeroMs,
+          known,
+          limits: LIMITS,
+          repeatsLostTurns: false,
+          signal,
+          onWaited,
+        });
         line.close();
         return held;
       },

@@ -18,7 +18,8 @@ function watchedLine(known: KnownSounds) {
     },
     close: () => undefined,
   };
-  return { watch: new PromptWatch(line, known), listeners };
+  const watch = new PromptWatch(known);
+  return { watch, line: watch.over(line), listeners };
 }
 
 function said(audio: readonly number[], text = '', event?: Answer['event']): Answer {
@@ -28,8 +29,8 @@ function said(audio: readonly number[], text = '', event?: Answer['event']): Ans
 
 /** One call with one reply, in the pieces given. */
 function reply(known: KnownSounds, pieces: readonly (readonly number[])[], text: string, trailing: readonly string[] = []) {
-  const { watch, listeners } = watchedLine(known);
-  watch.line.open(NOBODY);
+  const { watch, line, listeners } = watchedLine(known);
+  line.open(NOBODY);
   for (const [index, piece] of pieces.entries()) listeners[0]?.answered(said(piece, index === 0 ? text : ''));
   listeners[0]?.ended({ kind: 'completed', promptTexts: trailing });
   return watch.compare();
@@ -65,9 +66,9 @@ describe('the watch over prompts', () => {
   ])('leaves alone what was cut by %s', (_, cut) => {
     const known = new KnownSounds();
     reply(known, [[1, 2, 3, 4]], 'Hello.');
-    const { watch, listeners } = watchedLine(known);
-    watch.line.open(NOBODY);
-    const next = watch.line.open(NOBODY);
+    const { watch, line, listeners } = watchedLine(known);
+    line.open(NOBODY);
+    const next = line.open(NOBODY);
     listeners[0]?.answered(said([1, 2], 'Hello.'));
     cut(next, listeners[1]);
     listeners[0]?.ended({ kind: 'completed', promptTexts: [] });
@@ -77,9 +78,9 @@ describe('the watch over prompts', () => {
   it('leaves alone what the server cut and completed before it told why', () => {
     const known = new KnownSounds();
     reply(known, [[1, 2, 3, 4]], 'Hello.');
-    const { watch, listeners } = watchedLine(known);
-    watch.line.open(NOBODY);
-    watch.line.open(NOBODY);
+    const { watch, line, listeners } = watchedLine(known);
+    line.open(NOBODY);
+    line.open(NOBODY);
     listeners[0]?.answered(said([1, 2], 'Hello.'));
     listeners[0]?.ended({ kind: 'completed', promptTexts: [] });
     listeners[1]?.answered(said([], '', { kind: 'start_of_input', name: '', metadata: {} }));
@@ -89,11 +90,11 @@ describe('the watch over prompts', () => {
   it('compares what was over before the caller came in between', () => {
     const known = new KnownSounds();
     reply(known, [[1, 2, 3, 4]], 'Hello.');
-    const { watch, listeners } = watchedLine(known);
-    watch.line.open(NOBODY);
+    const { watch, line, listeners } = watchedLine(known);
+    line.open(NOBODY);
     listeners[0]?.answered(said([1, 2], 'Hello.'));
     listeners[0]?.ended({ kind: 'completed', promptTexts: [] });
-    watch.line.open(NOBODY);
+    line.open(NOBODY);
     listeners[1]?.answered(said([], '', { kind: 'start_of_input', name: '', metadata: {} }));
     expect(watch.compare()).toMatchObject({ compared: 1, short: 1 });
   });
@@ -105,8 +106,8 @@ describe('the watch over prompts', () => {
   ])('does not compare a reply of which one sound has no text: %s', (_, type, trailing) => {
     const known = new KnownSounds();
     for (const recording of [5, 6]) {
-      const { watch, listeners } = watchedLine(known);
-      watch.line.open(NOBODY);
+      const { watch, line, listeners } = watchedLine(known);
+      line.open(NOBODY);
       const prompt = { uri: '', bargeIn: false };
       const prompts = [
         { ...prompt, text: trailing.length === 0 ? 'You said' : '', audio: Uint8Array.of(1, 2) },
@@ -135,8 +136,8 @@ describe('the watch over prompts', () => {
   it('does not compare what broke: that is a failure of its own', () => {
     const known = new KnownSounds();
     reply(known, [[1, 2, 3, 4]], 'Hello.');
-    const { watch, listeners } = watchedLine(known);
-    watch.line.open(NOBODY);
+    const { watch, line, listeners } = watchedLine(known);
+    line.open(NOBODY);
     listeners[0]?.answered(said([1], 'Hello.'));
     listeners[0]?.ended({ kind: 'broken', failure: { code: 'closed_early', message: 'gone' } });
     expect(watch.compare().compared).toBe(0);

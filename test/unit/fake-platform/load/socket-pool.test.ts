@@ -53,7 +53,7 @@ it('W-08 each call has a socket of its own, which is gone when the call is over'
   });
   const held = await Promise.all(
     ['conversation-1', 'conversation-1'].map(async (conversationId) => {
-      const line = pool.line({ ...PLAIN, conversationId }, 5000);
+      const line = pool.line({ ...PLAIN, conversationId }, 0);
       const waits: WaitFact[] = [];
       const facts = await holdLoadCall({
         arrival: { number: 0, scenario: 0, dueMs: 0 },
@@ -64,7 +64,15 @@ it('W-08 each call has a socket of its own, which is gone when the call is over'
           session: { name: '', parameters: {} },
           habits: {},
         },
-        ...{ line, clock, zeroMs: clock.monotonicMs(), known: new KnownSounds(), limits: LIMITS, signal: new AbortController().signal },
+        ...{
+          line,
+          clock,
+          zeroMs: clock.monotonicMs(),
+          known: new KnownSounds(),
+          limits: LIMITS,
+          repeatsLostTurns: false,
+          signal: new AbortController().signal,
+        },
         onWaited: (wait) => waits.push(wait),
       });
       line.close();
@@ -90,7 +98,14 @@ it('W-14 each call has its own time until silence is reported', async () => {
       arrival: { number: 0, scenario: 0, dueMs: 0 },
       scenario: { name: 'it', ...PLAIN, script: [{ kind: 'wait', waitMs: 30_000 }], session: { name: '', parameters: {} }, habits: {} },
       line: pool.line({ ...PLAIN, conversationId: 'conversation-1' }, noInputMs),
-      ...{ clock, zeroMs: clock.monotonicMs(), known: new KnownSounds(), limits: LIMITS, signal: new AbortController().signal },
+      ...{
+        clock,
+        zeroMs: clock.monotonicMs(),
+        known: new KnownSounds(),
+        limits: LIMITS,
+        repeatsLostTurns: false,
+        signal: new AbortController().signal,
+      },
       onWaited: () => undefined,
     });
     return facts.outcome;
@@ -104,11 +119,19 @@ it('W-31 what the server does wrong is counted by its rule', async () => {
     socket.respond(chunk(10));
     socket.respond(final());
   });
-  const line = pool.line({ ...PLAIN, conversationId: 'conversation-1' }, 5000);
+  const line = pool.line({ ...PLAIN, conversationId: 'conversation-1' }, 0);
   const facts = await holdLoadCall({
     arrival: { number: 0, scenario: 0, dueMs: 0 },
     scenario: { name: 'it', ...PLAIN, script: [], session: { name: '', parameters: {} }, habits: {} },
-    ...{ line, clock, zeroMs: clock.monotonicMs(), known: new KnownSounds(), limits: LIMITS, signal: new AbortController().signal },
+    ...{
+      line,
+      clock,
+      zeroMs: clock.monotonicMs(),
+      known: new KnownSounds(),
+      limits: LIMITS,
+      repeatsLostTurns: false,
+      signal: new AbortController().signal,
+    },
     onWaited: () => undefined,
   });
   expect(facts.breaches).toEqual(['W-31']);

@@ -58,7 +58,8 @@ const NO_FACTS = {
 function callOf(outcome: CallOutcome, more: Partial<PlacedCall> = {}): PlacedCall {
   const none = { replies: [], heardTexts: [], findings: [], unmet: [], timeline: [], steps: [], terminal: undefined };
   const sound = { heard: new Int16Array(8), said: new Int16Array(8) };
-  return { ok: true, outcome, durationMs: 1000, pace: 1, conversationId: 'c-1', ...none, ...sound, ...more };
+  const lost = { turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 };
+  return { ok: true, outcome, durationMs: 1000, pace: 1, conversationId: 'c-1', ...none, ...sound, ...lost, ...more };
 }
 
 function run(options: Partial<RunOptions> & Pick<RunOptions, 'tests' | 'place'>): ReturnType<typeof runTests> {

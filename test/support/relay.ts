@@ -1,0 +1,58 @@
+// A TCP relay before servers: what a load balancer is to a caller, as far as connections go. Passes bytes on and knows no
+// protocol; a test says which server is next, and cuts what stands.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A running one. `close` must be called. */
+export interface Relay {
+  /** `grpc://127.0.0.1:PORT`. */
+  readonly target: string;
+  /** Connections taken so far. */
+  readonly taken: number;
+  /** Connections from now on go to this port. */
+  turnTo(port: number): void;
+  /** Resets all connections that stand. */
+  cut(): void;
+  close(): void;
+}
+
+/** Starts it on a free port of 127.0.0.1. @param port - of the first server. */
+export async function startRelay(port: number): Promise<Relay> {
+  const sockets = new Set<Socket>();
+  let next = port;
+  let taken = 0;
+  const server = createServer((near) => {
+    taken += 1;
+    const far = connect(next, '127.0.0.1');
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  // A server that listens on TCP has an address of this shape.
+  return {
+    target: `grpc://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    get taken() {
+      return taken;
+    },
+    turnTo: (port) => {
+      next = port;
+    },
+    cut,
+    close: () => {
+      server.close();
+      cut();
+    },
+  };
+}
