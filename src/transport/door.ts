@@ -64,17 +64,26 @@ export interface Door {
  * @throws AppError `listen_failed` for the address.
  */
 export async function openDoor(options: DoorOptions): Promise<Door> {
-  const { name, security, log, onConnection } = options;
-  const server = security.mode === 'off' ? net.createServer(onConnection) : secureServer(security, options);
-  server.maxConnections = options.maxConnections;
-  server.on('drop', dropLog(options));
+  const { name, security, maxConnections, log, onConnection } = options;
+  const secure = security.mode === 'off' ? undefined : secureServer(security, options);
+  const tellOfDrop = dropLog(options);
   const connections = new Set<net.Socket>();
-  server.on('connection', (socket: net.Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
+  const server = net.createServer((socket) => {
     // Broken connections are the turns' business; here they only must not end the process.
     socket.on('error', () => undefined);
+    // Counted here and not by `net`: with its limit, one of several processes that share the port would hand the connection
+    // back, and Node 20.20 would offer it to all of them without end and without a pause.
+    if (connections.size >= maxConnections) {
+      socket.destroy();
+      tellOfDrop();
+      return;
+    }
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    if (secure === undefined) onConnection(socket);
+    else secure.emit('connection', socket);
   });
+  server.once('close', () => secure?.close());
   await listen(server, options.host, options.port);
   server.on('error', (error) => {
     log.error({ err: error }, `the socket of the ${name} failed`);
@@ -113,6 +122,7 @@ function dropLog({ name, clock, log, maxConnections }: DoorOptions): () => void 
   };
 }
 
+/** Leads connections through their handshakes that it is given; it listens nowhere itself. */
 function secureServer(security: Extract<DoorSecurity, { mode: 'tls' }>, options: DoorOptions): tls.Server {
   const { identity, clients } = security;
   const { name, protocols, handshakeTimeoutMs, log, onConnection } = options;

@@ -228,6 +228,23 @@ describe('parley serve --workers', () => {
     expect(systemClock.monotonicMs() - startedMs).toBeLessThan(10_000);
   });
 
+  it('closes connections that are too many for every worker, instead of offering them around', async (context) => {
+    const running = serve(context, '--tls.mode=off', '--grpc.max_connections=1');
+    const { port } = await running.ready();
+    const closed: number[] = [];
+    for (const index of [0, 1, 2, 3]) {
+      const socket = net.connect(port, '127.0.0.1').on('error', () => undefined);
+      socket.resume().once('close', () => closed.push(index));
+      context.onTestFinished(() => {
+        socket.destroy();
+      });
+      await until('it stands', () => !socket.connecting);
+    }
+    await until('both that are too many are closed', () => closed.length === 2);
+    expect(running.stderr).toContain('connections to the media server were closed at once');
+    expect((await operations(await running.ready(), '/health/ready')).status).toBe(200);
+  });
+
   it('says once what keeps the workers from starting', async (context) => {
     const taken = net.createServer().listen(0, '127.0.0.1');
     context.onTestFinished(() => {

@@ -55,6 +55,28 @@ describe('openDoor', () => {
     await until('the log tells', () => lines.some((line) => line.includes('a TLS handshake with the test server failed')));
   });
 
+  it('looks at no certificate any more when it is closed', async () => {
+    const certificate = await testCertificate();
+    onTestFinished(() => {
+      certificate.remove();
+    });
+    const identity = identityOf({ cert: certificate.certificatePem, key: readFileSync(certificate.keyFile, 'utf8') });
+    let watching = 0;
+    const live = {
+      current: identity,
+      onChange: () => {
+        watching += 1;
+        return () => {
+          watching -= 1;
+        };
+      },
+    };
+    const { door } = await open({ security: { mode: 'tls', identity: live } });
+    expect(watching).toBe(1);
+    await door.close();
+    await until('nobody looks', () => watching === 0);
+  });
+
   it('P-18 closes what is too much, and says whose limit it was', async () => {
     const { door, lines } = await open({ maxConnections: 1 });
     const [first, second] = [0, 1].map(() => net.connect(door.port, '127.0.0.1').on('error', () => undefined));
