@@ -2,15 +2,12 @@
 // rest. Contents are compared and nothing else: links are swapped, and times and sizes may stay. Knows nothing of what is in them.
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { waitAtMost } from './abort.ts';
-import type { CancelTimer, Clock } from './clock.ts';
+import { every, type CancelTimer, type Clock } from './clock.ts';
 import { AppError, toAppError, type ErrorCode } from './errors.ts';
 import type { Logger } from './log.ts';
 
 /** Pause between two looks, ms. A change counts when two looks in a row have found it: files are not written in one moment. */
 export const LOOK_MS = 2000;
-/** Longest wait for the files of one watch, ms; a folder on another machine may not answer. */
-const READ_LIMIT_MS = 5000;
 /** Largest file, bytes: certificates, keys and short lists. */
 const MAX_FILE_BYTES = 1_048_576;
 
@@ -44,7 +41,6 @@ export class WatchedFiles<What extends string> {
   readonly #options: WatchedFilesOptions<What>;
   readonly #followers: Follower<What>[] = [];
   #cancelTimer: CancelTimer | undefined;
-  #looking: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(options: WatchedFilesOptions<What>) {
@@ -56,7 +52,14 @@ export class WatchedFiles<What extends string> {
     if (this.#isClosed || watch.files.length === 0) return;
     this.#options.onJudged?.(watch.what, true);
     this.#followers.push(new Follower(watch, this.#options));
-    if (this.#followers.length === 1) this.#arm();
+    this.#cancelTimer ??= every(this.#options.clock, LOOK_MS, () => {
+      for (const each of this.#followers) each.look();
+    });
+  }
+
+  /** Resolves when the looks that are under way are over. */
+  async looked(): Promise<void> {
+    await Promise.all(this.#followers.map(({ looking }) => looking));
   }
 
   /** Looks no more; a look that is under way is waited for and changes nothing. Idempotent. */
@@ -64,21 +67,7 @@ export class WatchedFiles<What extends string> {
     this.#isClosed = true;
     this.#cancelTimer?.();
     for (const follower of this.#followers) follower.close();
-    await this.#looking;
-  }
-
-  /** From the end of one look to the next: they never overlap. */
-  #arm(): void {
-    if (this.#isClosed) return;
-    this.#cancelTimer = this.#options.clock.after(LOOK_MS, () => {
-      this.#looking = this.#look().then(() => {
-        this.#arm();
-      });
-    });
-  }
-
-  async #look(): Promise<void> {
-    await Promise.all(this.#followers.map((follower) => follower.look()));
+    await this.looked();
   }
 }
 
@@ -118,7 +107,7 @@ class Follower<What extends string> {
   /** What was judged last. */
   #judged = '';
   #isRefused = false;
-  #reading: Promise<Found> | undefined;
+  #looking: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(watch: Watch<What>, options: WatchedFilesOptions<What>) {
@@ -126,28 +115,29 @@ class Follower<What extends string> {
     this.#options = options;
   }
 
+  get looking(): Promise<void> {
+    return this.#looking ?? Promise.resolve();
+  }
+
   close(): void {
     this.#isClosed = true;
   }
 
-  async look(): Promise<void> {
-    const found = await this.#find();
+  /** Never overlaps: a folder on another machine that does not answer holds up its own files, and nothing else. */
+  look(): void {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { files, code } = this.#watch;
+    const found = await find(files, code);
     if (this.#isClosed) return;
     const isAtRest = found.mark === this.#seen;
     this.#seen = found.mark;
     // What was refused is tried again, because time alone may mend it: a certificate may begin later.
     if (isAtRest && (found.mark !== this.#judged || this.#isRefused)) this.#judge(found);
-  }
-
-  /** A read that does not end is not begun a second time. */
-  async #find(): Promise<Found> {
-    const { files, code } = this.#watch;
-    this.#reading ??= find(files, code).finally(() => {
-      this.#reading = undefined;
-    });
-    const waited = await waitAtMost(this.#reading, READ_LIMIT_MS, this.#options.clock);
-    if (waited.kind === 'value') return waited.value;
-    return { mark: 'late', error: new AppError(code, `the files ${files.join(' and ')} could not be read in time`) };
   }
 
   #judge(found: Found): void {

@@ -80,5 +80,5 @@ export async function serve({ folder }: Ground, clients?: ClientCertificateSetti
     return line === undefined ? undefined : Number(line.slice(name.length + 1));
   };
   const logged = (event: string): readonly Line[] => lines.filter((line) => line['event'] === event);
-  return { clock, lines, logged, metric, open, tls, port: await open(tls.media) };
+  return { clock, files, lines, logged, metric, open, tls, port: await open(tls.media) };
 }

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { LOOK_MS } from '../../src/base/watched-files.ts';
+import { LOOK_MS, type WatchedFiles } from '../../src/base/watched-files.ts';
 import type { FakeClock } from './fake-clock.ts';
-import { until } from './until.ts';
+import { within } from './until.ts';
 
 /** A folder that is gone when the test ends. */
 export class WatchedFolder {
@@ -44,10 +44,10 @@ export class WatchedFolder {
   }
 }
 
-/** Lets whoever watches files on this clock, and has no other timer on it, look so often. */
-export async function look(clock: FakeClock, times = 1): Promise<void> {
+/** Lets files be looked at so often. */
+export async function look<What extends string>(files: WatchedFiles<What>, clock: FakeClock, times = 1): Promise<void> {
   for (let done = 0; done < times; done++) {
     clock.advance(LOOK_MS);
-    await until('the look is over', () => clock.nextTimerInMs === LOOK_MS);
+    await within('the look is over', files.looked());
   }
 }

@@ -96,34 +96,37 @@ describe('client certificates', () => {
   it('are held against a new list of subjects, while an open connection goes on', async () => {
     const lists = new WatchedFolder();
     const subjectsFile = lists.write('subjects', `# of today\n${CLIENT}\n`);
-    const { authority, clientAuthority, good, port, clock, isLetIn, logged, metric } = await demanding({ subjects: [], subjectsFile });
+    const { authority, clientAuthority, good, port, clock, files, isLetIn, logged, metric } = await demanding({
+      subjects: [],
+      subjectsFile,
+    });
     const open = await TlsPeer.connect(port, { ca: authority.pem, ...good });
     expect(await open.answerTo('hello')).toBe('hello');
     const other = await clientAuthority.issue({ subject: 'CN=other.example' });
     expect(await isLetIn(other)).toBe(false);
 
     lists.write('subjects', 'CN=other.example\n');
-    await look(clock, 2);
+    await look(files, clock, 2);
     expect([await isLetIn(other), await isLetIn(good)]).toEqual([true, false]);
     expect(await open.answerTo('still here')).toBe('still here');
 
     lists.write('subjects', 'nonsense\n');
-    await look(clock, 4);
+    await look(files, clock, 4);
     expect(await isLetIn(other)).toBe(true);
     expect(logged('files_refused')).toMatchObject([{ what: 'client_trust', err: { code: 'config_invalid' } }]);
     expect(await metric('parley_watched_files_taken{what="client_trust"}')).toBe(0);
   });
 
   it('are held against new authorities, and an empty file of them opens no door', async () => {
-    const { folder, good, clock, isLetIn, logged } = await demanding();
+    const { folder, good, clock, files, isLetIn, logged } = await demanding();
     const next = await certificateAuthority(systemClock.nowMs());
     const shown = await next.issue({ subject: CLIENT });
     expect([await isLetIn(good), await isLetIn(shown)]).toEqual([true, false]);
     folder.write('clients.pem', next.pem);
-    await look(clock, 2);
+    await look(files, clock, 2);
     expect([await isLetIn(good), await isLetIn(shown)]).toEqual([false, true]);
     folder.write('clients.pem', '');
-    await look(clock, 2);
+    await look(files, clock, 2);
     expect([await isLetIn(good), await isLetIn(shown), await isLetIn({})]).toEqual([false, true, false]);
     expect(logged('files_refused')).toHaveLength(1);
   });

@@ -13,7 +13,7 @@ const endOf = (certificate: ServerCertificate): number => identityOf(certificate
 describe('the certificate of a server', () => {
   it('changes for new connections on every door, while an open one goes on', async () => {
     const base = await ground();
-    const { clock, tls, open, port, metric, logged } = await serve(base);
+    const { clock, files, tls, open, port, metric, logged } = await serve(base);
     const sockets = await open(tls.sockets);
     const ca = base.authority.pem;
     const before = await TlsPeer.connect(port, { ca });
@@ -21,7 +21,7 @@ describe('the certificate of a server', () => {
 
     const second = await base.authority.issue({ toDays: 60 });
     put(base, second);
-    await look(clock, 2);
+    await look(files, clock, 2);
     for (const at of [port, sockets]) expect((await TlsPeer.connect(at, { ca })).shows(identityOf(second))).toBe(true);
     expect(await before.answerTo('still here')).toBe('still here');
     expect([await metric(END), await metric(TAKEN), logged('files_taken').length]).toEqual([endOf(second), 1, 1]);
@@ -80,9 +80,9 @@ describe('the certificate of a server', () => {
     ],
   ])('that %s is refused once, and the one before stays', async (_what, spoil, reason) => {
     const base = await ground();
-    const { clock, port, metric, logged } = await serve(base);
+    const { clock, files, port, metric, logged } = await serve(base);
     await spoil(base);
-    await look(clock, 5);
+    await look(files, clock, 5);
     expect(logged('files_refused')).toMatchObject([{ level: 'error', what: 'certificate', err: { code: 'certificate_invalid' } }]);
     expect(logged('files_refused')[0]?.['msg']).toMatch(reason);
     const peer = await TlsPeer.connect(port, { ca: base.authority.pem });
@@ -91,28 +91,28 @@ describe('the certificate of a server', () => {
 
   it('is taken after a bad one, and one that had not begun when its time has come', async () => {
     const base = await ground();
-    const { clock, port, metric, logged } = await serve(base);
+    const { clock, files, port, metric, logged } = await serve(base);
     const later = await base.authority.issue({ fromDays: 1 });
     put(base, later);
-    await look(clock, 2);
+    await look(files, clock, 2);
     expect(await metric(TAKEN)).toBe(0);
     clock.stepWall(86_400_000);
-    await look(clock);
+    await look(files, clock);
     expect([await metric(TAKEN), await metric(END), logged('files_refused').length]).toEqual([1, endOf(later), 1]);
     const second = await base.authority.issue();
     put(base, second);
-    await look(clock, 2);
+    await look(files, clock, 2);
     expect((await TlsPeer.connect(port, { ca: base.authority.pem })).shows(identityOf(second))).toBe(true);
   });
 
   it('is no error while certificate and key are written one after the other', async () => {
     const base = await ground();
-    const { clock, port, lines, metric } = await serve(base);
+    const { clock, files, port, lines, metric } = await serve(base);
     const second = await base.authority.issue();
     base.folder.write('tls.crt', second.cert);
-    await look(clock);
+    await look(files, clock);
     base.folder.write('tls.key', second.key);
-    await look(clock, 2);
+    await look(files, clock, 2);
     expect((await TlsPeer.connect(port, { ca: base.authority.pem })).shows(identityOf(second))).toBe(true);
     expect([lines.filter(({ level }) => level === 'error'), await metric(TAKEN)]).toEqual([[], 1]);
   });
@@ -121,8 +121,8 @@ describe('the certificate of a server', () => {
     const base = await ground();
     const over = await base.authority.issue({ fromDays: -9, toDays: -1 });
     put(base, over);
-    const { clock, lines } = await serve(base);
-    await look(clock, 3);
+    const { clock, files, lines } = await serve(base);
+    await look(files, clock, 3);
     expect(lines).toMatchObject([{ level: 'warn', msg: expect.stringMatching(/refuse the certificate: it ended at/u) as string }]);
   });
 

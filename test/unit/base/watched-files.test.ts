@@ -40,34 +40,34 @@ describe('watched files', () => {
   it('are handed on when two looks in a row have found the same, and not before', async () => {
     const folder = new WatchedFolder();
     const file = folder.write('one', 'first');
-    const { clock, inUse, lines } = following([file], 'first');
-    await look(clock, 3);
+    const { clock, watched, inUse, lines } = following([file], 'first');
+    await look(watched, clock, 3);
     expect([inUse, lines]).toEqual([['first'], []]);
     folder.write('one', 'second');
-    await look(clock);
+    await look(watched, clock);
     expect(inUse).toEqual(['first']);
-    await look(clock);
+    await look(watched, clock);
     expect(inUse).toEqual(['first', 'second']);
     expect(lines).toMatchObject([{ level: 'info', event: 'files_taken', what: 'pair', files: [file] }]);
-    await look(clock, 3);
+    await look(watched, clock, 3);
     expect(lines).toHaveLength(1);
   });
 
   it('are not lost when they change between the start and the first look', async () => {
-    const { clock, inUse } = following([new WatchedFolder().write('one', 'second')], 'first');
-    await look(clock, 2);
+    const { clock, watched, inUse } = following([new WatchedFolder().write('one', 'second')], 'first');
+    await look(watched, clock, 2);
     expect(inUse).toEqual(['first', 'second']);
   });
 
   it('cost no word while they are written one after the other', async () => {
     const folder = new WatchedFolder();
     const files = ['one', 'two'].map((name) => folder.write(name, 'first'));
-    const { clock, inUse, lines, judged } = following(files, 'first');
-    await look(clock, 2);
+    const { clock, watched, inUse, lines, judged } = following(files, 'first');
+    await look(watched, clock, 2);
     folder.write('one', 'second');
-    await look(clock);
+    await look(watched, clock);
     folder.write('two', 'second');
-    await look(clock, 2);
+    await look(watched, clock, 2);
     expect(inUse).toEqual(['first', 'second']);
     expect(lines.map(({ event }) => event)).toEqual(['files_taken']);
     expect(judged).not.toContain(false);
@@ -76,38 +76,38 @@ describe('watched files', () => {
   it('are refused once for each bad change, and taken again when they are good', async () => {
     const folder = new WatchedFolder();
     const file = folder.write('one', 'first');
-    const { clock, inUse, errors, judged, lines } = following([file], 'first');
-    await look(clock, 2);
+    const { clock, watched, inUse, errors, judged, lines } = following([file], 'first');
+    await look(watched, clock, 2);
     folder.write('one', 'bad');
-    await look(clock, 6);
+    await look(watched, clock, 6);
     expect(errors()).toMatchObject([{ event: 'files_refused', what: 'pair', files: [file], err: { code: 'config_invalid' } }]);
     expect(errors()[0]?.['msg']).toContain('what was there before goes on: they do not fit');
     expect(judged.at(-1)).toBe(false);
     folder.write('one', 'bad, too');
-    await look(clock, 3);
+    await look(watched, clock, 3);
     expect(errors()).toHaveLength(2);
     // Back to what is in use all the time.
     folder.write('one', 'first');
-    await look(clock, 2);
+    await look(watched, clock, 2);
     expect([judged.at(-1), inUse, lines.at(-1)]).toMatchObject([true, ['first'], { event: 'files_taken' }]);
     folder.write('one', 'third');
-    await look(clock, 2);
+    await look(watched, clock, 2);
     expect(inUse).toEqual(['first', 'third']);
   });
 
   it('are taken without another change when only time was missing', async () => {
     const file = new WatchedFolder().write('one', 'second');
     let isGood = false;
-    const { clock, errors, judged } = following([file], 'first', {
+    const { clock, watched, errors, judged } = following([file], 'first', {
       take: () => {
         if (!isGood) throw new AppError('config_invalid', 'not yet');
         return true;
       },
     });
-    await look(clock, 5);
+    await look(watched, clock, 5);
     expect([errors().length, judged.at(-1)]).toEqual([1, false]);
     isGood = true;
-    await look(clock);
+    await look(watched, clock);
     expect([errors().length, judged.at(-1)]).toEqual([1, true]);
   });
 
@@ -115,13 +115,13 @@ describe('watched files', () => {
     const folder = new WatchedFolder();
     const names = ['one', 'two'];
     folder.swap({ one: 'first!', two: 'first!' });
-    const { clock, inUse, errors } = following(
+    const { clock, watched, inUse, errors } = following(
       names.map((name) => folder.file(name)),
       'first!',
     );
-    await look(clock, 2);
+    await look(watched, clock, 2);
     folder.swap({ one: 'second', two: 'second' });
-    await look(clock, 2);
+    await look(watched, clock, 2);
     expect([inUse, errors()]).toEqual([['first!', 'second'], []]);
   });
 
@@ -150,24 +150,24 @@ describe('watched files', () => {
     ],
   ])('are refused when one %s, and followed on', async (_what, spoil, reason) => {
     const folder = new WatchedFolder();
-    const { clock, inUse, errors } = following([folder.write('one', 'first')], 'first');
-    await look(clock, 2);
+    const { clock, watched, inUse, errors } = following([folder.write('one', 'first')], 'first');
+    await look(watched, clock, 2);
     spoil(folder);
-    await look(clock, 4);
+    await look(watched, clock, 4);
     expect(errors()).toHaveLength(1);
     expect(errors()[0]?.['msg']).toMatch(reason);
     rmSync(folder.file('one'), { recursive: true, force: true });
     folder.write('one', 'second');
-    await look(clock, 2);
+    await look(watched, clock, 2);
     expect(inUse).toEqual(['first', 'second']);
   });
 
   it('appear in no line with what is in them', async () => {
     const folder = new WatchedFolder();
-    const { clock, lines } = following([folder.write('one', 'CANARY')], 'first');
-    await look(clock, 2);
+    const { clock, watched, lines } = following([folder.write('one', 'CANARY')], 'first');
+    await look(watched, clock, 2);
     folder.write('one', 'bad CANARY');
-    await look(clock, 2);
+    await look(watched, clock, 2);
     expect(lines).toHaveLength(2);
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
@@ -175,11 +175,22 @@ describe('watched files', () => {
   it('are left alone after the end, also by a look that is under way', async () => {
     const file = new WatchedFolder().write('one', 'second');
     const { clock, watched, inUse } = following([file], 'first');
-    await look(clock);
+    await look(watched, clock);
     clock.advance(LOOK_MS);
     await watched.close();
     watched.follow({ what: 'pair', files: [file], code: 'config_invalid', take: () => true });
     expect([inUse, clock.pendingTimers]).toEqual([['first'], 0]);
+  });
+
+  it('are not looked at twice at once, however far the time jumps', async () => {
+    const folder = new WatchedFolder();
+    const { clock, watched, inUse, errors } = following([folder.write('one', 'second')], 'first');
+    clock.advance(3_600_000);
+    expect(clock.pendingTimers).toBe(1);
+    await watched.looked();
+    expect(inUse).toEqual(['first']);
+    await look(watched, clock);
+    expect([inUse, errors()]).toEqual([['first', 'second'], []]);
   });
 
   it('cost no timer when there are none', () => {
