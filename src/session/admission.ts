@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 
 /** Why a new call is refused. Public: a metric label and a word of the log. */
-export const ADMISSION_REFUSALS = ['draining', 'total', 'organization', 'streams', 'loop_delay', 'memory'] as const;
+export const ADMISSION_REFUSALS = ['draining', 'total', 'organization', 'streams', 'loop_delay', 'memory', 'store'] as const;
 export type AdmissionRefusal = (typeof ADMISSION_REFUSALS)[number];
 
 /** How busy the process is. Each value is a look back over the last seconds, never a forecast. */
@@ -141,6 +141,7 @@ const REFUSAL_TEXTS = {
   streams: 'the server has as many open streams as it may',
   loop_delay: 'the server is too busy for new calls',
   memory: 'the server has too little memory for new calls',
+  store: 'the store that the servers share is away',
 } as const satisfies Record<AdmissionRefusal, string>;
 
 /** One limit that does not flap: once passed, it counts as passed until the value has stayed clearly below it. */

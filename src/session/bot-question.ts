@@ -20,7 +20,13 @@ const INTERRUPTED_GRACE_MS = 300;
 
 /** What became of a question. */
 export type Outcome =
-  | { readonly kind: 'answer'; readonly answer: Answer<JsonValue>; readonly event: ReplyingEvent }
+  | {
+      readonly kind: 'answer';
+      readonly answer: Answer<JsonValue>;
+      readonly event: ReplyingEvent;
+      /** What the bot had spoken before it answered. */
+      readonly early: readonly Prompt[];
+    }
   /** The event is missing when not even that was known in time. */
   | { readonly kind: 'failed'; readonly error: AppError; readonly event: ReplyingEvent | undefined }
   /** The caller acted over it and the handler did not finish in time; its state is not kept. */
@@ -44,6 +50,7 @@ export class BotQuestion {
   readonly #thinking;
   /** The recognizer's signal: an interruption does not make what was said before it unheard. */
   readonly #listening;
+  readonly #early: Prompt[] = [];
   #isWaitedFor = true;
   #deadline: Deadline | undefined;
   #event: ReplyingEvent | undefined;
@@ -91,7 +98,7 @@ export class BotQuestion {
       const outcome = await Promise.race([this.#think(input), stopped]);
       if (outcome === 'abandoned') return { kind: 'abandoned' };
       if (outcome === 'false_interruption') return { kind: 'false_interruption' };
-      if (outcome !== 'deadline') return { kind: 'answer', ...outcome };
+      if (outcome !== 'deadline') return { kind: 'answer', ...outcome, early: this.#early };
       return {
         kind: 'failed',
         event: this.#event,
@@ -172,6 +179,7 @@ export class BotQuestion {
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
     this.#deadline?.pause();
+    this.#early.push(...prompts);
     await this.#writer.speak(prompts);
     this.#deadline?.resume();
     return this.#isWaitedFor;

@@ -1,35 +1,48 @@
 // The first wait of a turn: load the record, ask the bot, commit, speak. Whatever goes wrong here, the caller hears an
 // apology, and on the second failure in a row goes to a human.
-import { linkAbort, waitAtMost } from '../base/abort.ts';
+import { waitAtMost } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
-import { runNote } from '../bot/run-handler.ts';
 import { say, type Answer } from '../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { FinalNext } from '../dialog/output.ts';
 import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
-import { BotQuestion, botContext, type Outcome } from './bot-question.ts';
+import { BotNotes } from './bot-notes.ts';
+import { BotQuestion, type Outcome } from './bot-question.ts';
+import type { CallClaim } from './call-claim.ts';
+import { CallRecords } from './call-records.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
+import { keptReply, replyOf } from './kept-reply.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
-import { firstRecord, type SessionRecord } from './record.ts';
+import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { transcriptText, withBotLine, withStep, type TranscriptLine } from './transcript.ts';
 import type { Turn } from './turn.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
 const FAILURES_BEFORE_TRANSFER = 2;
-/** Longest a notifying handler may take, ms: replies wait behind it. */
-const NOTE_LIMIT_MS = 500;
+/** Longest wait for the transcript of a call that we end ourselves, ms. */
+const TRANSCRIPT_LIMIT_MS = 500;
 
 /** What a turn is answered with. */
 interface Answered {
   readonly answer: Answer<JsonValue>;
   /** Undefined when not even that was known in time. */
   readonly event: ReplyingEvent | undefined;
+  /** What was spoken before the answer. */
+  readonly early?: readonly Prompt[];
   readonly hasFailed?: boolean;
+}
+
+/** An input of a call that was claimed. */
+interface ClaimedInput {
+  readonly input: CompleteInput;
+  readonly record: SessionRecord;
+  /** See {@link CallClaim.isUnheard}. */
+  readonly isUnheard: boolean;
 }
 
 /** Where an answer goes. */
@@ -42,9 +55,13 @@ interface Mouth {
 /** Runs the bots of all sessions; holds nothing of any of them. */
 export class BotRunner {
   readonly #parts: EngineParts;
+  readonly #records: CallRecords;
+  readonly #notes: BotNotes;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#records = new CallRecords(parts);
+    this.#notes = new BotNotes(parts, this.#records);
   }
 
   /** Answers one complete input and ends its turn. Never throws. */
@@ -58,7 +75,7 @@ export class BotRunner {
         this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
         this.#parts.observer.slowReader?.(session.call, turn.id);
         turn.fail(error);
-      } else {
+      } else if (error.code !== 'record_conflict' || !(await this.#sayWinners({ session, turn, writer }))) {
         this.#parts.log.error({ ...logIds(session.call, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
         this.#parts.observer.botFailed?.(session.call, turn.id, error);
         await this.#handOver(session, turn, writer, 'failed');
@@ -82,35 +99,14 @@ export class BotRunner {
     }
   }
 
-  /** Brings a notifying event to the bot; a failure is reported and changes nothing. */
-  async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
-    const { store, clock, observer } = this.#parts;
-    const limit = linkAbort();
-    try {
-      const record = await store.load(session.call);
-      if (record?.started !== true) return;
-      const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turn, limit.signal));
-      const waited = await waitAtMost(work, NOTE_LIMIT_MS, clock);
-      if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-      if (waited.value !== record.state) await this.#commit(record, { state: waited.value });
-    } catch (thrown) {
-      observer.botFailed?.(session.call, turn.id, toAppError(thrown, 'bot_failed'));
-    } finally {
-      limit.abort('deadline');
-    }
+  /** Brings a notifying event to the bot. Never throws. */
+  note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+    return this.#notes.note(session, event, turn);
   }
 
-  /** Marks the call as ended and forgets the bot's state, so that late turns get no prompts on any machine (G-7C). */
-  async close(session: RunningSession): Promise<void> {
-    const { store } = this.#parts;
-    try {
-      const record = await store.load(session.call);
-      if (record !== undefined && (!record.ended || record.state !== null)) await this.#commit(record, { ended: true, state: null });
-    } catch (thrown) {
-      // The turn that found it out has said so; nobody can go on with such a record.
-      if (toAppError(thrown).code !== 'state_unreadable') throw thrown;
-      await store.drop(session.call);
-    }
+  /** See {@link CallRecords.close}. */
+  close(session: RunningSession): Promise<void> {
+    return this.#records.close(session.call);
   }
 
   /** @param completeAtMs - since when the caller waits; now where no input is answered. */
@@ -133,8 +129,37 @@ export class BotRunner {
   }
 
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
-    const record = (await this.#parts.store.load(session.call)) ?? firstRecord(session);
-    if (session.isEnded || session.owed !== undefined || record.ended) {
+    const { clock, settings } = this.#parts;
+    const claim = await this.#records.claim(session.call, settings.turnDeadlineMs);
+    try {
+      const caughtUp = await this.#caughtUp(session, turn, input, claim);
+      await this.#answerClaimed(session, turn, caughtUp, writer);
+    } finally {
+      claim.release(session.playback.tell(clock.monotonicMs()));
+    }
+  }
+
+  /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */
+  async #caughtUp(session: RunningSession, turn: Turn, input: CompleteInput, { kept, isUnheard }: CallClaim): Promise<ClaimedInput> {
+    const first = { input, record: kept?.record ?? firstRecord(session), isUnheard };
+    const news = kept === undefined ? undefined : session.caughtUp(kept, turn);
+    if (news === undefined) return first;
+    const { bargeIn, cut } = news;
+    const known = { ...first, input: { ...input, cut: cut ?? input.cut, heard: session.playback.heard(input.completeAtMs) } };
+    if (bargeIn === undefined) return known;
+    this.#parts.observer.bargeIn?.(session.call, turn.id, bargeIn.by, bargeIn.heard.ms);
+    if (!session.bot.notes.has('barge_in')) return known;
+    return { ...known, record: await this.#notes.tell(session, bargeIn, turn, known.record) };
+  }
+
+  async #answerClaimed(
+    session: RunningSession,
+    turn: Turn,
+    { input, record, isUnheard }: ClaimedInput,
+    writer: ReplyWriter,
+  ): Promise<void> {
+    const mouth = { session, turn, writer };
+    if (session.isEnded || session.owed !== undefined || (record.ended && !isUnheard)) {
       await this.settle(session, turn, writer);
       return;
     }
@@ -143,9 +168,13 @@ export class BotRunner {
       if (!turn.over.aborted) await this.#handOver(session, turn, writer, session.leaving);
       return;
     }
+    if (isUnheard) {
+      await this.#repeat(mouth, record);
+      return;
+    }
     if (record.started && input.act.kind === 'session_start') {
       this.#parts.log.warn(logIds(session.call, turn), 'the session started twice; repeating the welcome once');
-      await this.#listenOn({ session, turn, writer }, session.takeWelcome(), record.listen, 'replied');
+      await this.#listenOn(mouth, session.takeWelcome(), record.listen, 'replied');
       return;
     }
     if (!record.started && input.act.kind !== 'session_start') {
@@ -171,18 +200,56 @@ export class BotRunner {
         return;
       case 'abandoned':
         // The caller talked on or left, and the bot was still busy: its answer is not waited for.
-        await this.#listenOn({ session, turn, writer }, [], record.listen, 'interrupted');
+        await this.#listenOn(mouth, [], record.listen, 'interrupted');
         return;
       case 'false_interruption':
-        await this.#resume(session, turn, writer, record, input);
+        await this.#resume(mouth, record, input);
     }
   }
 
   /** What cut the prompts was no speech: they go on a little before the cut. */
-  async #resume(session: RunningSession, turn: Turn, writer: ReplyWriter, record: SessionRecord, input: CompleteInput): Promise<void> {
-    this.#parts.observer.promptResumed?.(session.call, turn.id);
-    if (input.cut !== undefined) await writer.resume(input.cut);
-    await this.#listenOn({ session, turn, writer }, [], record.listen, 'replied');
+  async #resume(mouth: Mouth, record: SessionRecord, { cut }: CompleteInput): Promise<void> {
+    this.#parts.observer.promptResumed?.(mouth.session.call, mouth.turn.id);
+    // The sound is in another process: the reply begins anew.
+    const prompts = cut?.isToldOf === true && record.reply !== undefined ? replyOf(record.reply).prompts : [];
+    if (cut?.isToldOf === false) await mouth.writer.resume(cut);
+    await this.#listenOn(mouth, prompts, record.listen, 'replied');
+  }
+
+  /** Another process has decided on this reply and nobody has heard it: the caller hears it, whatever came in place of an answer to it. */
+  async #repeat(mouth: Mouth, record: SessionRecord): Promise<void> {
+    const { session, turn } = mouth;
+    const { reply } = record;
+    this.#parts.observer.replyRepeated?.(session.call, turn.id);
+    const { prompts, next } = reply === undefined ? say(this.#parts.settings.apology).listen() : replyOf(reply);
+    if (isTerminal(next)) {
+      const end = next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
+      await this.#sayGoodbye(mouth, prompts, { next: this.#lastFinal(next, record.transcript), end });
+      turn.finish('replied');
+    } else {
+      session.listensFor(record.listen);
+      await this.#listenOn(mouth, prompts, record.listen, 'replied');
+    }
+  }
+
+  /** Another process has answered meanwhile. @returns false when it has left nothing to say. */
+  async #sayWinners(mouth: Mouth): Promise<boolean> {
+    const { clock, log, settings } = this.#parts;
+    const { session, turn } = mouth;
+    try {
+      const claim = await this.#records.claim(session.call, settings.turnDeadlineMs);
+      try {
+        const record = claim.kept?.record;
+        if (record?.reply === undefined || session.isEnded || session.owed !== undefined) return false;
+        await this.#repeat(mouth, record);
+        return true;
+      } finally {
+        claim.release(session.playback.tell(clock.monotonicMs()));
+      }
+    } catch (thrown) {
+      log.warn({ ...logIds(session.call, turn), err: toAppError(thrown) }, 'what another server answered could not be said');
+      return false;
+    }
   }
 
   async #commitAndSpeak(
@@ -190,22 +257,28 @@ export class BotRunner {
     turn: Turn,
     writer: ReplyWriter,
     record: SessionRecord,
-    { answer: { state, reply }, event, hasFailed = false }: Answered,
+    { answer: { state, reply }, event, early = [], hasFailed = false }: Answered,
   ): Promise<void> {
     const { next, prompts } = reply;
     const isEnd = isTerminal(next);
     const transcript = this.#transcript(record, event, isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : []);
-    await this.#commit(record, {
-      state,
-      started: record.started || !hasFailed,
-      listen: isEnd ? record.listen : withoutEvent(next),
-      failures: hasFailed ? record.failures + 1 : 0,
-      misses: event?.type === 'no_input' ? record.misses + 1 : 0,
-      sensitive: record.sensitive || (!isEnd && next.sensitive === true),
-      transcript,
-      turns: record.turns + 1,
-      ended: isEnd,
-    });
+    const written = this.#records.commit(
+      record,
+      {
+        state,
+        reply: this.#kept({ prompts: [...early, ...prompts], next: isEnd ? next : withoutEvent(next) }),
+        started: record.started || !hasFailed,
+        listen: isEnd ? record.listen : withoutEvent(next),
+        failures: hasFailed ? record.failures + 1 : 0,
+        misses: event?.type === 'no_input' ? record.misses + 1 : 0,
+        sensitive: record.sensitive || (!isEnd && next.sensitive === true),
+        transcript,
+        turns: record.turns + 1,
+        ended: isEnd,
+      },
+      true,
+    );
+    await (isEnd ? written.catch(unlessAway) : written);
     if (!isEnd) {
       session.listensFor(next);
       await this.#listenOn({ session, turn, writer }, prompts, next, hasFailed ? 'failed' : 'replied');
@@ -229,6 +302,11 @@ export class BotRunner {
     else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
 
+  /** Nobody says it a second time where no other process can. */
+  #kept(reply: Reply): KeptReply | undefined {
+    return this.#parts.shared === undefined ? undefined : keptReply(reply, this.#parts.settings.maxRecordBytes);
+  }
+
   #lastFinal(next: Next, transcript: readonly TranscriptLine[]): FinalNext {
     return finalNext(next, this.#parts.settings.listen, transcript.length > 0 ? transcriptText(transcript) : undefined);
   }
@@ -246,7 +324,7 @@ export class BotRunner {
     const { clock, log, settings, store } = this.#parts;
     if (!settings.keepsTranscript) return [];
     try {
-      const loaded = await waitAtMost(store.load(session.call), NOTE_LIMIT_MS, clock);
+      const loaded = await waitAtMost(store.load(session.call), TRANSCRIPT_LIMIT_MS, clock);
       const record = loaded.kind === 'value' ? loaded.value : undefined;
       if (record === undefined) return [];
       const heard = session.playback.heard(clock.monotonicMs()).text;
@@ -280,13 +358,11 @@ export class BotRunner {
     // The caller answers the same question again.
     return { ...say(apology).listen(), next: record.listen };
   }
+}
 
-  async #commit(record: SessionRecord, change: Partial<SessionRecord>): Promise<void> {
-    const next: SessionRecord = { ...record, ...change, version: record.version + 1 };
-    if (!(await this.#parts.store.commit(next, record.version))) {
-      throw new AppError('record_conflict', 'another turn changed the session in the meantime', { details: { version: record.version } });
-    }
-  }
+/** Last words are said also when nobody can be told that they were. */
+function unlessAway(thrown: unknown): void {
+  if (toAppError(thrown).code !== 'store_unavailable') throw thrown;
 }
 
 /**

@@ -23,6 +23,7 @@ export interface CutCalls {
 export class Draining {
   readonly #live: () => Iterable<Session>;
   readonly #clock: Clock;
+  readonly #canMove: boolean;
   readonly #handOverAtMs: number;
   readonly #deadlineMs: number;
   #look: Promise<void> | undefined;
@@ -33,9 +34,11 @@ export class Draining {
    * The time runs from here.
    *
    * @param live - the sessions there are, also those that are over and remembered.
-   * @param limitMs - until when all calls are over; a second more for what is written last.
+   * @param options.limitMs - until when all calls are over; a second more for what is written last.
+   * @param options.canMove - other processes can go on with the calls: only turns that are being answered keep them here.
    */
-  constructor(live: () => Iterable<Session>, limitMs: number, clock: Clock) {
+  constructor(live: () => Iterable<Session>, { limitMs, canMove }: { readonly limitMs: number; readonly canMove: boolean }, clock: Clock) {
+    this.#canMove = canMove;
     this.#live = live;
     this.#clock = clock;
     this.#deadlineMs = clock.monotonicMs() + limitMs;
@@ -66,6 +69,15 @@ export class Draining {
   }
 
   async #seeOff(session: Session): Promise<void> {
+    if (this.#mayMove(session)) {
+      session.completeSilent();
+      // What is being answered has the rest of the time; its caller has no other server to be answered by.
+      while (session.openTurns > 0 && !this.#isOver) await this.#nextLook();
+      if (session.openTurns === 0) {
+        session.moveAway();
+        return;
+      }
+    }
     await this.#leave(session);
     // Again for a turn that opened while the call was left, and for one that the caller comes back on.
     while (!session.isEnded && (session.openTurns > 0 || this.#isAwaited(session))) {
@@ -83,8 +95,16 @@ export class Draining {
 
   #isBusy(): boolean {
     const nowMs = this.#clock.monotonicMs();
-    for (const session of this.#live()) if (session.openTurns > 0 || session.isAwaited(nowMs)) return true;
+    for (const session of this.#live()) if (session.openTurns > 0 || (!this.#mayMove(session) && session.isAwaited(nowMs))) return true;
     return false;
+  }
+
+  get #isOver(): boolean {
+    return this.#clock.monotonicMs() >= this.#deadlineMs;
+  }
+
+  #mayMove(session: Session): boolean {
+    return this.#canMove && !session.isTied;
   }
 
   #isAwaited(session: Session): boolean {

@@ -1,5 +1,6 @@
 // What the caller has heard: a clock over the prompts that were handed to the platform. An estimate, because the
 // platform says nothing of its player; it starts with the first byte sent and never runs ahead of real time.
+import { randomUUID } from 'node:crypto';
 import { NOTHING_SAID, type Heard } from '../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 
@@ -14,8 +15,13 @@ interface Piece {
   readonly startMs: number;
 }
 
+/** Sound that is not here. */
+const ELSEWHERE = new Uint8Array(0);
+
 interface Played {
   readonly prompt: SpokenPrompt;
+  /** Another process has said it, and its sound is there. */
+  readonly isToldOf?: true;
   /** All of its sound, in pieces when it was synthesized while it was sent; between two of them there may be silence. */
   readonly pieces: Piece[];
   readonly startMs: number;
@@ -29,10 +35,46 @@ export interface Cut {
   readonly rest: readonly SpokenPrompt[];
   /** Those before them. */
   readonly before: Pick<Heard, 'ms' | 'text'>;
+  /** Another process said them: `rest` is without sound. */
+  readonly isToldOf: boolean;
+}
+
+/** What a caller hears, told to another process: plain JSON. Times are ms, relative to the moment it was told. */
+export interface Spoken {
+  /** The playback clock that tells. */
+  readonly by: string;
+  /** How often it has told before. */
+  readonly tellings: number;
+  /** The prompts that are being heard and those behind them. */
+  readonly prompts: readonly SpokenPart[];
+  /** False when prompts of the reply were never handed over. */
+  readonly isWhole: boolean;
+  /** What was heard of a reply that was cut. */
+  readonly cutHeard?: Heard;
+  /** What was heard of the reply before it was cut and went on. */
+  readonly before: Pick<Heard, 'ms' | 'text'>;
+}
+
+/** One prompt of it. */
+export interface SpokenPart {
+  readonly text?: string;
+  readonly bargeIn: boolean;
+  /** When it began, or begins, to be heard; in the past: negative. */
+  readonly startMs: number;
+  /** When its last sound is over. */
+  readonly endMs: number;
+  /** How much sound it has, ms; what was heard of it before it was cut and went on is not part of it. */
+  readonly soundMs: number;
+  readonly skippedMs?: number;
 }
 
 /** The playback clock of one session. Times are monotonic ms. */
 export class Playback {
+  /** Among those of all processes; made when it is first told. */
+  #name: string | undefined;
+  #tellings = 0;
+  /** What was taken over last. */
+  #lastTold: Pick<Spoken, 'by' | 'tellings'> | undefined;
   #played: Played[] = [];
   /** False when prompts of the reply were never handed over. */
   #isWhole = true;
@@ -120,18 +162,49 @@ export class Playback {
     return { complete, ms, text: joined(texts) };
   }
 
+  /** For another process, where the caller may be heard next. */
+  tell(nowMs: number): Spoken {
+    this.#name ??= randomUUID();
+    this.#tellings += 1;
+    return {
+      by: this.#name,
+      tellings: this.#tellings - 1,
+      prompts: this.#played.map((played) => partOf(played, nowMs)),
+      isWhole: this.#isWhole,
+      ...(this.#cutHeard === undefined ? {} : { cutHeard: this.#cutHeard }),
+      before: this.#before,
+    };
+  }
+
+  /**
+   * Takes over what was told last.
+   *
+   * @returns false when this clock has told it itself or taken it over before, and knows better.
+   */
+  told(spoken: Spoken, nowMs: number): boolean {
+    const { by, tellings } = spoken;
+    if (by === this.#name || (by === this.#lastTold?.by && tellings === this.#lastTold.tellings)) return false;
+    this.#lastTold = { by, tellings };
+    this.#played = spoken.prompts.map((part) => playedElsewhere(part, nowMs));
+    this.#isWhole = spoken.isWhole;
+    this.#cutHeard = spoken.cutHeard;
+    this.#before = spoken.before;
+    return true;
+  }
+
   /** Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52). */
   cut(nowMs: number): Cut {
     const heard = this.heard(nowMs);
     const done = this.#played.filter((played) => played.endMs <= nowMs);
-    const rest = this.#played.filter((played) => played.endMs > nowMs).map((played) => restOf(played, nowMs));
+    const left = this.#played.filter((played) => played.endMs > nowMs);
     const before = {
       ms: done.reduce((sum, played) => sum + heardOf(played, nowMs), this.#before.ms),
       text: joined([this.#before.text, ...done.map(({ prompt }) => prompt.text ?? '')]),
     };
     this.#cutHeard = heard;
     this.#played = [];
-    return { heard, rest, before };
+    const isToldOf = left.some((played) => played.isToldOf === true);
+    return { heard, rest: left.map((played) => restOf(played, nowMs)), before, isToldOf };
   }
 }
 
@@ -140,8 +213,32 @@ function heardOf({ prompt, pieces }: Played, nowMs: number): number {
   return pieces.reduce((sum, { audio, startMs }) => sum + Math.min(Math.max(0, nowMs - startMs), audio.durationMs), prompt.skippedMs ?? 0);
 }
 
+function partOf({ prompt, pieces, startMs, endMs }: Played, nowMs: number): SpokenPart {
+  return {
+    ...(prompt.text === undefined ? {} : { text: prompt.text }),
+    ...(prompt.skippedMs === undefined ? {} : { skippedMs: prompt.skippedMs }),
+    bargeIn: prompt.bargeIn,
+    startMs: startMs - nowMs,
+    endMs: endMs - nowMs,
+    soundMs: pieces.reduce((sum, { audio }) => sum + audio.durationMs, 0),
+  };
+}
+
+/** Its sound in one piece: that there were silences between two is not told. */
+function playedElsewhere({ text, bargeIn, skippedMs, soundMs, ...times }: SpokenPart, nowMs: number): Played {
+  const startMs = nowMs + times.startMs;
+  return {
+    prompt: { audio: undefined, text, bargeIn, ...(skippedMs === undefined ? {} : { skippedMs }) },
+    isToldOf: true,
+    pieces: [{ audio: { mulaw: ELSEWHERE, durationMs: soundMs }, startMs }],
+    startMs,
+    endMs: nowMs + times.endMs,
+  };
+}
+
 function restOf(played: Played, nowMs: number): SpokenPrompt {
   const { prompt, pieces } = played;
+  if (played.isToldOf === true) return prompt;
   const skipMs = Math.max(0, heardOf(played, nowMs) - (prompt.skippedMs ?? 0) - REPEATED_MS);
   // The same object, so that a transport finds what it has encoded of it.
   if (skipMs === 0 && pieces.length <= 1) return prompt;

@@ -49,6 +49,17 @@ export class Interruption {
     return true;
   }
 
+  /** The caller acted on a turn that another process has. @param place - of its stream: later ones are not concerned. */
+  elsewhere(place: number, nowMs: number): void {
+    if (this.isBarred(nowMs) || this.#open.hasFrom(place)) return;
+    const isPlaying = this.#playback.isPlaying(nowMs);
+    const interrupted = this.#open.interrupt(undefined);
+    if (!isPlaying && interrupted.length === 0) return;
+    this.#cut = undefined;
+    this.#playback.cut(nowMs);
+    if (interrupted.length > 0) this.#playback.dropped(isPlaying || interrupted.some(({ hasSpoken }) => hasSpoken));
+  }
+
   /** An input is complete: what the speech on its turn had cut. Remembered no longer. */
   takeCut(turn: Turn): Cut | undefined {
     const cut = this.#cut;

@@ -35,6 +35,12 @@ export class OpenTurns {
     return this.#turns.has(turn);
   }
 
+  /** Whether one of them came on this stream of the call or on a later one. */
+  hasFrom(place: number): boolean {
+    for (const turn of this.#turns) if (turn.place >= place) return true;
+    return false;
+  }
+
   /** Those that are open now, in a list of its own: what is done to a turn may close it. */
   list(): readonly Turn[] {
     return [...this.#turns];
@@ -73,6 +79,6 @@ function isNewer(turn: Turn, other: Turn | undefined): boolean {
 }
 
 /** Whether the caller has neither spoken nor pressed a key on it. */
-function isSilent({ state }: Turn): boolean {
+export function isSilent({ state }: Turn): boolean {
   return state === 'waiting' || state === 'listening';
 }

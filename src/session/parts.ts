@@ -1,14 +1,14 @@
 // What the engine is made of, and what the bot runner sees of a session.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { Bot } from '../bot/bot.ts';
+import type { BargeIn, Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
 import type { AnswerLimit } from './answer-limit.ts';
-import type { Playback } from './heard.ts';
-import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
+import type { Cut, Playback } from './heard.ts';
+import type { Interruptions, KeptCall, PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
 import type { Turn } from './turn.ts';
 
@@ -16,6 +16,8 @@ import type { Turn } from './turn.ts';
 export interface EngineParts {
   readonly settings: EngineSettings;
   readonly store: SessionStore;
+  /** There where other processes share the store: the next turn of a call may come to one of them. */
+  readonly shared?: { readonly interruptions: Interruptions } | undefined;
   readonly voice: PromptVoice;
   readonly recognizer: Recognizer | undefined;
   readonly observer: SessionObserver;
@@ -41,12 +43,26 @@ export interface RunningSession {
   /** The welcome's prompts, for the one repetition that a duplicate start gets (G-28). */
   keepWelcome(prompts: readonly Prompt[]): void;
   takeWelcome(): readonly Prompt[];
+  /**
+   * Another process may have had the turn before; called with the call as it was claimed.
+   *
+   * @returns what the caller did on `turn` over words that were not known here; undefined when nothing of that is new.
+   */
+  caughtUp(kept: KeptCall, turn: Turn): CaughtUp | undefined;
   /** What the next input is listened for has changed. */
   listensFor(listen: Listen): void;
   /** A terminal event is decided and its last words are spoken on `turn`: nothing of the caller is an input any more. */
   owes(owed: OwedEnd, turn: Turn): void;
   /** A terminal event was handed over or received; the first end counts. */
   ends(end: SessionEnd): void;
+}
+
+/** What a session has learned of the turn before, which another process had. */
+export interface CaughtUp {
+  /** The caller cut what was being said there. */
+  readonly bargeIn?: BargeIn;
+  /** What can go on of it. */
+  readonly cut?: Cut;
 }
 
 /** How a call is to end: what the platform is told, and what that means. */

@@ -7,6 +7,7 @@ import type { Output, PromptAudio } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { AdmissionRefusal } from './admission.ts';
+import type { Spoken } from './heard.ts';
 import type { SessionRecord } from './record.ts';
 
 /** The mouth of one turn, as the transport offers it. Nothing may be written after `complete` or `fail` (G-14). */
@@ -23,18 +24,80 @@ export interface TurnSink {
   fail(error: AppError): void;
 }
 
-/** Keeps the records of sessions. Values go through JSON in both directions, so no store hands out live objects. */
+/** A call as it is kept between two turns. */
+export interface KeptCall {
+  readonly record: SessionRecord;
+  /** What its caller hears, or has heard, of the last reply: as it was told last, by whomever, with times as of now; undefined when nobody has told. */
+  readonly spoken: Spoken | undefined;
+}
+
+/** A call as a stream of it finds it that opens. */
+export interface OpenedCall extends KeptCall {
+  /** Which stream of the call it is: they are counted over all processes, in the order in which they open. */
+  readonly place: number;
+}
+
+/** What a process that wants to answer an input is told. */
+export type Claim =
+  /** Another process answers an input of the same call at this moment. */
+  | { readonly kind: 'held' }
+  | {
+      readonly kind: 'ours';
+      /** Undefined: the call is unknown. */
+      readonly kept: KeptCall | undefined;
+      /** The last reply was committed by a process that died, or lost its lease, before it had handed the reply over. */
+      readonly isUnheard: boolean;
+    };
+
+/**
+ * Keeps the records of sessions for one process, beside others that may keep theirs in the same place. Values go through
+ * JSON in both directions, so no store hands out live objects. All that is waited for takes a bounded time.
+ *
+ * A process that answers an input *claims* the call before, and *releases* it when the reply was handed over. In between
+ * it has a lease that ends by itself when the process does not renew it. Every method throws AppError `store_unavailable`
+ * when the place where the records lie cannot be reached.
+ */
 export interface SessionStore {
+  /** How long a claim lasts, ms, when it is not renewed. */
+  readonly leaseMs: number;
   /** The record, or undefined when the call is unknown. */
   load(key: CallKey): Promise<SessionRecord | undefined>;
+  /** Like `load`, for a stream that opens here: from now on this process serves the call, until a stream opens elsewhere. */
+  open(key: CallKey): Promise<OpenedCall | undefined>;
+  /** Whether no other process has opened the call since this one did. */
+  serves(key: CallKey): Promise<boolean>;
+  /** Takes the call for the answer to one input. Claimed again by the same process, it is its own. */
+  claim(key: CallKey): Promise<Claim>;
+  /** @returns false when the claim had ended and another process has the call. */
+  renew(key: CallKey): Promise<boolean>;
   /**
    * Writes the record when the stored version is still `expectedVersion` (0: must not exist yet).
    *
+   * @param isReply - the record holds a reply that is handed over next; it counts as unheard until `release`.
    * @returns false when somebody else was faster; nothing is written then.
    */
-  commit(record: SessionRecord, expectedVersion: number): Promise<boolean>;
+  commit(record: SessionRecord, expectedVersion: number, isReply?: boolean): Promise<boolean>;
+  /**
+   * Ends the claim. Nothing happens when the call is not ours.
+   *
+   * @param spoken - the reply was handed over, or is not wanted any more: it counts as heard, as told here. Undefined when
+   *   nothing was answered: what was unheard, and what was told before, stays.
+   */
+  release(key: CallKey, spoken: Spoken | undefined): Promise<void>;
   /** Forgets the call. */
   drop(key: CallKey): Promise<void>;
+}
+
+/** Carries the caller's interruptions to the processes where an older turn of the same call may still be speaking. */
+export interface Interruptions {
+  /**
+   * Tells all others. Never throws and is not waited for: one that is lost costs a caller some seconds of prompt.
+   *
+   * @param place - of the stream on which the caller acts; what is said on earlier ones is not wanted any more.
+   */
+  tell(key: CallKey, place: number): void;
+  /** Calls `onInterrupted` for what others tell, until the returned function is called. */
+  listen(onInterrupted: (key: CallKey, place: number) => void): () => void;
 }
 
 /** Turns prompts into sound. */
@@ -73,8 +136,10 @@ export interface Recognizer {
 export interface SessionObserver {
   /** A new call got no session; its caller heard a line and was handed over. */
   callRefused?(call: CallKey, reason: AdmissionRefusal): void;
-  sessionStarted?(call: CallFacts): void;
-  sessionEnded?(call: CallFacts, end: SessionEnd): void;
+  /** @param isContinued - the call was begun in another process. */
+  sessionStarted?(call: CallFacts, isContinued?: boolean): void;
+  /** @param end - `moved`: the call goes on in another process. */
+  sessionEnded?(call: CallFacts, end: SessionEnd | 'moved'): void;
   turnStarted?(call: CallFacts, turnId: string, trackingId?: string): void;
   /** The first prompt audio of a turn was handed to the wire, `latencyMs` after the caller's input was complete. */
   replyStarted?(call: CallFacts, turnId: string, latencyMs: number): void;
@@ -92,6 +157,8 @@ export interface SessionObserver {
   fillerSpoken?(call: CallFacts, turnId: string): void;
   /** A client did not read its prompts in time. */
   slowReader?(call: CallFacts, turnId: string): void;
+  /** Another process died before it had handed its reply over: the caller hears that reply, whatever the input was. */
+  replyRepeated?(call: CallFacts, turnId: string): void;
   /** A bot threw, took too long or answered nonsense; the caller heard a safe prompt or was transferred. */
   botFailed?(call: CallFacts, turnId: string, error: AppError): void;
 }

@@ -3,7 +3,7 @@
 import type { JsonValue } from '../base/json.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
-import type { Listen } from '../dialog/reply.ts';
+import type { Listen, Next, Prompt } from '../dialog/reply.ts';
 import type { TranscriptLine } from './transcript.ts';
 
 /** What is kept of a session between two turns. */
@@ -19,6 +19,11 @@ export interface SessionRecord {
   readonly started: boolean;
   /** What the caller was last asked for. */
   readonly listen: Listen;
+  /**
+   * The last reply, for the case that another process has to say it; undefined when there is none, or when it is too large
+   * to travel.
+   */
+  readonly reply?: KeptReply | undefined;
   /** Bot failures in a row; the second one transfers the caller. */
   readonly failures: number;
   /** How often in a row the caller did nothing. */
@@ -32,6 +37,16 @@ export interface SessionRecord {
   /** Set when a terminal event was sent or received; further turns get no prompts (G-7C). */
   readonly ended: boolean;
 }
+
+/** A reply as a record holds it: recordings that a bot makes itself are in Base64. */
+export interface KeptReply {
+  readonly prompts: readonly KeptPrompt[];
+  readonly next: Next;
+}
+
+/** One prompt of it. */
+export type KeptPrompt =
+  Exclude<Prompt, { readonly kind: 'audio' }> | { readonly kind: 'audio'; readonly mulawBase64: string; readonly bargeIn: boolean };
 
 /** The record of a session that has just begun; version 0 means that no store has it yet. */
 export function firstRecord(session: {

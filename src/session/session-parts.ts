@@ -24,4 +24,8 @@ export interface SessionStartingPoint {
   readonly turns: number;
   /** What the caller was last asked for. */
   readonly listen: Listen;
+  /** The call lives and dies with its wire: no other process can go on with it. */
+  readonly isTied?: boolean;
+  /** The call was begun in another process, or in another life of this one. */
+  readonly isContinued?: boolean;
 }

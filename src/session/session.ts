@@ -12,14 +12,15 @@ import { AnswerLimit } from './answer-limit.ts';
 import { frameHook } from './bot-ear.ts';
 import { Ear } from './ear.ts';
 import { EarlyRecognition } from './early-recognition.ts';
+import { Elsewhere } from './elsewhere.ts';
 import { Playback } from './heard.ts';
 import { Interruption } from './interruption.ts';
 import { listeningPatience } from './listening-patience.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
 import { NextStream } from './next-stream.ts';
-import { OpenTurns } from './open-turns.ts';
-import type { OwedEnd, RunningSession } from './parts.ts';
-import type { TurnSink } from './ports.ts';
+import { isSilent, OpenTurns } from './open-turns.ts';
+import type { CaughtUp, OwedEnd, RunningSession } from './parts.ts';
+import type { KeptCall, OpenedCall, TurnSink } from './ports.ts';
 import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -39,15 +40,20 @@ export class Session implements TurnHost, RunningSession {
   readonly playback = new Playback();
   readonly answerLimit = new AnswerLimit();
   readonly startedAtMs: number;
+  /** No other process can go on with the call. */
+  readonly isTied: boolean;
   readonly #parts: SessionParts;
   readonly #ear: Ear;
   readonly #open = new OpenTurns();
   readonly #interruption = new Interruption(this.#open, this.playback);
+  readonly #elsewhere: Elsewhere;
   readonly #early: EarlyRecognition | undefined;
   readonly #nextStream: NextStream;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
   #turnCount: number;
+  /** Of the stream that opened last. */
+  #place = 0;
   #lastInputMs: number;
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
   #vanishedAtMs: number | undefined;
@@ -59,12 +65,14 @@ export class Session implements TurnHost, RunningSession {
   #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
 
-  constructor({ call, bot, mode, turns, listen }: SessionStartingPoint, parts: SessionParts) {
+  constructor({ call, bot, mode, turns, listen, isTied = false, isContinued = false }: SessionStartingPoint, parts: SessionParts) {
     this.call = call;
     this.bot = bot;
     this.mode = mode;
+    this.isTied = isTied;
     this.#turnCount = turns;
     this.#parts = parts;
+    this.#elsewhere = new Elsewhere(call, this.playback, parts.shared?.interruptions);
     this.#work = new WorkQueue((error) => {
       parts.log.error({ conversationId: call.conversationId, err: error }, 'work of a session failed');
     });
@@ -84,7 +92,7 @@ export class Session implements TurnHost, RunningSession {
     this.#nextStream = new NextStream(this.startedAtMs, parts.settings.listen);
     this.listensFor(listen);
     this.#lastInputMs = this.startedAtMs;
-    parts.observer.sessionStarted?.(call);
+    parts.observer.sessionStarted?.(call, isContinued);
   }
 
   get isEnded(): boolean {
@@ -152,7 +160,11 @@ export class Session implements TurnHost, RunningSession {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
     this.#turnCount += 1;
-    const turn = new Turn({ id: `${this.call.conversationId}#${String(this.#turnCount)}`, number: this.#turnCount }, this, sink);
+    const turn = new Turn(
+      { id: `${this.call.conversationId}#${String(this.#turnCount)}`, number: this.#turnCount, place: this.#place },
+      this,
+      sink,
+    );
     this.#open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
     this.#note({ type: 'turn_started' }, turn);
@@ -175,6 +187,41 @@ export class Session implements TurnHost, RunningSession {
       await this.#work.done();
     }
     this.#open.keepLast()?.finish('superseded');
+  }
+
+  /** A stream opens here: another process may have had the turns before it. */
+  opened(kept: OpenedCall): void {
+    const { record, place } = kept;
+    this.#place = place;
+    this.#turnCount = Math.max(this.#turnCount, record.turns);
+    // What is being answered or noted here is newer than what was kept when the stream opened.
+    if (this.#work.size > 0) return;
+    this.#elsewhere.told(kept, this.#parts.clock.monotonicMs());
+    this.listensFor(record.listen);
+  }
+
+  /** The caller acts on a turn that another process has: mouths here stop. */
+  interruptedElsewhere(place: number): void {
+    this.#interruption.elsewhere(place, this.#parts.clock.monotonicMs());
+  }
+
+  /** Completes the turns on which the caller has done nothing yet: what comes next comes to another process. */
+  completeSilent(): void {
+    for (const turn of this.#open.list()) if (isSilent(turn)) turn.finish('nothing_said');
+  }
+
+  /** Whether something is being answered or noted. */
+  get isWorking(): boolean {
+    return this.#work.size > 0;
+  }
+
+  /** The call goes on in another process: nothing of it is left here, and its bot is not told of an end. No turn may be open. */
+  moveAway(): void {
+    if (!this.isEnded) {
+      this.#parts.onEnded(this.call);
+      this.#parts.observer.sessionEnded?.(this.call, 'moved');
+    }
+    this.#ear.close();
   }
 
   /** Ends a session that nobody uses any more, or may use; open turns fail as too old. Waits until the bot was told. */
@@ -227,7 +274,9 @@ export class Session implements TurnHost, RunningSession {
   callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
     if (by === 'keys') this.#nextStream.keyPressed();
     const nowMs = this.#parts.clock.monotonicMs();
-    if (!this.#interruption.by(by, turn, spared, nowMs)) return;
+    const hasCut = this.#interruption.by(by, turn, spared, nowMs);
+    this.#elsewhere.acted(turn, by, hasCut, nowMs);
+    if (!hasCut) return;
     const heard = this.playback.heard(nowMs);
     this.#parts.observer.bargeIn?.(this.call, turn.id, by, heard.ms);
     this.#note({ type: 'barge_in', by, heard }, turn);
@@ -256,6 +305,7 @@ export class Session implements TurnHost, RunningSession {
   }
 
   hungUp(turn: Turn): void {
+    this.#elsewhere.hungUp(turn);
     this.ends('caller');
     for (const other of this.#open.list()) {
       // The platform still waits for these streams to complete; nothing is owed on them any more.
@@ -285,6 +335,11 @@ export class Session implements TurnHost, RunningSession {
   }
 
   // What the runner asks for (RunningSession).
+
+  caughtUp(kept: KeptCall, turn: Turn): CaughtUp | undefined {
+    this.#turnCount = Math.max(this.#turnCount, kept.record.turns);
+    return this.#elsewhere.caughtUp(kept, turn, this.#parts.clock.monotonicMs());
+  }
 
   keepWelcome(prompts: readonly Prompt[]): void {
     this.#welcome = prompts;

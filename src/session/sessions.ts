@@ -11,7 +11,7 @@ import type { DeliveryMode } from '../dialog/output.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
-import type { TurnSink } from './ports.ts';
+import type { Interruptions, TurnSink } from './ports.ts';
 import { Session, type SessionParts, type SessionStartingPoint } from './session.ts';
 import { startingPoint } from './starting-point.ts';
 import { turnAway } from './turned-away.ts';
@@ -20,6 +20,8 @@ import { turnAway } from './turned-away.ts';
 const ENDED_RETENTION_MS = 60_000;
 /** A caller whose last stream was cancelled may come back for this long, ms. */
 const VANISHED_RETENTION_MS = 30_000;
+/** Pause between two looks for calls that go on in other processes, ms. */
+const MOVED_LOOK_MS = 5000;
 
 /** What is known of a call when one of its turns opens. */
 export interface CallOpening extends CallKey {
@@ -30,6 +32,8 @@ export interface CallOpening extends CallKey {
   readonly parameters: JsonObject;
   /** How prompts must travel on this wire; left out where the operator decides. */
   readonly mode?: DeliveryMode;
+  /** The call lives and dies with this wire; default: its next turn may come to another process where a store is shared. */
+  readonly isTied?: boolean;
 }
 
 /** What all calls share. */
@@ -48,7 +52,11 @@ export class Sessions {
   readonly #stopping = new Map<string, Promise<void>>();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
+  /** Ends what is there because of other processes. */
+  #others: () => void = () => undefined;
   #closing: Promise<CutCalls> | undefined;
+  /** Whoever comes now is not taken over any more. */
+  #isLast = false;
 
   /** Starts sweeping at once; `close` ends it. */
   constructor(parts: SessionsParts, catalog: CatalogSource) {
@@ -62,6 +70,7 @@ export class Sessions {
     this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {
       this.#sweep();
     });
+    if (parts.shared !== undefined) this.#others = this.#withOthers(parts.shared.interruptions);
   }
 
   /** Sessions that are not over. */
@@ -82,7 +91,9 @@ export class Sessions {
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
     await this.#stopping.get(id);
-    const live = this.#live.get(id) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
+    const known = this.#live.get(id);
+    if (known !== undefined) await this.#opened(known);
+    const live = known ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
     if (opening.agentId !== '' && opening.agentId !== live.call.agentId) {
       throw new AppError('agent_conflict', 'the conversation already talks to another agent');
     }
@@ -105,10 +116,12 @@ export class Sessions {
     await this.#stopping.get(id);
     // A call that is being refused at this moment has no session; its own stream says why.
     const known = this.#live.get(id) ?? (await this.#loading.get(id)?.catch(() => undefined));
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      await this.#opened(known);
+      return known;
+    }
     try {
-      const point = await this.#recorded(id, key);
-      return point === undefined ? undefined : this.#create(id, point);
+      return await this.#recorded(id, key);
     } catch (thrown) {
       await this.#forget(key, toAppError(thrown));
       return undefined;
@@ -120,9 +133,9 @@ export class Sessions {
     turnAway(sink, refusal, this.#parts, this.#process.signal);
   }
 
-  /** Refuses new calls from now on; running ones go on. */
+  /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with are no burden, and begin here until the last moment. */
   drain(): void {
-    this.#admission.drain();
+    if (this.#parts.shared === undefined) this.#admission.drain();
   }
 
   /**
@@ -136,12 +149,16 @@ export class Sessions {
 
   async #close(limitMs: number): Promise<CutCalls> {
     this.drain();
-    const draining = new Draining(() => this.#live.values(), limitMs, this.#parts.clock);
+    const draining = new Draining(() => this.#live.values(), { limitMs, canMove: this.#parts.shared !== undefined }, this.#parts.clock);
     await draining.untilHandOver();
+    this.#isLast = true;
+    this.#admission.drain();
     this.#cancelSweep();
-    return draining.handOver(() => {
+    const cut = await draining.handOver(() => {
       this.#process.abort('shutdown');
     });
+    this.#others();
+    return cut;
   }
 
   #open(id: string, opening: CallOpening): Promise<Session> {
@@ -155,8 +172,8 @@ export class Sessions {
   async #load(id: string, opening: CallOpening): Promise<Session> {
     const { settings, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
-    const recorded = this.#closing === undefined ? await this.#recordedOrLost(id, opening) : undefined;
-    if (recorded !== undefined && this.#closing === undefined) return this.#create(id, recorded);
+    const recorded = this.#mayTakeOver ? await this.#recordedOrLost(id, opening) : undefined;
+    if (recorded !== undefined) return recorded;
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
       observer.callRefused?.(opening, refusal);
@@ -168,34 +185,54 @@ export class Sessions {
 
   #beginning(opening: CallOpening): SessionStartingPoint {
     const { settings, voice, clock } = this.#parts;
-    const { organizationId, conversationId, agentId, vendorConfig, parameters, mode = settings.mode } = opening;
+    const { organizationId, conversationId, agentId, vendorConfig, parameters, mode = settings.mode, isTied = false } = opening;
     const bot = this.#bot(agentId, organizationId);
     const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
-    return { call, bot, mode: voice.canSpeak ? mode : 'wav', turns: 0, listen: { kind: 'listen' } };
+    return { call, bot, mode: voice.canSpeak ? mode : 'wav', turns: 0, listen: { kind: 'listen' }, isTied };
+  }
+
+  /** With other processes the next turn may come here by chance until their load balancer has learned that this one stops. */
+  get #mayTakeOver(): boolean {
+    return this.#parts.shared === undefined ? this.#closing === undefined : !this.#isLast;
   }
 
   /** A call whose state does not open gets a session all the same: its first answer meets the same error and hands the caller over. */
-  async #recordedOrLost(id: string, opening: CallOpening): Promise<SessionStartingPoint | undefined> {
+  async #recordedOrLost(id: string, opening: CallOpening): Promise<Session | undefined> {
     try {
       return await this.#recorded(id, opening);
     } catch (thrown) {
-      if (thrown instanceof AppError && thrown.code === 'state_unreadable') return this.#beginning(opening);
+      if (thrown instanceof AppError && thrown.code === 'store_unavailable') {
+        this.#parts.observer.callRefused?.(opening, 'store');
+        throw new AppError(thrown.code, thrown.message, { details: { ...thrown.details, reason: 'store' }, cause: thrown });
+      }
+      if (thrown instanceof AppError && thrown.code === 'state_unreadable') return this.#create(id, this.#beginning(opening));
       throw thrown;
     }
   }
 
-  /** Where a call that has a record goes on; undefined for a call that is not known or whose bot has changed. */
-  async #recorded(id: string, key: CallKey): Promise<SessionStartingPoint | undefined> {
+  /** The session of a call that has a record; undefined for a call that is not known or whose bot has changed. */
+  async #recorded(id: string, key: CallKey): Promise<Session | undefined> {
     const { store } = this.#parts;
-    let record = await store.load(key);
+    let kept = await store.open(key);
     // The call's last session may have begun to end while its record was read.
     for (let stopping = this.#stopping.get(id); stopping !== undefined; stopping = this.#stopping.get(id)) {
       await stopping;
-      record = await store.load(key);
+      kept = await store.open(key);
     }
-    if (record === undefined) return undefined;
-    const bot = this.#bot(record.bot.id, key.organizationId);
-    return startingPoint(record, bot, this.#parts);
+    if (kept === undefined) return undefined;
+    const bot = this.#bot(kept.record.bot.id, key.organizationId);
+    const point = await startingPoint(kept.record, bot, this.#parts);
+    if (point === undefined || !this.#mayTakeOver) return undefined;
+    const session = this.#create(id, point);
+    session.opened(kept);
+    return session;
+  }
+
+  /** A stream opens on a session that is here; what it knows itself is the best there is while the store is away. */
+  async #opened(session: Session): Promise<void> {
+    if (this.#parts.shared === undefined || session.isTied) return;
+    const kept = await this.#parts.store.open(session.call).catch(() => undefined);
+    if (kept !== undefined) session.opened(kept);
   }
 
   /** A call that is hung up and cannot be gone on with: its bot has left, or its record cannot be read. Never throws. */
@@ -251,11 +288,33 @@ export class Sessions {
     }
   }
 
+  /** Hears of interruptions, and looks for calls that go on elsewhere. @returns what ends both. */
+  #withOthers(interruptions: Interruptions): () => void {
+    const stopListening = interruptions.listen((key, place) => {
+      this.#live.get(callId(key))?.interruptedElsewhere(place);
+    });
+    const cancelLooks = every(this.#parts.clock, MOVED_LOOK_MS, () => {
+      const nowMs = this.#parts.clock.monotonicMs();
+      for (const [id, session] of this.#live) if (isLeftAlone(session, nowMs)) void this.#letMove(id, session);
+    });
+    return () => {
+      stopListening();
+      cancelLooks();
+    };
+  }
+
+  /** A call whose next turn was opened in another process has no place here. */
+  async #letMove(id: string, session: Session): Promise<void> {
+    // Not known while the store is away: the next look will tell.
+    const isHere = await this.#parts.store.serves(session.call).catch(() => true);
+    if (isHere || this.#live.get(id) !== session || !isLeftAlone(session, this.#parts.clock.monotonicMs())) return;
+    this.#live.delete(id);
+    session.moveAway();
+  }
+
   #discard(id: string, session: Session): void {
     this.#live.delete(id);
-    const stopped = session
-      .stop('idle')
-      .then(() => this.#parts.store.drop(session.call))
+    const stopped = this.#ended(session)
       .catch((error: unknown) => {
         this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending an idle session failed');
       })
@@ -264,4 +323,19 @@ export class Sessions {
       });
     this.#stopping.set(id, stopped);
   }
+
+  async #ended(session: Session): Promise<void> {
+    const { store } = this.#parts;
+    if (!session.isEnded && !(await store.serves(session.call))) {
+      session.moveAway();
+      return;
+    }
+    await session.stop('idle');
+    await store.drop(session.call);
+  }
+}
+
+/** Nothing of the call happens here, and its caller should have come back by now. */
+function isLeftAlone(session: Session, nowMs: number): boolean {
+  return !session.isTied && !session.isEnded && session.openTurns === 0 && !session.isWorking && !session.isAwaited(nowMs);
 }

@@ -18,7 +18,7 @@ export async function startingPoint(
   bot: Bot,
   { store, log }: EngineParts,
 ): Promise<SessionStartingPoint | undefined> {
-  const point = { call: record.call, bot, mode: record.mode, turns: record.turns, listen: record.listen };
+  const point = { call: record.call, bot, mode: record.mode, turns: record.turns, listen: record.listen, isContinued: true };
   if (bot.version === record.bot.version || record.ended) return point;
   const state = migrated(record, bot, log);
   // A call that has not begun has no state to migrate.

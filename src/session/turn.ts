@@ -51,12 +51,16 @@ export interface TurnName {
   readonly id: string;
   /** Place in the session: a newer turn has a larger number. */
   readonly number: number;
+  /** Of its stream among all of the call, on whichever process; 0 where no other process has any. */
+  readonly place: number;
 }
 
 /** One RPC on gRPC, one caller input with its reply on other transports. */
 export class Turn {
   readonly id: string;
   readonly number: number;
+  /** See {@link TurnName}. */
+  readonly place: number;
   /** True while a prompt that may not be cut is still to be spoken on this turn (G-37). */
   holdsFloor = false;
   /** True once a prompt was handed over on this turn. */
@@ -78,6 +82,7 @@ export class Turn {
   constructor(name: TurnName, host: TurnHost, sink: TurnSink) {
     this.id = name.id;
     this.number = name.number;
+    this.place = name.place;
     this.#host = host;
     this.#sink = sink;
     this.trackingId = sink.trackingId;

@@ -2,7 +2,7 @@
 // in a bot's state fails on a laptop exactly as it would with a store on another machine.
 import { deepFreeze, type JsonValue } from '../base/json.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
-import type { SessionStore } from '../session/ports.ts';
+import type { Claim, OpenedCall, SessionStore } from '../session/ports.ts';
 import type { SessionRecord } from '../session/record.ts';
 
 interface Stored {
@@ -10,8 +10,15 @@ interface Stored {
   readonly json: string;
 }
 
-/** Bounded by the engine, which limits sessions and drops what it ends. */
+/** Claims of the one process there is never end. */
+const LEASE_MS = Infinity;
+
+/**
+ * Bounded by the engine, which limits sessions and drops what it ends. Alone with its calls: every claim is granted, and
+ * what a caller hears is known to the session itself.
+ */
 export class MemoryStore implements SessionStore {
+  readonly leaseMs = LEASE_MS;
   readonly #records = new Map<string, Stored>();
 
   /** Records kept now. */
@@ -26,11 +33,33 @@ export class MemoryStore implements SessionStore {
     return Promise.resolve(deepFreeze(JSON.parse(stored.json) as JsonValue) as unknown as SessionRecord);
   }
 
+  async open(key: CallKey): Promise<OpenedCall | undefined> {
+    const record = await this.load(key);
+    // Streams of one process know their order themselves.
+    return record === undefined ? undefined : { record, spoken: undefined, place: 0 };
+  }
+
+  serves(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  async claim(key: CallKey): Promise<Claim> {
+    return { kind: 'ours', kept: await this.open(key), isUnheard: false };
+  }
+
+  renew(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   commit(record: SessionRecord, expectedVersion: number): Promise<boolean> {
     const id = callId(record.call);
     if ((this.#records.get(id)?.version ?? 0) !== expectedVersion) return Promise.resolve(false);
     this.#records.set(id, { version: record.version, json: JSON.stringify(record) });
     return Promise.resolve(true);
+  }
+
+  release(): Promise<void> {
+    return Promise.resolve();
   }
 
   drop(key: CallKey): Promise<void> {

@@ -1,10 +1,12 @@
-// Keeps the bot's state of calls with sensitive inputs out of the open (G-83): such a state is sealed on its way into a
-// store, whichever it is, and opened on its way out. Nobody above or below notices.
+// Keeps what callers entered in calls with sensitive inputs out of the open (G-83): the bot's state, its last reply and the
+// words that are being heard are sealed on their way into a store, whichever it is, and opened on their way out. Nobody
+// above or below notices.
 import { AppError } from '../base/errors.ts';
 import { deepFreeze, type JsonValue } from '../base/json.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
-import type { SessionStore } from '../session/ports.ts';
-import type { SessionRecord } from '../session/record.ts';
+import type { Spoken } from '../session/heard.ts';
+import type { Claim, KeptCall, OpenedCall, SessionStore } from '../session/ports.ts';
+import type { KeptReply, SessionRecord } from '../session/record.ts';
 import type { Seal } from './seal.ts';
 
 /** Stands before any store. */
@@ -17,30 +19,101 @@ export class SealingStore implements SessionStore {
     this.#seal = seal;
   }
 
+  get leaseMs(): number {
+    return this.#store.leaseMs;
+  }
+
   /** @throws AppError `state_unreadable` for a state that was sealed with another key, for another call, or damaged. */
   async load(key: CallKey): Promise<SessionRecord | undefined> {
     const record = await this.#store.load(key);
-    if (record?.sensitive !== true || typeof record.state !== 'string') return record;
-    return Object.freeze({ ...record, state: this.#opened(record.state, key) });
+    return record === undefined ? undefined : this.#opened(record, key);
   }
 
-  commit(record: SessionRecord, expectedVersion: number): Promise<boolean> {
-    if (!record.sensitive) return this.#store.commit(record, expectedVersion);
-    // The whole state, a text as well: one that is sealed is a text and nothing else.
-    const state = this.#seal.close(JSON.stringify(record.state), callId(record.call));
-    return this.#store.commit({ ...record, state }, expectedVersion);
+  /** @throws AppError `state_unreadable`, like `load`. */
+  async open(key: CallKey): Promise<OpenedCall | undefined> {
+    const opened = await this.#store.open(key);
+    return opened === undefined ? undefined : { ...this.#unsealed(opened, key), place: opened.place };
+  }
+
+  serves(key: CallKey): Promise<boolean> {
+    return this.#store.serves(key);
+  }
+
+  /** @throws AppError `state_unreadable`, like `load`; the claim is ours all the same. */
+  async claim(key: CallKey): Promise<Claim> {
+    const claim = await this.#store.claim(key);
+    if (claim.kind === 'held' || claim.kept === undefined) return claim;
+    return { ...claim, kept: this.#unsealed(claim.kept, key) };
+  }
+
+  renew(key: CallKey): Promise<boolean> {
+    return this.#store.renew(key);
+  }
+
+  commit(record: SessionRecord, expectedVersion: number, isReply?: boolean): Promise<boolean> {
+    return this.#store.commit(record.sensitive ? this.#sealed(record) : record, expectedVersion, isReply);
+  }
+
+  /** The words are sealed in every call: that nothing sensitive was read out is known to the bot alone. */
+  release(key: CallKey, spoken: Spoken | undefined): Promise<void> {
+    if (spoken === undefined) return this.#store.release(key, undefined);
+    const words = this.#seal.close(JSON.stringify(wordsOf(spoken)), callId(key));
+    return this.#store.release(key, withWords(spoken, [words]));
   }
 
   drop(key: CallKey): Promise<void> {
     return this.#store.drop(key);
   }
 
-  #opened(sealed: string, key: CallKey): JsonValue {
+  #sealed({ reply, ...record }: SessionRecord): SessionRecord {
+    // The whole state, a text as well: one that is sealed is a text and nothing else.
+    const hidden: Hidden = { state: record.state, ...(reply === undefined ? {} : { reply }) };
+    return { ...record, state: this.#seal.close(JSON.stringify(hidden), callId(record.call)) };
+  }
+
+  #unsealed({ record, spoken }: KeptCall, key: CallKey): KeptCall {
+    return { record: this.#opened(record, key), spoken: spoken === undefined ? undefined : this.#spoken(spoken, key) };
+  }
+
+  #opened(record: SessionRecord, key: CallKey): SessionRecord {
+    if (!record.sensitive || typeof record.state !== 'string') return record;
+    // Only `commit` seals, and it seals this.
+    const hidden = deepFreeze(this.#json(record.state, key)) as unknown as Hidden;
+    return Object.freeze({ ...record, ...hidden });
+  }
+
+  #spoken(spoken: Spoken, key: CallKey): Spoken {
+    // Only `release` seals, and it seals a list of texts.
+    return withWords(spoken, this.#json(spoken.before.text, key) as readonly string[]);
+  }
+
+  #json(sealed: string, key: CallKey): JsonValue {
     try {
-      // Only `commit` seals, and it seals what is JSON.
-      return deepFreeze(JSON.parse(this.#seal.open(sealed, callId(key))) as JsonValue);
+      return JSON.parse(this.#seal.open(sealed, callId(key))) as JsonValue;
     } catch (cause) {
       throw new AppError('state_unreadable', 'the sealed state of a call does not open with the key of this server', { cause });
     }
   }
+}
+
+/** What is sealed of a record; in its place the record holds the seal as its state. */
+interface Hidden {
+  readonly state: JsonValue;
+  readonly reply?: KeptReply;
+}
+
+/** The texts of what is heard: before a cut, of the cut, and of each prompt; empty for none. */
+function wordsOf({ before, cutHeard, prompts }: Spoken): readonly string[] {
+  return [before.text, cutHeard?.text ?? '', ...prompts.map(({ text }) => text ?? '')];
+}
+
+/** The same with other texts in their order; those that are missing are empty. */
+function withWords(spoken: Spoken, [before = '', cut = '', ...texts]: readonly string[]): Spoken {
+  const { cutHeard } = spoken;
+  return {
+    ...spoken,
+    before: { ...spoken.before, text: before },
+    ...(cutHeard === undefined ? {} : { cutHeard: { ...cutHeard, text: cut } }),
+    prompts: spoken.prompts.map((part, index) => ({ ...part, text: texts[index] ?? '' })),
+  };
 }

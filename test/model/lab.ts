@@ -352,7 +352,8 @@ class Lab {
       },
       sessionEnded: (_call, end) => {
         this.#note(() => `the session is over: ${end}`);
-        this.#reference.sessionEnded(end);
+        if (end === 'moved') this.#wrong('G-15', 'a call that nobody else serves moved away');
+        else this.#reference.sessionEnded(end);
       },
       botFailed: (_call, turnId, error) => {
         this.#note(() => `the bot failed: ${error.code} (${turnId})`);

@@ -36,7 +36,13 @@ function gatedStore(memory: MemoryStore, { program, gates, reference, wrong }: P
   const pass = <T>(label: string, work: () => Promise<T>): Promise<T> =>
     program.slow.store ? gates.pass(`the store (${label})`, work, true) : work();
   return {
+    leaseMs: memory.leaseMs,
     load: (key) => pass('load', () => memory.load(key)),
+    open: (key) => pass('open', () => memory.open(key)),
+    serves: () => memory.serves(),
+    claim: (key) => pass('claim', () => memory.claim(key)),
+    renew: () => memory.renew(),
+    release: () => memory.release(),
     commit: (record, expectedVersion) =>
       pass('commit', async () => {
         const isWritten = await memory.commit(record, expectedVersion);

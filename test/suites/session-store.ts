@@ -13,6 +13,7 @@ const SHORT_MS = 50;
 
 const SPOKEN: Spoken = {
   by: 'a clock',
+  tellings: 0,
   prompts: [
     { text: 'Welcome.', bargeIn: true, startMs: -100, endMs: 900, soundMs: 1000 },
     { text: 'Your code?', bargeIn: false, startMs: 900, endMs: 2400, soundMs: 1500 },

@@ -15,7 +15,7 @@ export function callFacts(facts: Partial<CallFacts> = {}): CallFacts {
 /** Tells an observer of a call with one turn in which everything happens. */
 export function tellAll(observer: SessionObserver, call: CallFacts, turnId = 't'): void {
   observer.callRefused?.(call, 'total');
-  observer.sessionStarted?.(call);
+  observer.sessionStarted?.(call, false);
   observer.turnStarted?.(call, turnId, 'tracking');
   observer.inputStarted?.(call, turnId);
   observer.bargeIn?.(call, turnId, 'speech', 340);
@@ -26,6 +26,7 @@ export function tellAll(observer: SessionObserver, call: CallFacts, turnId = 't'
   observer.replyStarted?.(call, turnId, 12);
   observer.botAnswered?.(call, turnId, 11);
   observer.botFailed?.(call, turnId, new AppError('bot_failed', 'x'));
+  observer.replyRepeated?.(call, turnId);
   observer.slowReader?.(call, turnId);
   observer.turnEnded?.(call, turnId, 'failed');
   observer.sessionEnded?.(call, 'failed');

@@ -7,7 +7,7 @@ import { Catalog } from '../../src/bot/catalog.ts';
 import type { PromptAudio } from '../../src/dialog/output.ts';
 import type { Prompt } from '../../src/dialog/reply.ts';
 import { Admission, type AdmissionLimits, type LoadReading } from '../../src/session/admission.ts';
-import type { PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
+import type { Interruptions, PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
 import { Listener, type ListenerOptions } from '../../src/speech/listener.ts';
@@ -124,6 +124,8 @@ export async function testEngine(
     readonly voice?: PromptVoice;
     readonly recognizer?: Recognizer;
     readonly store?: SessionStore;
+    /** There where other engines share the store. */
+    readonly interruptions?: Interruptions;
     readonly clock?: FakeClock;
     /** Limits beside `settings.maxSessions`; none are set. */
     readonly limits?: Partial<AdmissionLimits>;
@@ -146,6 +148,7 @@ export async function testEngine(
       settings,
       admission: new Admission({ limits, load: { reading: () => load }, clock }),
       store,
+      ...(options.interruptions === undefined ? {} : { shared: { interruptions: options.interruptions } }),
       voice: options.voice ?? new FakeVoice(),
       recognizer: options.recognizer,
       observer: options.observer ?? seeing(seen),
@@ -162,11 +165,12 @@ export async function testEngine(
 function seeing(seen: string[]): SessionObserver {
   return {
     callRefused: (_call, reason) => seen.push(`call_refused ${reason}`),
-    sessionStarted: () => seen.push('session_started'),
+    sessionStarted: (_call, isContinued = false) => seen.push(isContinued ? 'session_continued' : 'session_started'),
     sessionEnded: (_call, end) => seen.push(`session_ended ${end}`),
     turnEnded: (_call, _turnId, end) => seen.push(`turn_ended ${end}`),
     bargeIn: () => seen.push('barge_in'),
     replyStarted: (_call, _turnId, latencyMs) => seen.push(`reply_started ${String(latencyMs)}`),
+    replyRepeated: () => seen.push('reply_repeated'),
     botFailed: (_call, _turnId, error) => seen.push(`bot_failed ${error.code}`),
   };
 }

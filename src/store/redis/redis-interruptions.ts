@@ -28,25 +28,26 @@ export class RedisInterruptions implements Interruptions {
     this.#channel = `${options.keyPrefix}:interrupted`;
   }
 
-  tell({ organizationId, conversationId }: CallKey): void {
+  tell({ organizationId, conversationId }: CallKey, place: number): void {
     const { connection, owner } = this.#options;
-    connection.publish(this.#channel, JSON.stringify([owner, organizationId, conversationId]));
+    connection.publish(this.#channel, JSON.stringify([owner, organizationId, conversationId, place]));
   }
 
-  listen(onInterrupted: (key: CallKey) => void): () => void {
+  listen(onInterrupted: (key: CallKey, place: number) => void): () => void {
     const { connection, owner } = this.#options;
     return connection.listen(this.#channel, (message) => {
       const told = message.length > MAX_MESSAGE_CHARS ? undefined : toldIn(message);
-      if (told !== undefined && told.owner !== owner) onInterrupted(told.key);
+      if (told !== undefined && told.owner !== owner) onInterrupted(told.key, told.place);
     });
   }
 }
 
 /** Who tells of which call; undefined for what we did not write. */
-function toldIn(message: string): { readonly owner: string; readonly key: CallKey } | undefined {
+function toldIn(message: string): { readonly owner: string; readonly key: CallKey; readonly place: number } | undefined {
   const told = parseJson(message);
-  if (!Array.isArray(told) || told.length !== 3) return undefined;
-  const [owner, organizationId, conversationId] = told as readonly unknown[];
+  if (!Array.isArray(told) || told.length !== 4) return undefined;
+  const [owner, organizationId, conversationId, place] = told as readonly unknown[];
   if (typeof owner !== 'string' || typeof organizationId !== 'string' || typeof conversationId !== 'string') return undefined;
-  return { owner, key: { organizationId, conversationId } };
+  if (typeof place !== 'number') return undefined;
+  return { owner, key: { organizationId, conversationId }, place };
 }

@@ -5,7 +5,7 @@ import { AppError } from '../../base/errors.ts';
 import { deepFreeze, parseJson, type JsonValue } from '../../base/json.ts';
 import { callId, type CallKey } from '../../dialog/call.ts';
 import type { Spoken } from '../../session/heard.ts';
-import type { Claim, KeptCall, SessionStore } from '../../session/ports.ts';
+import type { Claim, KeptCall, OpenedCall, SessionStore } from '../../session/ports.ts';
 import type { SessionRecord } from '../../session/record.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
 import { CLAIM, COMMIT, OPEN, RELEASE, RENEW } from './scripts.ts';
@@ -47,9 +47,10 @@ export class RedisStore implements SessionStore {
   }
 
   /** @throws as `load`; the call is served here all the same. */
-  async open(key: CallKey): Promise<KeptCall | undefined> {
-    const [record, spoken, ageMs] = listOf(await this.#run(OPEN, key, this.#us));
-    return keptCall(record, spoken, ageMs);
+  async open(key: CallKey): Promise<OpenedCall | undefined> {
+    const [record, spoken, ageMs, place] = listOf(await this.#run(OPEN, key, this.#us));
+    const kept = keptCall(record, spoken, ageMs);
+    return kept === undefined ? undefined : { ...kept, place: Number(place) };
   }
 
   async serves(key: CallKey): Promise<boolean> {

@@ -2,7 +2,7 @@
 // machines do not matter.
 //
 // Fields of the hash: `version` and `record`, missing before the first commit; `spoken`, and `told_at`, when it was told;
-// `holder`, who opened the call last; `owner` and `until` when the lease ends, both or none; `pending`, who committed a reply
+// `holder`, who opened the call last; `opened`, how often it was opened; `owner` and `until` when the lease ends, both or none; `pending`, who committed a reply
 // that nobody has handed over yet.
 import { redisScript } from './connection.ts';
 
@@ -19,13 +19,14 @@ local function is_taken(owner, ends, me)
 end
 `;
 
-/** me, lease, ttl → record, spoken, age of spoken; nothing for an unknown call. */
+/** me, lease, ttl → record, spoken, age of spoken, which stream of the call this is; no record for an unknown call. */
 export const OPEN = redisScript(`${NOW}
 local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local call = redis.call('HMGET', key, 'record', 'spoken', 'told_at')
 redis.call('HSET', key, 'holder', me)
+local place = redis.call('HINCRBY', key, 'opened', 1)
 redis.call('PEXPIRE', key, call[1] and ttl or lease)
-return { call[1], call[2], now - (call[3] or now) }
+return { call[1], call[2], now - (call[3] or now), place }
 `);
 
 /** me, lease, ttl → 1, is unheard, record, spoken, age of spoken; or 0 while somebody else has the call. */

@@ -268,7 +268,7 @@ describe('a call that another process began', () => {
     const opening = { ...KEY, agentId: '', vendorConfig: '', parameters: {} };
     const [found, acquired] = await Promise.all([sessions.find(KEY), sessions.acquire(opening)]);
     expect(found).toBe(acquired);
-    expect(seen).toEqual(['session_started']);
+    expect(seen).toEqual(['session_continued']);
     expect(sessions.size).toBe(1);
   });
 });

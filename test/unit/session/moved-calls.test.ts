@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
-import type { SessionStore } from '../../../src/session/ports.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
+import { storeWith } from '../../support/store-with.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 
@@ -21,27 +21,14 @@ const plain = (version = 1) =>
   });
 
 /** A store that can be made to wait before it hands a record out. */
-class HeldStore implements SessionStore {
-  readonly kept: MemoryStore;
+class HeldStore extends MemoryStore {
   isHeld = false;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(kept: MemoryStore) {
-    this.kept = kept;
-  }
-
-  async load(key: typeof KEY): ReturnType<MemoryStore['load']> {
-    const record = await this.kept.load(key);
+  override async load(key: typeof KEY): ReturnType<MemoryStore['load']> {
+    const record = await super.load(key);
     if (this.isHeld) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return record;
-  }
-
-  commit(...args: Parameters<MemoryStore['commit']>): Promise<boolean> {
-    return this.kept.commit(...args);
-  }
-
-  drop(key: typeof KEY): Promise<void> {
-    return this.kept.drop(key);
   }
 
   releaseOne(): void {
@@ -51,10 +38,10 @@ class HeldStore implements SessionStore {
 
 /** A store with the record of a call that another process has begun. */
 async function begunElsewhere(): Promise<HeldStore> {
-  const kept = new MemoryStore();
-  const other = await testEngine([plain()], { store: kept });
+  const store = new HeldStore();
+  const other = await testEngine([plain()], { store });
   await new MemoryCall(other.sessions).start();
-  return new HeldStore(kept);
+  return store;
 }
 
 describe('a call that another process has begun', () => {
@@ -67,7 +54,7 @@ describe('a call that another process has begun', () => {
 
   it('is not taken over by a server that closes, which does not even ask the store', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    const { sessions } = await testEngine([plain()], { store: { load: broken, commit: broken, drop: broken } });
+    const { sessions } = await testEngine([plain()], { store: storeWith({ load: broken, commit: broken, drop: broken }) });
     await sessions.close(0);
     await expect(new MemoryCall(sessions).press('1')).rejects.toMatchObject({ code: 'shutting_down' });
   });
@@ -89,7 +76,7 @@ describe('a call that another process has begun', () => {
     'does not start over because the store failed: %s',
     async (failure) => {
       const broken = () => Promise.reject(failure);
-      const { sessions, seen } = await testEngine([plain()], { store: { load: broken, commit: broken, drop: broken } });
+      const { sessions, seen } = await testEngine([plain()], { store: storeWith({ load: broken, commit: broken, drop: broken }) });
       await expect(new MemoryCall(sessions).press('1')).rejects.toBe(failure);
       expect([sessions.size, seen]).toEqual([0, []]);
     },
@@ -113,7 +100,7 @@ describe('a call that another process has begun', () => {
     clock.advance(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
     store.releaseOne();
     const session = await late;
-    expect([session.isEnded, seen]).toEqual([false, ['session_started', 'session_ended idle', 'session_started']]);
+    expect([session.isEnded, seen]).toEqual([false, ['session_continued', 'session_ended idle', 'session_started']]);
     expect((await new MemoryCall(sessions).press('1')).texts).toEqual(['Welcome.']);
   });
 });
@@ -127,7 +114,7 @@ describe('a hang-up', () => {
 
   it('G-75 names the call in the log when its record can neither be read nor dropped', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    const { sessions, log } = await testEngine([plain()], { store: { load: broken, commit: broken, drop: broken } });
+    const { sessions, log } = await testEngine([plain()], { store: storeWith({ load: broken, commit: broken, drop: broken }) });
     await sessions.find(KEY);
     expect(log.lines).toMatchObject([
       { level: 'warn', conversationId: 'call-1' },

@@ -7,6 +7,7 @@ import { LINE_SILENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
+import { storeWith } from '../../support/store-with.ts';
 
 const WELCOME = 'Welcome, and please listen for a while.';
 
@@ -134,12 +135,8 @@ describe('the log', () => {
   it('names the call whose end could not be stored', async () => {
     const store = new MemoryStore();
     let isDown = false;
-    const failing = {
-      load: store.load.bind(store),
-      drop: store.drop.bind(store),
-      commit: (...args: Parameters<MemoryStore['commit']>) => (isDown ? Promise.reject(new Error('down')) : store.commit(...args)),
-    };
-    const { sessions, log } = await testEngine([plain], { store: failing });
+    const commit = (...args: Parameters<MemoryStore['commit']>) => (isDown ? Promise.reject(new Error('down')) : store.commit(...args));
+    const { sessions, log } = await testEngine([plain], { store: storeWith({ commit }, store) });
     const call = new MemoryCall(sessions);
     await call.start();
     isDown = true;

@@ -6,6 +6,7 @@ import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
+import { storeWith } from '../../support/store-with.ts';
 
 let told: () => void = () => undefined;
 
@@ -141,10 +142,7 @@ describe('a call that nobody uses', () => {
   });
 
   it('is named in the log when its record cannot be dropped', async () => {
-    const store = new MemoryStore();
-    const { sessions, clock, log } = await testEngine([plain], {
-      store: { load: store.load.bind(store), commit: store.commit.bind(store), drop: () => Promise.reject(new Error('down')) },
-    });
+    const { sessions, clock, log } = await testEngine([plain], { store: storeWith({ drop: () => Promise.reject(new Error('down')) }) });
     await new MemoryCall(sessions).start();
     await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
     expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1', err: { message: 'down' } }]);

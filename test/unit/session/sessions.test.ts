@@ -4,6 +4,7 @@ import { ADMISSION_REFUSALS, refusedCall } from '../../../src/session/admission.
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
+import { storeWith } from '../../support/store-with.ts';
 
 const ended: string[] = [];
 const plain = (id: string, version = 1) =>
@@ -140,7 +141,7 @@ describe('sessions', () => {
 
   it('G-75 refuses no hang-up while the store fails', async () => {
     const broken = () => Promise.reject(new Error('down'));
-    const { sessions, log } = await testEngine([plain('a')], { store: { load: broken, commit: broken, drop: broken } });
+    const { sessions, log } = await testEngine([plain('a')], { store: storeWith({ load: broken, commit: broken, drop: broken }) });
     expect(await sessions.find({ organizationId: 'org', conversationId: 'call-1' })).toBeUndefined();
     expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'error']);
   });

@@ -49,9 +49,9 @@ describe('an interruption', () => {
     const [one, two, three, stranger] = [await process('1'), await process('2'), await process('3'), await process('4', 'other')];
     await listened(3);
     await listened(1, 'other');
-    one.interruptions.tell(KEY);
+    one.interruptions.tell(KEY, 3);
     await until('two have heard', () => two.heard.length + three.heard.length === 2);
-    two.interruptions.tell({ ...KEY, organizationId: 'second' });
+    two.interruptions.tell({ ...KEY, organizationId: 'second' }, 3);
     await until('two have heard', () => one.heard.length + three.heard.length === 3);
     expect([one.heard, two.heard, three.heard, stranger.heard]).toEqual([
       [{ ...KEY, organizationId: 'second' }],
@@ -73,7 +73,7 @@ describe('an interruption', () => {
         });
       });
       const toldMs = systemClock.monotonicMs();
-      one.interruptions.tell(KEY);
+      one.interruptions.tell(KEY, 3);
       await within('it is heard', heard);
       tookMs.push(systemClock.monotonicMs() - toldMs);
     }
@@ -87,11 +87,11 @@ describe('an interruption', () => {
     await server.kill();
     await until('both know', () => !one.connection.isUp && !two.connection.isUp);
     // Lost, and nobody minds.
-    one.interruptions.tell(KEY);
+    one.interruptions.tell(KEY, 3);
     await server.again();
     await listened(2);
     await until('the one that tells is back', () => one.connection.isUp);
-    one.interruptions.tell({ ...KEY, organizationId: 'again' });
+    one.interruptions.tell({ ...KEY, organizationId: 'again' }, 3);
     await until('it has been heard', () => two.heard.length > 0);
     expect(two.heard).toEqual([{ ...KEY, organizationId: 'again' }]);
   });
@@ -99,11 +99,11 @@ describe('an interruption', () => {
   it('is not made of what others say on the channel', async () => {
     const { heard, connection } = await process('1');
     await listened(1);
-    const foreign = ['', 'hello', '{}', '[]', '["2","org"]', '["2","org",7]', '["2","org","call","more"]', 'null', '[[],[],[]]'];
-    for (const message of [...foreign, JSON.stringify(['2', 'org', 'x'.repeat(9000)])]) {
+    const foreign = ['', 'hello', '{}', '[]', '["2","org"]', '["2","org",7]', '["2","org","call","more"]', '["2","org","call",3,4]', 'null', '[[],[],[]]'];
+    for (const message of [...foreign, '["2","org","call"]', '["2","org","call","3"]', JSON.stringify(['2', 'org', 'x'.repeat(9000), 3])]) {
       await server.ask('PUBLISH', 'parley:interrupted', message);
     }
-    await server.ask('PUBLISH', 'parley:interrupted', '["2","org","call"]');
+    await server.ask('PUBLISH', 'parley:interrupted', '["2","org","call",3]');
     await until('ours has been heard', () => heard.length > 0);
     expect(heard).toEqual([{ organizationId: 'org', conversationId: 'call' }]);
     expect(connection.isUp).toBe(true);

@@ -16,7 +16,7 @@ import { until } from '../../../support/until.ts';
 
 const hasRedis = requireDebian(REDIS_NEEDS);
 const CALL = { organizationId: 'org', conversationId: 'call', agentId: 'a', startedAtMs: 1, vendorConfig: '', parameters: {} };
-const SPOKEN: Spoken = { by: 'a clock', prompts: [], isWhole: true, before: { ms: 0, text: 'Hello' } };
+const SPOKEN: Spoken = { by: 'a clock', tellings: 0, prompts: [], isWhole: true, before: { ms: 0, text: 'Hello' } };
 const TTL_MS = 600_000;
 const LEASE_MS = 20_000;
 /** Races between two writers. */
@@ -238,7 +238,7 @@ describe('what does not fit', () => {
 
 describe('a store whose user may do no more than it needs', () => {
   it('does all it has to', async () => {
-    const commands = ['evalsha', 'eval', 'time', 'hget', 'hmget', 'hset', 'hsetnx', 'hdel', 'del', 'pexpire', 'ping', 'role'];
+    const commands = ['evalsha', 'eval', 'time', 'hget', 'hmget', 'hset', 'hsetnx', 'hincrby', 'hdel', 'del', 'pexpire', 'ping', 'role'];
     const rules = ['on', '>secret', '~parley:*', ...commands.map((command) => `+${command}`)];
     expect(await server.ask('ACL', 'SETUSER', 'parley', ...rules)).toBe('+OK');
     const store = storeOf(await redisConnection(server, { user: 'parley', password: 'secret' }), { keyPrefix: 'parley' });

@@ -1,0 +1,65 @@
+// Brings notifying events to bots: what they return is their new state, and what goes wrong changes nothing.
+import { linkAbort, waitAtMost } from '../base/abort.ts';
+import { AppError, toAppError } from '../base/errors.ts';
+import type { NotifyingEvent } from '../bot/bot.ts';
+import { runNote } from '../bot/run-handler.ts';
+import { botContext } from './bot-question.ts';
+import type { CallRecords } from './call-records.ts';
+import type { LoggedTurn } from './log-ids.ts';
+import type { EngineParts, RunningSession } from './parts.ts';
+import type { SessionRecord } from './record.ts';
+
+/** Longest a notifying handler may take, ms, and longest wait for its call: replies wait behind both. */
+const NOTE_LIMIT_MS = 500;
+
+/** Holds nothing of any session. */
+export class BotNotes {
+  readonly #parts: EngineParts;
+  readonly #records: CallRecords;
+
+  constructor(parts: EngineParts, records: CallRecords) {
+    this.#parts = parts;
+    this.#records = records;
+  }
+
+  /** Tells the bot of a call that nobody answers at this moment. Never throws. */
+  async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+    try {
+      const claim = await this.#records.claim(session.call, NOTE_LIMIT_MS);
+      try {
+        if (claim.kept !== undefined) await this.#run(session, event, turn, claim.kept.record);
+      } finally {
+        claim.release(undefined);
+      }
+    } catch (thrown) {
+      this.#failed(session, turn, thrown);
+    }
+  }
+
+  /** Tells the bot of a call whose next input is being answered. Never throws. @returns the record after it. */
+  async tell(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn, record: SessionRecord): Promise<SessionRecord> {
+    try {
+      return await this.#run(session, event, turn, record);
+    } catch (thrown) {
+      this.#failed(session, turn, thrown);
+      return record;
+    }
+  }
+
+  async #run(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn, record: SessionRecord): Promise<SessionRecord> {
+    if (!record.started) return record;
+    const limit = linkAbort();
+    try {
+      const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turn, limit.signal));
+      const waited = await waitAtMost(work, NOTE_LIMIT_MS, this.#parts.clock);
+      if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
+      return waited.value === record.state ? record : await this.#records.commit(record, { state: waited.value });
+    } finally {
+      limit.abort('deadline');
+    }
+  }
+
+  #failed(session: RunningSession, turn: LoggedTurn, thrown: unknown): void {
+    this.#parts.observer.botFailed?.(session.call, turn.id, toAppError(thrown, 'bot_failed'));
+  }
+}

@@ -1,0 +1,85 @@
+// The right to answer one input of a call, among all processes that share its store: waited for, kept alive while the bot
+// thinks, and given back. Knows nothing of bots and turns.
+import { every, type Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { CallKey } from '../dialog/call.ts';
+import type { Spoken } from './heard.ts';
+import type { Claim, KeptCall, SessionStore } from './ports.ts';
+
+/** Pause between two tries while another process answers, ms: its answer takes longer than a look into the store. */
+const LOOK_MS = 25;
+/** How often a claim is renewed while it lasts. */
+const RENEWALS = 3;
+
+/** What a claim needs. */
+export interface ClaimParts {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A claim that was granted. Its owner must call `release`. */
+export class CallClaim {
+  readonly kept: KeptCall | undefined;
+  /** See {@link Claim}. */
+  readonly isUnheard: boolean;
+  readonly #key: CallKey;
+  readonly #parts: ClaimParts;
+  readonly #cancelRenewal: () => void;
+
+  private constructor(key: CallKey, { kept, isUnheard }: Extract<Claim, { kind: 'ours' }>, parts: ClaimParts) {
+    this.kept = kept;
+    this.isUnheard = isUnheard;
+    this.#key = key;
+    this.#parts = parts;
+    this.#cancelRenewal = this.#renewed();
+  }
+
+  /**
+   * Waits while another process has the call: until it has answered, or until its lease ends because it has died.
+   *
+   * @throws AppError `record_conflict` after `limitMs`, and what the store throws.
+   */
+  static async take(key: CallKey, limitMs: number, parts: ClaimParts): Promise<CallClaim> {
+    const { store, clock } = parts;
+    const untilMs = clock.monotonicMs() + limitMs;
+    for (;;) {
+      const claim = await store.claim(key);
+      if (claim.kind === 'ours') return new CallClaim(key, claim, parts);
+      if (clock.monotonicMs() >= untilMs) {
+        throw new AppError('record_conflict', 'another server was answering the caller for too long', { details: { limitMs } });
+      }
+      await new Promise<void>((resolve) => {
+        clock.after(LOOK_MS, resolve);
+      });
+    }
+  }
+
+  /**
+   * Gives the call back. Not waited for, because the caller does not wait for it either; never throws.
+   *
+   * @param spoken - what the caller hears; undefined when nothing was answered, so that a reply nobody has heard stays owed.
+   */
+  release(spoken: Spoken | undefined): void {
+    this.#cancelRenewal();
+    this.#parts.store.release(this.#key, spoken).catch((err: unknown) => {
+      this.#warn(err, 'a call could not be given back to its store: its next turn waits until the lease has ended');
+    });
+  }
+
+  #renewed(): () => void {
+    const { store, clock } = this.#parts;
+    if (!Number.isFinite(store.leaseMs)) return () => undefined;
+    return every(clock, store.leaseMs / RENEWALS, () => {
+      // One that was lost is found out by the commit.
+      store.renew(this.#key).catch((err: unknown) => {
+        this.#warn(err, 'the lease of a call could not be renewed');
+      });
+    });
+  }
+
+  #warn(err: unknown, message: string): void {
+    this.#parts.log.warn({ conversationId: this.#key.conversationId, err }, message);
+  }
+}

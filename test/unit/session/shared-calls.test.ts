@@ -1,0 +1,313 @@
+// Calls whose turns come to different processes: each engine here is one, and all share a place for their calls.
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/base/errors.ts';
+import type { ReplyingEvent } from '../../../src/bot/bot.ts';
+import { bot, go, say } from '../../../src/bot/index.ts';
+import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
+import { testEngine, TEST_SETTINGS, type TestEngine } from '../../support/engine.ts';
+import { MemoryCall } from '../../support/memory-transport.ts';
+import { SharedPlace, TEST_LEASE_MS } from '../../support/shared-store.ts';
+
+interface Counting {
+  readonly count: number;
+  readonly notes: readonly string[];
+}
+
+/** Says how many inputs it has had; `9` makes it say something long, and `8` a goodbye. */
+function counting(asked: ReplyingEvent[] = [], notes: string[] = []) {
+  return bot<Counting>({
+    id: 'counting',
+    name: 'Counting',
+    version: 1,
+    session_start: () => go({ count: 0, notes: [] }, say('Welcome.').listen()),
+    dtmf_input: (state, event) => {
+      asked.push(event);
+      const next = { ...state, count: state.count + 1 };
+      if (event.digits === '8') return go(next, say('Goodbye.').end('done'));
+      return go(next, say(event.digits === '9' ? 'x'.repeat(200) : `Input ${String(next.count)}.`).listen());
+    },
+    otherwise: (state, event) => {
+      asked.push(event);
+      return go(state, say('What?').listen());
+    },
+    barge_in: (state, { by, heard }) => {
+      notes.push(`barge_in ${by} ${String(heard.ms)}`);
+      return { ...state, notes: [...state.notes, 'barge_in'] };
+    },
+    session_end: (_state, { by }) => {
+      notes.push(`session_end ${by}`);
+    },
+  });
+}
+
+interface Two {
+  readonly a: TestEngine;
+  readonly b: TestEngine;
+  readonly place: SharedPlace;
+  readonly clock: FakeClock;
+  readonly asked: ReplyingEvent[];
+  readonly notes: string[];
+}
+
+async function two(): Promise<Two> {
+  const clock = new FakeClock();
+  const place = new SharedPlace(clock);
+  const asked: ReplyingEvent[] = [];
+  const notes: string[] = [];
+  const engine = (owner: string): Promise<TestEngine> =>
+    testEngine([counting(asked, notes)], { clock, store: place.storeOf(owner), interruptions: place.interruptionsOf(owner) });
+  return { a: await engine('a'), b: await engine('b'), place, clock, asked, notes };
+}
+
+function gateOf(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+/** The call has begun, and its welcome was heard. */
+async function begun({ a, clock }: Pick<Two, 'a' | 'clock'>): Promise<void> {
+  await new MemoryCall(a.sessions).start();
+  await clock.advanceAsync(1000);
+}
+
+/** Lets the turn begin to wait before the time goes on. */
+async function after<T>(clock: FakeClock, ms: number, work: Promise<T>): Promise<T> {
+  await clock.advanceAsync(ms);
+  return work;
+}
+
+describe('a call whose turns come to different processes', () => {
+  it('goes on where it was, whichever process has the next turn', async () => {
+    const { a, b } = await two();
+    await new MemoryCall(a.sessions).start();
+    const texts = [];
+    for (const { sessions } of [b, a, b, b, a]) texts.push(...(await new MemoryCall(sessions).press('1')).texts);
+    expect(texts).toEqual(['Input 1.', 'Input 2.', 'Input 3.', 'Input 4.', 'Input 5.']);
+    expect(b.seen[0]).toBe('session_continued');
+  });
+
+  it('waits while the other process answers, so that each input finds the state of the one before', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    const gate = gateOf();
+    place.before = (operation, owner) => (operation === 'commit' && owner === 'a' ? gate.opened : undefined);
+    const first = new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    const second = new MemoryCall(b.sessions).press('1');
+    await clock.advanceAsync(100);
+    gate.open();
+    await flushMicrotasks();
+    // Nobody wants the first answer any more, and the state that came of it counts all the same.
+    expect([(await first).texts, (await after(clock, 100, second)).texts]).toEqual([[], ['Input 2.']]);
+  });
+
+  it('tells the bot what was heard of a prompt that another process has said, and that it was cut', async () => {
+    const all = await two();
+    const { a, b, clock, asked, notes } = all;
+    await begun(all);
+    await new MemoryCall(a.sessions).press('9');
+    await clock.advanceAsync(500);
+    const call = new MemoryCall(b.sessions);
+    await call.turn({ kind: 'dtmf_start' });
+    await call.press('1');
+    expect(notes).toEqual(['barge_in keys 500']);
+    expect(asked.at(-1)).toMatchObject({ digits: '1', heard: { complete: false, ms: 500 } });
+  });
+
+  it('stops a mouth in the process that is speaking when the caller acts in another one', async () => {
+    const clock = new FakeClock();
+    const place = new SharedPlace(clock);
+    const slow = bot<{ readonly n: number }>({
+      id: 'slow',
+      name: 'Slow',
+      version: 1,
+      session_start: () => go({ n: 0 }, say('Welcome.').listen()),
+      dtmf_input: async function* (state, { digits }, { signal }) {
+        if (digits === '1') {
+          yield say('A long story begins.');
+          await new Promise<void>((resolve) => {
+            signal.addEventListener('abort', () => {
+              resolve();
+            });
+          });
+        }
+        return go({ n: state.n + 1 }, say(`Input ${String(state.n + 1)}.`).listen());
+      },
+      otherwise: (state) => go(state, say('What?').listen()),
+    });
+    const engine = (owner: string): Promise<TestEngine> =>
+      testEngine([slow], { clock, store: place.storeOf(owner), interruptions: place.interruptionsOf(owner) });
+    const [a, b] = [await engine('a'), await engine('b')];
+    await new MemoryCall(a.sessions).start();
+    const story = new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    const call = new MemoryCall(b.sessions);
+    await call.turn({ kind: 'dtmf_start' });
+    const next = call.press('2');
+    const cut = await after(clock, 50, story);
+    expect([cut.texts, cut.end]).toEqual([['A long story begins.'], 'complete']);
+    expect((await after(clock, 50, next)).texts).toEqual(['Input 2.']);
+  });
+
+  it('says the reply of a process that died before it was handed over, and takes no input for an answer to it', async () => {
+    const all = await two();
+    const { a, b, place, clock, asked } = all;
+    await begun(all);
+    place.dying.add('a');
+    // Killed between its commit and its first word: it is never released either.
+    void new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    const repeated = await after(clock, TEST_LEASE_MS + 50, new MemoryCall(b.sessions).press('1'));
+    expect([repeated.texts, repeated.next?.kind, asked.length]).toEqual([['Input 1.'], 'listen', 1]);
+    expect(b.seen).toContain('reply_repeated');
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
+  it('says the last words of a process that died before it had said them, and ends the call', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    place.dying.add('a');
+    void new MemoryCall(a.sessions).press('8');
+    await flushMicrotasks();
+    const repeated = await after(clock, TEST_LEASE_MS + 50, new MemoryCall(b.sessions).press('1'));
+    expect([repeated.texts, repeated.next?.kind]).toEqual([['Goodbye.'], 'end']);
+    expect(b.seen).toContain('session_ended bot_end');
+  });
+
+  it('answers again in another process what a process that died had not answered', async () => {
+    const all = await two();
+    const { a, b, place, clock, asked } = all;
+    await begun(all);
+    place.before = (operation, owner) => (owner === 'a' && operation === 'commit' ? place.kill('a') : undefined);
+    void new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    const again = new MemoryCall(b.sessions).press('1');
+    expect((await after(clock, TEST_LEASE_MS + 50, again)).texts).toEqual(['Input 1.']);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('repeats the reply of the process that was faster, instead of another one', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    const gate = gateOf();
+    place.before = (operation, owner) => (operation === 'commit' && owner === 'a' ? gate.opened : undefined);
+    const before = await new MemoryCall(b.sessions).open();
+    const loser = new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    // It stands still for longer than its lease, while the same input is answered on an older stream of the call.
+    place.of({ organizationId: 'org', conversationId: 'call-1' }).untilMs = 0;
+    before.turn.push({ kind: 'dtmf', digits: '2' });
+    await before.sink.ended();
+    gate.open();
+    expect([before.sink.texts, (await after(clock, 50, loser)).texts]).toEqual([['Input 1.'], ['Input 1.']]);
+    expect(a.seen).toContain('reply_repeated');
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
+  it('is not ended for its bot where its turns no longer come, and is once where they came last', async () => {
+    const all = await two();
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    await new MemoryCall(b.sessions).press('1');
+    await clock.advanceAsync(60_000);
+    expect([a.sessions.size, b.sessions.size]).toEqual([0, 1]);
+    expect(a.seen.at(-1)).toBe('session_ended moved');
+    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
+    expect([a.sessions.size, b.sessions.size, notes]).toEqual([0, 0, ['session_end idle']]);
+  });
+
+  it('gives no prompts after its end, whichever process is asked', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    expect((await new MemoryCall(b.sessions).press('8')).texts).toEqual(['Goodbye.']);
+    expect((await after(clock, 100, new MemoryCall(a.sessions).press('1'))).texts).toEqual([]);
+  });
+
+  it('leaves no timer behind in any process', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    await new MemoryCall(b.sessions).press('1');
+    const closing = Promise.all([a.sessions.close(0), b.sessions.close(0)]);
+    await after(clock, 5000, closing);
+    expect(clock.pendingTimers).toBe(0);
+  });
+});
+
+describe('the place that all share, when it is away', () => {
+  const away = new AppError('store_unavailable', 'away');
+
+  it('turns new calls away and says why', async () => {
+    const { a, place } = await two();
+    place.before = () => Promise.reject(away);
+    await expect(new MemoryCall(a.sessions).start()).rejects.toMatchObject({ code: 'store_unavailable', details: { reason: 'store' } });
+    expect(a.seen).toEqual(['call_refused store']);
+  });
+
+  it('is waited for by a turn that is being answered', async () => {
+    const all = await two();
+    const { a, place, clock } = all;
+    await begun(all);
+    place.before = () => Promise.reject(away);
+    const turn = new MemoryCall(a.sessions).press('1');
+    await clock.advanceAsync(1000);
+    place.before = () => undefined;
+    expect((await after(clock, 200, turn)).texts).toEqual(['Input 1.']);
+  });
+
+  it('costs a caller no more than some seconds, who then is handed over', async () => {
+    const all = await two();
+    const { a, place, clock } = all;
+    await begun(all);
+    place.before = () => Promise.reject(away);
+    const turn = await after(clock, 5000, new MemoryCall(a.sessions).press('1'));
+    expect([turn.texts, turn.next?.kind]).toEqual([[TEST_SETTINGS.handover], 'transfer']);
+  });
+
+  it('takes no last words from a caller', async () => {
+    const all = await two();
+    const { a, place, clock } = all;
+    await begun(all);
+    place.before = (operation) => (operation === 'commit' ? Promise.reject(away) : undefined);
+    const turn = await after(clock, 5000, new MemoryCall(a.sessions).press('8'));
+    expect([turn.texts, turn.next?.kind]).toEqual([['Goodbye.'], 'end']);
+  });
+});
+
+describe('a process that stops while others can go on', () => {
+  it('completes the turns of silent callers without a word, and their calls go on elsewhere', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    const { sink } = await new MemoryCall(a.sessions).open();
+    const closing = a.sessions.close(2000);
+    expect(await after(clock, 3000, closing)).toEqual({ turns: 0, calls: 0 });
+    expect([sink.end, sink.outputs]).toEqual(['complete', []]);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+  });
+
+  it('answers what comes until its last moments, new calls as well', async () => {
+    const { a, clock } = await two();
+    a.sessions.drain();
+    const held = await new MemoryCall(a.sessions, { conversationId: 'held' }).open();
+    const closing = a.sessions.close(10_000);
+    await clock.advanceAsync(100);
+    expect((await new MemoryCall(a.sessions, { conversationId: 'new' }).start()).texts).toEqual(['Welcome.']);
+    held.turn.halfClose();
+    expect(await after(clock, 1000, closing)).toEqual({ turns: 0, calls: 0 });
+  });
+
+  it('hands over the caller of a call that cannot go on elsewhere', async () => {
+    const { a, clock } = await two();
+    const call = new MemoryCall(a.sessions, { isTied: true });
+    await call.start();
+    const { sink } = await call.open();
+    await after(clock, 3000, a.sessions.close(2000));
+    expect([sink.texts, sink.next?.kind]).toEqual([[TEST_SETTINGS.handover], 'transfer']);
+  });
+});
