@@ -21,8 +21,12 @@ export function createCallLog({ log, clock }: { readonly log: Logger; readonly c
     trackingId: trackingIds.get(turnId),
   });
   return {
-    sessionStarted(call) {
-      log.info({ event: 'session_started', ...ids(call), agentId: call.agentId }, 'session started');
+    sessionStarted(call, isContinued = false) {
+      const event = isContinued ? 'session_continued' : 'session_started';
+      log.info(
+        { event, ...ids(call), agentId: call.agentId },
+        isContinued ? 'a session of another server goes on here' : 'session started',
+      );
     },
     sessionEnded(call, end) {
       const durationMs = clock.nowMs() - call.startedAtMs;
@@ -59,6 +63,9 @@ export function createCallLog({ log, clock }: { readonly log: Logger; readonly c
     },
     fillerSpoken(call, turnId) {
       log.info({ event: 'filler_spoken', ...turnIds(call, turnId) }, 'the caller heard that the bot is still thinking');
+    },
+    replyRepeated(call, turnId) {
+      log.info({ event: 'reply_repeated', ...turnIds(call, turnId) }, 'the reply of a server that died was said again');
     },
     botFailed(call, turnId, error) {
       const fields = { event: 'bot_failed', ...turnIds(call, turnId), agentId: call.agentId, ...errorFields(error.cause ?? error) };

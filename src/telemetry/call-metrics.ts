@@ -32,16 +32,17 @@ export function callMetrics(registry: Registry, clock: Clock, bots: ReadonlySet<
     callRefused(_call, reason) {
       calls.refused.inc({ reason });
     },
-    sessionStarted(call) {
+    sessionStarted(call, isContinued = false) {
       const bot = botOf(call);
-      calls.started.inc({ bot });
+      (isContinued ? calls.continued : calls.started).inc({ bot });
       calls.open.inc({ bot });
     },
     sessionEnded(call, end) {
       const bot = botOf(call);
       calls.ended.inc({ bot, end });
       calls.open.dec({ bot });
-      calls.duration.observe({ bot }, Math.max(0, clock.nowMs() - call.startedAtMs) / 1000);
+      // The whole call is timed where it ends.
+      if (end !== 'moved') calls.duration.observe({ bot }, Math.max(0, clock.nowMs() - call.startedAtMs) / 1000);
     },
     turnStarted(call, turnId) {
       turns.open.inc({ bot: botOf(call) });
@@ -85,6 +86,9 @@ export function callMetrics(registry: Registry, clock: Clock, bots: ReadonlySet<
     fillerSpoken(call) {
       turns.fillers.inc({ bot: botOf(call) });
     },
+    replyRepeated(call) {
+      turns.repeated.inc({ bot: botOf(call) });
+    },
     slowReader(call) {
       turns.slowReaders.inc({ bot: botOf(call) });
     },
@@ -97,6 +101,7 @@ export function callMetrics(registry: Registry, clock: Clock, bots: ReadonlySet<
 interface CallSeries {
   readonly refused: Counter<'reason'>;
   readonly started: Counter<'bot'>;
+  readonly continued: Counter<'bot'>;
   readonly ended: Counter<'bot' | 'end'>;
   readonly open: Gauge<'bot'>;
   readonly duration: Histogram<'bot'>;
@@ -111,6 +116,12 @@ function callSeries(registry: Registry, bots: Iterable<string>): CallSeries {
     registers,
   });
   const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that began.', labelNames: ['bot'], registers });
+  const continued = new Counter({
+    name: 'parley_sessions_continued_total',
+    help: 'Calls whose turns before were answered by another server.',
+    labelNames: ['bot'],
+    registers,
+  });
   const ended = new Counter({
     name: 'parley_sessions_ended_total',
     help: 'Calls that ended, by how.',
@@ -129,9 +140,10 @@ function callSeries(registry: Registry, bots: Iterable<string>): CallSeries {
   for (const reason of ADMISSION_REFUSALS) refused.inc({ reason }, 0);
   for (const bot of bots) {
     started.inc({ bot }, 0);
+    continued.inc({ bot }, 0);
     open.set({ bot }, 0);
   }
-  return { refused, started, ended, open, duration };
+  return { refused, started, continued, ended, open, duration };
 }
 
 interface TurnSeries {
@@ -146,6 +158,7 @@ interface TurnSeries {
   readonly resumed: Counter<'bot'>;
   readonly fillers: Counter<'bot'>;
   readonly slowReaders: Counter<'bot'>;
+  readonly repeated: Counter<'bot'>;
   readonly failures: Counter<'bot' | 'code'>;
 }
 
@@ -179,11 +192,12 @@ function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
     resumed: counter('parley_prompts_resumed_total', 'Prompts that went on because what had cut them was no speech.'),
     fillers: counter('parley_fillers_total', 'Fillers that were spoken while a bot was thinking.'),
     slowReaders: counter('parley_slow_readers_total', 'Turns that were given up because the client did not read its prompts in time.'),
+    repeated: counter('parley_replies_repeated_total', 'Replies that were said again because the server that had decided on them died.'),
     failures: counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', 'code'),
   };
   for (const bot of bots) {
     for (const by of ['speech', 'keys'] as const) series.bargeIns.inc({ bot, by }, 0);
-    for (const one of [series.resumed, series.fillers, series.slowReaders]) one.inc({ bot }, 0);
+    for (const one of [series.resumed, series.fillers, series.slowReaders, series.repeated]) one.inc({ bot }, 0);
     series.open.set({ bot }, 0);
   }
   return series;

@@ -60,18 +60,20 @@ export class CallTimelines implements SessionObserver {
     return this.#kept.findLast(({ timeline }) => timeline.conversationId === conversationId)?.timeline;
   }
 
-  sessionStarted(call: CallFacts): void {
+  sessionStarted(call: CallFacts, isContinued = false): void {
     if (this.#maxCalls === 0) return;
     const { conversationId, organizationId, agentId, startedAtMs } = call;
     const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
-    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs(), isForgotten: false };
+    // Facts of a call that goes on here are told since its start elsewhere, so that they fit to those from there.
+    const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
+    const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, isForgotten: false };
     if (this.#kept.length >= this.#maxCalls) {
       const oldest = this.#kept.shift();
       if (oldest !== undefined) oldest.isForgotten = true;
     }
     this.#kept.push(kept);
     this.#running.set(call, kept);
-    this.#note(call, { event: 'session_started' });
+    this.#note(call, { event: isContinued ? 'session_continued' : 'session_started' });
   }
 
   sessionEnded(call: CallFacts, end: string): void {
@@ -114,6 +116,10 @@ export class CallTimelines implements SessionObserver {
 
   replyStarted(call: CallFacts, turnId: string, latencyMs: number): void {
     this.#note(call, { event: 'reply_started', turnId, latencyMs: Math.round(latencyMs) });
+  }
+
+  replyRepeated(call: CallFacts, turnId: string): void {
+    this.#note(call, { event: 'reply_repeated', turnId });
   }
 
   slowReader(call: CallFacts, turnId: string): void {

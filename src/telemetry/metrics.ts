@@ -12,6 +12,7 @@ import type { SessionObserver } from '../session/ports.ts';
 import { adminMetrics, TRANSPORTS, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
 import { fileMetrics, type FileMetrics } from './file-metrics.ts';
+import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 
 /** All metrics of one process. */
@@ -21,6 +22,7 @@ export interface Metrics {
   readonly voice: VoiceMetrics;
   readonly admin: AdminMetrics;
   readonly files: FileMetrics;
+  readonly store: StoreMetrics;
   /** A message named an organization that its token does not speak for (G-08). */
   organizationRefused(transport: TokenTransport): void;
   /** An RPC, a socket or the request for one ended with an error. */
@@ -70,8 +72,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const voice = voiceMetrics(registry);
   const admin = adminMetrics(registry);
   const files = fileMetrics(registry);
+  const store = storeMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
-  return { sessions, tokens, voice, admin, files, ...server, contentType: registry.contentType, text: () => registry.metrics(), reading: () => registry.getMetricsAsJSON() };
+  return {
+    sessions,
+    tokens,
+    voice,
+    admin,
+    files,
+    store,
+    ...server,
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    reading: () => registry.getMetricsAsJSON(),
+  };
 }
 
 function serverMetrics(

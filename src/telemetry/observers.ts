@@ -35,8 +35,8 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     callRefused(call, reason) {
       tell('callRefused', (observer) => observer.callRefused?.(call, reason));
     },
-    sessionStarted(call) {
-      tell('sessionStarted', (observer) => observer.sessionStarted?.(call));
+    sessionStarted(call, isContinued) {
+      tell('sessionStarted', (observer) => observer.sessionStarted?.(call, isContinued));
     },
     sessionEnded(call, end) {
       tell('sessionEnded', (observer) => observer.sessionEnded?.(call, end));
@@ -70,6 +70,9 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     },
     fillerSpoken(call, turnId) {
       tell('fillerSpoken', (observer) => observer.fillerSpoken?.(call, turnId));
+    },
+    replyRepeated(call, turnId) {
+      tell('replyRepeated', (observer) => observer.replyRepeated?.(call, turnId));
     },
     slowReader(call, turnId) {
       tell('slowReader', (observer) => observer.slowReader?.(call, turnId));

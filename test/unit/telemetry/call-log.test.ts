@@ -58,7 +58,7 @@ describe('the call log', () => {
   it('P-02 has the tracking id on every line of a turn, and forgets it when the turn is over', () => {
     const { observer, lines, call } = setUp();
     tellAll(observer, call, 'turn-1');
-    expect(lines().filter(({ turnId }) => turnId !== undefined).length).toBe(11);
+    expect(lines().filter(({ turnId }) => turnId !== undefined).length).toBe(12);
     expect(lines().filter(({ turnId, trackingId }) => (turnId === undefined) !== (trackingId === undefined))).toEqual([]);
     observer.bargeIn(call, 'turn-1', 'keys', 0);
     expect(lines().at(-1)).not.toHaveProperty('trackingId');

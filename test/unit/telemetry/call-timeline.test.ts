@@ -41,7 +41,7 @@ describe('CallTimelines', () => {
     tellAll(timelines, call);
     expect(timelines.find('conv')?.facts.map(({ event }) => event)).toEqual([
       ...['session_started', 'turn_started', 'input_started', 'barge_in', 'input_ended', 'prompt_resumed', 'bot_asked', 'filler_spoken'],
-      ...['reply_started', 'bot_answered', 'bot_failed', 'slow_reader', 'turn_ended', 'session_ended'],
+      ...['reply_started', 'bot_answered', 'bot_failed', 'reply_repeated', 'slow_reader', 'turn_ended', 'session_ended'],
     ]);
     expect(JSON.stringify([timelines.find('conv'), timelines.recent()])).not.toContain('CANARY');
   });

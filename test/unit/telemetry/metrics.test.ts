@@ -57,6 +57,7 @@ describe('createMetrics', () => {
     now = await samples(metrics);
     expect(Object.fromEntries([...now].filter(([name]) => name.includes('echo') && !name.includes('_bucket')))).toEqual({
       'parley_sessions_started_total{bot="echo"}': 1,
+      'parley_sessions_continued_total{bot="echo"}': 0,
       'parley_sessions_ended_total{bot="echo",end="bot_end"}': 1,
       'parley_sessions_open{bot="echo"}': 0,
       'parley_session_duration_seconds_sum{bot="echo"}': 45,
@@ -77,6 +78,7 @@ describe('createMetrics', () => {
       'parley_prompts_resumed_total{bot="echo"}': 1,
       'parley_fillers_total{bot="echo"}': 1,
       'parley_slow_readers_total{bot="echo"}': 1,
+      'parley_replies_repeated_total{bot="echo"}': 0,
       'parley_bot_failures_total{bot="echo",code="bot_timeout"}': 1,
     });
     expect(now.get('parley_reply_latency_seconds_bucket{le="0.2",bot="echo"}')).toBe(0);

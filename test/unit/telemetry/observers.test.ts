@@ -43,6 +43,7 @@ function recorder(): { observer: SessionObserver; events: unknown[][] } {
       replyStarted: note('replyStarted'),
       botAnswered: note('botAnswered'),
       botFailed: note('botFailed'),
+      replyRepeated: note('replyRepeated'),
       slowReader: note('slowReader'),
       turnEnded: note('turnEnded'),
       sessionEnded: note('sessionEnded'),
@@ -52,7 +53,7 @@ function recorder(): { observer: SessionObserver; events: unknown[][] } {
 
 const ALL = [
   ['callRefused', 'total'],
-  ['sessionStarted'],
+  ['sessionStarted', false],
   ['turnStarted', 't', 'tracking'],
   ['inputStarted', 't'],
   ['bargeIn', 't', 'speech', 340],
@@ -63,6 +64,7 @@ const ALL = [
   ['replyStarted', 't', 12],
   ['botAnswered', 't', 11],
   ['botFailed', 't', expect.any(AppError)],
+  ['replyRepeated', 't'],
   ['slowReader', 't'],
   ['turnEnded', 't', 'failed'],
   ['sessionEnded', 'failed'],
