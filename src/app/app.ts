@@ -16,16 +16,13 @@ import { Readiness } from '../ops/readiness.ts';
 import { Admission } from '../session/admission.ts';
 import { Sessions } from '../session/sessions.ts';
 import { Listener } from '../speech/listener.ts';
-import { MemoryStore } from '../store/memory.ts';
-import { Seal } from '../store/seal.ts';
-import { SealingStore } from '../store/sealing.ts';
 import { createCallLog } from '../telemetry/call-log.ts';
 import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
-import { startMediaServer } from '../transport/grpc/server.ts';
+import { startMediaServer, type MediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import { startAdministration } from './administration.ts';
@@ -36,6 +33,7 @@ import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
+import { openSessionStore } from './session-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { openSockets, socketAddress, type SocketAddress } from './sockets.ts';
 import { openTokenCheck } from './token-check.ts';
@@ -154,12 +152,14 @@ async function open(
       })
     : { current: first };
 
+  const kept = await openSessionStore(settings, { clock, log, lifecycle, metrics: metrics.store });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const sessions = new Sessions(
     {
       admission,
       settings: engineSettings(settings),
-      store: new SealingStore(new MemoryStore(), new Seal()),
+      store: kept.store,
+      shared: kept.shared,
       voice,
       recognizer,
       observer: combineObservers([metrics.sessions, createCallLog({ log, clock }), timelines], log),
@@ -182,6 +182,7 @@ async function open(
   });
   const files = new WatchedFiles({ clock, log, onJudged: metrics.files.judged });
   lifecycle.opened('watched files', () => files.close());
+  if (changing !== undefined && kept.shared !== undefined) followSealKeys(files, 'store_keys', changing.storeKeys, kept.seal);
   const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
   const trust = openTrust(settings, profile, clock);
   if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
@@ -244,6 +245,11 @@ async function open(
     const { drainMs } = settings.websocket;
     lifecycle.opened('calls over WebSocket', () => sockets.server.callsOver(drainMs), drainMs + CLOSE_STEP_MS);
   }
+  if (kept.shared !== undefined) {
+    // Other servers go on with the calls. The load balancer must have learned of it first, or it would come back here.
+    const { noticeMs } = settings.shutdown;
+    lifecycle.opened('connections', () => goAwayAfter(noticeMs, server, clock), noticeMs + CLOSE_STEP_MS);
+  }
   lifecycle.opened('readiness', () => {
     readiness.drain();
     server.setServing(false);
@@ -275,6 +281,14 @@ async function open(
     warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
     close: () => lifecycle.close(),
   };
+}
+
+/** Asks for new connections once the server has not been ready for `noticeMs`. */
+async function goAwayAfter(noticeMs: number, server: MediaServer, clock: Clock): Promise<void> {
+  await new Promise<void>((resolve) => {
+    clock.after(noticeMs, resolve);
+  });
+  server.goAway();
 }
 
 /** A catalogue that takes up changed bot modules until the server stops. */

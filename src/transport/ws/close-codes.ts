@@ -48,6 +48,7 @@ const ANSWERS = {
   slow_reader: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
   state_unreadable: INTERNAL,
   store_failed: INTERNAL,
+  store_unavailable: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
   synthesis_failed: INTERNAL,
   turn_timeout: { code: 'timeout', status: 408, close: CLOSE_CODE.policy },
   unauthenticated: STRANGER,

@@ -17,7 +17,7 @@ import type { Session } from '../../session/session.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { WireCall } from '../caller-request.ts';
 import type { Gate, Visitor } from '../gate.ts';
-import type { Refusals, WireIds } from '../refused.ts';
+import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
 import { CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
 import { EnvelopeWriter, type EnvelopeWriterParts, type MessageSink } from './envelope-writer.ts';
 import { callFromEnvelope, inputFromEnvelope } from './from-envelope.ts';
@@ -258,10 +258,10 @@ export class SocketCall implements Voice {
     const { sessions, refusals } = this.#parts;
     try {
       // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
-      return await sessions.acquire({ ...call, parameters, mode: 'chunk' });
+      return await sessions.acquire({ ...call, parameters, mode: 'chunk', isTied: true });
     } catch (thrown) {
       const error = toAppError(thrown);
-      if (error.code !== 'overloaded' && error.code !== 'shutting_down') throw error;
+      if (!isTurnedAway(error)) throw error;
       refusals.write('a new call, with a spoken line,', error, this.#ids());
       if (this.#phase !== 'opening') return undefined;
       if (error.code === 'shutting_down') this.#closeCode = CLOSE_CODE.goingAway;
