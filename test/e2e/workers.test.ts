@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import type { CallTimeline } from '../../src/telemetry/call-timeline.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { requireDebian } from '../support/debian.ts';
-import { PlatformClient } from '../support/platform-client.ts';
+import { PlatformClient, type ClientTurn } from '../support/platform-client.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
 import { ServeProcess, type ReadyLine } from '../support/serve-process.ts';
@@ -191,6 +192,30 @@ describe('parley serve --workers', () => {
     expect(running.lines('session started').map(({ worker }) => worker)).toContain(3);
     expect(await sample(ready, STARTED)).toBe(9);
     expect(await sample(ready, 'parley_workers_ended_total')).toBe(1);
+  });
+
+  it('goes on with a call whose turns come to different workers, also when one of those is killed', async (context) => {
+    const running = serve(context);
+    const ready = await running.ready();
+    const clients = [await clientOf(context, ready), await clientOf(context, ready)] as const;
+    const { ids } = clients[0].call();
+    const turn = (client: PlatformClient, ...pressed: Parameters<typeof keys>): Promise<ClientTurn> =>
+      client.call(ids).turn(keys(...pressed));
+    await clients[0].call(ids).turn(event('SESSION_START'));
+    expect((await turn(clients[1], '0')).story.at(-1)).toMatch(/^FINAL/u);
+    const [first] = running.lines('session started');
+    const [second] = running.lines('a session of another server goes on here');
+    expect(new Set([first?.['worker'], second?.['worker']])).toEqual(new Set([1, 2]));
+    const story = (await (await operations(ready, `/calls/${ids.conversationId}`)).json()) as Pick<CallTimeline, 'facts'>;
+    expect(story.facts[0]?.event).toBe('session_started');
+    expect(story.facts.map((fact) => fact.event)).toContain('session_continued');
+
+    const victim = running.lines('a worker takes calls').find(({ worker }) => worker === second?.['worker']);
+    process.kill(Number(victim?.['pid']), 'SIGKILL');
+    await until('the end is told', () => running.lines('a worker ended; another one takes its place').length === 1);
+    expect((await turn(clients[0], '0')).story.at(-1)).toMatch(/^FINAL/u);
+    const end = await turn(clients[0], '2');
+    expect([end.ending?.code, end.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/u)]);
   });
 
   it('gives up with code 1 when its workers die again and again', async (context) => {
