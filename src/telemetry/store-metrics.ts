@@ -40,7 +40,10 @@ export function storeMetrics(registry: Registry): StoreMetrics {
     labelNames: ['operation'],
     registers,
   });
-  for (const operation of STORE_OPERATIONS) failures.inc({ operation }, 0);
+  for (const operation of STORE_OPERATIONS) {
+    failures.inc({ operation }, 0);
+    times.zero({ operation });
+  }
   const time = async <T>(operation: StoreOperation, work: Promise<T>): Promise<T> => {
     const end = times.startTimer({ operation });
     try {
