@@ -1,0 +1,89 @@
+// A redis-server that keeps what it is told through a restart, and one that follows it and can take its place. Debian's
+// programs; the store that speaks to them is not known here.
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
+import { Child } from './child.ts';
+
+const run = promisify(execFile);
+/** Longest wait for one answer, ms. */
+const ANSWER_LIMIT_MS = 5000;
+
+/** One server. Whoever starts it stops it. */
+export class KeptRedis {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #follows: number | undefined;
+  #child: Child | undefined;
+
+  private constructor(port: number, folder: string, follows: number | undefined) {
+    this.port = port;
+    this.#folder = folder;
+    this.#follows = follows;
+  }
+
+  /** @param follows - port of the server whose copy it is; default none. */
+  static async start(follows?: number): Promise<KeptRedis> {
+    const redis = new KeptRedis(await freePort(), await mkdtemp(path.join(tmpdir(), 'parley-kept-redis-')), follows);
+    await redis.again();
+    return redis;
+  }
+
+  /** Starts it after it was killed: at the same port, with what it was told before. */
+  async again(): Promise<void> {
+    const follow = this.#follows === undefined ? [] : ['--replicaof', '127.0.0.1', String(this.#follows)];
+    const child = new Child({
+      command: 'redis-server',
+      // What was answered is in the file by then: only a machine that dies could lose the last second.
+      args: ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#folder, '--save', '', '--appendonly', 'yes', ...follow],
+      cwd: this.#folder,
+    });
+    this.#child = child;
+    await until(
+      () => `redis-server answers; it said: ${child.said}`,
+      async () => {
+        if (child.isOver) throw new Error(`redis-server has ended; it said: ${child.said}`);
+        // While it still reads its file it says LOADING.
+        return (await this.ask('PING').catch(() => '')) === 'PONG';
+      },
+    );
+    if (this.#follows === undefined) return;
+    await until('the copy is whole', async () => (await this.ask('INFO', 'replication')).includes('master_link_status:up'));
+  }
+
+  /** With SIGKILL; resolves when it is gone. */
+  async kill(): Promise<void> {
+    await this.#child?.kill();
+  }
+
+  /** The copy becomes a server of its own. */
+  async promote(): Promise<void> {
+    await this.ask('REPLICAOF', 'NO', 'ONE');
+  }
+
+  /** What it answers to one command, as its own client shows it. */
+  async ask(...words: readonly string[]): Promise<string> {
+    const { stdout } = await run('redis-cli', ['-p', String(this.port), ...words], {
+      timeout: ANSWER_LIMIT_MS,
+      maxBuffer: 16 * 1024 * 1024,
+    });
+    return stdout.trimEnd();
+  }
+
+  /** How often each command was run since the start or the last `CONFIG RESETSTAT`, those inside scripts included. */
+  async commandCounts(): Promise<ReadonlyMap<string, number>> {
+    const text = await this.ask('INFO', 'commandstats');
+    const lines = text.matchAll(/^cmdstat_(?<name>[^:]+):calls=(?<calls>\d+)/gmu);
+    return new Map([...lines].map(({ groups }) => [groups?.['name'] ?? '', Number(groups?.['calls'])]));
+  }
+
+  /** Ends it and removes what it kept. */
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}

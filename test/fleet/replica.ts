@@ -1,0 +1,102 @@
+// One `parley serve` of a fleet: a real process on ports that stay the same however often it is killed and started again.
+import { closeSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { packageRoot } from '../../src/base/package-root.ts';
+import { Child, type ChildExit } from './child.ts';
+import type { BalancedPorts } from './balancer.ts';
+
+/** The program that is started: what was built, or the source. */
+export type Program = 'built' | 'source';
+
+/** How it is started. */
+export interface ReplicaOptions {
+  readonly program: Program;
+  readonly ports: BalancedPorts;
+  /** Beside those of its ports. */
+  readonly flags: readonly string[];
+  /** Where its log goes, one start after the other. */
+  readonly logFile: string;
+}
+
+/** How one start differs from the others. */
+export interface StartChange {
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** A descriptor that its log goes to in place of the file. */
+  readonly stderr?: number;
+}
+
+/** Longest wait until it takes calls, ms: on a machine that does other things beside. */
+const START_LIMIT_MS = 90_000;
+const LOOK_MS = 20;
+
+/** One server. Whoever starts it kills it. */
+export class Replica {
+  readonly ports: BalancedPorts;
+  readonly #options: ReplicaOptions;
+  #child: Child | undefined;
+
+  constructor(options: ReplicaOptions) {
+    this.ports = options.ports;
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#child?.isOver === false;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Starts it and waits until it says that it takes calls. @throws Error when it ends instead. */
+  async start(change: StartChange = {}): Promise<void> {
+    const { program, ports, flags, logFile } = this.#options;
+    const stderr = change.stderr ?? openSync(logFile, 'a');
+    const node =
+      program === 'built'
+        ? [path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js')]
+        : ['--import', 'tsx', '--conditions=development', path.join(packageRoot(), 'src', 'cli', 'main.ts')];
+    const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`];
+    const child = new Child({
+      command: process.execPath,
+      args: [...node, 'serve', '--json', ...flags, ...own, ...(change.flags ?? [])],
+      cwd: packageRoot(),
+      stderr,
+      ...(change.env === undefined ? {} : { env: change.env }),
+    });
+    // The process has its own by now.
+    if (change.stderr === undefined) closeSync(stderr);
+    this.#child = child;
+    const untilMs = performance.now() + START_LIMIT_MS;
+    while (!child.said.includes('"event":"ready"')) {
+      if (child.isOver) throw new Error(`a server did not start; its log is ${logFile}`);
+      if (performance.now() > untilMs) throw new Error(`a server was not ready in time; its log is ${logFile}`);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.signal(signal);
+  }
+
+  /** With SIGKILL; resolves when it is gone. */
+  async kill(): Promise<void> {
+    await this.#child?.kill();
+  }
+
+  /** With SIGTERM, as a deploy does; resolves when it is gone. */
+  async stop(): Promise<ChildExit> {
+    this.signal('SIGTERM');
+    return (await this.#child?.ended()) ?? { code: null, signal: null };
+  }
+
+  /** Its metrics page. */
+  async metrics(): Promise<string> {
+    const page = await fetch(`http://127.0.0.1:${String(this.ports.ops)}/metrics`, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(5000),
+    });
+    return page.text();
+  }
+}

@@ -1,0 +1,91 @@
+// The ears of the fleet's callers: whatever a bot that counts may have lost is heard, and nothing else is.
+import { describe, expect, it } from 'vitest';
+import type { CallResult } from '../../../src/fake-platform/caller.ts';
+import { keysOf } from '../../../src/fake-platform/key.ts';
+import type { Step } from '../../../src/fake-platform/script.ts';
+import type { Reply } from '../../../src/fake-platform/turn.ts';
+import { heardCall, verdictOf } from '../../fleet/heard-call.ts';
+
+const press = (key: string): Step => ({ kind: 'press', keys: keysOf(key) ?? [] });
+const SCRIPT: readonly Step[] = [press('1'), press('2'), press('3'), press('9')];
+const WELCOME = ['Welcome to the counter.'];
+const answer = (number: number, key = String(number)): readonly string[] => [
+  `Answer ${String(number)}.`,
+  `You have pressed the key ${key}.`,
+];
+const GOODBYE = ['Goodbye after 3.'];
+
+/** A call whose turns say these texts, the first one the welcome; step n begins before turn n + 1. */
+function call(texts: readonly (readonly string[])[], change: Partial<CallResult> = {}): CallResult {
+  const replies = texts.map((each, index): Reply => {
+    const usual = {
+      kind: 'dtmf',
+      latencyMs: 10,
+      atMs: 1,
+      prompts: 1,
+      audioMs: 1000,
+      maxGapMs: 0,
+      isInterrupted: false,
+      wasHeard: true,
+    } as const;
+    return { ...usual, turn: index + 1, texts: each };
+  });
+  return {
+    ...{ ok: true, outcome: 'ended', durationMs: 1000, pace: 1, timeline: [], replies, terminal: undefined, heardTexts: [] },
+    ...{ heard: new Int16Array(0), said: new Int16Array(0), findings: [], unmet: [], turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 },
+    steps: SCRIPT.map((_, index) => ({ atMs: 1, fromTurn: index + 2, isInterruption: false, isTaken: true })),
+    ...change,
+  };
+}
+
+const heard = (result: CallResult) => heardCall(result, SCRIPT, 5);
+
+describe('what a caller of the counting bot hears', () => {
+  it('is whole when every answer is the next one, to the key that was pressed', () => {
+    const facts = heard(call([WELCOME, answer(1), answer(2), answer(3), GOODBYE]));
+    expect(facts).toMatchObject({ answers: 3, oddities: [], story: [] });
+    expect(verdictOf(facts)).toBe('whole');
+  });
+
+  it('is whole when an answer that was cut has gone unheard, and the next one counts it', () => {
+    const facts = heard(call([WELCOME, answer(1), [], answer(3), GOODBYE]));
+    expect(facts.oddities).toEqual([]);
+  });
+
+  it('is whole in whatever order the texts of a reply are told', () => {
+    expect(heard(call([WELCOME, [...answer(1)].reverse(), answer(2), answer(3), GOODBYE])).oddities).toEqual([]);
+  });
+
+  it.each([
+    ['startedOver', [WELCOME, answer(1), WELCOME, answer(1, '3'), ['Goodbye after 1.']]],
+    ['wentBack', [WELCOME, answer(1), answer(2), answer(1, '3'), ['Goodbye after 1.']]],
+    ['countedTwice', [WELCOME, answer(1), answer(3, '2'), answer(4, '3'), ['Goodbye after 4.']]],
+    ['otherKey', [WELCOME, answer(1), answer(2, '7'), answer(3), GOODBYE]],
+    ['wentBack', [WELCOME, answer(1), answer(2), answer(3), ['Goodbye after 0.']]],
+  ] as const)('is a loss when the bot has %s', (oddity, texts) => {
+    const facts = heard(call(texts));
+    expect(facts.oddities).toContain(oddity);
+    expect(verdictOf(facts)).toBe('lost_between_turns');
+    expect(facts.story.length).toBeGreaterThan(0);
+  });
+
+  it('is a loss when a human takes over, and none where that was to be expected at the beginning', () => {
+    const facts = heard(call([['I will connect you.']], { outcome: 'transferred' }));
+    expect([verdictOf(facts), verdictOf(facts, true)]).toEqual(['lost_between_turns', 'refused']);
+    const later = heard(call([WELCOME, answer(1), ['I will connect you.']], { outcome: 'transferred' }));
+    expect(verdictOf(later, true)).toBe('lost_between_turns');
+  });
+
+  it('tells of an answer that was said again and of an apology, which lose nothing', () => {
+    const facts = heard(call([WELCOME, answer(1), answer(1), ['Sorry.'], ['Goodbye after 1.']]));
+    expect(facts.oddities).toEqual(['saidAgain', 'apology']);
+    expect(verdictOf(facts)).toBe('whole');
+  });
+
+  it('was lost in a turn when a turn was lost for good, and between turns when none was', () => {
+    const failed = { outcome: 'failed' } as const;
+    expect(verdictOf(heard(call([WELCOME], { ...failed, turnsLost: 1 })))).toBe('lost_in_turn');
+    expect(verdictOf(heard(call([WELCOME], failed)))).toBe('lost_between_turns');
+    expect(verdictOf(heard(call([WELCOME], { outcome: 'interrupted' })))).toBe('broken_off');
+  });
+});
