@@ -303,13 +303,20 @@ export class Sessions {
     };
   }
 
-  /** A call whose next turn was opened in another process has no place here. */
+  /** A call whose next turn was opened in another process, or that has ended there, has no place here. */
   async #letMove(id: string, session: Session): Promise<void> {
     // Not known while the store is away: the next look will tell.
-    const isHere = await this.#parts.store.serves(session.call).catch(() => true);
+    const isHere = await this.#goesOnHere(session.call).catch(() => true);
     if (isHere || this.#live.get(id) !== session || !isLeftAlone(session, this.#parts.clock.monotonicMs())) return;
     this.#live.delete(id);
     session.moveAway();
+  }
+
+  async #goesOnHere(key: CallKey): Promise<boolean> {
+    const { store } = this.#parts;
+    if (!(await store.serves(key))) return false;
+    const record = await store.load(key);
+    return record?.ended !== true;
   }
 
   #discard(id: string, session: Session): void {

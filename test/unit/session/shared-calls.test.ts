@@ -220,6 +220,18 @@ describe('a call whose turns come to different processes', () => {
     expect([a.sessions.size, b.sessions.size, notes]).toEqual([0, 0, ['session_end idle']]);
   });
 
+  it('has no place in a process that waits for its next turn once it has ended in another one', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    const waiting = await new MemoryCall(a.sessions).open();
+    await new MemoryCall(b.sessions).press('8');
+    // The platform closes the stream that it had opened ahead: the last one of the call.
+    waiting.turn.halfClose();
+    await clock.advanceAsync(20_000);
+    expect([a.sessions.size, b.sessions.size]).toEqual([0, 0]);
+  });
+
   it('gives no prompts after its end, whichever process is asked', async () => {
     const all = await two();
     const { a, b, clock } = all;
