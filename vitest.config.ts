@@ -21,6 +21,9 @@ const LONGEST = [
   'shutdown.test.ts',
   'chaos.test.ts',
   'exchanges.test.ts',
+  'workers.test.ts',
+  'failover.test.ts',
+  'rolling-restart.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -64,10 +64,14 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
   const server: FastifyInstance =
     tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...https, ...contextOf(tls) } });
   if (tls !== undefined && server.server instanceof TlsServer) followIdentity(server.server, () => contextOf(tls), [tls]);
-  server.server.maxConnections = MAX_CONNECTIONS;
   // Also those that have not begun to speak TLS, which are no connections of HTTP yet.
   const sockets = new Set<Socket>();
   server.server.on('connection', (socket) => {
+    // Not `maxConnections`: in one of several processes Node 20 would offer the connection to all of them without end.
+    if (sockets.size >= MAX_CONNECTIONS) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });

@@ -51,6 +51,21 @@ describe('the rules between settings', () => {
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a')])}`)).not.toThrow();
   });
 
+  it('refuses a shared store without a key for its seal', () => {
+    const redis = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1', '--store.kind=redis'];
+    expect(load(...redis)).toThrow(/^1 setting is wrong:\n {2}store\.keys = \[\][^]*openssl rand -hex 32/u);
+    expect(load(...redis, `--store.keys=${JSON.stringify(['ab'.repeat(32)])}`)).not.toThrow();
+  });
+
+  it.each(['http://cache:6379', 'redis://', 'redis://user:secret@cache:6379', 'rediss://cache:6379/zero', 'redis://cache:6379/1/2'])(
+    'refuses %s as the address of a Redis server, and shows no password',
+    (url) => {
+      expect(load(TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1', `--store.redis.url=${url}`)).toThrow(
+        /store\.redis\.url(?!.*secret)[^]*must be redis:\/\/HOST:PORT/u,
+      );
+    },
+  );
+
   it('refuses two data sources with one id', () => {
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a'), source('a')])}`)).toThrow(/appears once/u);
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a'), source('b')])}`)).not.toThrow();
