@@ -1,0 +1,138 @@
+// `npm run check:faults`: what do callers hear when something breaks? Each fault is done to a fleet of its own while calls run.
+// See test/fleet/faults.ts and docs/faults.md.
+import { parseArgs } from 'node:util';
+import { fleetAdministration, type AwayAdministration } from '../test/fleet/administration.ts';
+import { heardTable, type HeardSum } from '../test/fleet/callers.ts';
+import { FAULTS, type Fault } from '../test/fleet/faults.ts';
+import { Fleet } from '../test/fleet/fleet.ts';
+import { runTrial } from '../test/fleet/trial.ts';
+import { numberOption, programToStart, progress, told } from './fleet-options.ts';
+
+const NAMES = FAULTS.map(({ name }) => name).join(', ');
+
+const HELP = `Breaks one thing after the other while calls run over three servers behind HAProxy, with a Redis server that they share.
+
+  npm run check:faults                                        every fault, 20 s each, 20 calls at once
+  npm run check:faults -- --only kill,stop --seconds 30       some of them
+
+  --only LIST     faults: ${NAMES}
+  --seconds N     how long new calls begin, for each fault (default 20)
+  --calls N       calls at once (default 20)
+  --source        start the source and not the build
+  --seed N        draws what callers do
+
+Needs Debian's redis-server and haproxy, and faketime for clock_jump. Progress and a table of what callers heard are on stderr; the
+last line of stdout is JSON: {"ok", "faults": [{"name", "calls", "answers", "turnsRepeated", "callsLost", …}], …}. The exit code is 1
+when a call was lost, a rule of the contract was broken, or a fault could not be done.
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    seconds: { type: 'string', default: '20' },
+    calls: { type: 'string', default: '20' },
+    source: { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+/** What one fault did to callers. */
+interface Row {
+  readonly name: string;
+  readonly calls: number;
+  readonly answers: number;
+  readonly callsLost: number;
+  readonly turnsRepeated: number;
+  readonly turnsReopened: number;
+  readonly apologies: number;
+  readonly longestGapMs: number;
+  readonly longestWaitMs: number;
+  readonly rulesBroken: number;
+  /** What went wrong beside; empty when nothing did. */
+  readonly failure: string;
+}
+
+function chosenFaults(): readonly Fault[] {
+  if (values.only === undefined) return FAULTS;
+  return values.only.split(',').map((name) => {
+    const fault = FAULTS.find((each) => each.name === name);
+    if (fault === undefined) throw new Error(`there is no fault "${name}"; there are ${NAMES}`);
+    return fault;
+  });
+}
+
+async function tried(fault: Fault, seed: number): Promise<Row> {
+  const missing = fault.missing?.();
+  if (missing !== undefined) return rowOf(fault.name, undefined, missing);
+  let administration: AwayAdministration | undefined;
+  const fleet = await Fleet.start({
+    replicas: 3,
+    program: programToStart(values.source),
+    ...(fault.needsAdministration === undefined
+      ? {}
+      : { administration: async (parts) => (administration = await fleetAdministration(parts)) }),
+  });
+  try {
+    const [replica] = fleet.replicas;
+    if (replica === undefined) throw new Error('a fleet has a server');
+    let failure = '';
+    const { sum, stories } = await runTrial({
+      ...{ fleet, seed, repeatsLostTurns: true, inputs: 4 },
+      calls: numberOption('calls', values.calls, 1),
+      seconds: numberOption('seconds', values.seconds, 1),
+      disturb: async (signal) => {
+        const adminLine = administration === undefined ? {} : { adminLine: administration.line };
+        // What breaks ends no trial: what callers heard is wanted all the same.
+        await fault.breakIt({ fleet, replica, signal, ...adminLine }).catch((error: unknown) => {
+          failure = error instanceof Error ? error.message : 'the fault could not be done';
+        });
+      },
+    });
+    for (const line of [...heardTable(sum), ...stories]) progress(`    ${line}`);
+    return rowOf(fault.name, sum, failure);
+  } finally {
+    await fleet.close();
+  }
+}
+
+function rowOf(name: string, sum: HeardSum | undefined, failure: string): Row {
+  return {
+    name,
+    calls: sum?.calls ?? 0,
+    answers: sum?.turns ?? 0,
+    callsLost: sum === undefined ? 0 : sum.verdicts.lost_between_turns + sum.verdicts.lost_in_turn + sum.verdicts.broken_off,
+    turnsRepeated: sum?.turnsRepeated ?? 0,
+    turnsReopened: sum?.turnsReopened ?? 0,
+    apologies: sum?.oddities.apology ?? 0,
+    longestGapMs: Math.round(sum?.maxGapMs ?? 0),
+    longestWaitMs: Math.round(sum?.maxWaitMs ?? 0),
+    rulesBroken: sum?.breaches ?? 0,
+    failure,
+  };
+}
+
+function tableOf(rows: readonly Row[]): readonly string[] {
+  const head = ['fault', 'calls', 'lost', 'answers', 'again', 'reopened', 'sorry', 'gap ms', 'wait ms', 'rules', ''];
+  const lines = rows.map((row) => [
+    row.name,
+    ...[row.calls, row.callsLost, row.answers, row.turnsRepeated, row.turnsReopened, row.apologies].map(String),
+    ...[row.longestGapMs, row.longestWaitMs, row.rulesBroken].map(String),
+    row.failure,
+  ]);
+  return [head, ...lines].map(([name = '', ...cells]) => `${name.padEnd(16)}${cells.map((cell) => cell.padStart(9)).join('')}`);
+}
+
+async function check(): Promise<number> {
+  const seed = numberOption('seed', values.seed);
+  const rows: Row[] = [];
+  for (const fault of chosenFaults()) {
+    progress(`${fault.name}: ${fault.told}`);
+    rows.push(await tried(fault, seed));
+  }
+  const ok = rows.every(({ calls, callsLost, rulesBroken, failure }) => calls > 0 && callsLost + rulesBroken === 0 && failure === '');
+  return told({ ok, described: tableOf(rows) }, { faults: rows, seed });
+}
+
+if (values.help) process.stdout.write(HELP);
+else process.exitCode = await check();
