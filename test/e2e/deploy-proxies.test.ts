@@ -2,7 +2,7 @@
 // through it. The servers share nothing here, so where turns may come to either of them, a call is one turn.
 import { status } from '@grpc/grpc-js';
 import https from 'node:https';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CallResult } from '../../src/fake-platform/caller.ts';
 import { requireDebian, type DebianNeeds } from '../support/debian.ts';
@@ -24,6 +24,10 @@ const MANY = 140;
 /** Longer than the time that the shipped one is replaced by, where a test shows what that time does. */
 const SILENCE_MS = 3000;
 
+/** A socket on which no call begins stays for longer than these tests look at it. */
+const PATIENT_WITH_SOCKETS = '--websocket.first_message_timeout_ms=60000';
+
+/** Servers and a proxy that end with the test. */
 async function behind(kind: ProxyKind, options: Partial<Parameters<typeof ProxiedServers.start>[0]> = {}): Promise<ProxiedServers> {
   const proxied = await ProxiedServers.start({ kind, ...options });
   onTestFinished(() => proxied.close());
@@ -42,6 +46,7 @@ async function silence(ms: number): Promise<void> {
   await until('the silence is over', () => systemClock.monotonicMs() - startedMs >= ms);
 }
 
+const openTurns = ({ servers }: ProxiedServers): number => servers.reduce((sum, { app }) => sum + app.openTurns(), 0);
 const outcomes = (calls: readonly CallResult[]): readonly string[] => calls.map(({ outcome }) => outcome);
 const ended = (count: number): readonly string[] => Array.from({ length: count }, () => 'ended');
 
@@ -62,65 +67,79 @@ function statusOf({ port, authority }: ProxiedServers, path: string, method = 'G
 }
 
 describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
-  requireDebian(NEEDS[kind]);
+  const isThere = requireDebian(NEEDS[kind]);
+  let proxied: ProxiedServers;
+  beforeAll(async () => {
+    if (isThere) proxied = await ProxiedServers.start({ kind, flags: ['--turns.slow_reader_ms=120000', PATIENT_WITH_SOCKETS] });
+  });
+  afterEach(async () => {
+    if (isThere) await until('nothing is open any more', () => openTurns(proxied) === 0);
+  });
+  afterAll(async () => {
+    if (isThere) await proxied.close();
+  });
+
+  /** How many calls have begun at each server while `work` was done. */
+  async function begunDuring(work: () => Promise<void>): Promise<readonly [number, number]> {
+    const before = await proxied.begun();
+    await work();
+    const after = await proxied.begun();
+    return [after[0] - before[0], after[1] - before[1]];
+  }
 
   it('brings whole calls of the platform to both servers, and finds nothing wrong with the wire', async () => {
-    const proxied = await behind(kind);
-    const calls = await callsOf(proxied);
-    expect(outcomes(calls)).toEqual(ended(CALLS));
-    expect(calls.flatMap(({ findings }) => findings)).toEqual([]);
-    const begun = await proxied.begun();
+    const begun = await begunDuring(async () => {
+      const calls = await callsOf(proxied);
+      expect(outcomes(calls)).toEqual(ended(CALLS));
+      expect(calls.flatMap(({ findings }) => findings)).toEqual([]);
+    });
     expect(begun[0] + begun[1]).toBe(CALLS);
     expect(Math.min(...begun)).toBeGreaterThanOrEqual(CALLS / 4);
   });
 
   it('brings the RPCs of one connection to both servers in turn', async () => {
-    const proxied = await behind(kind);
     const client = await proxied.client();
-    for (let count = 0; count < CALLS; count += 1) {
-      const { ending } = await client.call().turn(event('SESSION_START'));
-      expect(ending.code).toBe(status.OK);
-    }
-    const begun = await proxied.begun();
+    const begun = await begunDuring(async () => {
+      for (let count = 0; count < CALLS; count += 1) {
+        const { ending } = await client.call().turn(event('SESSION_START'));
+        expect(ending.code).toBe(status.OK);
+      }
+    });
     expect(begun[0] + begun[1]).toBe(CALLS);
     expect(Math.min(...begun)).toBeGreaterThanOrEqual(CALLS / 4);
   });
 
   it('passes sound on while the reply is still being made, and tells the server when the caller leaves', async () => {
-    const proxied = await behind(kind);
     const turn = await musing(await proxied.client());
     expect(turn.ending).toBeUndefined();
     expect(turn.audio.length).toBeGreaterThanOrEqual(1600);
-    const open = (): number => proxied.servers[0].app.openTurns() + proxied.servers[1].app.openTurns();
-    expect(open()).toBe(1);
+    expect(openTurns(proxied)).toBe(1);
     turn.cancel();
-    await until('the server has noticed', () => open() === 0);
+    await until('the server has noticed', () => openTurns(proxied) === 0);
   });
 
   it('lets no RPC wait because many are open on its connection', async () => {
-    const proxied = await behind(kind);
     const client = await proxied.client();
     const turns = await Promise.all(Array.from({ length: MANY }, () => musing(client)));
-    expect(proxied.servers.map(({ app }) => app.openTurns()).reduce((sum, open) => sum + open, 0)).toBe(MANY);
+    expect(openTurns(proxied)).toBe(MANY);
     for (const turn of turns) turn.cancel();
   });
 
   it('passes the refusal of a token on, to a caller who has not said everything yet', async () => {
-    const proxied = await behind(kind);
     const refused = (await proxied.client('nonsense')).call().open(event('SESSION_START'));
     expect(await refused.ended()).toMatchObject({ code: status.UNAUTHENTICATED, details: 'token refused' });
   });
 
   it('carries calls over WebSocket', async () => {
-    const proxied = await behind(kind);
-    const calls = await Promise.all(Array.from({ length: 4 }, () => proxied.socketCall()));
-    expect(outcomes(calls)).toEqual(ended(4));
-    expect(calls.flatMap(({ findings }) => findings)).toEqual([]);
-    expect((await proxied.begun()).every((count) => count > 0)).toBe(true);
+    const begun = await begunDuring(async () => {
+      const calls = await Promise.all(Array.from({ length: 4 }, () => proxied.socketCall()));
+      expect(outcomes(calls)).toEqual(ended(4));
+      expect(calls.flatMap(({ findings }) => findings)).toEqual([]);
+    });
+    expect(Math.min(...begun)).toBeGreaterThan(0);
   });
 
   it('lets nobody see the operations port, and passes webhooks on', async () => {
-    const proxied = await behind(kind);
     for (const path of ['/', '/metrics', '/calls', '/health/ready', '/parley/v1/ping']) {
       expect([path, await statusOf(proxied, path)]).toEqual([path, 404]);
     }
@@ -129,7 +148,6 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
   });
 
   it('lets a caller who does not read hold up nobody else', async () => {
-    const proxied = await behind(kind, { flags: ['--turns.slow_reader_ms=120000'] });
     const deaf = await proxied.client();
     const stuck = Array.from({ length: 4 }, () => {
       const turn = deaf.open({ isReading: false });
@@ -141,11 +159,9 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
     expect(proxied.servers.map(({ app }) => app.openTurns())).toEqual([2, 2]);
     for (const turn of stuck) turn.cancel();
-    await until('the servers have noticed', () => proxied.servers.every(({ app }) => app.openTurns() === 0));
   });
 
   it('does not end what is silent: a bot that thinks, a caller who says nothing, a quiet socket', async () => {
-    const proxied = await behind(kind, { flags: ['--websocket.first_message_timeout_ms=60000'] });
     const client = await proxied.client();
     const thinking = await musing(client);
     const listening = client.call({ agentId: 'keypad' }).open(event('SESSION_START'));
@@ -156,29 +172,29 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
     for (const turn of [thinking, listening]) turn.cancel();
     socket.socket.terminate();
   });
+});
 
-  it('would end it with shorter times: the shipped ones are those that count', async () => {
+describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with servers that go', (kind) => {
+  requireDebian(NEEDS[kind]);
+
+  it('would end what is silent with shorter times: the shipped ones are those that count', async () => {
     const changed = (text: string): string => text.replaceAll(/\b(?:1h|24h|5m)\b/gu, '1s');
-    const proxied = await behind(kind, { changed, flags: ['--websocket.first_message_timeout_ms=60000'] });
+    const proxied = await behind(kind, { changed, flags: [PATIENT_WITH_SOCKETS] });
     const thinking = await musing(await proxied.client());
     const socket = await quietSocket(proxied);
     expect((await thinking.ended()).code).not.toBe(status.OK);
     expect((await socket.closed()).code).toBe(1006);
   });
 
-  it('brings every call to the server that is left when the other one is gone', async () => {
+  it('brings every call to the server that is left, and tells callers when there is none', async () => {
     const proxied = await behind(kind);
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
     const [before] = await proxied.begun();
     await proxied.servers[1].app.close();
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
-    expect(outcomes([await proxied.socketCall(), await proxied.socketCall()])).toEqual(ended(2));
     expect(await proxied.servers[0].metric('parley_sessions_started_total{bot="brief"}')).toBe(before + CALLS);
-  });
-
-  it('tells a caller that nobody is there when no server is', async () => {
-    const proxied = await behind(kind);
-    for (const { app } of proxied.servers) await app.close();
+    expect(outcomes([await proxied.socketCall(), await proxied.socketCall()])).toEqual(ended(2));
+    await proxied.servers[0].app.close();
     const refused = await (await proxied.client()).call().turn(event('SESSION_START'));
     expect(refused.ending.code).toBe(status.UNAVAILABLE);
   });
