@@ -3,9 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
+import type { RedisPackage } from '../../../../src/store/redis/client-package.ts';
 import { redisScript } from '../../../../src/store/redis/connection.ts';
 import { certificateAuthority } from '../../../support/certificate-authority.ts';
 import { requireDebian } from '../../../support/debian.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { FakeRedisClient, isRefusal, Refusal } from '../../../support/fake-redis-client.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { openConnection, REDIS_TIMEOUT_MS, redisConnection } from '../../../support/redis-connection.ts';
 import { REDIS_NEEDS, RedisServer, type RedisServerOptions } from '../../../support/redis-server.ts';
@@ -116,6 +119,35 @@ describe('a connection to a server that goes away', () => {
     const write = redisScript("return redis.call('SET', KEYS[1], ARGV[1])");
     await expect(connection.run(write, 'x', ['1'])).rejects.toMatchObject({ details: { reason: 'READONLY' } });
     expect(connection.isUp).toBe(false);
+  });
+});
+
+describe('a server that is away for long', () => {
+  it('fills no log: one line when it goes, one for each new reason to say no, one when it is back', async () => {
+    const clock = new FakeClock();
+    const gone = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    const wrong = new Refusal('WRONGPASS invalid username-password pair or user is disabled.');
+    let trouble: Error | undefined = gone;
+    const createClient = (): FakeRedisClient => {
+      const client = new FakeRedisClient();
+      queueMicrotask(() => {
+        if (trouble === undefined) client.accept();
+        else client.emit('error', trouble);
+      });
+      return client;
+    };
+    const load = (): Promise<RedisPackage> => Promise.resolve({ isRefusal, createClient });
+    const { logged } = await openConnection({ url: 'redis://127.0.0.1:1' }, { clock, load });
+    for (const next of [gone, wrong, wrong, undefined]) {
+      trouble = next;
+      await clock.advanceAsync(30_000);
+    }
+    const lines = logged.map((line) => JSON.parse(line) as { level: string; err?: { reason: string } });
+    expect(lines.map(({ level, err }) => [level, err?.reason])).toEqual([
+      ['warn', 'ECONNREFUSED'],
+      ['warn', 'WRONGPASS'],
+      ['info', undefined],
+    ]);
   });
 });
 

@@ -1,89 +1,40 @@
 // A link over clients that do what the test says, at the times it says: what a real server does is in connection.test.ts.
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
-import type { RedisClient } from '../../../../src/store/redis/client-package.ts';
 import { RedisLink } from '../../../../src/store/redis/link.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
+import { FakeRedisClient, isRefusal, Refusal } from '../../../support/fake-redis-client.ts';
 
 const TIMEOUT_MS = 1000;
 
-class Refusal extends Error {}
-
-type Event = 'connect' | 'ready' | 'end' | 'error';
-
-/** A client that connects when it is told to, and answers as it is told to. */
-class FakeClient implements RedisClient {
-  /** Undefined: no answer at all. */
-  answer: ((command: string) => unknown) | undefined = (command) => (command === 'ROLE' ? ['master', 0, []] : 'OK');
-  readonly sent: string[] = [];
-  destroyed = 0;
-  readonly #listeners = new Map<Event, (error: unknown) => void>();
-
-  on(event: Event, listener: (error: unknown) => void): void {
-    this.#listeners.set(event, listener);
-  }
-
-  emit(event: Event, error?: unknown): void {
-    this.#listeners.get(event)?.(error);
-  }
-
-  accept(): void {
-    this.emit('connect');
-    this.emit('ready');
-  }
-
-  connect(): Promise<unknown> {
-    return new Promise(() => undefined);
-  }
-
-  destroy(): void {
-    this.destroyed += 1;
-  }
-
-  sendCommand([command = '']: readonly string[]): Promise<unknown> {
-    this.sent.push(command);
-    if (this.answer === undefined) return new Promise(() => undefined);
-    const answer = this.answer(command);
-    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
-  }
-
-  subscribe(): Promise<unknown> {
-    return Promise.resolve();
-  }
-
-  unsubscribe(): Promise<unknown> {
-    return Promise.resolve();
-  }
-}
-
 interface Bench {
   readonly clock: FakeClock;
-  readonly clients: FakeClient[];
+  readonly clients: FakeRedisClient[];
   readonly link: RedisLink;
   /** `up`, or the reason why it went or stayed down. */
   readonly told: string[];
   /** The client that was made last. */
-  last(): FakeClient;
+  last(): FakeRedisClient;
 }
 
 function bench(random = 1): Bench {
   const clock = new FakeClock();
-  const clients: FakeClient[] = [];
+  const clients: FakeRedisClient[] = [];
   const told: string[] = [];
   const link = new RedisLink({
     createClient: () => {
-      const client = new FakeClient();
+      const client = new FakeRedisClient();
       clients.push(client);
       return client;
     },
-    isRefusal: (thrown): thrown is Error => thrown instanceof Refusal,
+    isRefusal,
     timeoutMs: TIMEOUT_MS,
     clock,
     random: () => random,
     onUp: () => told.push('up'),
     onDown: ({ details }: AppError) => told.push(String(details['reason'])),
   });
-  const last = (): FakeClient => {
+  const last = (): FakeRedisClient => {
     const client = clients.at(-1);
     if (client === undefined) throw new Error('no client was made');
     return client;
