@@ -84,7 +84,7 @@ function pod(): { readonly spec: z.infer<typeof POD>; readonly container: z.infe
 
 /** What stopping may take after the signal, s: as docs/operations.md adds it up. */
 function stopSeconds({ shutdown, websocket }: Settings): number {
-  return (shutdown.graceMs + 7000 + (websocket.enabled ? websocket.drainMs + 6000 : 0)) / 1000;
+  return (shutdown.noticeMs + shutdown.graceMs + 7000 + (websocket.enabled ? websocket.drainMs + 6000 : 0)) / 1000;
 }
 
 /** Every limit that proxies and callers would meet otherwise. */
