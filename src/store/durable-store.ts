@@ -35,6 +35,15 @@ export interface StoreChange {
   readonly value: string | undefined;
 }
 
+/** @throws RangeError for a name or text beyond the bounds of every store of secrets. */
+export function demandInBounds(changes: readonly StoreChange[]): void {
+  for (const { key, value } of changes) {
+    if (key === '' || key.length > MAX_KEY_LENGTH) throw new RangeError(`a name has 1 to ${String(MAX_KEY_LENGTH)} characters`);
+    if (value !== undefined && value.length > MAX_VALUE_LENGTH)
+      throw new RangeError(`a text has at most ${String(MAX_VALUE_LENGTH)} characters`);
+  }
+}
+
 /** Where a store lies and what seals it. */
 export interface DurableStoreOptions {
   /** Absolute. Its folder is made when it is not there. */
@@ -127,11 +136,7 @@ export class DurableStore {
    * @throws RangeError for a name or text beyond its bounds; nothing is changed then.
    */
   async apply(changes: readonly StoreChange[]): Promise<void> {
-    for (const { key, value } of changes) {
-      if (key === '' || key.length > MAX_KEY_LENGTH) throw new RangeError(`a name has 1 to ${String(MAX_KEY_LENGTH)} characters`);
-      if (value !== undefined && value.length > MAX_VALUE_LENGTH)
-        throw new RangeError(`a text has at most ${String(MAX_VALUE_LENGTH)} characters`);
-    }
+    demandInBounds(changes);
     for (const { key, value } of changes) {
       if (value === undefined) this.#entries.delete(key);
       else this.#entries.set(key, value);
