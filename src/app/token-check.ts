@@ -46,6 +46,7 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
     claimNames: { url: claims.url, schema: claims.schema, organization: claims.org },
     clockSkewMs: auth.clockSkewMs,
     rememberedTokens: auth.rememberedTokens,
+    look: () => trust.look?.(),
   });
   return {
     ...{ verifier, keys },

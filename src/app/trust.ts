@@ -13,6 +13,8 @@ export const TOKEN_LIFE_MS = 24 * 3_600_000;
 export interface Trust {
   readonly sources: TrustedDataSources;
   readonly nonces: NonceBook;
+  /** As the token check asks for it; given by the administration where several servers share a store. */
+  look?: () => Promise<void>;
 }
 
 /** What the settings say, open for more. */

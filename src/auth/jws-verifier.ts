@@ -12,7 +12,7 @@ import type { KeySource } from './key-source.ts';
 import type { NonceBook } from './nonces.ts';
 import type { Principal, TokenTransport } from './principal.ts';
 import { RefusalLog } from './refusal-log.ts';
-import { refusalReason, refuse, type RefusalReason } from './refusal.ts';
+import { isOfUnknownSource, refusalReason, refuse, type RefusalReason } from './refusal.ts';
 import { SignatureCheck, type SignedToken } from './signature-check.ts';
 
 /** Checks tokens. */
@@ -58,6 +58,11 @@ export interface TokenVerifierOptions {
   readonly maxLifetimeMs?: number;
   /** Whether a list of audiences is accepted that holds the registered one; default false (J-28). */
   readonly audienceLists?: boolean;
+  /**
+   * Asked once before a genuine token is refused for its data source or nonce: another process may know more of them (L-10).
+   * Resolves, in bounded time and never with a rejection, when they are known here, too; undefined when nobody knows more.
+   */
+  readonly look?: (() => Promise<void> | undefined) | undefined;
 }
 
 interface RememberedToken {
@@ -106,11 +111,16 @@ class JwsVerifier implements TokenVerifier {
       const digest = hash('sha256', compact, 'base64url');
       const remembered = this.#recall(digest);
       if (remembered !== undefined) {
-        const principal = this.#admitAgain(digest, remembered, transport);
+        const admitted = this.#admitLooking(() => this.#admitAgain(digest, remembered, transport));
+        if (admitted instanceof Promise) return this.#told(admitted, true);
         this.#tellAccepted(true);
-        return principal;
+        return admitted;
       }
-      return this.#verifyNew(this.#signatures.check(digest, compact), digest, transport);
+      const signed = this.#signatures.check(digest, compact);
+      return this.#told(
+        signed.then((token) => this.#admitLooking(() => this.#admit(token, digest, transport))),
+        false,
+      );
     } catch (thrown) {
       throw this.#refusal(thrown);
     }
@@ -125,13 +135,25 @@ class JwsVerifier implements TokenVerifier {
     return undefined;
   }
 
-  async #verifyNew(signed: Promise<SignedToken>, digest: string, transport: TokenTransport): Promise<Principal> {
+  /** Tells how it ends. @throws AppError of a refusal. */
+  async #told(admitted: Promise<Principal>, remembered: boolean): Promise<Principal> {
     try {
-      const principal = this.#admit(await signed, digest, transport);
-      this.#tellAccepted(false);
+      const principal = await admitted;
+      this.#tellAccepted(remembered);
       return principal;
     } catch (thrown) {
       throw this.#refusal(thrown);
+    }
+  }
+
+  /** Admits at once, or, when the data source is not known, after a look at what other processes know. */
+  #admitLooking(admit: () => Principal): Principal | Promise<Principal> {
+    try {
+      return admit();
+    } catch (thrown) {
+      const looked = isOfUnknownSource(thrown) ? this.#options.look?.() : undefined;
+      if (looked === undefined) throw thrown;
+      return looked.then(admit);
     }
   }
 

@@ -36,6 +36,16 @@ export const REFUSAL_HINTS = {
 /** Why a token was refused. */
 export type RefusalReason = keyof typeof REFUSAL_HINTS;
 
+/** What a genuine token is refused for when the data source that it speaks for is not known, or not as it says. */
+const UNKNOWN_SOURCE: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+  'url_mismatch',
+  'schema_mismatch',
+  'audience_mismatch',
+  'subject_mismatch',
+  'org_mismatch',
+  'nonce_mismatch',
+]);
+
 /** All reasons, in the order of the checks. */
 // Object.keys of a literal has exactly its keys.
 export const REFUSAL_REASONS = Object.keys(REFUSAL_HINTS) as readonly RefusalReason[];
@@ -53,4 +63,10 @@ export function refusalReason(error: unknown): RefusalReason | undefined {
   if (!(error instanceof AppError) || error.code !== 'unauthenticated') return undefined;
   const reason = error.details['reason'];
   return REFUSAL_REASONS.find((known) => known === reason);
+}
+
+/** Whether somebody who knows more data sources and nonces may come to another verdict. */
+export function isOfUnknownSource(error: unknown): boolean {
+  const reason = refusalReason(error);
+  return reason !== undefined && UNKNOWN_SOURCE.has(reason);
 }
