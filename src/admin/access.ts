@@ -144,10 +144,8 @@ function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
   { address, profile, store, clock, log, renewing, resting }: WayParts,
 ): Omit<Access, 'rest'> {
-  if (profile.ids === undefined || profile.webhook === undefined) {
-    throw new AppError('profile_invalid', `the profile "${profile.name}" has no service apps: give it the sections "ids" and "webhook"`);
-  }
-  const idScheme = profile.ids.urnScheme;
+  const identity = serviceAppIdentity(serviceApp, profile);
+  const { idScheme } = identity;
   const common = { address, clock, log };
   const requests = new TokenRequests({ ...common, resting, credentials });
   const integration = new IntegrationTokens({ store, requests, clock, log, renewing });
@@ -158,8 +156,6 @@ function serviceAppAccess(
     applications: new ApplicationTokens({ rest: forTokens, app: serviceApp, idScheme, clock }),
     requests: new TokenRequests({ ...common, resting, credentials: serviceApp }),
   });
-  const applicationId = decodeId(serviceApp.clientId, 'APPLICATION', idScheme);
-  const filterId = encodeId(applicationId, 'APPLICATION', idScheme);
   return {
     ...{ organizations, tokensKey },
     integration: {
@@ -177,10 +173,27 @@ function serviceAppAccess(
       },
       keepAlive: (signal) => integration.keepAlive(signal),
     },
-    serviceApp: { applicationId, filterId, names: profile.webhook, idScheme, api: webhooks },
+    serviceApp: { ...identity, api: webhooks },
     close: async () => {
       await organizations.close();
       await integration.close();
     },
   };
+}
+
+/**
+ * Who the service app is, for whoever only hears of it.
+ *
+ * @throws AppError `profile_invalid` for a profile without ids or webhooks, `bad_message` for a client id that is none.
+ */
+export function serviceAppIdentity(
+  { clientId }: Pick<ServiceAppCredentials, 'clientId'>,
+  profile: PlatformProfile,
+): Omit<ServiceAppSide, 'api'> {
+  const { ids, webhook: names } = profile;
+  if (ids === undefined || names === undefined) {
+    throw new AppError('profile_invalid', `the profile "${profile.name}" has no service apps: give it the sections "ids" and "webhook"`);
+  }
+  const applicationId = decodeId(clientId, 'APPLICATION', ids.urnScheme);
+  return { applicationId, filterId: encodeId(applicationId, 'APPLICATION', ids.urnScheme), names, idScheme: ids.urnScheme };
 }

@@ -7,7 +7,8 @@ import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { openAccess, type Access, type AccessSettings } from './access.ts';
 import type { DataSourceState } from './lifecycle/data-source-keeper.ts';
-import type { LifecycleObserver, Trust, WantedDataSource } from './lifecycle/ports.ts';
+import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from './lifecycle/confirmed.ts';
+import type { LifecycleObserver, Owner, Trust, WantedDataSource } from './lifecycle/ports.ts';
 import type { LifecycleTimes } from './lifecycle/schedule.ts';
 import { ServedOrganizations } from './lifecycle/served-organizations.ts';
 import { wantedIn, type WantedEverywhere } from './lifecycle/wanted.ts';
@@ -19,7 +20,8 @@ import { RestClient } from './rest/rest-client.ts';
 import { retryAfterOf } from './rest/retry-after.ts';
 import type { SecretStore } from './secret-store.ts';
 import { openWebhookSide, type WebhookObserver, type WebhookSettings, type WebhookSide } from './webhooks/webhook-side.ts';
-import type { AuthorizingOrganization } from './webhooks/inbox.ts';
+import type { ServiceAppEvent } from './webhooks/delivery.ts';
+import type { AuthorizingOrganization, Received } from './webhooks/inbox.ts';
 import { readKeptEvent } from './webhooks/kept-events.ts';
 
 /** Longest wait for the first look at webhooks and data sources, ms. */
@@ -56,6 +58,8 @@ export interface AdministrationOptions {
   readonly failsStart: boolean;
   readonly store: SecretStore;
   readonly trust: Trust;
+  /** Given where several processes share the store, and this one renews (L-10). */
+  readonly owner?: Owner | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: AdministrationObserver;
@@ -74,14 +78,15 @@ export class Administration {
   /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for settings that cannot be. */
   constructor(options: AdministrationOptions) {
     this.#options = options;
-    const { profile, clock, log, store, trust, times, observer } = options;
+    const { profile, clock, log, store, trust, times, observer, owner } = options;
     const address = platformAddress(profile, options.baseUrl);
-    this.#access = openAccess(options.access, { address, profile, store, clock, log });
+    this.#access = openAccess(options.access, { address, profile, store, clock, log, renewing: confirmedRenewing(owner) });
     this.#organizations = new ServedOrganizations({
-      ...{ store, trust, times, clock, observer },
+      ...{ store, trust, times, clock, observer, owner },
       tokens: this.#access.organizations,
       wanted: (organizationId) => this.#wanted(organizationId),
-      openApi: (tokens) => new DataSources(new RestClient({ address, tokens, clock, log }), profile.jws.claims),
+      openApi: (tokens) =>
+        confirmedDataSources(new DataSources(new RestClient({ address, tokens, clock, log }), profile.jws.claims), owner),
       onUnsaved: (error) => {
         observer.unsaved?.(error);
       },
@@ -108,10 +113,11 @@ export class Administration {
    *   that {@link failureOfStart} picks.
    */
   async start(signal: AbortSignal): Promise<void> {
-    const { webhooks, observer, store, clock, failsStart } = this.#options;
-    if (webhooks !== undefined && this.#access.serviceApp !== undefined) {
-      const handler = this.#organizations;
-      this.#webhooks = await openWebhookSide(webhooks, this.#access.serviceApp, { handler, store, clock, observer });
+    const { webhooks, observer, store, clock, failsStart, owner } = this.#options;
+    const { serviceApp } = this.#access;
+    if (webhooks !== undefined && serviceApp !== undefined) {
+      const app = { ...serviceApp, api: confirmedWebhooks(serviceApp.api, owner) };
+      this.#webhooks = await openWebhookSide(webhooks, app, { handler: this.#organizations, store, clock, observer });
     }
     await this.#organizations.serveKept(await this.#known());
     const isServing = this.states.some(({ isServed }) => isServed);
@@ -135,6 +141,20 @@ export class Administration {
    */
   rest(why?: AppError): void {
     this.#access.rest(why);
+  }
+
+  /** Whether events can be taken now whose deliveries were taken elsewhere. */
+  get takesEvents(): boolean {
+    return this.#webhooks !== undefined && !this.#over.isAborted;
+  }
+
+  /**
+   * Takes one.
+   *
+   * @throws AppError as {@link WebhookSide.receive} does; `shutting_down` before the start and without webhooks.
+   */
+  receive(event: ServiceAppEvent): Promise<Received> {
+    return this.#webhooks?.receive(event) ?? Promise.reject(new AppError('shutting_down', 'no deliveries are taken now'));
   }
 
   /** Ends everything in order; nothing is deleted at the platform (L-13). Waits for a renewal under way. Idempotent. */

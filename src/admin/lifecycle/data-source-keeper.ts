@@ -10,7 +10,7 @@ import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf } from './match.ts';
 import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
-import type { DataSourcesApi, LifecycleObserver, Transition, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, LifecycleObserver, Owner, Served, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
 import { RecordFinder } from './record-finder.ts';
 import { RenewalClock } from './renewal-clock.ts';
@@ -31,6 +31,8 @@ export interface DataSourceKeeperOptions {
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
+  /** Of the one process that renews for several. */
+  readonly owner?: Owner | undefined;
   /** 0 to 1; default Math.random. */
   readonly draw?: () => number;
 }
@@ -52,7 +54,7 @@ export interface DataSourceState {
 /** One data source of one organization on one transport. */
 export class DataSourceKeeper {
   readonly #options: DataSourceKeeperOptions;
-  readonly #served: ServedDataSource;
+  readonly #served: Served;
   readonly #time: RenewalClock;
   readonly #loop: StepLoop;
   readonly #finder: RecordFinder;
@@ -64,9 +66,9 @@ export class DataSourceKeeper {
   #isRenewalWanted = false;
 
   constructor(options: DataSourceKeeperOptions) {
-    const { wanted, api, journal, trust, times, clock, draw = Math.random } = options;
+    const { wanted, api, journal, trust, times, clock, owner, draw = Math.random } = options;
     this.#options = options;
-    this.#served = new ServedDataSource(wanted, trust);
+    this.#served = owner?.served(wanted) ?? new ServedDataSource(wanted, trust);
     this.#time = new RenewalClock({ times, clock, draw, lifetimeMs: wanted.tokenLifetimeMinutes * 60_000 });
     this.#finder = new RecordFinder({
       wanted,
@@ -252,16 +254,17 @@ export class DataSourceKeeper {
    * A nonce that the token check knows. The one of a try whose fate is not known is used again: sent twice it changes
    * nothing twice, and a registration that turns up late is known by it (R-04, R-12).
    *
-   * @throws AppError `store_failed` when it cannot be written down and there is time for another try.
+   * @throws AppError `store_failed` when it cannot be written down and there is time for another try; where others read what is
+   *   written, in any case.
    */
   async #announced(isRegistration: boolean): Promise<string> {
-    const { journal, wanted } = this.#options;
+    const { journal, wanted, owner } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
     const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
-    // After a restart its token would be refused; but that is better than no token at all.
+    // After a restart its token would be refused; but that is better than no token at all. Not so where others would refuse it now.
     const hasTime = this.#served.id !== undefined && this.#time.expiresAtMs !== undefined && !this.#time.isAlarmed;
-    if (unsaved !== undefined && hasTime) throw unsaved;
+    if (unsaved !== undefined && (hasTime || owner !== undefined)) throw unsaved;
     return nonce;
   }
 

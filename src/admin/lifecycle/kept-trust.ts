@@ -5,7 +5,7 @@ import type { DataSource } from '../records.ts';
 import type { SecretStore } from '../secret-store.ts';
 import { chosenRecord } from './match.ts';
 import { journalKey, NonceJournal, type KnownNonce, type KnownNonces } from './nonce-journal.ts';
-import type { DataSourcesApi, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, Served, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
 import { ServedDataSource } from './served-data-source.ts';
 
@@ -22,7 +22,7 @@ export interface KeptTrustParts {
  *
  * @returns whether the data source is known.
  */
-export function serveKept(journal: NonceJournal, served: ServedDataSource, { pinnedId }: WantedDataSource): boolean {
+export function serveKept(journal: NonceJournal, served: Pick<Served, 'show'>, { pinnedId }: WantedDataSource): boolean {
   const { dataSourceId, known } = journal;
   const isKnown = dataSourceId !== undefined && known.current !== undefined;
   if (pinnedId !== undefined && !(isKnown && dataSourceId === pinnedId)) return false;
@@ -79,7 +79,11 @@ export function toldNonce(record: DataSource, { current, announced }: KnownNonce
   return { nonce, values: valuesIn(record, sent?.values ?? wanted) };
 }
 
-function openJournal(wanted: WantedDataSource, { store, clock }: KeptTrustParts): Promise<NonceJournal> {
+/** A journal that is only read: no change of it is written. */
+export function openJournal(
+  wanted: WantedDataSource,
+  { store, clock }: { readonly store: Pick<SecretStore, 'get'>; readonly clock: Clock },
+): Promise<NonceJournal> {
   const readOnly = { get: (key: string) => store.get(key), set: () => Promise.resolve(), delete: () => Promise.resolve() };
   return NonceJournal.open({ key: journalKey(wanted), store: readOnly, configured: wanted, clock, onUnsaved: () => undefined });
 }

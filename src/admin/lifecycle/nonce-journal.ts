@@ -267,9 +267,14 @@ export async function journalsOf(store: Pick<SecretStore, 'get'>, organizationId
   return views;
 }
 
+/** The organization whose journal has this name, a plain UUID; undefined for the name of anything else. */
+export function organizationOfJournal(key: string): string | undefined {
+  return key.startsWith(JOURNALS) ? key.slice(JOURNALS.length).split('/')[0] : undefined;
+}
+
 /** UUIDs of the organizations with a journal in the store. */
 export async function organizationsWithJournals(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
-  return (await store.keys(JOURNALS)).map((key) => key.slice(JOURNALS.length).split('/')[0] ?? '');
+  return (await store.keys(JOURNALS)).flatMap((key) => organizationOfJournal(key) ?? []);
 }
 
 function read(text: string | undefined): Written {

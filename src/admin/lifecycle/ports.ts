@@ -4,6 +4,7 @@ import type { TrustedDataSources } from '../../auth/data-sources.ts';
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate, DataSourceItem, DataSourceUpdate } from '../records.ts';
+import type { KnownNonces } from './nonce-journal.ts';
 
 /** The data sources of one organization, as the platform keeps them. Rejects with AppError `platform_…` codes. */
 export interface DataSourcesApi {
@@ -19,6 +20,26 @@ export interface DataSourcesApi {
 export interface Trust {
   readonly sources: TrustedDataSources;
   readonly nonces: NonceBook;
+}
+
+/** What the token check believes of one data source; {@link ServedDataSource} does it. */
+export interface Served {
+  /** The data source that is served; undefined when none is. */
+  readonly id: string | undefined;
+  show(id: string | undefined, known: KnownNonces): void;
+  drop(): void;
+}
+
+/** What is otherwise for the one process that renews where several share a store (L-10). */
+export interface Owner {
+  /** What is let in: filled already from what is written down, and to be left filled. */
+  readonly served: (wanted: WantedDataSource) => Served;
+  /**
+   * Asked before anything is changed at the platform.
+   *
+   * @throws AppError `store_failed` when another process renews by now, or when that cannot be told.
+   */
+  readonly confirm: () => Promise<void>;
 }
 
 /** A data source as we want it to be. */

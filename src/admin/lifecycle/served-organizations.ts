@@ -8,7 +8,7 @@ import type { TokenSource } from '../token-source.ts';
 import type { AuthorizationHandler, AuthorizingOrganization } from '../webhooks/inbox.ts';
 import { DataSourceKeeper, type DataSourceState } from './data-source-keeper.ts';
 import { journalKey, JOURNALS, NonceJournal } from './nonce-journal.ts';
-import type { DataSourcesApi, LifecycleObserver, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, LifecycleObserver, Owner, Trust, WantedDataSource } from './ports.ts';
 import type { LifecycleTimes } from './schedule.ts';
 
 /** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
@@ -33,6 +33,8 @@ export interface ServedOrganizationsOptions {
   /** The data sources of one organization at the platform. */
   readonly openApi: (tokens: TokenSource) => DataSourcesApi;
   readonly trust: Trust;
+  /** Of the one process that renews for several. */
+  readonly owner?: Owner | undefined;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
@@ -195,12 +197,12 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   async #open({ organizationId, authorizerOrgId }: AuthorizingOrganization): Promise<readonly DataSourceKeeper[]> {
-    const { store, tokens, wanted, openApi, trust, times, clock, observer, onUnsaved } = this.#options;
+    const { store, tokens, wanted, openApi, trust, times, clock, observer, owner, onUnsaved } = this.#options;
     const api = openApi(tokens.tokensOf(authorizerOrgId));
     return Promise.all(
       wanted(organizationId).map(async (one) => {
         const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
-        return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer });
+        return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer, owner });
       }),
     );
   }

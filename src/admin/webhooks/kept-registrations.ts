@@ -4,7 +4,8 @@ import { parseJson } from '../../base/json.ts';
 import type { SecretStore } from '../secret-store.ts';
 import { SERVICE_APP_EVENTS } from './delivery.ts';
 
-const KEY = 'webhooks/registrations';
+/** Where they lie in the store. */
+export const REGISTRATIONS_KEY = 'webhooks/registrations';
 
 const one = z.strictObject({
   webhookId: z.string().optional(),
@@ -26,12 +27,26 @@ export type KeptRegistrations = z.infer<typeof all>;
 
 /** Reads them; nothing for what another version wrote, and then both get new secrets. */
 export async function keptRegistrations(store: SecretStore): Promise<KeptRegistrations> {
-  return all.safeParse(parseJson((await store.get(KEY)) ?? '')).data ?? { version: 1 };
+  return readRegistrations(await store.get(REGISTRATIONS_KEY));
+}
+
+/** The same from their text. */
+export function readRegistrations(text: string | undefined): KeptRegistrations {
+  return all.safeParse(parseJson(text ?? '')).data ?? { version: 1 };
+}
+
+/** Every secret that the platform may have signed with: the confirmed ones, those whose arrival is not known, the last ones. */
+export function secretsIn(kept: KeptRegistrations, nowMs: number): readonly string[] {
+  return SERVICE_APP_EVENTS.flatMap((event) => {
+    const { current, announced, previous } = kept[event] ?? {};
+    const isOver = previous === undefined || nowMs >= previous.untilMs;
+    return [current, announced, isOver ? undefined : previous.secret].filter((secret) => secret !== undefined);
+  });
 }
 
 /** @throws AppError of the store. */
 export async function writeRegistrations(store: SecretStore, kept: KeptRegistrations): Promise<void> {
-  await store.set(KEY, JSON.stringify(kept));
+  await store.set(REGISTRATIONS_KEY, JSON.stringify(kept));
 }
 
 /** Forgets the secret of a webhook that is gone. @returns whether there was one. @throws AppError of the store. */

@@ -29,6 +29,8 @@ export interface ReceiverOptions {
   readonly inbox: Pick<Inbox, 'receive'>;
   /** Asked for each delivery: secrets change when registrations are renewed. */
   readonly policy: () => SignaturePolicy;
+  /** Asked once for a delivery that seems to be a stranger's: another process may have changed the secrets. Never rejects. */
+  readonly look?: (() => Promise<void>) | undefined;
   readonly onDelivery: (outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }) => void;
 }
 
@@ -42,8 +44,8 @@ export class Receiver {
 
   /** Takes one. Never throws. @param body - as it came: nothing is parsed before its signature is good (H-12). */
   async receive(body: Uint8Array, signatures: DeliverySignatures): Promise<DeliveryOutcome> {
-    const { target, inbox, policy, onDelivery } = this.#options;
-    if (!isGenuine(body, signatures, policy())) return this.#refuse('unsigned');
+    const { target, inbox, onDelivery } = this.#options;
+    if (!(await this.#isGenuine(body, signatures))) return this.#refuse('unsigned');
     const event = readDelivery(body, target);
     if (event === undefined) return this.#refuse('foreign');
     const { organizationId } = event;
@@ -55,6 +57,14 @@ export class Receiver {
       onDelivery('failed', { organizationId, error: toAppError(thrown, 'internal', 'an event of the service app cannot be kept') });
       return 'failed';
     }
+  }
+
+  async #isGenuine(body: Uint8Array, signatures: DeliverySignatures): Promise<boolean> {
+    const { policy, look } = this.#options;
+    if (isGenuine(body, signatures, policy())) return true;
+    if (look === undefined) return false;
+    await look();
+    return isGenuine(body, signatures, policy());
   }
 
   #refuse(outcome: 'unsigned' | 'foreign'): DeliveryOutcome {

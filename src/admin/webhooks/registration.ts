@@ -8,7 +8,7 @@ import type { Webhooks } from '../rest/webhooks.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from './delivery.ts';
-import { keptRegistrations, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
+import { keptRegistrations, secretsIn, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
 
 /** Random bytes of a secret. */
 const SECRET_BYTES = 32;
@@ -69,11 +69,7 @@ export class Registrations {
 
   /** Every secret that the platform may have signed with: the confirmed ones, those whose arrival is not known, the last ones. */
   get secrets(): readonly string[] {
-    return SERVICE_APP_EVENTS.flatMap((event) => {
-      const { current, announced, previous } = this.#kept[event] ?? {};
-      const isOver = previous === undefined || this.#options.clock.nowMs() >= previous.untilMs;
-      return [current, announced, isOver ? undefined : previous.secret].filter((secret) => secret !== undefined);
-    });
+    return secretsIn(this.#kept, this.#options.clock.nowMs());
   }
 
   /**

@@ -2,27 +2,20 @@
 // events that were delivered.
 import type { Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
-import type { Live } from '../../base/live-value.ts';
-import type { TlsIdentity } from '../../base/tls-identity.ts';
 import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
-import type { ServiceAppEventName } from './delivery.ts';
-import { startEndpoint } from './endpoint.ts';
-import { Inbox, type AuthorizationHandler, type AuthorizingOrganization } from './inbox.ts';
-import { Receiver, type DeliveryOutcome } from './receiver.ts';
-import { Registrations, type RegistrationChange } from './registration.ts';
+import type { ServiceAppEvent, ServiceAppEventName } from './delivery.ts';
+import { openDeliveryDoor, type DeliveryAddress } from './delivery-door.ts';
+import { Inbox, type AuthorizationHandler, type AuthorizingOrganization, type Received } from './inbox.ts';
+import type { DeliveryOutcome, ReceiverOptions } from './receiver.ts';
+import { Registrations, type RegistrationChange, type RegistrationsOptions } from './registration.ts';
 
 /** Where deliveries arrive. */
-export interface WebhookSettings {
+export interface WebhookSettings extends DeliveryAddress {
   /** As the platform reaches us. */
   readonly targetUrl: string;
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
-  /** Begins with a slash. */
-  readonly path: string;
-  /** Undefined behind a proxy that ends TLS. */
-  readonly tls?: Live<TlsIdentity> | undefined;
+  /** Whether deliveries are taken elsewhere, and their events given to {@link WebhookSide.receive}; default false. */
+  readonly isFed?: boolean | undefined;
 }
 
 /** Told of what arrives and what is registered; its calls must not throw. */
@@ -35,10 +28,13 @@ export interface WebhookObserver {
 
 /** The open side. */
 export interface WebhookSide {
-  readonly port: number;
+  /** Undefined where deliveries are taken elsewhere. */
+  readonly port: number | undefined;
   readonly registrations: Registrations;
   /** Organizations that are authorized as far as their events say. */
   readonly authorized: readonly AuthorizingOrganization[];
+  /** Takes an event whose delivery was taken elsewhere, as {@link Inbox.receive} does. */
+  receive(event: ServiceAppEvent): Promise<Received>;
   /** Takes no more deliveries and stops working on events; they are gone on with after the next start. */
   close(): Promise<void>;
 }
@@ -49,8 +45,8 @@ export interface WebhookSide {
  * @throws AppError `listen_failed`, and of the store.
  */
 export async function openWebhookSide(
-  { targetUrl, ...where }: WebhookSettings,
-  { api, applicationId, filterId, names, idScheme }: ServiceAppSide,
+  { targetUrl, isFed = false, ...where }: WebhookSettings,
+  serviceApp: Omit<ServiceAppSide, 'api'> & Pick<RegistrationsOptions, 'api'>,
   parts: {
     readonly handler: AuthorizationHandler;
     readonly store: SecretStore;
@@ -58,10 +54,10 @@ export async function openWebhookSide(
     readonly observer: WebhookObserver;
   },
 ): Promise<WebhookSide> {
+  const { api, applicationId, filterId, names, idScheme } = serviceApp;
   const { handler, store, clock, observer } = parts;
-  const resource = names.appResource;
   const registrations = await Registrations.open({
-    ...{ api, store, targetUrl, applicationId, filterId, resource, idScheme, clock },
+    ...{ api, store, targetUrl, applicationId, filterId, resource: names.appResource, idScheme, clock },
     onRegistration: (change) => {
       observer.registered?.(change);
     },
@@ -72,27 +68,22 @@ export async function openWebhookSide(
       observer.eventFailed?.(organizationId, event, error);
     },
   });
-  const receiver = new Receiver({
-    target: { applicationId, resource, idScheme },
-    inbox,
-    // A stronger header in a form that nobody has described yet must not cost the delivery (U-10).
-    policy: () => ({ secrets: registrations.secrets, takesUnreadableSha2: true }),
-    onDelivery: (outcome, about) => {
-      observer.delivered?.(outcome, about);
-    },
-  });
+  const secrets = (): readonly string[] => registrations.secrets;
+  const onDelivery: ReceiverOptions['onDelivery'] = (outcome, about) => {
+    observer.delivered?.(outcome, about);
+  };
   try {
-    const headers = { sha1Header: names.sha1SignatureHeader, sha2Header: names.sha2SignatureHeader };
-    const endpoint = await startEndpoint({ ...where, ...headers, receiver, clock });
+    const door = isFed ? undefined : await openDeliveryDoor(where, serviceApp, { inbox, secrets, onDelivery, clock });
     return {
-      port: endpoint.port,
+      port: door?.port,
       registrations,
       get authorized() {
         return inbox.authorized;
       },
+      receive: (event) => inbox.receive(event),
       close: async () => {
         // Work on events is not gone on with for want of a client that ends its connection.
-        await Promise.all([endpoint.close(), inbox.close()]);
+        await Promise.all([door?.close(), inbox.close()]);
       },
     };
   } catch (thrown) {

@@ -33,7 +33,7 @@ it('the end stops the work on events at once, also while a connection is waited 
     handler: { authorized: work, deauthorized: work },
   });
   await until('it is worked on', () => signals.length === 1);
-  const socket = connect(side.port, '127.0.0.1').on('error', () => undefined);
+  const socket = connect(side.port ?? 0, '127.0.0.1').on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   // Connections are accepted in their order: once this is answered, the server has the one before.
   await fetch(`http://127.0.0.1:${String(side.port)}/`, { headers: { connection: 'close' } });

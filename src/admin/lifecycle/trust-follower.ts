@@ -1,0 +1,114 @@
+// What a process lets in while another one renews: what that one has written down, at the start and after every change (L-10,
+// L-15). Asks the platform for nothing and writes nothing.
+import type { Clock } from '../../base/clock.ts';
+import { toAppError, type AppError } from '../../base/errors.ts';
+import type { SecretStore } from '../secret-store.ts';
+import { organizationOfEvent, organizationsWithEvents, readKeptEvent } from '../webhooks/kept-events.ts';
+import type { DataSourceState } from './data-source-keeper.ts';
+import { openJournal, serveKept } from './kept-trust.ts';
+import { organizationOfJournal, type NonceJournal } from './nonce-journal.ts';
+import type { WantedDataSource } from './ports.ts';
+import type { ServedPlaces } from './served-places.ts';
+
+/** What is followed, and how. */
+export interface TrustFollowerOptions {
+  /** As others write it. */
+  readonly store: Pick<SecretStore, 'get' | 'keys'>;
+  readonly places: ServedPlaces;
+  /** UUIDs of the organizations of the settings. */
+  readonly organizations: readonly string[];
+  /** Whether an organization of the settings can take its authorization back: there is a service app. */
+  readonly mayLeave: boolean;
+  /** Whether organizations tell by webhook that they authorize us. */
+  readonly hearsEvents: boolean;
+  /** The data sources that an organization, a plain UUID, is to have. */
+  readonly wanted: (organizationId: string) => readonly WantedDataSource[];
+  readonly clock: Clock;
+  /** What is known of an organization could not be let in. */
+  readonly onFailed: (organizationId: string, error: AppError) => void;
+}
+
+interface Followed {
+  readonly wanted: WantedDataSource;
+  readonly journal: NonceJournal;
+}
+
+/** Follows, unless it rests. */
+export class TrustFollower {
+  readonly #options: TrustFollowerOptions;
+  readonly #followed = new Map<string, readonly Followed[]>();
+  #isResting = false;
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(options: TrustFollowerOptions) {
+    this.#options = options;
+  }
+
+  /** Every data source of the organizations that are authorized. */
+  get states(): readonly DataSourceState[] {
+    const nowMs = this.#options.clock.nowMs();
+    return [...this.#followed.values()].flat().map(({ wanted, journal }) => {
+      const { id } = this.#options.places.of(wanted);
+      const expiresAtMs = journal.known.current?.validUntilMs;
+      const isServed = id !== undefined && (expiresAtMs ?? Infinity) > nowMs;
+      return { wanted, dataSourceId: id, expiresAtMs, isServed, error: undefined, wellAtMs: nowMs };
+    });
+  }
+
+  /** Changes nothing from now on: this process renews, and its keepers know more. */
+  rest(): void {
+    this.#isResting = true;
+  }
+
+  /** Begins, or begins anew after a rest: looks through everything that is written down. Never throws. */
+  async followAll(): Promise<void> {
+    this.#isResting = false;
+    const { store, organizations, hearsEvents } = this.#options;
+    const told = hearsEvents ? await organizationsWithEvents(store) : [];
+    await this.#followEach([...organizations, ...told, ...this.#followed.keys()]);
+  }
+
+  /** Follows a change. Never throws. @param names - of the texts in the store that are others now, or gone. */
+  async follow(names: readonly string[]): Promise<void> {
+    await this.#followEach(names.flatMap((name) => organizationOfEvent(name) ?? organizationOfJournal(name) ?? []));
+  }
+
+  /** One after the other, so that what was read last is what is let in. */
+  #followEach(organizationIds: readonly string[]): Promise<void> {
+    this.#following = this.#following.then(() => this.#followThem(organizationIds));
+    return this.#following;
+  }
+
+  async #followThem(organizationIds: readonly string[]): Promise<void> {
+    for (const organizationId of new Set(organizationIds)) {
+      try {
+        await this.#followOne(organizationId);
+      } catch (thrown) {
+        this.#options.onFailed(organizationId, toAppError(thrown, 'internal', 'what is known of an organization could not be let in'));
+      }
+    }
+  }
+
+  async #followOne(organizationId: string): Promise<void> {
+    const { store, places, wanted, clock } = this.#options;
+    const isServed = await this.#isAuthorized(organizationId);
+    const all = wanted(organizationId);
+    const followed = await Promise.all(all.map(async (one) => ({ wanted: one, journal: await openJournal(one, { store, clock }) })));
+    if (this.#isResting) return;
+    if (isServed) this.#followed.set(organizationId, followed);
+    else this.#followed.delete(organizationId);
+    for (const { wanted: one, journal } of followed) {
+      const place = places.of(one);
+      const isOther = one.pinnedId !== undefined && journal.dataSourceId !== one.pinnedId;
+      if (!isServed || isOther) place.drop();
+      else serveKept(journal, place, one);
+    }
+  }
+
+  async #isAuthorized(organizationId: string): Promise<boolean> {
+    const { store, organizations, mayLeave, hearsEvents } = this.#options;
+    const event = (await readKeptEvent(store, organizationId))?.event;
+    if (organizations.includes(organizationId)) return !mayLeave || event !== 'deauthorized';
+    return hearsEvents && event === 'authorized';
+  }
+}
