@@ -1,7 +1,6 @@
 // The administration with the operator's settings: opens the store of its credentials, and tells metrics and log what
 // happens. Log lines hold ids and error codes, never a token, nonce or secret (R-13).
 import { Administration, type AdministrationObserver } from '../admin/administration.ts';
-import type { Trust } from '../admin/lifecycle/ports.ts';
 import type { WebhookSettings } from '../admin/webhooks/webhook-side.ts';
 import type { Clock } from '../base/clock.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
@@ -15,6 +14,7 @@ import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
+import type { Trust } from './trust.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
 
@@ -25,7 +25,7 @@ export interface AdministrationParts {
   readonly identity: Live<TlsIdentity> | undefined;
   /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
   readonly followKeys: (seal: Seal, rewrite: () => void) => void;
-  /** Filled from now on. */
+  /** Filled from now on; `look` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;
@@ -43,16 +43,37 @@ const CLOSE_MS = 20_000;
 
 /**
  * Starts it. Resolves when tokens are let in that were good before (L-15), and with admin.fail_startup after the first look at
- * all known organizations (L-01).
+ * all known organizations (L-01). Of several servers that share a store, one looks.
  *
- * @throws AppError `store_failed`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down`
+ * @throws AppError `store_failed`, `store_unavailable`, `listen_failed`, `config_invalid`, `profile_invalid`, `shutting_down`
  *   when the start is given up, and with admin.fail_startup what the first look failed with.
  */
 export async function startAdministration(
-  { admin }: Pick<Settings, 'admin'>,
+  { admin, store: sharing }: Pick<Settings, 'admin' | 'store'>,
   parts: AdministrationParts,
 ): Promise<Pick<Administration, 'rest'>> {
   const { profile, trust, identity, metrics, clock, log, lifecycle, signal } = parts;
+  const times = dataSourceTimes(admin);
+  const options = {
+    ...{ profile, trust, clock, log, times },
+    baseUrl: admin.baseUrl,
+    access: accessSettings(admin),
+    webhooks: webhookSettings(admin.webhooks, identity),
+    organizations: admin.organizations,
+    wanted: wantedDataSources(admin, profile),
+    pinned: pinnedDataSources(admin, profile),
+    failsStart: admin.failStartup,
+    observer: observerOf(metrics, log),
+  };
+  if (sharing.kind === 'redis') {
+    const { startSharedAdministration } = await import('./shared-administration.ts');
+    return startSharedAdministration(sharing.redis, openSeal(admin), {
+      ...parts,
+      options,
+      hasOldKeys: admin.store.keys.length > 1,
+      closeMs: CLOSE_MS,
+    });
+  }
   let isStoreWritable = true;
   const onWritten = (isWritten: boolean): void => {
     isStoreWritable = isWritten;
@@ -62,6 +83,7 @@ export async function startAdministration(
   const lost = new Promise<AppError>((resolve) => (lose = resolve));
   const onLost = (error: AppError): void => {
     onWritten(false);
+    metrics.renews(false);
     lose(error);
     log.error({ event: 'admin_store_lost', err: error }, 'another process has taken the store of the administration');
   };
@@ -72,19 +94,7 @@ export async function startAdministration(
   parts.followKeys(seal, () => {
     void rewrite(store, onWritten, log);
   });
-  const times = dataSourceTimes(admin);
-  const administration = new Administration({
-    ...{ profile, trust, clock, log, times },
-    store: watchedStore(store, onWritten),
-    baseUrl: admin.baseUrl,
-    access: accessSettings(admin),
-    webhooks: webhookSettings(admin.webhooks, identity),
-    organizations: admin.organizations,
-    wanted: wantedDataSources(admin, profile),
-    pinned: pinnedDataSources(admin, profile),
-    failsStart: admin.failStartup,
-    observer: observerOf(metrics, log),
-  });
+  const administration = new Administration({ ...options, store: watchedStore(store, onWritten) });
   // A refresh token that we replaced after that would be lost to the new owner (L-10).
   void lost.then((error) => {
     administration.rest(error);
@@ -94,6 +104,7 @@ export async function startAdministration(
     () => administration.states.map((state) => watchedDataSource(state, { times, nowMs: clock.nowMs(), isStoreWritable })),
     () => clock.nowMs(),
   );
+  metrics.renews(true);
   await administration.start(signal);
   return administration;
 }

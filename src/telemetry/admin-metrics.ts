@@ -36,6 +36,10 @@ export interface AdminMetrics {
   loginLooked(isGood: boolean): void;
   /** The store of the administration was to be changed. */
   storeWritten(isWritten: boolean): void;
+  /** Whether this process is the one that renews. */
+  renews(isOurs: boolean): void;
+  /** It became that while it ran: another one had died, or had stopped. */
+  tookOver(): void;
 }
 
 /** Creates them in a registry. */
@@ -126,11 +130,23 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   login.set(1);
   const storeWritable = new Gauge({
     name: 'parley_admin_store_writable',
-    help: '0 when the last change of the store of the administration could not be written, else 1; also without a store.',
+    help: '0 when the store of the administration could not be written, or where it is shared not be read, the last time; else 1.',
     aggregator: 'min',
     registers,
   });
   storeWritable.set(1);
+  const owner = new Gauge({
+    name: 'parley_admin_owner',
+    help: '1 in the process that renews tokens and data sources, 0 in all others that share its store.',
+    // More than one would be worth knowing.
+    aggregator: 'sum',
+    registers,
+  });
+  const takeovers = new Counter({
+    name: 'parley_admin_takeovers_total',
+    help: 'How often this process began to renew after another one had died or stopped.',
+    registers,
+  });
   const state = new Gauge({
     name: 'parley_webhook_registered',
     help: '1 when the last look left the registration of a webhook right, 0 when it did not or there was none.',
@@ -168,6 +184,12 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     },
     storeWritten: (isWritten) => {
       storeWritable.set(isWritten ? 1 : 0);
+    },
+    renews: (isOurs) => {
+      owner.set(isOurs ? 1 : 0);
+    },
+    tookOver: () => {
+      takeovers.inc();
     },
     eventFailed: (event) => {
       failures.inc({ event });
