@@ -30,6 +30,8 @@ export interface AdminAccessParts {
   readonly purpose: 'look' | 'change' | 'save';
   /** What to do when the store cannot be ours alone. */
   readonly ifHeld?: string | undefined;
+  /** Where servers share their stores; default: the store is a file. */
+  readonly sharing?: Settings['store'] | undefined;
 }
 
 /** What it gets. `close` must be called. */
@@ -37,6 +39,8 @@ export interface AdminAccess {
   readonly profile: PlatformProfile;
   readonly address: PlatformAddress;
   readonly store: SecretStore;
+  /** Where that is, for people. */
+  readonly keptIn: string;
   /** Whether a running server, or another command, held the store when it was opened. */
   readonly isHeldElsewhere: boolean;
   readonly access: Access;
@@ -57,13 +61,20 @@ export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessPa
   const { profile, clock, log } = parts;
   const address = platformAddress(profile, admin.baseUrl);
   const settings = accessSettings(admin);
-  const { store, renewing, isHeldElsewhere: isHeldByOther, release } = await openStore(admin, parts);
+  const { sharing } = parts;
+  const {
+    store,
+    renewing,
+    isHeldElsewhere: isHeldByOther,
+    release,
+  } = sharing?.kind === 'redis' ? await openShared(admin, sharing.redis, parts) : await openStore(admin, parts);
   try {
     const access = openAccess(settings, { address, profile, store, clock, log, renewing });
     const clientOf = (organization: string): RestClient =>
       new RestClient({ address, tokens: access.organizations.tokensOf(organization), clock, log });
     return {
       ...{ profile, address, store, access, isHeldElsewhere: isHeldByOther },
+      keptIn: sharing?.kind === 'redis' ? sharing.redis.url : admin.store.file,
       tokensOf: (organization) => access.organizations.tokensOf(organization),
       dataSourcesOf: (organization) => new DataSources(clientOf(organization), profile.jws.claims),
       schemasOf: (organization) => new Schemas(clientOf(organization)),
@@ -102,9 +113,33 @@ interface OpenStore {
   readonly release: () => Promise<void>;
 }
 
+/** What is said of a store that is not ours alone. */
+const IF_HELD = 'stop it first, or let the server do it';
+
+/** As {@link openStore}, where servers share it: a command that changes something owns it, as a server does that renews. */
+async function openShared(
+  admin: AdminSettings,
+  redis: Settings['store']['redis'],
+  { purpose, log, ifHeld = IF_HELD }: Pick<AdminAccessParts, 'purpose' | 'log' | 'ifHeld'>,
+): Promise<OpenStore> {
+  const { SharedCommandStore } = await import('./shared-command-store.ts');
+  const store = await SharedCommandStore.open({ redis, seal: openSeal(admin), log, ifHeld, waits: purpose !== 'look' });
+  const release = (): Promise<void> => store.close();
+  try {
+    if (purpose === 'look') return { store, renewing: store.renewing, isHeldElsewhere: await store.isHeld(), release };
+    const giveBack = await store.own();
+    // For `save` tried before somebody waits for it, and free until there is something to write.
+    if (purpose === 'save') await giveBack();
+    return { store, renewing: store.renewing, isHeldElsewhere: false, release };
+  } catch (thrown) {
+    await release();
+    throw thrown;
+  }
+}
+
 async function openStore(
   admin: AdminSettings,
-  { purpose, ifHeld = 'stop it first, or let the server do it' }: Pick<AdminAccessParts, 'purpose' | 'ifHeld'>,
+  { purpose, ifHeld = IF_HELD }: Pick<AdminAccessParts, 'purpose' | 'ifHeld'>,
 ): Promise<OpenStore> {
   const options = { file: admin.store.file, seal: openSeal(admin) };
   if (purpose !== 'look') {

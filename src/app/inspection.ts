@@ -59,10 +59,10 @@ export async function inspectAsServer(token: string, parts: InspectionParts, sig
 async function fillFromStore(
   trust: Trust,
   asked: string | undefined,
-  { settings: { admin }, profile, clock, log }: InspectionParts,
+  { settings: { admin, store: sharing }, profile, clock, log }: InspectionParts,
   signal: AbortSignal,
 ): Promise<Omit<Inspection['heldAgainst'], 'settings'>> {
-  const access = await openAdminAccess(admin, { profile, clock, log, purpose: 'look' });
+  const access = await openAdminAccess(admin, { profile, clock, log, sharing, purpose: 'look' });
   try {
     const parts = { store: access.store, trust, clock };
     const told = { store: 0, platform: 0 };

@@ -48,7 +48,7 @@ export function loginCommand(person: Person): Command {
         const isRefreshEndTold = refreshExpiresAtMs !== undefined;
         output.show(
           {
-            ...{ platform: access.address.baseUrl, scopes, storeFile: admin.store.file },
+            ...{ platform: access.address.baseUrl, scopes, storeFile: access.keptIn },
             accessTokenEnds: isoTime(expiresAtMs),
             refreshTokenEnds: isRefreshEndTold ? isoTime(refreshExpiresAtMs) : null,
           },
@@ -57,7 +57,7 @@ export function loginCommand(person: Person): Command {
             ['scopes asked for', scopes.join(' ')],
             ['access token', `until ${endText(expiresAtMs, nowMs)}`],
             ['refresh token', isRefreshEndTold ? `until ${endText(refreshExpiresAtMs, nowMs)}` : 'the platform does not say until when'],
-            ['kept in', admin.store.file],
+            ['kept in', access.keptIn],
           ]),
         );
       },

@@ -106,7 +106,7 @@ export async function runWithAccess(
   { limitMs, ifHeld }: { readonly limitMs?: number; readonly ifHeld?: string } = {},
 ): Promise<void> {
   const withAccess = async (given: AdminWork): Promise<void> => {
-    const access = await openAdminAccess(given.admin, { ...given, purpose, ifHeld });
+    const access = await openAdminAccess(given.admin, { ...given, sharing: given.settings.store, purpose, ifHeld });
     try {
       await work({ ...given, access });
     } finally {
