@@ -1,5 +1,6 @@
 // Structured logging. What is logged is decided here once: JSON lines, a fixed set of levels, and a redaction list as a
 // second net under the rule that callers' data never reaches a log call.
+import { constants, fstatSync, openSync } from 'node:fs';
 import { pino, type DestinationStream } from 'pino';
 import { AppError } from './errors.ts';
 
@@ -28,6 +29,9 @@ const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
 const MAX_FRAMES = 8;
 const MAX_CAUSES = 3;
 
+/** Lines that wait for a destination which takes none at the moment, bytes: some thousands. Those beyond are dropped. */
+const MAX_WAITING_BYTES = 1_048_576;
+
 /**
  * What a log line says of an error. Our own errors may speak, their messages are written for operators; of foreign
  * errors only class, system code and place are kept, because a bot may have put what the caller said into the message.
@@ -50,6 +54,32 @@ export function errorFields(error: unknown, depth = 0): LogFields {
 }
 
 /**
+ * Where lines go by default. A disk that is full, or a pipe that nobody reads, costs lines and never the server: what could not
+ * be written is tried again with the next line.
+ *
+ * @param fd - stays open as long as the process runs.
+ */
+export function logDestination(fd = 2): DestinationStream {
+  const destination = pino.destination({ dest: unblocked(fd), sync: true, maxLength: MAX_WAITING_BYTES, retryEAGAIN: () => false });
+  // Without a listener it would end the process; there is no place to tell it in.
+  destination.on('error', () => undefined);
+  return destination;
+}
+
+/**
+ * The same pipe, opened once more: who waits for its reader would stand still with all calls. Nobody else who has the pipe is
+ * concerned. What is no pipe, or cannot be opened, stays as it is.
+ */
+function unblocked(fd: number): number {
+  try {
+    if (!fstatSync(fd).isFIFO()) return fd;
+    return openSync(`/proc/self/fd/${String(fd)}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return fd;
+  }
+}
+
+/**
  * Creates the process logger.
  *
  * @param options.destination - where lines go; default standard error, so that standard output stays for results.
@@ -64,6 +94,6 @@ export function createLogger(options: { level: LogLevel; destination?: Destinati
       serializers: { err: (error: unknown) => errorFields(error) },
       redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    options.destination ?? pino.destination({ dest: 2, sync: true }),
+    options.destination ?? logDestination(),
   );
 }

@@ -1,8 +1,12 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Writable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppError, toAppError } from '../../../src/base/errors.ts';
 import { throughJson } from '../../../src/base/json.ts';
-import { createLogger, errorFields } from '../../../src/base/log.ts';
+import { createLogger, errorFields, logDestination } from '../../../src/base/log.ts';
 
 function captured(): { readonly lines: () => string; readonly log: ReturnType<typeof createLogger> } {
   let text = '';
@@ -63,5 +67,63 @@ describe('throughJson', () => {
     expect(Object.isFrozen(copy) && Object.isFrozen((copy as typeof value).list[0])).toBe(true);
     expect(() => throughJson(undefined)).toThrow(TypeError);
     expect(() => throughJson(1n)).toThrow(TypeError);
+  });
+});
+
+describe('a destination that takes no lines', () => {
+  const logTo = (fd: number): ReturnType<typeof createLogger> => createLogger({ level: 'info', destination: logDestination(fd) });
+
+  it('does not end the process when its disk is full', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => {
+      closeSync(full);
+    });
+    const log = logTo(full);
+    for (let line = 0; line < 3; line += 1) log.info({ line }, 'nobody keeps this');
+    // What it emits later, too, would be an uncaught exception of this test.
+    await new Promise(setImmediate);
+    expect(() => {
+      log.info({}, 'nor this');
+    }).not.toThrow();
+  });
+
+  it('holds nobody up as a pipe that is not read, and has the lines again that are written once it is', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'parley-log-'));
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // For both ways, or opening it would wait for a reader.
+    const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    onTestFinished(() => {
+      closeSync(fd);
+      rmSync(folder, { recursive: true });
+    });
+    const log = logTo(fd);
+    const lines = (count: number): void => {
+      for (let line = 0; line < count; line += 1) log.info({ line, filler: 'x'.repeat(1000) }, 'a line');
+    };
+    // More than a pipe holds, and more than waits.
+    lines(3000);
+    const read = (): string => {
+      const bytes = Buffer.alloc(4 * 1024 * 1024);
+      let length = 0;
+      try {
+        for (;;) length += readSync(fd, bytes, length, 65_536, null);
+      } catch {
+        return bytes.toString('utf8', 0, length);
+      }
+    };
+    expect(read().split('\n').length).toBeGreaterThan(30);
+    let said = '';
+    for (let times = 0; times < 40; times += 1) {
+      log.info({}, 'the last line');
+      said += read();
+    }
+    expect(said.trimEnd().split('\n').at(-1)).toContain('the last line');
+    expect(
+      said
+        .split('\n')
+        .filter((line) => line !== '')
+        .every((line) => line.startsWith('{') || line === said.split('\n')[0]),
+    ).toBe(true);
   });
 });
