@@ -103,8 +103,7 @@ function count(
     const { word, number } = countedIn(texts);
     if (number === undefined) {
       if (texts.includes(WELCOME)) {
-        // The first turn may have been said again after its greeting was heard.
-        if (isWelcomed) oddities.push('startedOver');
+        if (isWelcomed) oddities.push(answers > 0 ? 'startedOver' : 'saidAgain');
         isWelcomed = true;
       } else if (texts.length > 0 && !texts.some((text) => ECHO.test(text)))
         oddities.push(outcome === 'transferred' ? 'handedOver' : 'apology');
