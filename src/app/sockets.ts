@@ -68,7 +68,10 @@ export async function openSockets(
 }
 
 /** Where calls come in; beside health checks, which are never over TLS, neither are they. */
-export function socketAddress(sockets: OpenSockets | undefined, ops: Pick<SocketAddress, 'address' | 'port'> | undefined): SocketAddress | undefined {
+export function socketAddress(
+  sockets: OpenSockets | undefined,
+  ops: Pick<SocketAddress, 'address' | 'port'> | undefined,
+): SocketAddress | undefined {
   if (sockets === undefined || sockets.own !== undefined || ops === undefined) return sockets?.own;
   return { address: ops.address, port: ops.port, security: 'plaintext' };
 }

@@ -99,7 +99,18 @@ describe('an interruption', () => {
   it('is not made of what others say on the channel', async () => {
     const { heard, connection } = await process('1');
     await listened(1);
-    const foreign = ['', 'hello', '{}', '[]', '["2","org"]', '["2","org",7]', '["2","org","call","more"]', '["2","org","call",3,4]', 'null', '[[],[],[]]'];
+    const foreign = [
+      '',
+      'hello',
+      '{}',
+      '[]',
+      '["2","org"]',
+      '["2","org",7]',
+      '["2","org","call","more"]',
+      '["2","org","call",3,4]',
+      'null',
+      '[[],[],[]]',
+    ];
     for (const message of [...foreign, '["2","org","call"]', '["2","org","call","3"]', JSON.stringify(['2', 'org', 'x'.repeat(9000), 3])]) {
       await server.ask('PUBLISH', 'parley:interrupted', message);
     }
