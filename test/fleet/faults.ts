@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { until } from '../support/until.ts';
 import type { Fleet } from './fleet.ts';
 import { KeptRedis } from './kept-redis.ts';
 import type { LineRelay } from './line-relay.ts';
@@ -40,6 +41,7 @@ const LONG_AWAY_MS = 8000;
 const SLOW_MS = 40;
 /** How far a clock jumps: beyond every time that is measured, within the life of tokens. */
 const JUMP = '+3600';
+const CLOCK_TOLERANCE_MS = 3000;
 
 /** All of them, in the order in which they are tried. */
 export const FAULTS: readonly Fault[] = [
@@ -82,6 +84,17 @@ export const FAULTS: readonly Fault[] = [
     breakIt: async ({ fleet, signal }) => {
       await fleet.keyLine.down();
       await waited(LONG_AWAY_MS, signal);
+      await fleet.keyLine.up();
+    },
+  },
+  {
+    name: 'start_without_keys',
+    told: 'a server is killed and started again while the key server is away',
+    breakIt: async ({ fleet, replica, signal }) => {
+      await fleet.keyLine.down();
+      await replica.kill();
+      await replica.start();
+      await waited(STOPPED_MS, signal);
       await fleet.keyLine.up();
     },
   },
@@ -164,9 +177,24 @@ async function clockJump({ fleet, replica, signal }: Stage): Promise<void> {
   for (const offset of [JUMP, '+0']) {
     await waited(STOPPED_MS, signal);
     writeFileSync(file, `${offset}\n`);
+    // Or nothing would be proved. What an answer says of the time may be a second old.
+    await until(
+      `the clock of the server has jumped by ${offset} s`,
+      async () => Math.abs((await clockOf(replica)) - Date.now() - Number(offset) * 1000) < CLOCK_TOLERANCE_MS,
+      STOPPED_MS,
+    );
   }
   await waited(STOPPED_MS, signal);
   await startedAnew(replica, {});
+}
+
+/** What a server takes the time for, ms since the epoch: it stands in every answer over HTTP. */
+async function clockOf({ ports }: Replica): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${String(ports.ops)}/health/live`, {
+    headers: { connection: 'close' },
+    signal: AbortSignal.timeout(5000),
+  });
+  return Date.parse(answer.headers.get('date') ?? '');
 }
 
 /** A server whose log goes somewhere else, and says much. */
