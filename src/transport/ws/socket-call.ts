@@ -223,14 +223,6 @@ export class SocketCall implements Voice {
   }
 
   async #open(call: WireCall, input: StartInput): Promise<void> {
-    // A conversation has one socket in all its life, and two never share a session (W-08, W-2A): here, or on a server that
-    // has left a record.
-    if (await this.#parts.sessions.isKnown(call)) this.#refuseConversation();
-    // The socket may have been closed meanwhile.
-    else if (this.#phase === 'opening') await this.#begin(call, input);
-  }
-
-  async #begin(call: WireCall, input: StartInput): Promise<void> {
     const session = await this.#acquire(call, input);
     if (session === undefined) return;
     // Another socket was faster.
@@ -253,10 +245,18 @@ export class SocketCall implements Voice {
     this.#goOnReading();
   }
 
-  /** The session of the call; undefined when it was turned away with a spoken line. */
+  /** The session of the call; undefined when the conversation is taken, its socket gone, or it was turned away with a spoken line. */
   async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
     const { sessions, refusals } = this.#parts;
     try {
+      // A conversation has one socket in all its life, and two never share a session (W-08, W-2A): here, or on a server that
+      // has left a record. Where nobody can tell, its caller hears a line, as of any session that cannot be had.
+      if (await sessions.isKnown(call)) {
+        this.#refuseConversation();
+        return undefined;
+      }
+      // The socket may have been closed meanwhile.
+      if (this.#phase !== 'opening') return undefined;
       // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
       return await sessions.acquire({ ...call, parameters, mode: 'chunk', isTied: true });
     } catch (thrown) {

@@ -252,6 +252,18 @@ describe('a call that gets no session', () => {
     expect(platform.socket.closedWith?.code).toBe(1001);
   });
 
+  it('W-2A: hears a line, too, where nobody can tell whether its conversation is known', async () => {
+    const store = new MemoryStore();
+    store.load = () => Promise.reject(new AppError('store_unavailable', 'away'));
+    const bench = await socketBench([plain], { store });
+    const platform = bench.open();
+    await platform.start();
+    expect(platform.socket.said).toEqual(['CHUNK', 'FINAL+TRANSFER_TO_AGENT']);
+    expect(bench.refused).toEqual([]);
+    await bench.clock.advanceAsync(60_000);
+    expect(platform.socket.closedWith?.code).toBe(1000);
+  });
+
   it('is told nothing when its socket drops first', async () => {
     const bench = await socketBench([plain], { limits: { maxSessions: 0 } });
     const platform = bench.open();
