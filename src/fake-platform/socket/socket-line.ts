@@ -265,9 +265,10 @@ export class SocketLine implements Line {
     this.#cancelHangUp();
     const isWanted = this.#isLeaving || this.#turns.hasEnded;
     if (isWanted && !this.#isDropped && this.#failure === undefined) this.#lookAtClose(closeCode);
+    const isTold = this.#failure !== undefined;
     this.#failure ??= failure;
     this.#turns.close(isWanted ? COMPLETED : { kind: 'broken', failure: this.#failure });
-    if (!isWanted && !this.#isClosed) this.#tellEnd(this.#failure);
+    if (!isWanted && !isTold && !this.#isClosed) this.#tellEnd(this.#failure);
   }
 
   /** How the server closed at the end of the call, or answered our close. */

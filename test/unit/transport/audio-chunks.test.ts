@@ -47,7 +47,8 @@ describe('pieces of prompt audio', () => {
     expect(chunksOf(new Uint8Array(0), sizes)).toEqual([]);
   });
 
-  it('W-31: what a piece is long on a WebSocket stays within what is allowed there', () => {
+  it('W-31 W-33: what a piece is long on a WebSocket stays within what is allowed there, which is less than on gRPC', () => {
     expect(SOCKET_CHUNK_BYTES).toBeLessThanOrEqual(MAX_SOCKET_CHUNK_BYTES);
+    expect(MAX_SOCKET_CHUNK_BYTES).toBeLessThan(MAX_CHUNK_BYTES);
   });
 });

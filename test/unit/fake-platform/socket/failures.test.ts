@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { loadProfile } from '../../../../src/contract/profile.ts';
 import type { CallOptions, CallResult } from '../../../../src/fake-platform/caller.ts';
 import { SocketClient } from '../../../../src/fake-platform/socket/socket-client.ts';
+import { SocketLine } from '../../../../src/fake-platform/socket/socket-line.ts';
 import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { testCertificate } from '../../../support/certificate.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -20,6 +21,7 @@ import {
   type ScriptedSocketServer,
   type SocketServerOptions,
 } from '../../../support/scripted-socket-server.ts';
+import { until } from '../../../support/until.ts';
 
 const closers: (() => void)[] = [];
 
@@ -277,6 +279,25 @@ describe('a socket that breaks in the middle of a call', () => {
       socket.drop();
     });
     expect(failure.code).toBe('closed_early');
+  });
+
+  it('W-43 is told ERROR and closed: the loss is told once', async () => {
+    const clock = new FakeClock();
+    const { target } = await started({
+      script: async (socket) => {
+        await socket.next('SESSION_START');
+        socket.tell('ERROR', { code: 'upstream_error', status: 502 });
+      },
+    });
+    const options = { target: parseTarget(target), profile: loadProfile('fake'), clock, connectLimitMs: 5000 };
+    const identity = { conversationId: 'conversation-1', agentId: '', organizationId: 'o-1', vendorConfig: '', allowPartial: false };
+    const line = new SocketLine(options, identity);
+    const told: string[] = [];
+    line.watchEnd(({ code }) => told.push(code));
+    line.open({ answered: () => undefined, ended: () => told.push('turn over') }).send({ kind: 'session_start', name: '', parameters: {} });
+    await until('the turn is over', () => told.length > 0);
+    await until('the socket is closed', () => clock.pendingTimers === 0);
+    expect(told).toEqual(['turn over', 'rpc_failed']);
   });
 
   it.each<[string, (socket: ScriptedSocket) => void]>([

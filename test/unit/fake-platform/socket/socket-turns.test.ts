@@ -1,7 +1,9 @@
 // Whose an answer on a socket is while the caller speaks, and what is the fault of the server then: no socket, and no time that passes.
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Answer } from '../../../../src/fake-platform/answer.ts';
 import type { PlatformInput } from '../../../../src/fake-platform/line.ts';
+import { SILENT_FRAME } from '../../../../src/fake-platform/microphone.ts';
 import type { SocketTurn } from '../../../../src/fake-platform/socket/socket-turn.ts';
 import { SocketTurns } from '../../../../src/fake-platform/socket/socket-turns.ts';
 import { answerOf, event, piece } from '../../../support/fake-line.ts';
@@ -86,4 +88,63 @@ it.each<[string, PlatformInput]>([
   crossed.open('aside', input);
   crossed.take(START, chunk(true), FINAL, END, chunk(true), FINAL);
   expect(crossed.told).toEqual(['ear: start_of_input', ...heard, ...spoken]);
+});
+
+/** All that a platform sends on a turn. */
+const INPUTS: readonly PlatformInput[] = [
+  SESSION_START,
+  { kind: 'audio_format' },
+  { kind: 'audio', audio: SILENT_FRAME },
+  { kind: 'audio', audio: new Uint8Array(SILENT_FRAME.length).fill(3) },
+  { kind: 'dtmf_start' },
+  { kind: 'dtmf', keys: ['1'] },
+  { kind: 'no_input' },
+  { kind: 'custom_event', name: 'bonus', parameters: {} },
+  { kind: 'session_end' },
+];
+/** All that a server may say, in any order. */
+const ANSWERS: readonly Answer[] = [FINAL, START, END, LAST, answerOf(event('end_of_input')), chunk(true), chunk(false)];
+
+/** One step of a random call; `turn` counts back from the newest one. */
+const STEP = fc.oneof(
+  fc.record({ kind: fc.constant('open' as const) }),
+  fc.record({ kind: fc.constant('send' as const), turn: fc.nat(3), input: fc.constantFrom(...INPUTS) }),
+  fc.record({ kind: fc.constantFrom('half_close' as const, 'cancel' as const), turn: fc.nat(3) }),
+  fc.record({ kind: fc.constant('take' as const), answer: fc.constantFrom(...ANSWERS) }),
+  fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(0, 150, 1500) }),
+);
+
+it('tells each turn of its end once, and of nothing behind it, whatever a server answers and whenever', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), async (steps) => {
+      let nowMs = 0;
+      const turns = new SocketTurns(
+        () => nowMs,
+        () => undefined,
+      );
+      const opened: { readonly turn: SocketTurn; readonly told: string[] }[] = [];
+      const open = (): void => {
+        const told: string[] = [];
+        opened.push({ turn: turns.open({ answered: () => told.push('answer'), ended: () => told.push('end') }), told });
+      };
+      open();
+      for (const step of steps) {
+        const turn = 'turn' in step ? opened.at(-1 - step.turn)?.turn : undefined;
+        if (step.kind === 'open') open();
+        else if (step.kind === 'take') turns.take(step.answer, []);
+        else if (step.kind === 'pass') {
+          nowMs += step.ms;
+          await Promise.resolve();
+        } else if (turn === undefined || turn.isOver) continue;
+        else if (step.kind === 'half_close') turns.halfClose(turn);
+        else if (step.kind === 'cancel') turns.cancel(turn);
+        else if (!turn.isHalfClosed) turns.sent(turn, step.input);
+      }
+      turns.close({ kind: 'completed', promptTexts: [] });
+      open();
+      await Promise.resolve();
+      for (const { told } of opened) expect([told.indexOf('end'), told.lastIndexOf('end')]).toEqual([told.length - 1, told.length - 1]);
+    }),
+    { numRuns: 1000 },
+  );
 });
