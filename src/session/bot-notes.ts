@@ -25,11 +25,11 @@ export class BotNotes {
   /** Tells the bot of a call that nobody answers at this moment. Never throws. */
   async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
     try {
-      const claim = await this.#records.claim(session.call, NOTE_LIMIT_MS);
+      const claim = await this.#records.claim(session, NOTE_LIMIT_MS);
       try {
         if (claim.kept !== undefined) await this.#run(session, event, turn, claim.kept.record);
       } finally {
-        claim.release(undefined);
+        this.#records.release(claim, undefined);
       }
     } catch (thrown) {
       this.#failed(session, turn, thrown);

@@ -75,6 +75,9 @@ export class BotRunner {
         this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
         this.#parts.observer.slowReader?.(session.call, turn.id);
         turn.fail(error);
+      } else if (error.details['held'] === true) {
+        this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
+        await this.#askAgain({ session, turn, writer });
       } else if (error.code !== 'record_conflict' || !(await this.#sayWinners({ session, turn, writer }))) {
         this.#parts.log.error({ ...logIds(session.call, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
         this.#parts.observer.botFailed?.(session.call, turn.id, error);
@@ -129,14 +132,19 @@ export class BotRunner {
   }
 
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
-    const { clock, settings } = this.#parts;
-    const claim = await this.#records.claim(session.call, settings.turnDeadlineMs);
+    const claim = await this.#records.claim(session, this.#parts.settings.turnDeadlineMs);
     try {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);
     } finally {
-      claim.release(session.playback.tell(clock.monotonicMs()));
+      this.#release(claim, session, !claim.isUnheard || writer.hasSaid);
     }
+  }
+
+  /** @param isHeard - false: whatever there is to be heard is still owed. */
+  #release(claim: CallClaim, session: RunningSession, isHeard: boolean): void {
+    const { clock, shared } = this.#parts;
+    this.#records.release(claim, isHeard && shared !== undefined ? session.playback.tell(clock.monotonicMs()) : undefined);
   }
 
   /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */
@@ -232,19 +240,33 @@ export class BotRunner {
     }
   }
 
+  /** Another process answers the caller all the time: nothing is known of what it decides. Never throws. */
+  async #askAgain(mouth: Mouth): Promise<void> {
+    try {
+      if (mouth.session.isEnded || mouth.session.owed !== undefined) mouth.turn.finish('superseded');
+      else await this.#listenOn(mouth, say(this.#parts.settings.apology).listen().prompts, { kind: 'listen' }, 'failed');
+    } catch (thrown) {
+      mouth.turn.fail(toAppError(thrown));
+    }
+  }
+
   /** Another process has answered meanwhile. @returns false when it has left nothing to say. */
   async #sayWinners(mouth: Mouth): Promise<boolean> {
-    const { clock, log, settings } = this.#parts;
-    const { session, turn } = mouth;
+    const { log, settings } = this.#parts;
+    const { session, turn, writer } = mouth;
     try {
-      const claim = await this.#records.claim(session.call, settings.turnDeadlineMs);
+      const claim = await this.#records.claim(session, settings.turnDeadlineMs);
       try {
-        const record = claim.kept?.record;
-        if (record?.reply === undefined || session.isEnded || session.owed !== undefined) return false;
-        await this.#repeat(mouth, record);
+        if (claim.kept === undefined) return false;
+        const { record } = claim.kept;
+        session.caughtUp(claim.kept, turn);
+        const isOver = session.isEnded || session.owed !== undefined || (record.ended && !claim.isUnheard);
+        if (!isOver && record.reply === undefined) return false;
+        if (isOver) await this.settle(session, turn, writer);
+        else await this.#repeat(mouth, record);
         return true;
       } finally {
-        claim.release(session.playback.tell(clock.monotonicMs()));
+        this.#release(claim, session, writer.hasSaid);
       }
     } catch (thrown) {
       log.warn({ ...logIds(session.call, turn), err: toAppError(thrown) }, 'what another server answered could not be said');

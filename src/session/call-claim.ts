@@ -4,7 +4,6 @@ import { every, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallKey } from '../dialog/call.ts';
-import type { Spoken } from './heard.ts';
 import type { Claim, KeptCall, SessionStore } from './ports.ts';
 
 /** Pause between two tries while another process answers, ms: its answer takes longer than a look into the store. */
@@ -19,19 +18,20 @@ export interface ClaimParts {
   readonly log: Logger;
 }
 
-/** A claim that was granted. Its owner must call `release`. */
+/** A claim that was granted. Its owner must give it to {@link CallRecords.release}. */
 export class CallClaim {
-  readonly kept: KeptCall | undefined;
+  /** Whoever knows the bot brings its record to the version that is here. */
+  kept: KeptCall | undefined;
   /** See {@link Claim}. */
   readonly isUnheard: boolean;
-  readonly #key: CallKey;
+  readonly key: CallKey;
   readonly #parts: ClaimParts;
   readonly #cancelRenewal: () => void;
 
   private constructor(key: CallKey, { kept, isUnheard }: Extract<Claim, { kind: 'ours' }>, parts: ClaimParts) {
     this.kept = kept;
     this.isUnheard = isUnheard;
-    this.#key = key;
+    this.key = key;
     this.#parts = parts;
     this.#cancelRenewal = this.#renewed();
   }
@@ -48,7 +48,7 @@ export class CallClaim {
       const claim = await store.claim(key);
       if (claim.kind === 'ours') return new CallClaim(key, claim, parts);
       if (clock.monotonicMs() >= untilMs) {
-        throw new AppError('record_conflict', 'another server was answering the caller for too long', { details: { limitMs } });
+        throw new AppError('record_conflict', 'another server was answering the caller for too long', { details: { held: true, limitMs } });
       }
       await new Promise<void>((resolve) => {
         clock.after(LOOK_MS, resolve);
@@ -56,16 +56,9 @@ export class CallClaim {
     }
   }
 
-  /**
-   * Gives the call back. Not waited for, because the caller does not wait for it either; never throws.
-   *
-   * @param spoken - what the caller hears; undefined when nothing was answered, so that a reply nobody has heard stays owed.
-   */
-  release(spoken: Spoken | undefined): void {
+  /** No longer renewed; the store has still to be told. */
+  end(): void {
     this.#cancelRenewal();
-    this.#parts.store.release(this.#key, spoken).catch((err: unknown) => {
-      this.#warn(err, 'a call could not be given back to its store: its next turn waits until the lease has ended');
-    });
   }
 
   #renewed(): () => void {
@@ -73,13 +66,13 @@ export class CallClaim {
     if (!Number.isFinite(store.leaseMs)) return () => undefined;
     return every(clock, store.leaseMs / RENEWALS, () => {
       // One that was lost is found out by the commit.
-      store.renew(this.#key).catch((err: unknown) => {
+      store.renew(this.key).catch((err: unknown) => {
         this.#warn(err, 'the lease of a call could not be renewed');
       });
     });
   }
 
   #warn(err: unknown, message: string): void {
-    this.#parts.log.warn({ conversationId: this.#key.conversationId, err }, message);
+    this.#parts.log.warn({ conversationId: this.key.conversationId, err }, message);
   }
 }

@@ -1,26 +1,65 @@
 // The records of calls as the engine works with them: claimed, written once per answer, closed at the end. A store that is
 // away for a moment is waited for. Knows no bots and no turns.
+import { randomUUID } from 'node:crypto';
 import { AppError, toAppError } from '../base/errors.ts';
-import type { CallKey } from '../dialog/call.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
 import { CallClaim } from './call-claim.ts';
-import type { EngineParts } from './parts.ts';
+import type { Spoken } from './heard.ts';
+import type { EngineParts, RunningSession } from './parts.ts';
+import { recordFor } from './record-version.ts';
 import type { SessionRecord } from './record.ts';
 
 /** Pause between two tries while the store is away, ms, and how long it is waited for: a caller waits rather than being handed over. */
 const AWAY_LOOK_MS = 100;
 const AWAY_LIMIT_MS = 3000;
 
-/** Holds nothing of any call. */
+/** Holds nothing of a call but what is being given back. */
 export class CallRecords {
   readonly #parts: EngineParts;
+  /** Calls that are being given back, by id. */
+  readonly #releasing = new Map<string, Promise<void>>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
   }
 
-  /** See {@link CallClaim.take}. */
-  claim(key: CallKey, limitMs: number): Promise<CallClaim> {
+  /** The claim of a call with its record as the bot that is here can use it: see {@link CallClaim.take} and {@link recordFor}. */
+  async claim({ call, bot }: Pick<RunningSession, 'call' | 'bot'>, limitMs: number): Promise<CallClaim> {
+    const claim = await this.#take(call, limitMs);
+    try {
+      const { kept } = claim;
+      if (kept !== undefined) claim.kept = { ...kept, record: recordFor(bot, kept.record, this.#parts.log) };
+      return claim;
+    } catch (thrown) {
+      this.release(claim, undefined);
+      throw thrown;
+    }
+  }
+
+  async #take(key: CallKey, limitMs: number): Promise<CallClaim> {
+    // A release that comes late would end the next claim.
+    await this.#releasing.get(callId(key));
     return this.#patiently(() => CallClaim.take(key, limitMs, this.#parts), Math.min(limitMs, AWAY_LIMIT_MS));
+  }
+
+  /**
+   * Gives a call back. Not waited for, because the caller does not wait for it either; never throws.
+   *
+   * @param spoken - what the caller hears; undefined when nothing was answered, so that a reply nobody has heard stays owed.
+   */
+  release(claim: CallClaim, spoken: Spoken | undefined): void {
+    claim.end();
+    const { store, log } = this.#parts;
+    const id = callId(claim.key);
+    const released = this.#patiently(() => store.release(claim.key, spoken))
+      .catch((err: unknown) => {
+        const ids = { conversationId: claim.key.conversationId };
+        log.warn({ ...ids, err }, 'a call could not be given back to its store: its next turn waits until the lease has ended');
+      })
+      .finally(() => {
+        if (this.#releasing.get(id) === released) this.#releasing.delete(id);
+      });
+    this.#releasing.set(id, released);
   }
 
   /**
@@ -31,7 +70,8 @@ export class CallRecords {
    * @throws AppError `record_conflict` when another process was faster, `store_unavailable`.
    */
   async commit(record: SessionRecord, change: Partial<SessionRecord>, isReply = false): Promise<SessionRecord> {
-    const next: SessionRecord = { ...record, ...change, version: record.version + 1 };
+    const writing = this.#parts.shared === undefined ? undefined : randomUUID();
+    const next: SessionRecord = { ...record, ...change, writing, version: record.version + 1 };
     if (await this.#patiently(() => this.#parts.store.commit(next, record.version, isReply))) return next;
     throw new AppError('record_conflict', 'another turn changed the session in the meantime', { details: { version: record.version } });
   }
@@ -40,14 +80,14 @@ export class CallRecords {
   async close(key: CallKey): Promise<void> {
     const { store, settings } = this.#parts;
     try {
-      const claim = await this.claim(key, settings.turnDeadlineMs);
+      const claim = await this.#take(key, settings.turnDeadlineMs);
       const record = claim.kept?.record;
       try {
         if (record !== undefined && (!record.ended || record.state !== null)) {
           await this.commit(record, { ended: true, state: null, reply: undefined });
         }
       } finally {
-        claim.release(undefined);
+        this.release(claim, undefined);
       }
     } catch (thrown) {
       // The turn that found it out has said so; nobody can go on with such a record.

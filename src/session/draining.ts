@@ -70,10 +70,10 @@ export class Draining {
 
   async #seeOff(session: Session): Promise<void> {
     if (this.#mayMove(session)) {
-      session.completeSilent();
       // What is being answered has the rest of the time; its caller has no other server to be answered by.
-      while (session.openTurns > 0 && !this.#isOver) await this.#nextLook();
+      for (session.completeSilent(); session.openTurns > 0 && !this.#isOver; session.completeSilent()) await this.#nextLook();
       if (session.openTurns === 0) {
+        await session.idle();
         session.moveAway();
         return;
       }

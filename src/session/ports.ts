@@ -74,7 +74,8 @@ export interface SessionStore {
    * Writes the record when the stored version is still `expectedVersion` (0: must not exist yet).
    *
    * @param isReply - the record holds a reply that is handed over next; it counts as unheard until `release`.
-   * @returns false when somebody else was faster; nothing is written then.
+   * @returns false when somebody else was faster; nothing is written then. True also for a record that was written before
+   *   (see {@link SessionRecord.writing}).
    */
   commit(record: SessionRecord, expectedVersion: number, isReply?: boolean): Promise<boolean>;
   /**

@@ -10,6 +10,8 @@ import type { TranscriptLine } from './transcript.ts';
 export interface SessionRecord {
   /** Counts commits; a commit names the version it started from. */
   readonly version: number;
+  /** Names the commit where several processes share a store: one that is sent again, because its answer was lost, is known. */
+  readonly writing?: string | undefined;
   readonly call: CallFacts;
   readonly bot: { readonly id: string; readonly version: number };
   /** The bot's own state; null after the end. */

@@ -38,6 +38,7 @@ export class ReplyWriter {
   #asked: { readonly prompts: readonly Prompt[]; readonly sounds: (Sound | Promise<Sound>)[] } | undefined;
   #hasBegun = false;
   #hasSpoken = false;
+  #hasSaid = false;
   /** A prompt had neither sound nor text. */
   #hasLost = false;
   #lastBargeIn = false;
@@ -47,6 +48,11 @@ export class ReplyWriter {
   constructor(options: ReplyWriterOptions) {
     this.#options = options;
     this.#sounds = new TurnSounds(options.voice, options.clock);
+  }
+
+  /** Whether the caller hears anything of the reply, or was told what comes next. */
+  get hasSaid(): boolean {
+    return this.#hasSaid;
   }
 
   /** The texts of the prompts that were spoken so far. */
@@ -131,6 +137,7 @@ export class ReplyWriter {
     for (const prompt of kept) playback.queued(prompt, clock.monotonicMs());
     if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
     // Nothing follows, so nobody waits until the client has read it.
+    this.#hasSaid ||= !unwanted.aborted;
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn: this.#lastBargeIn && !isTerminal });
     // A wire that holds too much refuses even this.
     return !turn.over.aborted;
@@ -227,6 +234,7 @@ export class ReplyWriter {
   #spoken(): void {
     if (this.#hasSpoken) return;
     this.#hasSpoken = true;
+    this.#hasSaid = true;
     this.#options.onFirstAudio();
   }
 

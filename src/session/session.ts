@@ -39,6 +39,7 @@ export class Session implements TurnHost, RunningSession {
   readonly mode: DeliveryMode;
   readonly playback = new Playback();
   readonly answerLimit = new AnswerLimit();
+  /** When the call began, in monotonic ms, wherever that was. */
   readonly startedAtMs: number;
   /** No other process can go on with the call. */
   readonly isTied: boolean;
@@ -60,7 +61,7 @@ export class Session implements TurnHost, RunningSession {
   #owed: OwedEnd | undefined;
   /** The turn on which the last words are spoken. */
   #farewell: Turn | undefined;
-  #end: SessionEnd | undefined;
+  #end: SessionEnd | 'moved' | undefined;
   #endedAtMs = 0;
   #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
@@ -88,10 +89,11 @@ export class Session implements TurnHost, RunningSession {
       isSelfEndpointing: bot.endpointing === 'bot',
     });
     this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
-    this.startedAtMs = parts.clock.monotonicMs();
-    this.#nextStream = new NextStream(this.startedAtMs, parts.settings.listen);
+    const nowMs = parts.clock.monotonicMs();
+    this.startedAtMs = nowMs - (isContinued ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
+    this.#nextStream = new NextStream(nowMs, parts.settings.listen);
     this.listensFor(listen);
-    this.#lastInputMs = this.startedAtMs;
+    this.#lastInputMs = nowMs;
     parts.observer.sessionStarted?.(call, isContinued);
   }
 
@@ -217,11 +219,13 @@ export class Session implements TurnHost, RunningSession {
 
   /** The call goes on in another process: nothing of it is left here, and its bot is not told of an end. No turn may be open. */
   moveAway(): void {
-    if (!this.isEnded) {
-      this.#parts.onEnded(this.call);
-      this.#parts.observer.sessionEnded?.(this.call, 'moved');
-    }
+    if (this.#end === undefined) this.#isOver('moved');
     this.#ear.close();
+  }
+
+  /** Resolves when what was answered and noted so far is done. */
+  idle(): Promise<void> {
+    return this.#work.done();
   }
 
   /** Ends a session that nobody uses any more, or may use; open turns fail as too old. Waits until the bot was told. */
@@ -364,15 +368,19 @@ export class Session implements TurnHost, RunningSession {
 
   ends(end: SessionEnd): void {
     if (this.#end !== undefined) return;
+    this.#isOver(end);
+    if (this.#open.size === 0) this.#ear.close();
+    this.#note({ type: 'session_end', by: end }, { id: `${this.call.conversationId}#end` });
+    this.#work.add(() => this.#parts.runner.close(this));
+  }
+
+  #isOver(end: SessionEnd | 'moved'): void {
     this.#end = end;
     this.#endedAtMs = this.#parts.clock.monotonicMs();
     this.#owed = undefined;
     this.#welcome = [];
     this.#parts.onEnded(this.call);
     this.#parts.observer.sessionEnded?.(this.call, end);
-    if (this.#open.size === 0) this.#ear.close();
-    this.#note({ type: 'session_end', by: end }, { id: `${this.call.conversationId}#end` });
-    this.#work.add(() => this.#parts.runner.close(this));
   }
 
   get #isSayingGoodbye(): boolean {

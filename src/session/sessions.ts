@@ -90,10 +90,7 @@ export class Sessions {
    */
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
-    await this.#stopping.get(id);
-    const known = this.#live.get(id);
-    if (known !== undefined) await this.#opened(known);
-    const live = known ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
+    const live = (await this.#opened(id)) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
     if (opening.agentId !== '' && opening.agentId !== live.call.agentId) {
       throw new AppError('agent_conflict', 'the conversation already talks to another agent');
     }
@@ -113,13 +110,9 @@ export class Sessions {
    */
   async find(key: CallKey): Promise<Session | undefined> {
     const id = callId(key);
-    await this.#stopping.get(id);
     // A call that is being refused at this moment has no session; its own stream says why.
-    const known = this.#live.get(id) ?? (await this.#loading.get(id)?.catch(() => undefined));
-    if (known !== undefined) {
-      await this.#opened(known);
-      return known;
-    }
+    const known = (await this.#opened(id)) ?? (await this.#loading.get(id)?.catch(() => undefined));
+    if (known !== undefined) return known;
     try {
       return await this.#recorded(id, key);
     } catch (thrown) {
@@ -210,7 +203,7 @@ export class Sessions {
     }
   }
 
-  /** The session of a call that has a record; undefined for a call that is not known or whose bot has changed. */
+  /** The session of a call that has a record; undefined for a call that is not known. */
   async #recorded(id: string, key: CallKey): Promise<Session | undefined> {
     const { store } = this.#parts;
     let kept = await store.open(key);
@@ -221,18 +214,25 @@ export class Sessions {
     }
     if (kept === undefined) return undefined;
     const bot = this.#bot(kept.record.bot.id, key.organizationId);
-    const point = await startingPoint(kept.record, bot, this.#parts);
-    if (point === undefined || !this.#mayTakeOver) return undefined;
-    const session = this.#create(id, point);
+    if (!this.#mayTakeOver) return undefined;
+    const session = this.#create(id, startingPoint(kept.record, bot));
     session.opened(kept);
     return session;
   }
 
-  /** A stream opens on a session that is here; what it knows itself is the best there is while the store is away. */
-  async #opened(session: Session): Promise<void> {
-    if (this.#parts.shared === undefined || session.isTied) return;
-    const kept = await this.#parts.store.open(session.call).catch(() => undefined);
-    if (kept !== undefined) session.opened(kept);
+  /** The session that is here for a stream that opens; what it knows itself is the best there is while the store is away. */
+  async #opened(id: string): Promise<Session | undefined> {
+    await this.#stopping.get(id);
+    for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
+      if (this.#parts.shared === undefined || live.isTied) return live;
+      const kept = await this.#parts.store.open(live.call).catch(() => undefined);
+      await this.#stopping.get(id);
+      // It may have been given up meanwhile.
+      if (this.#live.get(id) !== live) continue;
+      if (kept !== undefined) live.opened(kept);
+      return live;
+    }
+    return undefined;
   }
 
   /** A call that is hung up and cannot be gone on with: its bot has left, or its record cannot be read. Never throws. */
@@ -333,7 +333,8 @@ export class Sessions {
 
   async #ended(session: Session): Promise<void> {
     const { store } = this.#parts;
-    if (!session.isEnded && !(await store.serves(session.call))) {
+    // While the store is away it is taken for ours: its place here is given up in any case.
+    if (!session.isEnded && !(await store.serves(session.call).catch(() => true))) {
       session.moveAway();
       return;
     }

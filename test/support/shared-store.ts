@@ -123,7 +123,9 @@ class SharedStore implements SessionStore {
   async commit(record: SessionRecord, expectedVersion: number, isReply = false): Promise<boolean> {
     await this.#place.enter('commit', this.#owner);
     const kept = this.#place.of(record.call);
-    if (this.#isTaken(kept) || (kept.record?.version ?? 0) !== expectedVersion) return false;
+    if (this.#isTaken(kept)) return false;
+    if (record.writing !== undefined && kept.record?.writing === record.writing) return true;
+    if ((kept.record?.version ?? 0) !== expectedVersion) return false;
     kept.record = copied(record);
     kept.holder ??= this.#owner;
     if (isReply) kept.pending = this.#owner;

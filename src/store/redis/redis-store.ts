@@ -77,7 +77,7 @@ export class RedisStore implements SessionStore {
     if (bytes > limitBytes) {
       throw new AppError('bot_failed', 'the record of a call is larger than the store takes', { details: { bytes, limitBytes } });
     }
-    const args = [...this.#us, String(expectedVersion), json, String(record.version), isReply ? '1' : '0'];
+    const args = [...this.#us, String(expectedVersion), json, String(record.version), isReply ? '1' : '0', record.writing ?? ''];
     return (await this.#run(COMMIT, record.call, args)) === 1;
   }
 

@@ -1,7 +1,7 @@
 // What the server does in one step with the hash of a call. All moments are the server's own, so that the clocks of the
 // machines do not matter.
 //
-// Fields of the hash: `version` and `record`, missing before the first commit; `spoken`, and `told_at`, when it was told;
+// Fields of the hash: `version`, `record` and `writing`, which names the commit, missing before the first one; `spoken`, and `told_at`, when it was told;
 // `holder`, who opened the call last; `opened`, how often it was opened; `owner` and `until` when the lease ends, both or none; `pending`, who committed a reply
 // that nobody has handed over yet.
 import { redisScript } from './connection.ts';
@@ -50,14 +50,16 @@ redis.call('PEXPIRE', key, call[3] and ttl or lease)
 return 1
 `);
 
-/** me, lease, ttl, expected version, record, its version, is reply → 1, or 0 when somebody else was faster. */
+/** me, lease, ttl, expected version, record, its version, is reply, name of the commit → 1, or 0 when somebody else was faster. */
 export const COMMIT = redisScript(`${NOW}${IS_TAKEN}
 local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local expected, record, version, is_reply = ARGV[4], ARGV[5], ARGV[6], ARGV[7] == '1'
-local call = redis.call('HMGET', key, 'owner', 'until', 'version')
+local expected, record, version, is_reply, writing = ARGV[4], ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8]
+local call = redis.call('HMGET', key, 'owner', 'until', 'version', 'writing')
 if is_taken(call[1], call[2], me) then return 0 end
+-- Sent again, because the answer to the first time was lost.
+if writing ~= '' and call[3] == version and call[4] == writing then return 1 end
 if (call[3] or '0') ~= expected then return 0 end
-redis.call('HSET', key, 'record', record, 'version', version)
+redis.call('HSET', key, 'record', record, 'version', version, 'writing', writing)
 redis.call('HSETNX', key, 'holder', me)
 if is_reply then redis.call('HSET', key, 'pending', me) end
 if is_reply or call[1] == me then redis.call('HSET', key, 'owner', me, 'until', now + lease) end

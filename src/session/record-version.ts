@@ -1,0 +1,41 @@
+// A record that another version of its bot has written, brought to the version that is here. Writes nothing: the next commit
+// of whoever has claimed the call does.
+import { AppError, toAppError } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { Logger } from '../base/log.ts';
+import type { Bot } from '../bot/bot.ts';
+import { checkAnswer } from '../bot/reply-check.ts';
+import { firstRecord, type SessionRecord } from './record.ts';
+
+/**
+ * The record as the bot of this process can use it. A call whose bot has no use for an older state starts over.
+ *
+ * @throws AppError `shutting_down` for a state of a newer version that the bot has no use for: other servers have that version.
+ */
+export function recordFor(bot: Bot, record: SessionRecord, log: Logger): SessionRecord {
+  if (bot.version === record.bot.version || record.ended) return record;
+  const today = { ...record, bot: { id: bot.id, version: bot.version } };
+  // A call that has not begun has no state to migrate.
+  if (!record.started) return today;
+  const state = migrated(record, bot, log);
+  if (state !== undefined) return { ...today, state };
+  if (record.bot.version > bot.version) {
+    throw new AppError('shutting_down', 'the call goes on with a newer version of its bot than this server has', {
+      details: { bot: bot.id, version: bot.version, newerVersion: record.bot.version },
+    });
+  }
+  return { ...firstRecord({ call: record.call, bot, mode: record.mode }), version: record.version };
+}
+
+function migrated(record: SessionRecord, bot: Bot, log: Logger): JsonValue | undefined {
+  const ids = { conversationId: record.call.conversationId, bot: bot.id, fromVersion: record.bot.version, version: bot.version };
+  try {
+    const state: unknown = bot.migrate(record.state, record.bot.version);
+    if (state !== undefined) return checkAnswer({ state, reply: { prompts: [], next: { kind: 'listen' } } }).state;
+    log.warn(ids, 'the bot has no use for the state of another version');
+  } catch (thrown) {
+    const error = toAppError(thrown, 'bot_failed');
+    log.error({ ...ids, code: error.code, err: error }, 'migrate of the bot threw');
+  }
+  return undefined;
+}
