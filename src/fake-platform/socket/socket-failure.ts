@@ -13,7 +13,8 @@ const BY_UPGRADE: ReadonlyMap<number, readonly [FindingCode, string]> = new Map(
   [403, ['forbidden', 'the server does not let this token speak for this organization']],
   [404, ['not_served', 'the server does not serve this path']],
   [429, ['overloaded', 'the server has no room for this call']],
-  [503, ['overloaded', 'the server has no room for this call']],
+  // A server that stops says the same, and so does what stands before one that is not there.
+  [503, ['overloaded', 'the server has no room for this call, or is stopping']],
 ]);
 
 const BY_ERROR: Readonly<Partial<Record<SocketErrorCode, readonly [FindingCode, string]>>> = {

@@ -131,6 +131,11 @@ describe('what an operator is told', () => {
     expect(message).toContain('wss://host/prefix');
   });
 
+  it('of a server that takes no calls, be it full or about to stop', async () => {
+    const { target } = await started({ refuse: 503 });
+    expect(failureOfCall(await call(target)).message).toBe('the server has no room for this call, or is stopping (HTTP status 503)');
+  });
+
   it.each([301, 502, 504])('of something before the server that answers with %i', async (status) => {
     const { target } = await started({ refuse: status });
     expect(failureOfCall(await call(target)).message).toContain('something before the server answered');
