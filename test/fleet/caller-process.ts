@@ -136,8 +136,10 @@ class Callers {
     const { inputs } = this.#wish;
     const steps = Array.from({ length: inputs }, (): Step => {
       const random = this.#random;
-      const mulaw = this.#phrases[Math.floor(random() * this.#phrases.length)];
       const interruption = random() < 0.25 ? { interruptMs: Math.floor(300 + random() * 900) } : {};
+      // The last phrase is the longest: a short one would be no interruption.
+      const phrase = interruption.interruptMs === undefined ? Math.floor(random() * this.#phrases.length) : this.#phrases.length - 1;
+      const mulaw = this.#phrases[phrase];
       if (mulaw !== undefined && random() < 0.4) return { kind: 'say', label: 'something', mulaw, ...interruption };
       return { kind: 'press', keys: keysOf(KEYS[Math.floor(random() * KEYS.length)] ?? '1') ?? [], ...interruption };
     });

@@ -2,6 +2,7 @@
 // input twice, or answered something else. Pure; see test/fixtures/fleet-bots/counter.mjs.
 import type { CallResult } from '../../src/fake-platform/caller.ts';
 import type { Step } from '../../src/fake-platform/script.ts';
+import { timelineText } from '../../src/fake-platform/timeline-text.ts';
 
 /** Kinds of what a caller should not hear, the worst first. */
 export const ODDITIES = [
@@ -72,9 +73,12 @@ export function heardCall(result: CallResult, script: readonly Step[], firstSoun
       latencyMs !== undefined && (kind === 'speech' || kind === 'dtmf') ? [latencyMs] : [],
     ),
     breaches: result.findings.flatMap(({ rule, code }) => (rule === undefined ? [] : [`${rule} ${code}`])),
+    // All of it where something was lost.
     story: isPlain
       ? []
-      : result.replies.flatMap(({ turn, kind, texts }) => (texts.length === 0 ? [] : [`${String(turn)} ${kind}: ${texts.join(' ')}`])),
+      : oddities.some((each) => LOSSES.has(each)) || outcome !== 'ended'
+        ? result.timeline.map(timelineText(false))
+        : result.replies.flatMap(({ turn, kind, texts }) => (texts.length === 0 ? [] : [`${String(turn)} ${kind}: ${texts.join(' ')}`])),
   };
 }
 

@@ -63,7 +63,7 @@ describe('what a caller of the counting bot hears', () => {
     ['otherKey', [WELCOME, answer(1), answer(2, '7'), answer(3), GOODBYE]],
     ['wentBack', [WELCOME, answer(1), answer(2), answer(3), ['Goodbye after 0.']]],
   ] as const)('is a loss when the bot has %s', (oddity, texts) => {
-    const facts = heard(call(texts));
+    const facts = heard(call(texts, { timeline: [{ atMs: 1, who: 'caller', what: 'hangs_up' }] }));
     expect(facts.oddities).toContain(oddity);
     expect(verdictOf(facts)).toBe('lost_between_turns');
     expect(facts.story.length).toBeGreaterThan(0);
