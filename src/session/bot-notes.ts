@@ -25,7 +25,9 @@ export class BotNotes {
   /** Tells the bot of a call that nobody answers at this moment. Never throws. */
   async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
     try {
-      const claim = await this.#records.claim(session, NOTE_LIMIT_MS);
+      // Nothing waits behind the end of a call.
+      const limitMs = event.type === 'session_end' ? this.#parts.settings.turnDeadlineMs : NOTE_LIMIT_MS;
+      const claim = await this.#records.claim(session, limitMs);
       try {
         if (claim.kept !== undefined) await this.#run(session, event, turn, claim.kept.record);
       } finally {

@@ -1,7 +1,7 @@
 // The first wait of a turn: load the record, ask the bot, commit, speak. Whatever goes wrong here, the caller hears an
 // apology, and on the second failure in a row goes to a human.
 import { waitAtMost } from '../base/abort.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import { toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
 import { say, type Answer } from '../bot/saying.ts';
@@ -9,7 +9,7 @@ import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { FinalNext } from '../dialog/output.ts';
 import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
 import { BotNotes } from './bot-notes.ts';
-import { BotQuestion, type Outcome } from './bot-question.ts';
+import { BotQuestion } from './bot-question.ts';
 import type { CallClaim } from './call-claim.ts';
 import { CallRecords } from './call-records.ts';
 import type { CompleteInput } from './caller-event.ts';
@@ -18,6 +18,7 @@ import { keptReply, replyOf } from './kept-reply.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
+import { heardOutcome, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { transcriptText, withBotLine, withStep, type TranscriptLine } from './transcript.ts';
 import type { Turn } from './turn.ts';
@@ -182,7 +183,7 @@ export class BotRunner {
     }
     if (record.started && input.act.kind === 'session_start') {
       this.#parts.log.warn(logIds(session.call, turn), 'the session started twice; repeating the welcome once');
-      await this.#listenOn(mouth, session.takeWelcome(), record.listen, 'replied');
+      await this.#listenOn(mouth, welcomeOf(session, record), record.listen, 'replied');
       return;
     }
     if (!record.started && input.act.kind !== 'session_start') {
@@ -243,7 +244,10 @@ export class BotRunner {
   /** Another process answers the caller all the time: nothing is known of what it decides. Never throws. */
   async #askAgain(mouth: Mouth): Promise<void> {
     try {
-      if (mouth.session.isEnded || mouth.session.owed !== undefined) mouth.turn.finish('superseded');
+      const { session, turn } = mouth;
+      // Last words take longer than answers, and nothing is said into them (G-7C).
+      const isOver = session.isEnded || session.owed !== undefined || (await this.#parts.store.load(session.call))?.ended === true;
+      if (isOver) turn.finish('superseded');
       else await this.#listenOn(mouth, say(this.#parts.settings.apology).listen().prompts, { kind: 'listen' }, 'failed');
     } catch (thrown) {
       mouth.turn.fail(toAppError(thrown));
@@ -385,25 +389,4 @@ export class BotRunner {
 /** Last words are said also when nobody can be told that they were. */
 function unlessAway(thrown: unknown): void {
   if (toAppError(thrown).code !== 'store_unavailable') throw thrown;
-}
-
-/**
- * A reply that leaves the caller in silence has failed like one that throws. Last words have not: the transfer or the end
- * is more than an apology.
- */
-async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promise<Outcome> {
-  if (outcome.kind !== 'answer') return outcome;
-  const { prompts, next } = outcome.answer.reply;
-  if (isTerminal(next) || !(await writer.isMute(prompts))) return outcome;
-  const error = new AppError('prompt_unusable', 'nothing of the reply can be heard: it is recordings alone, and none can be played');
-  return { kind: 'failed', error, event: outcome.event };
-}
-
-/** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */
-function withoutEvent({ event: _, ...listen }: Listen): Listen {
-  return listen;
-}
-
-function textsOf(prompts: readonly Prompt[]): readonly string[] {
-  return prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []));
 }

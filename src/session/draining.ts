@@ -71,10 +71,13 @@ export class Draining {
   async #seeOff(session: Session): Promise<void> {
     if (this.#mayMove(session)) {
       // What is being answered has the rest of the time; its caller has no other server to be answered by.
-      for (session.completeSilent(); session.openTurns > 0 && !this.#isOver; session.completeSilent()) await this.#nextLook();
+      session.completeSilent();
+      while (session.openTurns > 0 && !this.#isOver) {
+        await this.#nextLook();
+        session.completeSilent();
+      }
       if (session.openTurns === 0) {
-        await session.idle();
-        session.moveAway();
+        await session.moveAway();
         return;
       }
     }

@@ -25,12 +25,12 @@ export class Elsewhere {
   acted(turn: Turn, by: BargeIn['by'], hasCut: boolean, nowMs: number): void {
     if (this.#interruptions === undefined) return;
     this.#act = hasCut ? undefined : { turn, by, atMs: nowMs };
-    this.#interruptions.tell(this.#call, turn.place);
+    this.#interruptions.tell(this.#call, { place: turn.place, isHangUp: false });
   }
 
   /** The caller hung up: nobody listens to mouths elsewhere. */
   hungUp({ place }: Turn): void {
-    this.#interruptions?.tell(this.#call, place);
+    this.#interruptions?.tell(this.#call, { place, isHangUp: true });
   }
 
   /** A stream opened here, or an input is answered: what was told of the words before counts from now on. */

@@ -91,14 +91,18 @@ export interface SessionStore {
 
 /** Carries the caller's interruptions to the processes where an older turn of the same call may still be speaking. */
 export interface Interruptions {
-  /**
-   * Tells all others. Never throws and is not waited for: one that is lost costs a caller some seconds of prompt.
-   *
-   * @param place - of the stream on which the caller acts; what is said on earlier ones is not wanted any more.
-   */
-  tell(key: CallKey, place: number): void;
+  /** Tells all others. Never throws and is not waited for: one that is lost costs a caller some seconds of prompt. */
+  tell(key: CallKey, interrupted: Interrupted): void;
   /** Calls `onInterrupted` for what others tell, until the returned function is called. */
-  listen(onInterrupted: (key: CallKey, place: number) => void): () => void;
+  listen(onInterrupted: (key: CallKey, interrupted: Interrupted) => void): () => void;
+}
+
+/** What interrupts. */
+export interface Interrupted {
+  /** Of the stream on which the caller acts; what is said on earlier ones is not wanted any more. */
+  readonly place: number;
+  /** The caller is gone: nothing is wanted any more. */
+  readonly isHangUp: boolean;
 }
 
 /** Turns prompts into sound. */

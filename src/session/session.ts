@@ -20,12 +20,11 @@ import { logIds, type LoggedTurn } from './log-ids.ts';
 import { NextStream } from './next-stream.ts';
 import { isSilent, OpenTurns } from './open-turns.ts';
 import type { CaughtUp, OwedEnd, RunningSession } from './parts.ts';
-import type { KeptCall, OpenedCall, TurnSink } from './ports.ts';
+import type { Interrupted, KeptCall, OpenedCall, TurnSink } from './ports.ts';
 import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn.ts';
+import { TurnNames } from './turn-names.ts';
 import { WorkQueue } from './work-queue.ts';
-
-export type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 
 /** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
 const MAX_OPEN_TURNS = 8;
@@ -48,13 +47,12 @@ export class Session implements TurnHost, RunningSession {
   readonly #open = new OpenTurns();
   readonly #interruption = new Interruption(this.#open, this.playback);
   readonly #elsewhere: Elsewhere;
+  readonly #names: TurnNames;
   readonly #early: EarlyRecognition | undefined;
   readonly #nextStream: NextStream;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
   #turnCount: number;
-  /** Of the stream that opened last. */
-  #place = 0;
   #lastInputMs: number;
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
   #vanishedAtMs: number | undefined;
@@ -73,6 +71,7 @@ export class Session implements TurnHost, RunningSession {
     this.isTied = isTied;
     this.#turnCount = turns;
     this.#parts = parts;
+    this.#names = new TurnNames(call.conversationId);
     this.#elsewhere = new Elsewhere(call, this.playback, parts.shared?.interruptions);
     this.#work = new WorkQueue((error) => {
       parts.log.error({ conversationId: call.conversationId, err: error }, 'work of a session failed');
@@ -99,6 +98,11 @@ export class Session implements TurnHost, RunningSession {
 
   get isEnded(): boolean {
     return this.#end !== undefined;
+  }
+
+  /** It is over here because another process goes on with the call. */
+  get hasMoved(): boolean {
+    return this.#end === 'moved';
   }
 
   get owed(): OwedEnd | undefined {
@@ -134,6 +138,11 @@ export class Session implements TurnHost, RunningSession {
     return !this.isEnded && this.#nextStream.isAwaited(nowMs);
   }
 
+  /** True when nothing of the call happens here and its caller should have come back by now. */
+  isLeftAlone(nowMs: number): boolean {
+    return !this.isTied && !this.isEnded && this.#open.size + this.#work.size === 0 && !this.isAwaited(nowMs);
+  }
+
   /** How long the session has been over, ms; undefined while it runs. */
   endedForMs(nowMs: number): number | undefined {
     return this.#end === undefined ? undefined : nowMs - this.#endedAtMs;
@@ -162,11 +171,7 @@ export class Session implements TurnHost, RunningSession {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
     this.#turnCount += 1;
-    const turn = new Turn(
-      { id: `${this.call.conversationId}#${String(this.#turnCount)}`, number: this.#turnCount, place: this.#place },
-      this,
-      sink,
-    );
+    const turn = new Turn(this.#names.next(this.#turnCount), this, sink);
     this.#open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
     this.#note({ type: 'turn_started' }, turn);
@@ -194,7 +199,7 @@ export class Session implements TurnHost, RunningSession {
   /** A stream opens here: another process may have had the turns before it. */
   opened(kept: OpenedCall): void {
     const { record, place } = kept;
-    this.#place = place;
+    this.#names.place = place;
     this.#turnCount = Math.max(this.#turnCount, record.turns);
     // What is being answered or noted here is newer than what was kept when the stream opened.
     if (this.#work.size > 0) return;
@@ -202,8 +207,9 @@ export class Session implements TurnHost, RunningSession {
     this.listensFor(record.listen);
   }
 
-  /** The caller acts on a turn that another process has: mouths here stop. */
-  interruptedElsewhere(place: number): void {
+  /** The caller acts on a turn that another process has: mouths here stop, and after a hang-up nothing is wanted here any more. */
+  interruptedElsewhere({ place, isHangUp }: Interrupted): void {
+    if (isHangUp) for (const turn of this.#open.list()) turn.finish('hang_up', 'hang_up');
     this.#interruption.elsewhere(place, this.#parts.clock.monotonicMs());
   }
 
@@ -212,20 +218,11 @@ export class Session implements TurnHost, RunningSession {
     for (const turn of this.#open.list()) if (isSilent(turn)) turn.finish('nothing_said');
   }
 
-  /** Whether something is being answered or noted. */
-  get isWorking(): boolean {
-    return this.#work.size > 0;
-  }
-
-  /** The call goes on in another process: nothing of it is left here, and its bot is not told of an end. No turn may be open. */
-  moveAway(): void {
+  /** The call goes on in another process: nothing of it is left here, and its bot is told of no end. No turn may be open. */
+  async moveAway(): Promise<void> {
+    await this.#work.done();
     if (this.#end === undefined) this.#isOver('moved');
     this.#ear.close();
-  }
-
-  /** Resolves when what was answered and noted so far is done. */
-  idle(): Promise<void> {
-    return this.#work.done();
   }
 
   /** Ends a session that nobody uses any more, or may use; open turns fail as too old. Waits until the bot was told. */

@@ -12,7 +12,8 @@ import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
 import type { Interruptions, TurnSink } from './ports.ts';
-import { Session, type SessionParts, type SessionStartingPoint } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 import { startingPoint } from './starting-point.ts';
 import { turnAway } from './turned-away.ts';
 
@@ -217,6 +218,8 @@ export class Sessions {
     if (!this.#mayTakeOver) return undefined;
     const session = this.#create(id, startingPoint(kept.record, bot));
     session.opened(kept);
+    // A call that goes from server to server is nowhere when they look for old ones.
+    if (this.#isTooLong(session) && session.leaving === undefined) this.#leaveTooLong(session);
     return session;
   }
 
@@ -224,6 +227,10 @@ export class Sessions {
   async #opened(id: string): Promise<Session | undefined> {
     await this.#stopping.get(id);
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
+      if (live.hasMoved) {
+        this.#live.delete(id);
+        continue;
+      }
       if (this.#parts.shared === undefined || live.isTied) return live;
       const kept = await this.#parts.store.open(live.call).catch(() => undefined);
       await this.#stopping.get(id);
@@ -272,7 +279,7 @@ export class Sessions {
   }
 
   #sweep(): void {
-    const { clock, settings, log } = this.#parts;
+    const { clock, settings } = this.#parts;
     const nowMs = clock.monotonicMs();
     for (const [id, session] of this.#live) {
       const endedForMs = session.endedForMs(nowMs);
@@ -280,22 +287,29 @@ export class Sessions {
         if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session);
       } else if (session.idleMs(nowMs) > settings.idleTimeoutMs || session.vanishedForMs(nowMs) > VANISHED_RETENTION_MS) {
         this.#discard(id, session);
-      } else if (session.leaving === undefined && nowMs - session.startedAtMs > settings.maxDurationMs) {
-        session.leave('too_long').catch((error: unknown) => {
-          log.error({ conversationId: session.call.conversationId, err: error }, 'ending a session that lasted too long failed');
-        });
-      }
+      } else if (session.leaving === undefined && this.#isTooLong(session)) this.#leaveTooLong(session);
     }
+  }
+
+  #isTooLong({ startedAtMs }: Session): boolean {
+    const { clock, settings } = this.#parts;
+    return clock.monotonicMs() - startedAtMs > settings.maxDurationMs;
+  }
+
+  #leaveTooLong(session: Session): void {
+    session.leave('too_long').catch((error: unknown) => {
+      this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending a session that lasted too long failed');
+    });
   }
 
   /** Hears of interruptions, and looks for calls that go on elsewhere. @returns what ends both. */
   #withOthers(interruptions: Interruptions): () => void {
-    const stopListening = interruptions.listen((key, place) => {
-      this.#live.get(callId(key))?.interruptedElsewhere(place);
+    const stopListening = interruptions.listen((key, interruption) => {
+      this.#live.get(callId(key))?.interruptedElsewhere(interruption);
     });
     const cancelLooks = every(this.#parts.clock, MOVED_LOOK_MS, () => {
       const nowMs = this.#parts.clock.monotonicMs();
-      for (const [id, session] of this.#live) if (isLeftAlone(session, nowMs)) void this.#letMove(id, session);
+      for (const [id, session] of this.#live) if (session.isLeftAlone(nowMs)) void this.#letMove(id, session);
     });
     return () => {
       stopListening();
@@ -307,9 +321,9 @@ export class Sessions {
   async #letMove(id: string, session: Session): Promise<void> {
     // Not known while the store is away: the next look will tell.
     const isHere = await this.#goesOnHere(session.call).catch(() => true);
-    if (isHere || this.#live.get(id) !== session || !isLeftAlone(session, this.#parts.clock.monotonicMs())) return;
+    if (isHere || this.#live.get(id) !== session || !session.isLeftAlone(this.#parts.clock.monotonicMs())) return;
     this.#live.delete(id);
-    session.moveAway();
+    await session.moveAway();
   }
 
   async #goesOnHere(key: CallKey): Promise<boolean> {
@@ -335,15 +349,10 @@ export class Sessions {
     const { store } = this.#parts;
     // While the store is away it is taken for ours: its place here is given up in any case.
     if (!session.isEnded && !(await store.serves(session.call).catch(() => true))) {
-      session.moveAway();
+      await session.moveAway();
       return;
     }
     await session.stop('idle');
     await store.drop(session.call);
   }
-}
-
-/** Nothing of the call happens here, and its caller should have come back by now. */
-function isLeftAlone(session: Session, nowMs: number): boolean {
-  return !session.isTied && !session.isEnded && session.openTurns === 0 && !session.isWorking && !session.isAwaited(nowMs);
 }

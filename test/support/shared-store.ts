@@ -3,7 +3,7 @@
 import { deepFreeze, type JsonValue } from '../../src/base/json.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
 import type { Spoken } from '../../src/session/heard.ts';
-import type { Claim, Interruptions, KeptCall, OpenedCall, SessionStore } from '../../src/session/ports.ts';
+import type { Claim, Interrupted, Interruptions, KeptCall, OpenedCall, SessionStore } from '../../src/session/ports.ts';
 import type { SessionRecord } from '../../src/session/record.ts';
 import type { FakeClock } from './fake-clock.ts';
 
@@ -29,7 +29,7 @@ export class SharedPlace {
   /** The owners that die with their next commit: it is written, and nothing of them comes after it. */
   readonly dying = new Set<string>();
   readonly #dead = new Set<string>();
-  readonly #listeners = new Map<string, (key: CallKey, place: number) => void>();
+  readonly #listeners = new Map<string, (key: CallKey, interrupted: Interrupted) => void>();
 
   constructor(clock: FakeClock) {
     this.clock = clock;
@@ -43,8 +43,8 @@ export class SharedPlace {
   /** The interruptions of one process. */
   interruptionsOf(owner: string): Interruptions {
     return {
-      tell: (key, place) => {
-        for (const [other, listener] of this.#listeners) if (other !== owner) listener(key, place);
+      tell: (key, interrupted) => {
+        for (const [other, listener] of this.#listeners) if (other !== owner) listener(key, interrupted);
       },
       listen: (listener) => {
         this.#listeners.set(owner, listener);

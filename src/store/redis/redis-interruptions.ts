@@ -2,7 +2,7 @@
 // whoever does not listen at that moment does not hear it.
 import { parseJson } from '../../base/json.ts';
 import type { CallKey } from '../../dialog/call.ts';
-import type { Interruptions } from '../../session/ports.ts';
+import type { Interrupted, Interruptions } from '../../session/ports.ts';
 import type { RedisConnection } from './connection.ts';
 
 /** Longest message that is looked at, characters: two ids and a name of ours are far below it. */
@@ -28,26 +28,26 @@ export class RedisInterruptions implements Interruptions {
     this.#channel = `${options.keyPrefix}:interrupted`;
   }
 
-  tell({ organizationId, conversationId }: CallKey, place: number): void {
+  tell({ organizationId, conversationId }: CallKey, { place, isHangUp }: Interrupted): void {
     const { connection, owner } = this.#options;
-    connection.publish(this.#channel, JSON.stringify([owner, organizationId, conversationId, place]));
+    connection.publish(this.#channel, JSON.stringify([owner, organizationId, conversationId, place, isHangUp]));
   }
 
-  listen(onInterrupted: (key: CallKey, place: number) => void): () => void {
+  listen(onInterrupted: (key: CallKey, interrupted: Interrupted) => void): () => void {
     const { connection, owner } = this.#options;
     return connection.listen(this.#channel, (message) => {
       const told = message.length > MAX_MESSAGE_CHARS ? undefined : toldIn(message);
-      if (told !== undefined && told.owner !== owner) onInterrupted(told.key, told.place);
+      if (told !== undefined && told.owner !== owner) onInterrupted(told.key, told.interrupted);
     });
   }
 }
 
 /** Who tells of which call; undefined for what we did not write. */
-function toldIn(message: string): { readonly owner: string; readonly key: CallKey; readonly place: number } | undefined {
+function toldIn(message: string): { readonly owner: string; readonly key: CallKey; readonly interrupted: Interrupted } | undefined {
   const told = parseJson(message);
-  if (!Array.isArray(told) || told.length !== 4) return undefined;
-  const [owner, organizationId, conversationId, place] = told as readonly unknown[];
+  if (!Array.isArray(told) || told.length !== 5) return undefined;
+  const [owner, organizationId, conversationId, place, isHangUp] = told as readonly unknown[];
   if (typeof owner !== 'string' || typeof organizationId !== 'string' || typeof conversationId !== 'string') return undefined;
-  if (typeof place !== 'number') return undefined;
-  return { owner, key: { organizationId, conversationId }, place };
+  if (typeof place !== 'number' || typeof isHangUp !== 'boolean') return undefined;
+  return { owner, key: { organizationId, conversationId }, interrupted: { place, isHangUp } };
 }

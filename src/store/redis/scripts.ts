@@ -23,7 +23,7 @@ end
 export const OPEN = redisScript(`${NOW}
 local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local call = redis.call('HMGET', key, 'record', 'spoken', 'told_at')
-redis.call('HSET', key, 'holder', me)
+if call[1] then redis.call('HSET', key, 'holder', me) end
 local place = redis.call('HINCRBY', key, 'opened', 1)
 redis.call('PEXPIRE', key, call[1] and ttl or lease)
 return { call[1], call[2], now - (call[3] or now), place }

@@ -10,6 +10,7 @@ import { until, within } from '../../../support/until.ts';
 
 const hasRedis = requireDebian(REDIS_NEEDS);
 const KEY: CallKey = { organizationId: 'org', conversationId: 'call "1" – ü' };
+const SPOKE = { place: 3, isHangUp: false };
 /** Interruptions that are measured. */
 const MEASURED = 101;
 
@@ -49,9 +50,9 @@ describe('an interruption', () => {
     const [one, two, three, stranger] = [await process('1'), await process('2'), await process('3'), await process('4', 'other')];
     await listened(3);
     await listened(1, 'other');
-    one.interruptions.tell(KEY, 3);
+    one.interruptions.tell(KEY, SPOKE);
     await until('two have heard', () => two.heard.length + three.heard.length === 2);
-    two.interruptions.tell({ ...KEY, organizationId: 'second' }, 3);
+    two.interruptions.tell({ ...KEY, organizationId: 'second' }, SPOKE);
     await until('two have heard', () => one.heard.length + three.heard.length === 3);
     expect([one.heard, two.heard, three.heard, stranger.heard]).toEqual([
       [{ ...KEY, organizationId: 'second' }],
@@ -73,7 +74,7 @@ describe('an interruption', () => {
         });
       });
       const toldMs = systemClock.monotonicMs();
-      one.interruptions.tell(KEY, 3);
+      one.interruptions.tell(KEY, SPOKE);
       await within('it is heard', heard);
       tookMs.push(systemClock.monotonicMs() - toldMs);
     }
@@ -87,11 +88,11 @@ describe('an interruption', () => {
     await server.kill();
     await until('both know', () => !one.connection.isUp && !two.connection.isUp);
     // Lost, and nobody minds.
-    one.interruptions.tell(KEY, 3);
+    one.interruptions.tell(KEY, SPOKE);
     await server.again();
     await listened(2);
     await until('the one that tells is back', () => one.connection.isUp);
-    one.interruptions.tell({ ...KEY, organizationId: 'again' }, 3);
+    one.interruptions.tell({ ...KEY, organizationId: 'again' }, SPOKE);
     await until('it has been heard', () => two.heard.length > 0);
     expect(two.heard).toEqual([{ ...KEY, organizationId: 'again' }]);
   });
@@ -107,14 +108,21 @@ describe('an interruption', () => {
       '["2","org"]',
       '["2","org",7]',
       '["2","org","call","more"]',
-      '["2","org","call",3,4]',
+      '["2","org","call",3,true,4]',
       'null',
       '[[],[],[]]',
     ];
-    for (const message of [...foreign, '["2","org","call"]', '["2","org","call","3"]', JSON.stringify(['2', 'org', 'x'.repeat(9000), 3])]) {
+    for (const message of [
+      ...foreign,
+      '["2","org","call"]',
+      '["2","org","call",3]',
+      '["2","org","call","3",false]',
+      '["2","org","call",3,0]',
+      JSON.stringify(['2', 'org', 'x'.repeat(9000), 3, false]),
+    ]) {
       await server.ask('PUBLISH', 'parley:interrupted', message);
     }
-    await server.ask('PUBLISH', 'parley:interrupted', '["2","org","call",3]');
+    await server.ask('PUBLISH', 'parley:interrupted', '["2","org","call",3,false]');
     await until('ours has been heard', () => heard.length > 0);
     expect(heard).toEqual([{ organizationId: 'org', conversationId: 'call' }]);
     expect(connection.isUp).toBe(true);

@@ -1,0 +1,36 @@
+// What the runner asks of replies and outcomes before it speaks: is anything to be heard, what is kept, what is said again.
+import { AppError } from '../base/errors.ts';
+import { isTerminal, type Listen, type Prompt } from '../dialog/reply.ts';
+import type { Outcome } from './bot-question.ts';
+import { replyOf } from './kept-reply.ts';
+import type { RunningSession } from './parts.ts';
+import type { SessionRecord } from './record.ts';
+import type { ReplyWriter } from './reply-writer.ts';
+
+/**
+ * A reply that leaves the caller in silence has failed like one that throws. Last words have not: the transfer or the end
+ * is more than an apology.
+ */
+export async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promise<Outcome> {
+  if (outcome.kind !== 'answer') return outcome;
+  const { prompts, next } = outcome.answer.reply;
+  if (isTerminal(next) || !(await writer.isMute(prompts))) return outcome;
+  const error = new AppError('prompt_unusable', 'nothing of the reply can be heard: it is recordings alone, and none can be played');
+  return { kind: 'failed', error, event: outcome.event };
+}
+
+/** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */
+export function welcomeOf(session: RunningSession, { reply, turns }: SessionRecord): readonly Prompt[] {
+  const welcome = session.takeWelcome();
+  return welcome.length === 0 && turns === 1 && reply !== undefined ? replyOf(reply).prompts : welcome;
+}
+
+/** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */
+export function withoutEvent({ event: _, ...listen }: Listen): Listen {
+  return listen;
+}
+
+/** The texts of prompts, in order. */
+export function textsOf(prompts: readonly Prompt[]): readonly string[] {
+  return prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []));
+}

@@ -1,0 +1,25 @@
+// What the turns of a call are called. Bots may take the id for a key that tells one turn from all others of the call, so no two
+// processes that have turns of it may use the same.
+import type { TurnName } from './turn.ts';
+
+/** Owned by a session. */
+export class TurnNames {
+  /** Of the stream that opened last, among all of the call; 0 where they are not counted. */
+  place = 0;
+  readonly #conversationId: string;
+  /** The place that the last turn was named by. */
+  #used = 0;
+
+  constructor(conversationId: string) {
+    this.#conversationId = conversationId;
+  }
+
+  /** @param number - of the turn in its session: it tells turns apart that came on streams without a place of their own. */
+  next(number: number): TurnName {
+    const { place } = this;
+    const isTaken = place === this.#used;
+    this.#used = place;
+    const own = place === 0 ? String(number) : isTaken ? `${String(place)}.${String(number)}` : String(place);
+    return { id: `${this.#conversationId}#${own}`, number, place };
+  }
+}
