@@ -1,5 +1,6 @@
 // A place that several engines share for their calls, as processes share a server: leases that end on the clock of the test,
 // and interruptions that arrive at once. Small enough to be read as the meaning of the port.
+import { AppError } from '../../src/base/errors.ts';
 import { deepFreeze, type JsonValue } from '../../src/base/json.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
 import type { Spoken } from '../../src/session/heard.ts';
@@ -26,6 +27,8 @@ export class SharedPlace {
   readonly clock: FakeClock;
   /** What every operation does before anything else: tests make it fail or wait. */
   before: (operation: string, owner: string) => Promise<void> | void = () => undefined;
+  /** The owners whose next commit is written, and the answer to it lost. */
+  readonly losesAnswers = new Set<string>();
   /** The owners that die with their next commit: it is written, and nothing of them comes after it. */
   readonly dying = new Set<string>();
   readonly #dead = new Set<string>();
@@ -130,6 +133,7 @@ class SharedStore implements SessionStore {
     kept.holder ??= this.#owner;
     if (isReply) kept.pending = this.#owner;
     if (this.#place.dying.has(this.#owner)) return this.#place.kill(this.#owner);
+    if (this.#place.losesAnswers.delete(this.#owner)) throw new AppError('store_unavailable', 'the answer was lost');
     return true;
   }
 

@@ -1,81 +1,12 @@
 // Calls whose turns come to different processes: each engine here is one, and all share a place for their calls.
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
-import type { ReplyingEvent } from '../../../src/bot/bot.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
 import { testEngine, TEST_SETTINGS, type TestEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { SharedPlace, TEST_LEASE_MS } from '../../support/shared-store.ts';
-
-interface Counting {
-  readonly count: number;
-  readonly notes: readonly string[];
-}
-
-/** Says how many inputs it has had; `9` makes it say something long, and `8` a goodbye. */
-function counting(asked: ReplyingEvent[] = [], notes: string[] = []) {
-  return bot<Counting>({
-    id: 'counting',
-    name: 'Counting',
-    version: 1,
-    session_start: () => go({ count: 0, notes: [] }, say('Welcome.').listen()),
-    dtmf_input: (state, event) => {
-      asked.push(event);
-      const next = { ...state, count: state.count + 1 };
-      if (event.digits === '8') return go(next, say('Goodbye.').end('done'));
-      return go(next, say(event.digits === '9' ? 'x'.repeat(200) : `Input ${String(next.count)}.`).listen());
-    },
-    otherwise: (state, event) => {
-      asked.push(event);
-      return go(state, say('What?').listen());
-    },
-    barge_in: (state, { by, heard }) => {
-      notes.push(`barge_in ${by} ${String(heard.ms)}`);
-      return { ...state, notes: [...state.notes, 'barge_in'] };
-    },
-    session_end: (_state, { by }) => {
-      notes.push(`session_end ${by}`);
-    },
-  });
-}
-
-interface Two {
-  readonly a: TestEngine;
-  readonly b: TestEngine;
-  readonly place: SharedPlace;
-  readonly clock: FakeClock;
-  readonly asked: ReplyingEvent[];
-  readonly notes: string[];
-}
-
-async function two(): Promise<Two> {
-  const clock = new FakeClock();
-  const place = new SharedPlace(clock);
-  const asked: ReplyingEvent[] = [];
-  const notes: string[] = [];
-  const engine = (owner: string): Promise<TestEngine> =>
-    testEngine([counting(asked, notes)], { clock, store: place.storeOf(owner), interruptions: place.interruptionsOf(owner) });
-  return { a: await engine('a'), b: await engine('b'), place, clock, asked, notes };
-}
-
-function gateOf(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open };
-}
-
-/** The call has begun, and its welcome was heard. */
-async function begun({ a, clock }: Pick<Two, 'a' | 'clock'>): Promise<void> {
-  await new MemoryCall(a.sessions).start();
-  await clock.advanceAsync(1000);
-}
-
-/** Lets the turn begin to wait before the time goes on. */
-async function after<T>(clock: FakeClock, ms: number, work: Promise<T>): Promise<T> {
-  await clock.advanceAsync(ms);
-  return work;
-}
+import { after, begun, gateOf, two } from '../../support/two-engines.ts';
 
 describe('a call whose turns come to different processes', () => {
   it('goes on where it was, whichever process has the next turn', async () => {
