@@ -1,7 +1,7 @@
 // `npm run bench:store`: what does the shared store cost a turn? The same calls to a server that keeps them in memory and to one
-// that keeps them in Redis. See test/fleet/store-cost.ts; docs/performance.md says what came out.
+// that keeps them in Redis. See scripts/fleet/store-cost.ts; docs/performance.md says what came out.
 import { parseArgs } from 'node:util';
-import { storeCost } from '../test/fleet/store-cost.ts';
+import { storeCost } from './fleet/store-cost.ts';
 import { numberOption, programToStart, progress, told } from './fleet-options.ts';
 
 const HELP = `Holds the same calls with store.kind memory and redis, on one server without a load balancer, with keys and no speech.

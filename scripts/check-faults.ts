@@ -1,9 +1,9 @@
 // `npm run check:faults`: what do callers hear when something breaks? Each fault is done to a fleet of its own while calls run.
-// See test/fleet/faults.ts and docs/faults.md.
+// See scripts/fleet/faults.ts and docs/faults.md.
 import { parseArgs } from 'node:util';
-import { fleetAdministration, type AwayAdministration } from '../test/fleet/administration.ts';
+import { fleetAdministration, type AwayAdministration } from './fleet/administration.ts';
 import { heardTable, type HeardSum } from '../test/fleet/callers.ts';
-import { FAULTS, type Fault } from '../test/fleet/faults.ts';
+import { FAULTS, type Fault } from './fleet/faults.ts';
 import { Fleet } from '../test/fleet/fleet.ts';
 import { runTrial } from '../test/fleet/trial.ts';
 import { numberOption, programToStart, progress, told } from './fleet-options.ts';

@@ -1,6 +1,6 @@
-// `npm run check:overload`: what becomes of calls when three times as many arrive as the server takes? See test/fleet/overload.ts.
+// `npm run check:overload`: what becomes of calls when three times as many arrive as the server takes? See scripts/fleet/overload.ts.
 import { parseArgs } from 'node:util';
-import { overload } from '../test/fleet/overload.ts';
+import { overload } from './fleet/overload.ts';
 import { numberOption, programToStart, progress, told } from './fleet-options.ts';
 
 const HELP = `Lets as many calls arrive as a server takes (sessions.max), and then three times as many.

@@ -61,7 +61,7 @@ export class Balancer {
 }
 
 /** The shipped file with other addresses; what it does not hold any more is an error, so that both cannot part. */
-export function recipeFor(behind: readonly BalancedPorts[], port: number, pemFile: string, socketFile: string): string {
+function recipeFor(behind: readonly BalancedPorts[], port: number, pemFile: string, socketFile: string): string {
   const shipped = readFileSync(path.join(ROOT, RECIPE), 'utf8');
   const sections = shipped.split(/^(?=(?:global|defaults|frontend|backend)\b)/mu);
   const named = (start: string): string => {

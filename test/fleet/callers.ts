@@ -12,7 +12,7 @@ const END_LIMIT_MS = 90_000;
 const MAX_STORIES = 50;
 
 /** A silence inside a prompt that callers notice, ms. */
-export const LONG_GAP_MS = 200;
+const LONG_GAP_MS = 200;
 
 /** What callers have heard. */
 export interface HeardSum {
@@ -123,7 +123,7 @@ export class Callers {
 }
 
 /** Nothing heard yet. */
-export function emptySum(): HeardSum {
+function emptySum(): HeardSum {
   // Each name gets its number.
   const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
     Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;

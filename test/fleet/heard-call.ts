@@ -43,6 +43,8 @@ export interface HeardCall {
   readonly gapsMs: readonly number[];
   /** From the caller's last key or word to the reply, ms: of turns that were not lost. */
   readonly waitsMs: readonly number[];
+  /** Those of keys alone, which wait for no silence. */
+  readonly keyWaitsMs: readonly number[];
   /** From the moment the call was due to its first sound, ms; undefined when nothing was heard. */
   readonly firstSoundMs: number | undefined;
   /** What broke, as the caller names it. */
@@ -69,9 +71,8 @@ export function heardCall(result: CallResult, script: readonly Step[], firstSoun
   return {
     ...{ outcome, durationMs, answers, oddities, turnsRepeated, turnsReopened, turnsLost, firstSoundMs, failures },
     gapsMs: result.replies.filter(({ prompts, maxGapMs }) => prompts > 0 && maxGapMs > 0).map(({ maxGapMs }) => maxGapMs),
-    waitsMs: result.replies.flatMap(({ kind, latencyMs }) =>
-      latencyMs !== undefined && (kind === 'speech' || kind === 'dtmf') ? [latencyMs] : [],
-    ),
+    waitsMs: [...waitsOf(result, 'speech'), ...waitsOf(result, 'dtmf')],
+    keyWaitsMs: waitsOf(result, 'dtmf'),
     breaches: result.findings.flatMap(({ rule, code }) => (rule === undefined ? [] : [`${rule} ${code}`])),
     // All of it where something was lost.
     story: isPlain
@@ -80,6 +81,10 @@ export function heardCall(result: CallResult, script: readonly Step[], firstSoun
         ? result.timeline.map(timelineText(false))
         : result.replies.flatMap(({ turn, kind, texts }) => (texts.length === 0 ? [] : [`${String(turn)} ${kind}: ${texts.join(' ')}`])),
   };
+}
+
+function waitsOf({ replies }: CallResult, wanted: 'speech' | 'dtmf'): readonly number[] {
+  return replies.flatMap(({ kind, latencyMs }) => (latencyMs !== undefined && kind === wanted ? [latencyMs] : []));
 }
 
 /** What it has come to. @param isTurnedAway - the server may turn calls away. */

@@ -1,5 +1,6 @@
 // One `parley serve` of a fleet: a real process on ports that stay the same however often it is killed and started again.
 import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { Child, type ChildExit } from './child.ts';
@@ -29,6 +30,7 @@ export interface StartChange {
 /** Longest wait until it takes calls, ms: on a machine that does other things beside. */
 const START_LIMIT_MS = 90_000;
 const LOOK_MS = 20;
+const MAX_LAST_CHARACTERS = 2000;
 
 /** One server. Whoever starts it kills it. */
 export class Replica {
@@ -70,8 +72,8 @@ export class Replica {
     this.#child = child;
     const untilMs = performance.now() + START_LIMIT_MS;
     while (!child.said.includes('"event":"ready"')) {
-      if (child.isOver) throw new Error(`a server did not start; its log is ${logFile}`);
-      if (performance.now() > untilMs) throw new Error(`a server was not ready in time; its log is ${logFile}`);
+      if (child.isOver) throw new Error(`a server did not start: ${await lastLines(logFile)}`);
+      if (performance.now() > untilMs) throw new Error(`a server was not ready in time: ${await lastLines(logFile)}`);
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   }
@@ -99,4 +101,9 @@ export class Replica {
     });
     return page.text();
   }
+}
+
+/** The end of a log, which is gone with its folder by the time that anybody looks for it. */
+async function lastLines(file: string): Promise<string> {
+  return (await readFile(file, 'utf8').catch(() => '')).slice(-MAX_LAST_CHARACTERS);
 }

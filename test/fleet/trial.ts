@@ -1,12 +1,8 @@
 // Calls that run while something happens to the servers: begins them, lets it happen, and says what callers heard.
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { encodeMulaw } from '../../src/speech/g711.ts';
-import { readWav } from '../../src/speech/wav.ts';
-import { TEST_SPEECH } from '../support/server-flags.ts';
 import { Callers, type HeardSum } from './callers.ts';
 import type { Fleet } from './fleet.ts';
+import { recordedPhrases } from './phrases.ts';
 
 /** How many calls there are, and for how long. */
 export interface TrialPlan {
@@ -35,8 +31,6 @@ const DEFAULT_INPUTS = 6;
 /** Callers begin within this time, ms. */
 const SPREAD_MS = 4000;
 const PROGRESS_MS = 10_000;
-/** What callers say. */
-const PHRASES = ['yes.wav', 'sentence.wav'] as const;
 
 /** Runs it. @throws what `disturb` throws, and Error when callers themselves failed. */
 export async function runTrial({ fleet, calls, seconds, inputs = DEFAULT_INPUTS, disturb, ...plan }: TrialPlan): Promise<TrialResult> {
@@ -69,12 +63,6 @@ export async function runTrial({ fleet, calls, seconds, inputs = DEFAULT_INPUTS,
     clearInterval(progress);
     callers.kill();
   }
-}
-
-/** What callers say, base64 of µ-law. */
-async function recordedPhrases(): Promise<readonly string[]> {
-  const files = PHRASES.map((name) => readFile(path.join(TEST_SPEECH, name)));
-  return (await Promise.all(files)).map((wav) => Buffer.from(encodeMulaw(readWav(wav).samples)).toString('base64'));
 }
 
 /** Waits; false when the time was over before. */

@@ -13,10 +13,10 @@ import { RedisConnection } from '../../src/store/redis/connection.ts';
 import { takeOwnership } from '../../src/store/redis/owner-lease.ts';
 import { SharedTexts } from '../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../src/store/seal.ts';
-import { until } from '../support/until.ts';
-import type { FleetAdministration } from './fleet.ts';
-import type { KeptRedis } from './kept-redis.ts';
-import { LineRelay } from './line-relay.ts';
+import { until } from '../../test/support/until.ts';
+import type { FleetAdministration } from '../../test/fleet/fleet.ts';
+import type { KeptRedis } from '../../test/fleet/kept-redis.ts';
+import { LineRelay } from '../../test/fleet/line-relay.ts';
 
 const ORGANIZATION = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
 /** What all keys of a server begin with unless it is told otherwise. */

@@ -3,12 +3,12 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { until } from '../support/until.ts';
-import type { Fleet } from './fleet.ts';
-import { KeptRedis } from './kept-redis.ts';
-import type { LineRelay } from './line-relay.ts';
-import type { Replica, StartChange } from './replica.ts';
-import { waited } from './trial.ts';
+import { until } from '../../test/support/until.ts';
+import type { Fleet } from '../../test/fleet/fleet.ts';
+import { KeptRedis } from '../../test/fleet/kept-redis.ts';
+import type { LineRelay } from '../../test/fleet/line-relay.ts';
+import type { Replica, StartChange } from '../../test/fleet/replica.ts';
+import { waited } from '../../test/fleet/trial.ts';
 
 /** What a fault is done to. */
 export interface Stage {

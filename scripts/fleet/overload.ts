@@ -1,11 +1,12 @@
 // More calls than a server takes: the same server with as many as it takes and with three times as many arriving. What those hear
 // that it takes, how soon the others hear that it does not, and whether its memory stays where it was.
 import { readFile } from 'node:fs/promises';
-import { Callers } from './callers.ts';
-import { Fleet } from './fleet.ts';
-import { verdictOf, type HeardCall } from './heard-call.ts';
-import type { Program, Replica } from './replica.ts';
-import { waited } from './trial.ts';
+import { Callers } from '../../test/fleet/callers.ts';
+import { Fleet } from '../../test/fleet/fleet.ts';
+import { verdictOf, type HeardCall } from '../../test/fleet/heard-call.ts';
+import type { Program, Replica } from '../../test/fleet/replica.ts';
+import { recordedPhrases } from '../../test/fleet/phrases.ts';
+import { waited } from '../../test/fleet/trial.ts';
 
 /** How it is measured. */
 export interface OverloadPlan {
@@ -26,9 +27,11 @@ export interface LoadFigures {
   readonly refused: number;
   /** Calls that were taken and not heard to their end. */
   readonly lost: number;
-  /** From the last key of a caller to the reply, of calls that were taken. */
+  /** From the last word or key of a caller to the reply, of calls that were taken; and of keys alone. */
   readonly replyP50: number;
   readonly replyP99: number;
+  readonly keyReplyP50: number;
+  readonly keyReplyP99: number;
   /** From the moment a call was due to the first sound, of those that were refused. */
   readonly refusedP99: number;
   readonly refusedMax: number;
@@ -40,8 +43,9 @@ export interface OverloadResult {
   readonly ok: boolean;
   readonly atCapacity: LoadFigures;
   readonly overloaded: LoadFigures;
-  /** The 99th percentile of replies, overloaded by not overloaded. */
+  /** The 99th percentile of replies, overloaded by not overloaded; that of keys alone is told beside. */
   readonly replyP99Ratio: number;
+  readonly keyReplyP99Ratio: number;
   readonly memoryGrowthMb: number;
   readonly callersLateMs: number;
 }
@@ -63,12 +67,13 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
   try {
     const [replica] = fleet.replicas;
     if (replica === undefined) throw new Error('a fleet has a server');
+    const phrases = await recordedPhrases();
     const measured = async (callsPerSecond: number): Promise<LoadFigures & { readonly lateMs: number }> => {
       const wish = {
         access: fleet.accessTo(replica),
         callsPerSecond,
         inputs: INPUTS,
-        phrases: [],
+        phrases,
         repeatsLostTurns: false,
         spreadMs: 0,
         seed,
@@ -83,7 +88,7 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
     };
     // How long calls are decides how many a second keep the server full.
     onProgress('one call, for its length');
-    const callMs = await callLength(fleet, replica, seed);
+    const callMs = await callLength(fleet, replica, seed, phrases);
     const full = (0.9 * capacity * 1000) / callMs;
     onProgress(`${full.toFixed(2)} calls a second, as many as are taken`);
     await measured(full);
@@ -102,6 +107,7 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
         growthMb < MAX_GROWTH_MB,
       ...{ atCapacity, overloaded },
       replyP99Ratio: round(ratio),
+      keyReplyP99Ratio: round(overloaded.keyReplyP99 / Math.max(0.01, atCapacity.keyReplyP99)),
       memoryGrowthMb: round(growthMb),
       callersLateMs: round(Math.max(lateBeforeMs, lateMs)),
     };
@@ -110,8 +116,8 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
   }
 }
 
-async function callLength(fleet: Fleet, replica: Replica, seed: number): Promise<number> {
-  const wish = { access: fleet.accessTo(replica), callers: 1, inputs: INPUTS, phrases: [], repeatsLostTurns: false, spreadMs: 0, seed };
+async function callLength(fleet: Fleet, replica: Replica, seed: number, phrases: readonly string[]): Promise<number> {
+  const wish = { access: fleet.accessTo(replica), callers: 1, inputs: INPUTS, phrases, repeatsLostTurns: false, spreadMs: 0, seed };
   const callers = Callers.begin(wish, true);
   await waited(1000, new AbortController().signal);
   await callers.end();
@@ -125,6 +131,7 @@ function figuresOf(calls: readonly HeardCall[], callsPerSecond: number): Omit<Lo
   const taken = by('whole');
   const refused = by('refused');
   const waits = taken.flatMap(({ waitsMs }) => waitsMs);
+  const keyWaits = taken.flatMap(({ keyWaitsMs }) => keyWaitsMs);
   // A caller who was refused without a word would have waited for ever.
   const firstWords = refused.map(({ firstSoundMs }) => firstSoundMs ?? Infinity);
   return {
@@ -134,6 +141,8 @@ function figuresOf(calls: readonly HeardCall[], callsPerSecond: number): Omit<Lo
     lost: calls.length - taken.length - refused.length,
     replyP50: round(percentile(waits, 0.5)),
     replyP99: round(percentile(waits, 0.99)),
+    keyReplyP50: round(percentile(keyWaits, 0.5)),
+    keyReplyP99: round(percentile(keyWaits, 0.99)),
     refusedP99: round(percentile(firstWords, 0.99)),
     refusedMax: round(Math.max(0, ...firstWords)),
   };

@@ -1,9 +1,9 @@
 // What the shared store costs a turn: the same calls to one server that keeps them in memory and to one that keeps them in Redis,
 // without anything between. Read from what callers waited, from the server's own times, and from what Redis counted.
-import { Callers } from './callers.ts';
-import { Fleet } from './fleet.ts';
-import type { Program } from './replica.ts';
-import { waited } from './trial.ts';
+import { Callers } from '../../test/fleet/callers.ts';
+import { Fleet } from '../../test/fleet/fleet.ts';
+import type { Program } from '../../test/fleet/replica.ts';
+import { waited } from '../../test/fleet/trial.ts';
 
 /** How it is measured. */
 export interface StoreCostPlan {
