@@ -50,8 +50,9 @@ export function parseTarget(text: string, plaintext = false): Target {
     // What no address can be made of, such as 256.1.1.1.
     !URL.canParse(`http://${isIP(host) === 6 ? `[${host}]` : host}/`)
   ) {
+    // A password may stand before an @.
     throw new RangeError(
-      `"${text}" is no target: write host:port, grpcs://host:port or wss://host:port (TLS), grpc://host:port or ws://host:port (no TLS)`,
+      `"${text.replace(/[^/]*@/u, '…@')}" is no target: write host:port, grpcs://host:port or wss://host:port (TLS), grpc://host:port or ws://host:port (no TLS)`,
     );
   }
   const { transport, isSecure } = known;

@@ -58,4 +58,9 @@ describe('a target', () => {
   ])('"%s" (plaintext: %s) is refused with a sentence', (text, plaintext) => {
     expect(() => parseTarget(text, plaintext)).toThrow(RangeError);
   });
+
+  it.each(['ws://user:hunter2@host:1', 'hunter2@host:1', 'grpcs://user:hunter2@host'])('repeats no password of %s', (text) => {
+    expect(() => parseTarget(text)).toThrow(/is no target/u);
+    expect(() => parseTarget(text)).not.toThrow(/hunter2/u);
+  });
 });
