@@ -28,7 +28,7 @@ const config: KnipConfig = {
   // Started by its path: `typescript` has a program of the same name.
   ignoreDependencies: ['typescript-native'],
   // Debian's, not npm's: tests that need them say so themselves.
-  ignoreBinaries: ['mkfifo', 'protoc'],
+  ignoreBinaries: ['mkfifo', 'protoc', 'redis-server'],
 };
 
 export default config;

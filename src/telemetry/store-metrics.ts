@@ -5,7 +5,7 @@ import type { SessionStore } from '../session/ports.ts';
 const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 
 /** Operations of the store, as they are labelled. */
-export const STORE_OPERATIONS = ['load', 'open', 'serves', 'claim', 'renew', 'commit', 'release', 'drop'] as const;
+const STORE_OPERATIONS = ['load', 'open', 'serves', 'claim', 'renew', 'commit', 'release', 'drop'] as const;
 type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
 /** Counts what those report who use the store. */

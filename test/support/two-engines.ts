@@ -14,7 +14,7 @@ export interface Counting {
 }
 
 /** Says how many inputs it has had; `9` makes it say something long, `8` a goodbye, and `7` a long one. */
-export function counting(asked: ReplyingEvent[] = [], notes: string[] = [], version = 1) {
+function counting(asked: ReplyingEvent[] = [], notes: string[] = [], version = 1) {
   return bot<Counting>({
     id: 'counting',
     name: 'Counting',
