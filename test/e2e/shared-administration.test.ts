@@ -49,7 +49,8 @@ async function shared(clock: Clock): Promise<Shared> {
       atOnce.push(...(await Promise.all(servers.map((server) => askWith(server, token)))));
     },
   });
-  const prefix = `test-${String(around.webhookPort)}`;
+  // Not the port's number: a later test is given the same one, and would find texts sealed with another key.
+  const prefix = `test-${randomUUID()}`;
   await logInShared(redis, prefix, around, clock);
   let started = 0;
   const storeFlags = (url = redis.url): readonly string[] =>
