@@ -1,5 +1,7 @@
 // The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
 // is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
+import type { RefusalReason } from '../auth/refusal.ts';
+import { pause, waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
@@ -63,6 +65,8 @@ export interface App {
   readonly shown: Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'>; readonly calls: CallTimelines };
   /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
   readonly warmed: Promise<void>;
+  /** Takes no more connections for calls, for one of several processes that drains: the others take them. What is open goes on. */
+  stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
 }
@@ -84,6 +88,8 @@ export interface AppOptions {
 
 /** How long one step of closing may take beyond the grace time for turns, ms. */
 const CLOSE_STEP_MS = 5000;
+/** Why a server is not ready that can let no token in; the same word as in its refusals. */
+const NO_KEYS: RefusalReason = 'keys_unavailable';
 
 /**
  * Starts the server.
@@ -188,6 +194,8 @@ async function open(
   if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
   const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
   lifecycle.opened('token check', () => check?.close());
+  // Asked for while everything else is opened.
+  const keysAnswered = check?.watchKeys(() => readiness.hold(NO_KEYS));
   // Before anybody can call: the tokens that were good before must be known by then.
   const administration = settings.admin.enabled
     ? await startAdministration(settings, {
@@ -240,6 +248,8 @@ async function open(
       log,
     });
   }
+  // So that a server that is well is ready when it says so. What does not come in one try is not waited for here.
+  if (keysAnswered !== undefined) await waitAtMost(keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
   // Not for a start that fails: nobody should wait for it.
   if (sockets !== undefined) {
     const { drainMs } = settings.websocket;
@@ -250,15 +260,16 @@ async function open(
     const { noticeMs } = settings.shutdown;
     lifecycle.opened('connections', () => goAwayAfter(noticeMs, server, clock), noticeMs + CLOSE_STEP_MS);
   }
+  readiness.onChange((isReady) => {
+    server.setServing(isReady);
+  });
   lifecycle.opened('readiness', () => {
     readiness.drain();
-    server.setServing(false);
     sockets?.server.drain();
     sessions.drain();
     administration?.rest();
   });
   readiness.started();
-  server.setServing(true);
 
   lifecycle.opened('prompt warm-up', () => {
     warming.abort('shutdown');
@@ -279,15 +290,17 @@ async function open(
     openTurns: () => sessions.openTurns,
     shown,
     warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
+    stopListening: () => {
+      server.stopListening();
+      sockets?.server.stopListening();
+    },
     close: () => lifecycle.close(),
   };
 }
 
 /** Asks for new connections once the server has not been ready for `noticeMs`. */
 async function goAwayAfter(noticeMs: number, server: MediaServer, clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => {
-    clock.after(noticeMs, resolve);
-  });
+  await pause(noticeMs, clock);
   server.goAway();
 }
 

@@ -2,6 +2,7 @@
 // (L-10). A command that looks owns it just for the moment of a change.
 import type { Renewing } from '../admin/kept-tokens.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
+import { pause } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -155,7 +156,7 @@ export class SharedCommandStore implements SecretStore {
       // The lease of somebody who lives is prolonged, and that of somebody who died runs out.
       if (!this.#options.waits || taken.freeInMs > before + TELLING_MS) throw new AppError('store_failed', heldText);
       before = taken.freeInMs;
-      await new Promise<void>((resolve) => systemClock.after(Math.min(TRY_MS, taken.freeInMs + 1), resolve));
+      await pause(Math.min(TRY_MS, taken.freeInMs + 1), systemClock);
     }
   }
 

@@ -141,7 +141,11 @@ export function waitAtMost<T>(work: Promise<T>, limitMs: number, clock: Clock, s
   });
 }
 
-/** Waits for `ms`, or until `signal` aborts, whichever comes first. @returns false when it was cut short. */
-export async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+/**
+ * Waits for `ms`, or until `signal` aborts, whichever comes first. Default: nothing cuts it short.
+ *
+ * @returns false when it was cut short.
+ */
+export async function pause(ms: number, clock: Clock, signal?: AbortSignal): Promise<boolean> {
   return (await waitAtMost(new Promise<never>(() => undefined), ms, clock, signal)).kind === 'timeout';
 }

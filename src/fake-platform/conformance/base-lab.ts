@@ -1,5 +1,6 @@
 // What a check works with whatever carries the calls: what is known of the server, the words by which it ends, the calls that
 // were placed for several checks, and tokens that are presented. Knows no wire and no rule.
+import { pause } from '../../base/abort.ts';
 import { ExchangeLog } from './exchange.ts';
 import type { Slots } from './slots.ts';
 import type { Suspect } from './suspect.ts';
@@ -84,10 +85,8 @@ export abstract class BaseLab<Call extends Proof = Proof> {
   }
 
   /** Waits, ms of real time. */
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.suspect.clock.after(ms, resolve);
-    });
+  async wait(ms: number): Promise<void> {
+    await pause(ms, this.suspect.clock);
   }
 
   /** What proves the verdict is the exchange of a call that was placed for several checks. */

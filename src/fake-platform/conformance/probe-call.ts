@@ -1,6 +1,7 @@
 // A call in the hands of a check: adds the ids of its conversation to every message, opens turns as the platform does, and
 // knows how long the prompts that came are heard. What is asked of the server is the check's business.
 import { randomUUID } from 'node:crypto';
+import { pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
@@ -243,10 +244,8 @@ export class ProbeCall {
   }
 
   /** Waits, ms of real time. */
-  wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#clock.after(ms, resolve);
-    });
+  async wait(ms: number): Promise<void> {
+    await pause(ms, this.#clock);
   }
 
   /** How long the server says that it waits for the end of speech, with a margin, ms (section 2.9 of the contract). */

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { abortAfter, linkAbort, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
+import { abortAfter, linkAbort, pause, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 describe('linkAbort', () => {
@@ -132,5 +132,28 @@ describe('waitAtMost', () => {
     await clock.advanceAsync(10);
     expect(await waiting).toEqual({ kind: 'timeout' });
     fail(new Error('too late'));
+  });
+});
+
+describe('pause', () => {
+  it('lasts as long as it is told to, to the millisecond, where nothing can cut it short', async () => {
+    const clock = new FakeClock();
+    let isUncut: boolean | undefined;
+    void pause(1000, clock).then((was) => {
+      isUncut = was;
+    });
+    await clock.advanceAsync(999);
+    expect(isUncut).toBeUndefined();
+    await clock.advanceAsync(1);
+    expect([isUncut, clock.pendingTimers]).toEqual([true, 0]);
+  });
+
+  it('is cut short by its signal, before or while it lasts, and leaves neither a timer nor a listener', async () => {
+    const clock = new FakeClock();
+    const stop = linkAbort();
+    const pausing = pause(1000, clock, stop.signal);
+    stop.abort('shutdown');
+    expect([await pausing, await pause(1000, clock, stop.signal)]).toEqual([false, false]);
+    expect([clock.pendingTimers, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
   });
 });
