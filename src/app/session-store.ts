@@ -6,7 +6,6 @@ import type { Lifecycle } from '../base/lifecycle.ts';
 import type { Logger } from '../base/log.ts';
 import type { Interruptions, SessionStore } from '../session/ports.ts';
 import { MemoryStore } from '../store/memory.ts';
-import type { RedisConnection } from '../store/redis/connection.ts';
 import { Seal } from '../store/seal.ts';
 import { SealingStore } from '../store/sealing.ts';
 import type { StoreMetrics } from '../telemetry/store-metrics.ts';
@@ -31,7 +30,7 @@ export interface OpenedStore {
   readonly store: SessionStore;
   readonly seal: Seal;
   /** There where other servers share the store. */
-  readonly shared: { readonly interruptions: Interruptions; readonly connection: RedisConnection; readonly owner: string } | undefined;
+  readonly shared: { readonly interruptions: Interruptions } | undefined;
 }
 
 /**
@@ -67,5 +66,5 @@ export async function openSessionStore(
   });
   const seal = new Seal(...sealKeys(store.keys));
   const interruptions = new RedisInterruptions({ connection, owner, keyPrefix });
-  return { store: new SealingStore(metrics.timed(kept), seal), seal, shared: { interruptions, connection, owner } };
+  return { store: new SealingStore(metrics.timed(kept), seal), seal, shared: { interruptions } };
 }
