@@ -1,9 +1,7 @@
 // `npm run check:failover`: is any call lost when servers die? Replicas behind a load balancer are killed with `kill -9` while
 // calls run, and a turn that is cut is said again by the fake platform. See test/fleet.
-import { parseArgs } from 'node:util';
 import { failover } from '../test/fleet/failover.ts';
-import { Fleet } from '../test/fleet/fleet.ts';
-import { numberOption, programToStart, progress, told } from './fleet-options.ts';
+import { disturbedRun } from './fleet/disturbed-run.ts';
 
 const HELP = `Kills servers while calls run over three of them behind HAProxy, with a Redis server that they share.
 
@@ -22,33 +20,4 @@ Progress and what callers heard are on stderr; the last line of stdout is JSON: 
 "turnsRepeated", "kills", …}. The exit code is 1 when a call was lost, a rule of the contract was broken, or nothing was proved.
 `;
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    seconds: { type: 'string' },
-    calls: { type: 'string', default: '100' },
-    every: { type: 'string', default: '15' },
-    replicas: { type: 'string', default: '3' },
-    source: { type: 'boolean', default: false },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    help: { type: 'boolean', default: false },
-  },
-});
-
-async function check(): Promise<number> {
-  const seconds = values.seconds === undefined ? 60 * numberOption('minutes', values.minutes) : numberOption('seconds', values.seconds, 1);
-  const seed = numberOption('seed', values.seed);
-  const program = programToStart(values.source);
-  progress(`seed ${String(seed)}, starting ${values.replicas} servers (${program})`);
-  const fleet = await Fleet.start({ replicas: numberOption('replicas', values.replicas, 1), program });
-  try {
-    const calls = numberOption('calls', values.calls, 1);
-    const everySeconds = numberOption('every', values.every, 1);
-    return told(await failover({ fleet, calls, seconds, everySeconds, seed, onProgress: progress }), { seed, seconds });
-  } finally {
-    await fleet.close();
-  }
-}
-
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await check();
+process.exitCode = await disturbedRun({ help: HELP, minutes: 10, everySeconds: 15, prove: failover });

@@ -6,6 +6,16 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
+/** As {@link percentile}, to the hundredth; 0 without values. */
+export function percentileFigure(values: readonly number[], part: number): number {
+  return values.length === 0 ? 0 : hundredths(percentile(values, part));
+}
+
+/** A value to the hundredth. */
+export function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
 /** The middle value; the mean of both of an even number. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

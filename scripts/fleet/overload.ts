@@ -1,12 +1,15 @@
 // More calls than a server takes: the same server with as many as it takes and with three times as many arriving. What those hear
 // that it takes, how soon the others hear that it does not, and whether its memory stays where it was.
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Callers } from '../../test/fleet/callers.ts';
-import { Fleet } from '../../test/fleet/fleet.ts';
+import type { Fleet } from '../../test/fleet/fleet.ts';
 import { verdictOf, type HeardCall } from '../../test/fleet/heard-call.ts';
 import type { Program, Replica } from '../../test/fleet/replica.ts';
 import { recordedPhrases } from '../../test/fleet/phrases.ts';
 import { waited } from '../../test/fleet/trial.ts';
+import { hundredths, percentileFigure } from '../bench/figures.ts';
+import { onLoneServer } from './lone-server.ts';
 
 /** How it is measured. */
 export interface OverloadPlan {
@@ -63,10 +66,7 @@ const MEMORY_LOOK_MS = 500;
 /** Measures it on one server, first with as many calls as it takes. */
 export async function overload({ capacity, times, seconds, program, seed, onProgress }: OverloadPlan): Promise<OverloadResult> {
   const flags = [`--sessions.max=${String(capacity)}`, '--log.level=warn'];
-  const fleet = await Fleet.start({ replicas: 1, program, isShared: false, flags });
-  try {
-    const [replica] = fleet.replicas;
-    if (replica === undefined) throw new Error('a fleet has a server');
+  return onLoneServer({ program, isShared: false, flags }, async (fleet, replica) => {
     const phrases = await recordedPhrases();
     const measured = async (callsPerSecond: number): Promise<LoadFigures & { readonly lateMs: number }> => {
       const wish = {
@@ -81,7 +81,7 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
       const callers = Callers.begin(wish, true);
       const over = new AbortController();
       const memory = residentMax(replica, over.signal);
-      await waited(seconds * 1000, new AbortController().signal);
+      await pause(seconds * 1000);
       await callers.end();
       over.abort();
       return { ...figuresOf(callers.calls, callsPerSecond), residentMb: await memory, lateMs: callers.lateMs };
@@ -106,20 +106,18 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
         atCapacity.lost + overloaded.lost === 0 &&
         growthMb < MAX_GROWTH_MB,
       ...{ atCapacity, overloaded },
-      replyP99Ratio: round(ratio),
-      keyReplyP99Ratio: round(overloaded.keyReplyP99 / Math.max(0.01, atCapacity.keyReplyP99)),
-      memoryGrowthMb: round(growthMb),
-      callersLateMs: round(Math.max(lateBeforeMs, lateMs)),
+      replyP99Ratio: hundredths(ratio),
+      keyReplyP99Ratio: hundredths(overloaded.keyReplyP99 / Math.max(0.01, atCapacity.keyReplyP99)),
+      memoryGrowthMb: hundredths(growthMb),
+      callersLateMs: hundredths(Math.max(lateBeforeMs, lateMs)),
     };
-  } finally {
-    await fleet.close();
-  }
+  });
 }
 
 async function callLength(fleet: Fleet, replica: Replica, seed: number, phrases: readonly string[]): Promise<number> {
   const wish = { access: fleet.accessTo(replica), callers: 1, inputs: INPUTS, phrases, repeatsLostTurns: false, spreadMs: 0, seed };
   const callers = Callers.begin(wish, true);
-  await waited(1000, new AbortController().signal);
+  await pause(1000);
   await callers.end();
   const [call] = callers.calls;
   if (call === undefined) throw new Error('no call was held');
@@ -135,16 +133,16 @@ function figuresOf(calls: readonly HeardCall[], callsPerSecond: number): Omit<Lo
   // A caller who was refused without a word would have waited for ever.
   const firstWords = refused.map(({ firstSoundMs }) => firstSoundMs ?? Infinity);
   return {
-    callsPerSecond: round(callsPerSecond),
+    callsPerSecond: hundredths(callsPerSecond),
     taken: taken.length,
     refused: refused.length,
     lost: calls.length - taken.length - refused.length,
-    replyP50: round(percentile(waits, 0.5)),
-    replyP99: round(percentile(waits, 0.99)),
-    keyReplyP50: round(percentile(keyWaits, 0.5)),
-    keyReplyP99: round(percentile(keyWaits, 0.99)),
-    refusedP99: round(percentile(firstWords, 0.99)),
-    refusedMax: round(Math.max(0, ...firstWords)),
+    replyP50: percentileFigure(waits, 0.5),
+    replyP99: percentileFigure(waits, 0.99),
+    keyReplyP50: percentileFigure(keyWaits, 0.5),
+    keyReplyP99: percentileFigure(keyWaits, 0.99),
+    refusedP99: percentileFigure(firstWords, 0.99),
+    refusedMax: hundredths(Math.max(0, ...firstWords)),
   };
 }
 
@@ -155,14 +153,5 @@ async function residentMax({ pid }: Replica, signal: AbortSignal): Promise<numbe
     const status = await readFile(`/proc/${String(pid)}/status`, 'utf8');
     most = Math.max(most, Number(/^VmRSS:\s+(?<kb>\d+)/mu.exec(status)?.groups?.['kb'] ?? 0) / 1024);
   } while (await waited(MEMORY_LOOK_MS, signal));
-  return round(most);
-}
-
-function percentile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
+  return hundredths(most);
 }

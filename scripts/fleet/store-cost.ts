@@ -1,9 +1,10 @@
 // What the shared store costs a turn: the same calls to one server that keeps them in memory and to one that keeps them in Redis,
 // without anything between. Read from what callers waited, from the server's own times, and from what Redis counted.
+import { setTimeout as pause } from 'node:timers/promises';
 import { Callers } from '../../test/fleet/callers.ts';
-import { Fleet } from '../../test/fleet/fleet.ts';
 import type { Program } from '../../test/fleet/replica.ts';
-import { waited } from '../../test/fleet/trial.ts';
+import { hundredths, percentileFigure } from '../bench/figures.ts';
+import { onLoneServer } from './lone-server.ts';
 
 /** How it is measured. */
 export interface StoreCostPlan {
@@ -57,20 +58,20 @@ export async function storeCost(plan: StoreCostPlan): Promise<StoreCost> {
   const operations = Object.fromEntries([...redis.after].map(([name, count]) => [name, count - (redis.before.counts.get(name) ?? 0)]));
   const total = Object.values(operations).reduce((sum, each) => sum + each, 0);
   const answers = Math.max(1, operations['commit'] ?? 0);
-  const addedP99Ms = round(redis.waits.p99 - memory.waits.p99);
-  const operationsPerTurn = round(total / Math.max(1, turns));
+  const addedP99Ms = hundredths(redis.waits.p99 - memory.waits.p99);
+  const operationsPerTurn = hundredths(total / Math.max(1, turns));
   return {
     ok: addedP99Ms < MAX_ADDED_P99_MS && operationsPerTurn <= MAX_PER_TURN && answers > 1,
     memory: memory.waits,
     redis: redis.waits,
-    addedP50Ms: round(redis.waits.p50 - memory.waits.p50),
+    addedP50Ms: hundredths(redis.waits.p50 - memory.waits.p50),
     addedP99Ms,
     operationsPerTurn,
-    operationsPerAnswer: round(total / answers),
+    operationsPerAnswer: hundredths(total / answers),
     operationP50Ms: redis.operationP50Ms,
     operationP99Ms: redis.operationP99Ms,
     operations,
-    commandsPerAnswer: round(redis.commands / answers),
+    commandsPerAnswer: hundredths(redis.commands / answers),
   };
 }
 
@@ -86,10 +87,8 @@ interface Measured {
 
 async function measured({ calls, seconds, program, seed, onProgress }: StoreCostPlan, isShared: boolean): Promise<Measured> {
   onProgress(`${isShared ? 'redis' : 'memory'}: ${String(calls)} calls, ${String(seconds)} s`);
-  const fleet = await Fleet.start({ replicas: 1, program, isShared, isDirect: true, flags: ['--log.level=warn', '--sessions.max=100000'] });
-  try {
-    const [replica] = fleet.replicas;
-    if (replica === undefined) throw new Error('a fleet has a server');
+  const flags = ['--log.level=warn', '--sessions.max=100000'];
+  return onLoneServer({ program, isShared, isDirect: true, flags }, async (fleet, replica) => {
     const wish = {
       access: fleet.accessTo(replica),
       callers: calls,
@@ -100,11 +99,11 @@ async function measured({ calls, seconds, program, seed, onProgress }: StoreCost
       seed,
     };
     const callers = Callers.begin(wish);
-    await waited(WARM_UP_MS, new AbortController().signal);
+    await pause(WARM_UP_MS);
     const firstCounted = callers.calls.length;
     await fleet.redis.ask('CONFIG', 'RESETSTAT');
     const before = await replica.metrics();
-    await waited(seconds * 1000, new AbortController().signal);
+    await pause(seconds * 1000);
     const after = await replica.metrics();
     const commands = [...(await fleet.redis.commandCounts())]
       .filter(([name]) => !HOUSEKEEPING.has(name))
@@ -113,7 +112,7 @@ async function measured({ calls, seconds, program, seed, onProgress }: StoreCost
     // Calls that were already under way are counted whole: the warm-up is longer than what is compiled.
     const times = callers.calls.slice(firstCounted).flatMap(({ waitsMs }) => waitsMs);
     return {
-      waits: { answers: times.length, p50: round(percentile(times, 0.5)), p99: round(percentile(times, 0.99)) },
+      waits: { answers: times.length, p50: percentileFigure(times, 0.5), p99: percentileFigure(times, 0.99) },
       before: { counts: operationCounts(before), turns: turnsIn(before) },
       after: operationCounts(after),
       turns: turnsIn(after),
@@ -121,9 +120,7 @@ async function measured({ calls, seconds, program, seed, onProgress }: StoreCost
       operationP50Ms: bucketPercentile(before, after, 0.5),
       operationP99Ms: bucketPercentile(before, after, 0.99),
     };
-  } finally {
-    await fleet.close();
-  }
+  });
 }
 
 /** What this measurement itself asks. */
@@ -155,14 +152,5 @@ function bucketPercentile(before: string, after: string, part: number): number {
   const counts = [...bucketsOf(after)].map(([bound, count]) => [bound, count - (was.get(bound) ?? 0)] as const).sort(([a], [b]) => a - b);
   const all = counts.at(-1)?.[1] ?? 0;
   const [bound = 0] = counts.find(([, count]) => count >= all * part) ?? [];
-  return round(bound * 1000);
-}
-
-function percentile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
+  return hundredths(bound * 1000);
 }
