@@ -53,7 +53,7 @@ export async function failover({ fleet, seed, everySeconds, ...plan }: FailoverP
     kills: killing.count,
     calls: sum.calls,
     answers: sum.turns,
-    answersSaidAgain: sum.oddities.saidAgain,
+    answersSaidAgain: sum.oddities.saidAgain + sum.oddities.saidLate,
     longestWaitMs: Math.round(sum.maxWaitMs),
     rulesBroken: sum.breaches,
     described: [...heardTable(sum), ...stories],
@@ -85,7 +85,8 @@ export async function deploys({ fleet, seed, everySeconds, ...plan }: FailoverPl
   const { sum, stories, callersLateMs } = result;
   const { verdicts, oddities } = sum;
   const failedCalls = verdicts.lost_between_turns + verdicts.lost_in_turn;
-  const failedTurns = sum.turnsLost + sum.turnsRepeated + oddities.apology;
+  // Nobody dies: what was answered was to be heard at once.
+  const failedTurns = sum.turnsLost + sum.turnsRepeated + oddities.apology + oddities.saidLate + oddities.noGoodbye;
   return {
     ok:
       failedCalls + failedTurns + verdicts.broken_off + sum.gapsOver200Ms + sum.breaches + restarting.unclean === 0 &&

@@ -12,7 +12,7 @@ export const ODDITIES = [
   'wentBack',
   /** It counted an input that was answered once as a second one. */
   'countedTwice',
-  /** It answered another key than the one that was pressed. */
+  /** It answered another key than the one that was pressed, and none that still waited for its answer. */
   'otherKey',
   /** The caller was handed over to a human. */
   'handedOver',
@@ -20,6 +20,10 @@ export const ODDITIES = [
   'apology',
   /** The same answer once more, in place of one to the next input. */
   'saidAgain',
+  /** The answer to an earlier input, which was not heard when it was due, in place of one to the next input. */
+  'saidLate',
+  /** Such an answer came in place of the goodbye: nothing was left to the caller but to hang up. */
+  'noGoodbye',
   /** The bot heard silence, or something that it does not know. */
   'notUnderstood',
 ] as const;
@@ -91,7 +95,8 @@ function waitsOf({ replies }: CallResult, wanted: 'speech' | 'dtmf'): readonly n
 export function verdictOf({ outcome, oddities, turnsLost, answers }: HeardCall, isTurnedAway = false): Verdict {
   if (outcome === 'interrupted') return 'broken_off';
   if (isTurnedAway && outcome === 'transferred' && answers === 0) return 'refused';
-  if (outcome === 'ended' && !oddities.some((each) => LOSSES.has(each))) return 'whole';
+  const isToItsEnd = outcome === 'ended' || (outcome === 'hung_up' && oddities.includes('noGoodbye'));
+  if (isToItsEnd && !oddities.some((each) => LOSSES.has(each))) return 'whole';
   return turnsLost > 0 && !oddities.some((each) => LOSSES.has(each)) ? 'lost_in_turn' : 'lost_between_turns';
 }
 
@@ -105,6 +110,7 @@ function count(
 ): { readonly answers: number; readonly oddities: readonly Oddity[] } {
   const oddities: Oddity[] = [];
   let answers = 0;
+  let hasGoodbye = true;
   /** The step of the answer before. */
   let before = -1;
   let isWelcomed = false;
@@ -119,18 +125,37 @@ function count(
       continue;
     }
     const step = steps.findLastIndex(({ fromTurn }) => fromTurn <= turn);
-    const inputs = steps
-      .slice(before + 1, step + 1)
-      .filter(({ isTaken }, index) => isTaken && script[before + 1 + index] !== script.at(-1)).length;
-    const least = answers + (word === 'Answer' ? 1 : 0);
-    if (number < least) oddities.push(number === answers ? 'saidAgain' : 'wentBack');
-    else if (number > answers + inputs) oddities.push('countedTwice');
-    else if (word === 'Still at') oddities.push('notUnderstood');
-    else if (word === 'Answer' && texts.some((text) => ECHO.test(text) && text !== echoOf(script[step]))) oddities.push('otherKey');
+    const odd = oddityOf({ word, number, texts }, { answers, script, step, waiting: waitingInputs(steps, script, before, step) });
+    if (odd !== undefined) oddities.push(odd);
+    hasGoodbye = step < script.length - 1 || (odd !== 'saidAgain' && odd !== 'saidLate');
     answers = number;
     before = Math.max(before, step);
   }
+  if (!hasGoodbye) oddities.push('noGoodbye');
   return { answers, oddities };
+}
+
+/** The inputs after one step, up to another, that the platform took: places in the script, the goodbye left out. */
+function waitingInputs(steps: CallResult['steps'], script: readonly Step[], after: number, upTo: number): readonly number[] {
+  const last = Math.min(upTo, script.length - 2);
+  return steps.flatMap(({ isTaken }, place) => (isTaken && place > after && place <= last ? [place] : []));
+}
+
+/** What is odd about an answer, given how many were heard before it and the inputs that wait for theirs. */
+function oddityOf(
+  { word, number, texts }: { readonly word: string | undefined; readonly number: number; readonly texts: readonly string[] },
+  known: { readonly answers: number; readonly script: readonly Step[]; readonly step: number; readonly waiting: readonly number[] },
+): Oddity | undefined {
+  const { answers, script, step, waiting } = known;
+  const least = answers + (word === 'Answer' ? 1 : 0);
+  if (number < least) return number === answers ? 'saidAgain' : 'wentBack';
+  if (number > answers + waiting.length) return 'countedTwice';
+  if (word === 'Still at') return 'notUnderstood';
+  const other = word === 'Answer' ? texts.find((text) => ECHO.test(text) && text !== echoOf(script[step])) : undefined;
+  if (other === undefined) return undefined;
+  // Each input that waits for its answer counts for one at most.
+  const isLate = waiting.some((place, index) => place < step && number <= answers + index + 1 && other === echoOf(script[place]));
+  return isLate ? 'saidLate' : 'otherKey';
 }
 
 /** What the bot counts in a reply; its texts may be told in any order. */

@@ -82,6 +82,44 @@ describe('what a caller of the counting bot hears', () => {
     expect(verdictOf(facts)).toBe('whole');
   });
 
+  it('tells of an answer that came late, to an input whose own reply was not heard, which loses nothing', () => {
+    // The first reply was cut before its texts came, so nobody knows what was heard of it.
+    const facts = heard(call([WELCOME, [], answer(1), answer(2, '3'), ['Goodbye after 2.']]));
+    expect(facts.oddities).toEqual(['saidLate']);
+    expect(verdictOf(facts)).toBe('whole');
+  });
+
+  it.each([
+    ['an input that was answered already', [WELCOME, answer(1), answer(2, '1'), answer(3), GOODBYE]],
+    ['an input that comes only later', [WELCOME, [], answer(1, '3'), answer(2, '3'), ['Goodbye after 2.']]],
+    ['an input that waits, and counts one more than that', [WELCOME, [], answer(2, '1'), answer(3), GOODBYE]],
+  ])('is a loss when the bot answers %s', (_, texts) => {
+    const facts = heard(call(texts));
+    expect(facts.oddities).toEqual(['otherKey']);
+    expect(verdictOf(facts)).toBe('lost_between_turns');
+  });
+
+  it('takes an input that the platform dropped for none that waits for its answer', () => {
+    const dropped = { atMs: 1, fromTurn: 2, isInterruption: false, isTaken: false };
+    const taken = call([WELCOME, [], answer(1), answer(2, '3'), ['Goodbye after 2.']]);
+    const [, ...rest] = taken.steps;
+    expect(heard({ ...taken, steps: [dropped, ...rest] }).oddities).toContain('otherKey');
+  });
+
+  it.each([
+    ['again', [WELCOME, answer(1), answer(2), answer(3), answer(3)], ['saidAgain', 'noGoodbye']],
+    ['late', [WELCOME, answer(1), answer(2), [], answer(3)], ['saidLate', 'noGoodbye']],
+  ])('is whole when an answer that is said %s comes in place of the goodbye, and the caller hangs up', (_, texts, oddities) => {
+    const facts = heard(call(texts, { outcome: 'hung_up' }));
+    expect(facts.oddities).toEqual(oddities);
+    expect(verdictOf(facts)).toBe('whole');
+  });
+
+  it('is a loss when the caller hangs up because no goodbye came at all', () => {
+    const facts = heard(call([WELCOME, answer(1), answer(2), answer(3), []], { outcome: 'hung_up' }));
+    expect([facts.oddities, verdictOf(facts)]).toEqual([[], 'lost_between_turns']);
+  });
+
   it('was lost in a turn when a turn was lost for good, and between turns when none was', () => {
     const failed = { outcome: 'failed' } as const;
     expect(verdictOf(heard(call([WELCOME], { ...failed, turnsLost: 1 })))).toBe('lost_in_turn');
