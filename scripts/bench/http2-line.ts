@@ -61,6 +61,8 @@ export class Http2Line {
   #streamWindowBytes = FIRST_WINDOW_BYTES;
   #unacknowledgedBytes = 0;
   #isClosing = false;
+  /** Messages that flow control has held back, in order. */
+  readonly #held: { readonly id: number; readonly message: ReadyMessage }[] = [];
 
   private constructor(socket: net.Socket, headers: Readonly<Record<string, string>>) {
     this.#socket = socket;
@@ -121,6 +123,11 @@ export class Http2Line {
     frame.writeUInt32BE(id, 5);
     this.#put(frame);
     return true;
+  }
+
+  /** Sends the one message of an RPC, as soon as flow control allows it. */
+  sendWhole(id: number, message: ReadyMessage): void {
+    if (this.#held.length > 0 || !this.send(id, message, true)) this.#held.push({ id, message });
   }
 
   /** Half-closes an RPC. */
@@ -232,6 +239,10 @@ export class Http2Line {
     else {
       const stream = this.#streams.get(id);
       if (stream !== undefined) stream.windowBytes += bytes;
+    }
+    for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
+      if (this.#streams.has(next.id) && !this.send(next.id, next.message, true)) return;
+      this.#held.shift();
     }
   }
 

@@ -53,7 +53,7 @@ function ask(line: Http2Line, call: CallName, event: 'SESSION_START' | 'SESSION_
         resolve();
       },
     });
-    line.send(stream, eventMessage(call, event), true);
+    line.sendWhole(stream, eventMessage(call, event));
   });
 }
 

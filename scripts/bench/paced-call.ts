@@ -56,7 +56,7 @@ export class PacedCall {
         if (this.#state === 'starting') this.#state = 'between';
       },
     });
-    this.#line.send(stream, eventMessage(this.#call, 'SESSION_START'), true);
+    this.#line.sendWhole(stream, eventMessage(this.#call, 'SESSION_START'));
   }
 
   /** The next frame is due. */
@@ -93,7 +93,7 @@ export class PacedCall {
         message: () => undefined,
         ended: () => this.#onOver?.(),
       });
-      this.#line.send(stream, eventMessage(this.#call, 'SESSION_END'), true);
+      this.#line.sendWhole(stream, eventMessage(this.#call, 'SESSION_END'));
     });
   }
 
