@@ -9,7 +9,8 @@ export interface ReadinessState {
 }
 
 const STARTING = 'starting';
-const DRAINING = 'draining';
+/** The reason of one that stops. */
+export const DRAINING = 'draining';
 
 /** Starts as not ready, becomes ready once, and ends as draining (P-09). In between, holds may make it not ready. */
 export class Readiness {

@@ -1,5 +1,5 @@
-// What a worker does for the process that started it: says once a second how it is, and answers what is asked. Takes no part
-// in its calls.
+// What a worker does for the process that started it: says once a second how it is, answers what is asked, and steps aside when
+// it drains while others take calls. Takes no part in its calls.
 import { every, type Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { App } from '../app.ts';
@@ -9,10 +9,16 @@ import type { PrimaryLink } from './worker-process.ts';
 
 /** Begins. @returns what ends it; until then whoever started this worker knows that it lives. */
 export function attendPrimary(
-  app: Pick<App, 'ready' | 'shown' | 'openSessions' | 'openTurns'>,
+  app: Pick<App, 'ready' | 'shown' | 'openSessions' | 'openTurns' | 'stopListening'>,
   { link, clock, log }: { readonly link: PrimaryLink; readonly clock: Clock; readonly log: Logger },
 ): () => void {
-  link.onMessage(({ id, question }) => {
+  link.onMessage((message) => {
+    if (message.kind === 'step_aside') {
+      log.info({}, 'new connections are left to the other workers');
+      app.stopListening();
+      return;
+    }
+    const { id, question } = message;
     void answerTo(question, app.shown)
       .catch((err: unknown) => {
         log.error({ question: question.kind, err }, 'a question of the process that started this one could not be answered');

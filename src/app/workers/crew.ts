@@ -4,7 +4,7 @@ import { waitAtMost } from '../../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { ReadinessState } from '../../ops/readiness.ts';
+import { DRAINING, type ReadinessState } from '../../ops/readiness.ts';
 import type { ReadySummary } from '../app.ts';
 import type { Answer, FromWorker, Question, WorkerState } from './messages.ts';
 import { Questions } from './questions.ts';
@@ -44,6 +44,8 @@ interface Member {
   /** Looks since it last said something. Counted, not timed: when this process itself stood still, nobody else is silent. */
   silentLooks: number;
   isKilled: boolean;
+  /** It drains by itself, and was told to leave new connections to the others. */
+  isAside: boolean;
 }
 
 type Phase = 'starting' | 'running' | 'stopping';
@@ -97,7 +99,7 @@ export class Crew {
 
   /** May this server be given new calls? Yes while one worker may. */
   get readiness(): ReadinessState {
-    if (this.#phase === 'stopping') return { ready: false, reasons: ['draining'] };
+    if (this.#phase === 'stopping') return { ready: false, reasons: [DRAINING] };
     if (this.#phase === 'starting') return { ready: false, reasons: ['starting'] };
     if (this.#takers > 0) return { ready: true, reasons: [] };
     const reasons = [...this.#members.values()].flatMap((member) => {
@@ -105,6 +107,11 @@ export class Crew {
       return isHeard(member) ? member.state.readiness.reasons : ['a worker does not answer'];
     });
     return { ready: false, reasons: reasons.length === 0 ? ['no worker runs'] : [...new Set(reasons)] };
+  }
+
+  /** Whether this worker has not ended. */
+  has(worker: number): boolean {
+    return this.#members.has(worker);
   }
 
   /** Workers by what they do now. */
@@ -173,7 +180,7 @@ export class Crew {
         this.#ended(process, exit);
       },
     });
-    this.#members.set(process.id, { process, silentLooks: 0, isKilled: false });
+    this.#members.set(process.id, { process, silentLooks: 0, isKilled: false, isAside: false });
     this.#options.log.info({ worker: process.id, pid: process.pid }, 'a worker starts');
   }
 
@@ -205,6 +212,10 @@ export class Crew {
   #listen(member: Member, state: WorkerState): void {
     member.state = state;
     member.silentLooks = 0;
+    // Connections would go on being dealt out to one that drains, and meet refusals there which the others would not give.
+    if (this.#phase !== 'running' || member.isAside || !state.readiness.reasons.includes(DRAINING) || this.#takers === 0) return;
+    member.isAside = true;
+    member.process.send({ kind: 'step_aside' });
   }
 
   #allReady(ready: ReadySummary): void {
@@ -223,9 +234,9 @@ export class Crew {
     }
     const { recentEnds, pauseMs, isTooOften } = this.#restarts.next();
     const { log, clock } = this.#options;
-    // While others take calls, ending them would help nobody.
-    if (isTooOften && this.#takers === 0) {
-      log.error({ worker: id, pid, ...exit, recentEnds }, 'workers end again and again, and none takes calls: the server gives up');
+    // While others take calls, ending them would help nobody. During the start nobody counts on them yet, and it would never end.
+    if (isTooOften && (this.#takers === 0 || this.#phase === 'starting')) {
+      log.error({ worker: id, pid, ...exit, recentEnds }, 'workers end again and again: the server gives up');
       this.#hopeless();
       return;
     }
@@ -238,7 +249,7 @@ export class Crew {
   }
 
   #hopeless(): void {
-    if (this.#phase === 'starting') this.#failed(new AppError('internal', 'the workers end before they take calls; the log says how'));
+    if (this.#phase === 'starting') this.#failed(new AppError('internal', 'workers end before they take calls; the log says how'));
     else this.#options.onHopeless();
   }
 

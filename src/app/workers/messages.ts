@@ -32,11 +32,10 @@ export type Answer =
   | { readonly kind: 'call'; readonly call: CallTimeline | undefined };
 
 /** From the process that started the workers. */
-export interface ToWorker {
-  readonly kind: 'ask';
-  readonly id: number;
-  readonly question: Question;
-}
+export type ToWorker =
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
+  /** Others take calls: take no more connections, and finish what is open. */
+  | { readonly kind: 'step_aside' };
 
 /** From a worker. */
 export type FromWorker =

@@ -96,7 +96,10 @@ function shownOf(
       text: async () => {
         const [own, answers] = await Promise.all([counted.reading(), crew.ask({ kind: 'metrics' })]);
         joined.read(PRIMARY, own);
-        for (const [worker, answer] of answers) if (answer.kind === 'metrics') joined.read(worker, answer.reading);
+        for (const [worker, answer] of answers) {
+          // One that has ended since it answered would be counted twice, and what was open in it would stay open for ever.
+          if (answer.kind === 'metrics' && crew.has(worker)) joined.read(worker, answer.reading);
+        }
         return joined.text();
       },
     },
@@ -132,10 +135,10 @@ function demandShared({ store, websocket }: Settings, workers: number): void {
   }
 }
 
-/** Longest stop of a worker, ms: what closing takes at most (docs/operations.md), and a second. */
+/** Longest stop of a worker, ms: what closing takes at most (docs/operations.md), and a second. Workers always share their store. */
 function stopLimitMs({ shutdown, admin, websocket }: Settings): number {
   const turnsMs = shutdown.graceMs + 7000;
   const withAdminMs = admin.enabled ? Math.max(turnsMs, 25_000) : turnsMs;
   const socketsMs = websocket.enabled ? websocket.drainMs + 6000 : 0;
-  return withAdminMs + socketsMs + 1000;
+  return shutdown.noticeMs + withAdminMs + socketsMs + 1000;
 }

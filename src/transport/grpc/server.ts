@@ -69,6 +69,8 @@ export interface MediaServer {
   setServing(isServing: boolean): void;
   /** Asks the clients to open further RPCs on new connections (GOAWAY); open RPCs go on, and new connections are still taken. */
   goAway(): void;
+  /** Takes no more connections; open ones go on, and may open RPCs. */
+  stopListening(): void;
   /** Takes no more connections and lets open RPCs finish until `limitMs`; then cuts them. */
   close(limitMs: number): Promise<void>;
 }
@@ -142,6 +144,9 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     },
     goAway: () => {
       injector.drain(NEVER_MS);
+    },
+    stopListening: () => {
+      door.stopListening();
     },
     close: async (limitMs) => {
       health.close();

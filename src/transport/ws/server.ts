@@ -48,6 +48,8 @@ export interface SocketServer {
   readonly openSockets: number;
   /** Refuses upgrades from now on; open sockets go on. */
   drain(): void;
+  /** Takes no more connections on a port of its own; open ones go on. */
+  stopListening(): void;
   /** Resolves when no socket for a call is open any more, after `limitMs` at the latest. */
   callsOver(limitMs: number): Promise<void>;
   /**
@@ -109,6 +111,10 @@ class Sockets implements SocketServer {
 
   drain(): void {
     this.#upgrades.drain();
+  }
+
+  stopListening(): void {
+    this.#door?.stopListening();
   }
 
   async callsOver(limitMs: number): Promise<void> {

@@ -14,6 +14,8 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): {
   readonly ask: (message: ToWorker) => void;
   readonly state: { isReady: boolean; isReading: boolean };
   readonly finish: () => void;
+  /** How often it was told to take no more connections. */
+  readonly asides: () => number;
 } {
   const clock = new FakeClock();
   const said: FromWorker[] = [];
@@ -38,7 +40,13 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): {
       return { ready: state.isReady, reasons: state.isReady ? [] : ['draining'] };
     },
   };
-  const app = { ready: READY, shown: { readiness, metrics: { reading }, calls }, openSessions: () => 2, openTurns: () => 1 };
+  let asides = 0;
+  const app = {
+    ...{ ready: READY, shown: { readiness, metrics: { reading }, calls }, openSessions: () => 2, openTurns: () => 1 },
+    stopListening: () => {
+      asides += 1;
+    },
+  };
   const finish = attendPrimary(app, { link, clock, log: createLogger({ level: 'silent' }) });
   return {
     clock,
@@ -48,6 +56,7 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): {
     },
     state,
     finish,
+    asides: () => asides,
   };
 }
 
@@ -88,6 +97,12 @@ describe('a worker', () => {
       { id: 3, answer: { kind: 'call', call: undefined } },
       { id: 4, answer: undefined },
     ]);
+  });
+
+  it('takes no more connections when it is told to leave them to others, and answers nothing to that', () => {
+    const { ask, asides, said } = attend();
+    ask({ kind: 'step_aside' });
+    expect([asides(), said.length]).toEqual([1, 1]);
   });
 
   it('hears only what is meant for it', () => {

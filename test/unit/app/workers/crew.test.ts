@@ -99,6 +99,19 @@ describe('a crew that starts', () => {
     expect(told).not.toContain('hopeless');
   });
 
+  it('fails when one of them ends again and again, although another one takes calls: nobody counts on them yet', async () => {
+    const world = begin();
+    const { workers, starting, told } = world;
+    workers.get(1).isReady();
+    for (let id = 2; id <= 12; id += 1) {
+      workers.get(id).ends();
+      passing(world, 5, 1);
+    }
+    await expect(starting).rejects.toMatchObject({ code: 'internal' });
+    expect(workers.all).toHaveLength(12);
+    expect(told).not.toContain('hopeless');
+  });
+
   it('is given up when somebody asks for it', async () => {
     const { crew, workers, starting, giveUp } = begin();
     giveUp();
@@ -161,6 +174,38 @@ describe('a worker that ends', () => {
     expect(workers.all).toHaveLength(4);
     expect(log.filter((line) => line.startsWith('a worker could not start'))).toHaveLength(1);
     expect(crew.counts).toEqual({ ready: 1, starting: 1, silent: 0 });
+  });
+});
+
+describe('a worker that drains by itself', () => {
+  const draining = { ...WELL, readiness: { ready: false, reasons: ['draining'] } };
+
+  it('is told once to leave new connections to those that take calls', async () => {
+    const { workers } = await running();
+    workers.get(2).says({ kind: 'state', state: draining });
+    workers.get(2).says({ kind: 'state', state: draining });
+    expect(workers.all.map(({ heard }) => heard)).toEqual([[], [{ kind: 'step_aside' }]]);
+  });
+
+  it('goes on taking connections while nobody else takes calls', async () => {
+    const world = await running();
+    const { clock, workers } = world;
+    workers.get(1).ends();
+    workers.get(2).says({ kind: 'state', state: draining });
+    expect(workers.get(2).heard).toEqual([]);
+    clock.advance(100);
+    workers.get(3).isReady();
+    workers.get(2).says({ kind: 'state', state: draining });
+    expect(workers.get(2).heard).toEqual([{ kind: 'step_aside' }]);
+  });
+
+  it('is told nothing when all of them are stopped: whoever stands before them has not noticed yet', async () => {
+    const { crew, workers } = await running();
+    const stopped = crew.stop();
+    workers.get(2).says({ kind: 'state', state: draining });
+    expect(workers.get(2).heard).toEqual([]);
+    for (const worker of workers.all) worker.ends({ code: 0, signal: null });
+    await stopped;
   });
 });
 

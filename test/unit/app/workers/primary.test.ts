@@ -1,14 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../../../src/app/config/load-settings.ts';
 import type { Settings } from '../../../../src/app/config/settings.ts';
-import type { Question } from '../../../../src/app/workers/messages.ts';
+import type { Question, ToWorker } from '../../../../src/app/workers/messages.ts';
 import { startPrimary, type Primary } from '../../../../src/app/workers/primary.ts';
-import { systemClock } from '../../../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../../../src/base/clock.ts';
 import { createLogger } from '../../../../src/base/log.ts';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { CallTimelines } from '../../../../src/telemetry/call-timeline.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
 import { CALM, callFacts, tellAll } from '../../../support/call-events.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { FakeWorkers, type FakeWorker } from '../../../support/fake-workers.ts';
 import { until } from '../../../support/until.ts';
 
@@ -19,10 +20,15 @@ function settingsWith(...flags: readonly string[]): Settings {
   return loadSettings({ argv, env: {}, cwd: packageRoot() }).settings;
 }
 
-function start(workers: FakeWorkers, settings: Settings, signal = new AbortController().signal): Promise<Primary> {
+function start(
+  workers: FakeWorkers,
+  settings: Settings,
+  signal = new AbortController().signal,
+  clock: Clock = systemClock,
+): Promise<Primary> {
   const log = createLogger({ level: 'silent' });
   return startPrimary({
-    ...{ settings, workers: 2, startWorker: workers.start, clock: systemClock, log, signal },
+    ...{ settings, workers: 2, startWorker: workers.start, clock, log, signal },
     onHopeless: () => undefined,
   });
 }
@@ -36,7 +42,7 @@ function answering(worker: FakeWorker, metrics: Metrics, calls: CallTimelines): 
   };
   const heard = worker.heard;
   heard.push = (...messages) => {
-    for (const { id, question } of messages) void answer(id, question);
+    for (const message of messages) if (message.kind === 'ask') void answer(message.id, message.question);
     return 0;
   };
 }
@@ -98,6 +104,23 @@ describe('a server of several processes', () => {
     expect(text).toMatch(/^process_start_time_seconds \d+$/mu);
   });
 
+  it('forgets what was open in a worker that ends while another one is still asked, and counts nothing of it twice', async () => {
+    const { workers, get } = await running();
+    const late = workers.get(2).heard;
+    const questions: ToWorker[] = [];
+    const answer = late.push.bind(late);
+    late.push = (...messages) => questions.push(...messages);
+    const asked = get('/metrics');
+    await until('the second one is asked', () => questions.length === 1);
+    workers.get(1).ends();
+    answer(...questions);
+    await asked;
+    late.push = answer;
+    const text = await (await get('/metrics')).text();
+    expect(text).toContain('parley_sessions_open{bot="echo"} 1\n');
+    expect(text).toContain('parley_sessions_started_total{bot="echo"} 1\n');
+  });
+
   it('lists the calls of all workers, each once, and tells the whole story of one that moved', async () => {
     const { get } = await running();
     const { calls } = (await (await get('/calls')).json()) as { readonly calls: readonly { readonly conversationId: string }[] };
@@ -121,6 +144,26 @@ describe('a server of several processes', () => {
     const refused = await get('/health/ready');
     expect([refused.status, await refused.json()]).toEqual([503, { ready: false, reasons: ['reason 1', 'reason 2'] }]);
     expect((await get('/health/live')).status).toBe(200);
+  });
+
+  it('lets its workers finish for as long as their stop may take, the time for load balancers to notice included', async () => {
+    const workers = new FakeWorkers();
+    const clock = new FakeClock();
+    const settings = settingsWith(...SHARED, '--shutdown.notice_ms=60000', '--shutdown.grace_ms=20000');
+    const starting = start(workers, settings, undefined, clock);
+    await until('two workers start', () => workers.all.length === 2);
+    for (const worker of workers.all) worker.isReady();
+    const primary = await starting;
+    const closed = primary.close();
+    await clock.advanceAsync(60_000 + 20_000 + 7000);
+    expect(workers.all.map(({ told }) => told)).toEqual([['stop'], ['stop']]);
+    await clock.advanceAsync(1000);
+    expect(workers.all.map(({ told }) => told)).toEqual([
+      ['stop', 'kill'],
+      ['stop', 'kill'],
+    ]);
+    for (const worker of workers.all) worker.ends();
+    await closed;
   });
 
   it('lets go of everything when its start is given up', async () => {
