@@ -12,11 +12,12 @@ import type { Received } from '../admin/webhooks/inbox.ts';
 import { readKeptEvent } from '../admin/webhooks/kept-events.ts';
 import { readWaitingEvent, writeWaitingEvent } from '../admin/webhooks/waiting-event.ts';
 import type { Clock } from '../base/clock.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import { AppError, toAppError, type ErrorCode } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { DeliveryQueue } from '../store/redis/delivery-queue.ts';
+import type { DeliveryQueue, WaitingDelivery } from '../store/redis/delivery-queue.ts';
 import type { OwnerLease } from '../store/redis/owner-lease.ts';
-import type { OwnedTexts, SharedTexts } from '../store/redis/shared-texts.ts';
+import type { OwnedTexts } from '../store/redis/owned-texts.ts';
+import type { SharedTexts } from '../store/redis/shared-texts.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import type { Reign } from './renewal-ownership.ts';
 import type { Trust } from './trust.ts';
@@ -24,6 +25,8 @@ import { watchedStore } from './watched-store.ts';
 
 /** Most events that are kept here until the store takes them. */
 const MAX_UNPUT = 100;
+/** What keeps every delivery from being taken, and not this one alone. */
+const OF_THE_STORE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_failed', 'store_unavailable', 'shutting_down']);
 
 /** What it is joined to. */
 export interface ReplicaParts {
@@ -61,7 +64,8 @@ export class Replica {
   readonly #unput = new Map<string, ServiceAppEvent>();
   #renewing: Renewing | undefined;
   #followed: Promise<void> = Promise.resolve();
-  #isStoreUsable = true;
+  #isReadable = true;
+  #isWritable = true;
   #isTaking = false;
 
   /** @throws AppError `profile_invalid`, `bad_message` for ids that are none. */
@@ -88,9 +92,9 @@ export class Replica {
     return this.#renewing !== undefined;
   }
 
-  /** Whether the store could be written, or by a server that does not renew be read, the last time. */
+  /** Whether the store could be read the last time, and by a server that renews be written. */
   get isStoreUsable(): boolean {
-    return this.#isStoreUsable;
+    return this.#isReadable && this.#isWritable;
   }
 
   /** Every data source that is looked after here or elsewhere. */
@@ -126,14 +130,14 @@ export class Replica {
     try {
       await this.look();
       await this.#renewing?.owned.restore();
-      if (this.#renewing === undefined) this.#onStore(true);
+      this.#onStore({ isReadable: true });
       for (const event of this.#unput.values()) {
         await this.#put(event);
         this.#unput.delete(event.idempotencyKey);
       }
     } catch {
       // The connection has told it; what is known stays good.
-      this.#onStore(false);
+      this.#onStore({ isReadable: false });
     }
     await this.takeWaiting();
   }
@@ -163,12 +167,7 @@ export class Replica {
     const { queue, parts } = this.#options;
     this.#isTaking = true;
     try {
-      for (const { id, text } of await queue.waiting()) {
-        const event = text === undefined ? undefined : readWaitingEvent(text);
-        if (event !== undefined) await administration.receive(event);
-        // One that does not open is left to a server with its key.
-        if (text !== undefined) await queue.remove(id);
-      }
+      for (const waiting of await queue.waiting()) await this.#takeOne(waiting, administration);
     } catch (thrown) {
       parts.log.warn({ event: 'webhook_waiting', err: toAppError(thrown) }, 'deliveries that wait could not be taken yet');
     } finally {
@@ -176,12 +175,21 @@ export class Replica {
     }
   }
 
-  /** Seals everything with the key of the moment, if this server renews; else the one that does is told of the key as well. */
+  /**
+   * After a change of the keys: seals everything with the key of the moment, if this server renews, and looks anew for what did not
+   * open before. Never throws.
+   */
   async rewrite(): Promise<void> {
+    const { texts } = this.#options;
+    texts.keysChanged();
     try {
+      await this.look();
       await this.#renewing?.owned.rewrite();
+      this.#onStore({ isReadable: true, isWritable: true });
     } catch (thrown) {
-      this.#onStore(false);
+      this.#onStore(this.renews ? { isWritable: false } : { isReadable: false });
+      // Who does not renew looks again soon.
+      if (!this.renews) return;
       const line = { event: 'admin_store_unwritten', err: toAppError(thrown) };
       this.#options.parts.log.error(line, 'the store of the administration could not be sealed with its new key');
     }
@@ -197,8 +205,8 @@ export class Replica {
     const { webhooks } = options;
     const administration = new Administration({
       ...options,
-      store: watchedStore(owned, (isWritten) => {
-        this.#onStore(isWritten);
+      store: watchedStore(owned, (isWritable) => {
+        this.#onStore({ isWritable });
       }),
       owner: { served: places.of, confirm: () => lease.confirm() },
       webhooks: webhooks && { ...webhooks, isFed: true },
@@ -212,10 +220,12 @@ export class Replica {
   }
 
   async #begin(renewing: Renewing, isFirst: boolean, signal: AbortSignal): Promise<void> {
-    const { metrics, log, hasOldKeys } = this.#options.parts;
+    const { texts, parts } = this.#options;
+    const { metrics, log, hasOldKeys } = parts;
     const { lease, administration, owned } = renewing;
     // All that the server before us wrote, and it writes no more.
     await this.look();
+    texts.demandReadable();
     await (hasOldKeys ? owned.rewrite() : owned.restore());
     if (!lease.isHeld) throw new AppError('store_failed', 'another server renews by now');
     this.#follower.rest();
@@ -243,7 +253,7 @@ export class Replica {
     if (this.#renewing !== renewing) return this.#followed;
     const { metrics, log } = this.#options.parts;
     this.#renewing = undefined;
-    this.#onStore(true);
+    this.#onStore({ isWritable: true });
     metrics.renews(false);
     const line = { event: 'admin_owner', owns: false, ...(why === undefined ? {} : { err: why }) };
     if (renewing.lease.isHeld) log.info(line, 'this server renews no more');
@@ -256,8 +266,25 @@ export class Replica {
     return this.#options.queue.put(event.idempotencyKey, writeWaitingEvent(event));
   }
 
-  #onStore(isUsable: boolean): void {
-    this.#isStoreUsable = isUsable;
-    this.#options.parts.metrics.storeWritten(isUsable);
+  /** @throws AppError of the store; what is wrong with one delivery keeps no other from being taken, and is told. */
+  async #takeOne({ id, text }: WaitingDelivery, administration: Pick<Administration, 'receive'>): Promise<void> {
+    // One that does not open is left to a server with its key.
+    if (text === undefined) return;
+    try {
+      const event = readWaitingEvent(text);
+      if (event !== undefined) await administration.receive(event);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (OF_THE_STORE.has(error.code)) throw error;
+      this.#options.parts.log.warn({ event: 'webhook_waiting', err: error }, 'a delivery that waits could not be taken yet');
+      return;
+    }
+    await this.#options.queue.remove(id);
+  }
+
+  #onStore({ isReadable = this.#isReadable, isWritable = this.#isWritable }: { isReadable?: boolean; isWritable?: boolean }): void {
+    this.#isReadable = isReadable;
+    this.#isWritable = isWritable;
+    this.#options.parts.metrics.storeWritten(this.isStoreUsable);
   }
 }

@@ -65,20 +65,24 @@ export async function startSharedAdministration(
     () => clock.nowMs(),
   );
 
+  const ownership = new RenewalOwnership({
+    ...{ retryMs: LOOK_MS, clock: storeClock, log },
+    take: () => takeOwnership({ server, place, clock: storeClock }, texts.claim),
+    reign: (lease, isFirst) => replica.reign(lease, isFirst),
+  });
   const looks = new CoalescedLook({
     ...{ gapMs: LOOK_GAP_MS, limitMs: LOOK_LIMIT_MS, maxWaiting: MAX_WAITING, clock: storeClock },
-    look: () => replica.look(),
+    look: async () => {
+      await replica.look();
+      // Whoever renews was started with less than all others know.
+      if (texts.claim.deposes !== '') ownership.hurry();
+    },
   });
   lifecycle.opened('looks at the shared store', () => looks.close());
   trust.look = () => looks.now();
 
   const door = await openReplicaDoor(options, { replica, texts, look: () => looks.now(), clock });
   lifecycle.opened('deliveries', () => door?.close());
-  const ownership = new RenewalOwnership({
-    ...{ retryMs: LOOK_MS, clock: storeClock, log },
-    take: () => takeOwnership({ server, place, clock: storeClock }),
-    reign: (lease, isFirst) => replica.reign(lease, isFirst),
-  });
   const endLooking = every(storeClock, LOOK_MS, () => {
     void replica.tend();
   });

@@ -8,8 +8,9 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { adminPlace, sharedServer } from '../store/redis/admin-place.ts';
 import { RedisConnection } from '../store/redis/connection.ts';
+import type { OwnedTexts } from '../store/redis/owned-texts.ts';
 import { isOwned, takeOwnership, type OwnerLease, type OwnerLeaseOptions } from '../store/redis/owner-lease.ts';
-import { SharedTexts, type OwnedTexts } from '../store/redis/shared-texts.ts';
+import { SharedTexts } from '../store/redis/shared-texts.ts';
 import type { Seal } from '../store/seal.ts';
 import type { Settings } from './config/settings.ts';
 
@@ -143,20 +144,29 @@ export class SharedCommandStore implements SecretStore {
   async #take(heldText: string): Promise<Ours> {
     let before = Infinity;
     for (;;) {
-      const taken = await takeOwnership(this.#lease);
-      if (taken.kind === 'ours') {
-        const { lease } = taken;
-        // All that whoever owned it before has written.
-        await this.#texts.look();
-        const texts = this.#texts.owned(lease.token, (error) => {
-          lease.lose(error);
-        });
-        return { lease, texts };
-      }
+      const taken = await takeOwnership(this.#lease, this.#texts.claim);
+      if (taken.kind === 'ours') return this.#begin(taken.lease);
       // The lease of somebody who lives is prolonged, and that of somebody who died runs out.
       if (!this.#options.waits || taken.freeInMs > before + TELLING_MS) throw new AppError('store_failed', heldText);
       before = taken.freeInMs;
       await pause(Math.min(TRY_MS, taken.freeInMs + 1), systemClock);
+    }
+  }
+
+  /** @throws AppError of the store; it is given back then. */
+  async #begin(lease: OwnerLease): Promise<Ours> {
+    try {
+      // All that whoever owned it before has written.
+      await this.#texts.look();
+      this.#texts.demandReadable();
+      const texts = this.#texts.owned(lease.token, (error) => {
+        lease.lose(error);
+      });
+      await texts.restore();
+      return { lease, texts };
+    } catch (thrown) {
+      await lease.giveBack();
+      throw thrown;
     }
   }
 

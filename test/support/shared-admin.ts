@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { adminPlace, sharedServer, type AdminPlace, type SharedServer } from '../../src/store/redis/admin-place.ts';
 import { RedisConnection } from '../../src/store/redis/connection.ts';
-import { takeOwnership, type OwnerLease } from '../../src/store/redis/owner-lease.ts';
+import { takeOwnership, type OwnerClaim, type OwnerLease } from '../../src/store/redis/owner-lease.ts';
 import { SharedTexts } from '../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../src/store/seal.ts';
 import type { AdminSurroundings } from './open-surroundings.ts';
@@ -41,9 +41,9 @@ export function textsOf({ place, key }: Deployment, server: SharedServer): Promi
   return SharedTexts.open({ server, place, seal: new Seal(key) });
 }
 
-/** The ownership, which nobody may have; given back when the test ends. */
-export async function owning(place: AdminPlace, server: SharedServer): Promise<OwnerLease> {
-  const taken = await takeOwnership({ server, place });
+/** The ownership, which nobody may have whom the claim does not depose; given back when the test ends. */
+export async function owning(place: AdminPlace, server: SharedServer, claim?: OwnerClaim): Promise<OwnerLease> {
+  const taken = await takeOwnership({ server, place }, claim);
   if (taken.kind !== 'ours') throw new Error('another process has the ownership');
   onTestFinished(() => taken.lease.giveBack());
   return taken.lease;

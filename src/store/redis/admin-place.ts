@@ -43,7 +43,7 @@ export interface AdminPlace {
   readonly changes: string;
   /** Sorted set: names that are gone, by the revision at which they went. */
   readonly gone: string;
-  /** Hash: `revision`, `epoch`, `floor`, and of the owners `fence` and `last`. */
+  /** Hash: `revision`, `epoch`, `floor`, and of the owners `fence`, `last` and `from`. */
   readonly state: string;
   /** The token of the one that renews, as long as its lease lasts. */
   readonly owner: string;

@@ -4,15 +4,20 @@ import { redisScript } from './connection.ts';
 
 /**
  * Takes the ownership when nobody has it. Each owner gets a token with a number that no owner before had, and the last token
- * given stays written down: that is the fence.
+ * given stays written down: that is the fence. Beside it stands how much the owner knew: less than others, when the server has lost
+ * something.
  *
- * KEYS owner, state. ARGV id, lease in ms. Gives [1, token], or [0, ms until it may be free].
+ * KEYS owner, state. ARGV id, lease in ms, the revision that the owner knows, the token of somebody whose ownership does not count
+ * or nothing. Gives [1, token], or [0, ms until it may be free].
  */
 export const TAKE = redisScript(`
-if redis.call('EXISTS', KEYS[1]) == 1 then return {0, redis.call('PTTL', KEYS[1])} end
+if redis.call('EXISTS', KEYS[1]) == 1 and (ARGV[4] == '' or redis.call('HGET', KEYS[2], 'last') ~= ARGV[4]) then
+  return {0, redis.call('PTTL', KEYS[1])}
+end
+local from = math.max(tonumber(redis.call('HGET', KEYS[2], 'revision') or '0'), tonumber(ARGV[3]))
 local token = string.format('%d', redis.call('HINCRBY', KEYS[2], 'fence', 1)) .. '/' .. ARGV[1]
 redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
-redis.call('HSET', KEYS[2], 'last', token)
+redis.call('HSET', KEYS[2], 'last', token, 'from', string.format('%d', from))
 return {1, token}
 `);
 
@@ -81,12 +86,13 @@ return {1, redis.call('HGET', state, 'epoch') or '', before, revision}
 /**
  * What has changed since a revision, the oldest change first.
  *
- * KEYS texts, changes, state. ARGV revision, most names. Gives [epoch, revision, floor, last token, then name, its revision and
- * its text of each]; an empty text is of a name that is gone, and names that went before the floor are not told any more.
+ * KEYS texts, changes, state. ARGV revision, most names. Gives [epoch, revision, floor, last token, the revision that its
+ * owner knew when it began or -1, then name, its revision and its text of each]; an empty text is of a name that is gone, and names
+ * that went before the floor are not told any more.
  */
 export const CHANGES = redisScript(`
-local state = redis.call('HMGET', KEYS[3], 'epoch', 'revision', 'floor', 'last')
-local answer = {state[1] or '', tonumber(state[2] or '0'), tonumber(state[3] or '0'), state[4] or ''}
+local state = redis.call('HMGET', KEYS[3], 'epoch', 'revision', 'floor', 'last', 'from')
+local answer = {state[1] or '', tonumber(state[2] or '0'), tonumber(state[3] or '0'), state[4] or '', tonumber(state[5] or '-1')}
 local changed = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
 for i = 1, #changed, 2 do
   answer[#answer + 1] = changed[i]

@@ -22,18 +22,29 @@ export interface OwnerLeaseOptions {
   readonly clock?: Clock;
 }
 
+/** What somebody says who takes the ownership. */
+export interface OwnerClaim {
+  /** The revision of the texts up to which everything is known. */
+  readonly knows: number;
+  /** The token of an owner that knows less than that, and has to give way; empty for none. */
+  readonly deposes: string;
+}
+
+/** Of somebody who knows nothing and gives way to everybody. */
+const NO_CLAIM: OwnerClaim = { knows: 0, deposes: '' };
+
 /** What became of a try. */
 export type Taken = { readonly kind: 'ours'; readonly lease: OwnerLease } | { readonly kind: 'held'; readonly freeInMs: number };
 
 /**
- * Takes the ownership if nobody has it.
+ * Takes the ownership if nobody has it whom the claim does not depose.
  *
  * @throws AppError `store_unavailable`, `store_failed` for an answer that is none.
  */
-export async function takeOwnership(options: OwnerLeaseOptions): Promise<Taken> {
+export async function takeOwnership(options: OwnerLeaseOptions, { knows, deposes }: OwnerClaim = NO_CLAIM): Promise<Taken> {
   const { server, place, leaseMs = OWNER_LEASE_MS, clock = systemClock } = options;
   const askedAtMs = clock.monotonicMs();
-  const reply = await server.run(TAKE, [place.owner, place.state], [randomUUID(), String(leaseMs)]);
+  const reply = await server.run(TAKE, [place.owner, place.state], [randomUUID(), String(leaseMs), String(knows), deposes]);
   const [isOurs, said] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
   if (isOurs === 1 && typeof said === 'string')
     return { kind: 'ours', lease: new OwnerLease({ server, place, leaseMs, clock }, said, askedAtMs) };

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SharedServer } from '../../../../src/store/redis/admin-place.ts';
-import { SharedTexts, type OwnedTexts } from '../../../../src/store/redis/shared-texts.ts';
+import type { OwnedTexts } from '../../../../src/store/redis/owned-texts.ts';
+import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { REDIS_NEEDS, RedisServer } from '../../../support/redis-server.ts';
@@ -33,7 +34,7 @@ interface Process {
 async function openProcess(given: Deployment, on = redis): Promise<Process> {
   const server = await processOn(on);
   const texts = await textsOf(given, server);
-  return { server, texts, own: async () => texts.owned((await owning(given.place, server)).token, never) };
+  return { server, texts, own: async () => texts.owned((await owning(given.place, server, texts.claim)).token, never) };
 }
 
 describe('texts of the owner', () => {
@@ -93,6 +94,36 @@ describe('texts of the owner', () => {
     const foreign = await SharedTexts.open({ server: one.server, place: given.place, seal: new Seal(randomBytes(32), given.key) });
     await foreign.owned((await redis.ask('HGET', given.place.state, 'last')).split('\r\n')[1] ?? '', never).set('a', 'after');
     expect([(await other.texts.look()).changed, other.texts.peek('a')]).toEqual([[], 'before']);
+  });
+
+  it('are found again by a process that gets the key later, which is no owner before', async () => {
+    const given = deployment();
+    const [one, other] = [await openProcess(given), await openProcess(given)];
+    const [old, next] = [given.key, randomBytes(32)];
+    const owned = await one.own();
+    await owned.apply(['a', 'b', 'c'].map((key) => ({ key, value: 'before' })));
+    const seal = new Seal(old);
+    const late = await SharedTexts.open({ server: other.server, place: given.place, seal });
+    const renewed = await SharedTexts.open({ server: one.server, place: given.place, seal: new Seal(next, old) });
+    const token = (await redis.ask('HGET', given.place.state, 'last')).split('\r\n')[1] ?? '';
+    await renewed.owned(token, never).apply([
+      { key: 'b', value: 'after' },
+      { key: 'd', value: 'new' },
+    ]);
+    expect([(await late.look()).changed, late.peek('b')]).toEqual([[], 'before']);
+    expect(() => {
+      late.demandReadable();
+    }).toThrow(/another key/u);
+    await renewed.owned(token, never).set('c', 'after');
+    await renewed.owned(token, never).delete('a');
+    expect((await late.look()).changed).toEqual(['a']);
+
+    seal.renew(next);
+    late.keysChanged();
+    expect((await late.look()).changed).toEqual(['b', 'd', 'c']);
+    expect([late.peek('b'), late.peek('c'), late.peek('d'), await late.keys('')]).toEqual(['after', 'after', 'new', ['b', 'c', 'd']]);
+    late.demandReadable();
+    expect((await late.look()).changed).toEqual([]);
   });
 
   it('are sealed anew with the first key when they are rewritten', async () => {
@@ -233,7 +264,7 @@ it('L-15 a server that comes back empty makes nobody forget, and the next owner 
     );
     await expect(owned.set('a', 'late')).rejects.toMatchObject({ code: 'store_failed' });
 
-    const restored = other.texts.owned((await owning(given.place, other.server)).token, never);
+    const restored = await other.own();
     await restored.restore();
     await restored.set('b', 'newer');
     expect(other.texts.hasLost).toBe(false);
@@ -272,7 +303,7 @@ it('L-15 while it is written down again, others go on believing what they knew',
       seen.push((await other.texts.keys('')).length);
     };
     expect([other.texts.hasLost, await own.ask('HLEN', given.place.texts)]).toEqual([true, ':0']);
-    const restoring = one.texts.owned((await owning(given.place, one.server)).token, never).restore();
+    const restoring = (await one.own()).restore();
     for (let looks = 0; looks < 20; looks += 1) await look();
     await restoring;
     await look();
