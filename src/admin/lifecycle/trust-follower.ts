@@ -10,6 +10,9 @@ import { organizationOfJournal, type NonceJournal } from './nonce-journal.ts';
 import type { WantedDataSource } from './ports.ts';
 import type { ServedPlaces } from './served-places.ts';
 
+/** Organizations that are looked through before anything else of this process has its turn. */
+const MAX_IN_A_ROW = 20;
+
 /** What is followed, and how. */
 export interface TrustFollowerOptions {
   /** As others write it. */
@@ -80,7 +83,9 @@ export class TrustFollower {
   }
 
   async #followThem(organizationIds: readonly string[]): Promise<void> {
-    for (const organizationId of new Set(organizationIds)) {
+    for (const [index, organizationId] of [...new Set(organizationIds)].entries()) {
+      // What is read lies in memory: thousands in a row would keep calls waiting.
+      if (index % MAX_IN_A_ROW === MAX_IN_A_ROW - 1) await new Promise(setImmediate);
       try {
         await this.#followOne(organizationId);
       } catch (thrown) {

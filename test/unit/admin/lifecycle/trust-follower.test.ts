@@ -132,6 +132,21 @@ it('one that cannot be let in is told of and keeps no other one from it', async 
   expect([world.lets('first'), world.failed]).toEqual([true, ['internal']]);
 });
 
+it('everything else has its turn while very many organizations are looked through', async () => {
+  const organizations = Array.from({ length: 200 }, (_, index) => `ce861fba-6e2f-49f9-9a84-${String(index).padStart(12, '0')}`);
+  const { follower } = open({ organizations });
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await follower.followAll();
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(9);
+});
+
 describe('while this process renews', () => {
   it('the keepers have their way, and nobody is refused when they begin or end', async () => {
     const { lets, follower, places, written, wanted, clock } = await served();
