@@ -26,8 +26,8 @@ export function followSealKeys(
   seal: Seal,
   onChange: () => void = () => undefined,
 ): void {
-  const take = (): boolean => {
-    const isChanged = seal.renew(...sealKeys(setting.read()));
+  const take = (contents: readonly Buffer[]): boolean => {
+    const isChanged = seal.renew(...sealKeys(setting.read(contents)));
     if (isChanged) onChange();
     return isChanged;
   };
@@ -41,8 +41,8 @@ export function followNonces(
   { nonces, first, clock }: { readonly nonces: NonceBook; readonly first: Settings['auth']['dataSources']; readonly clock: Clock },
 ): void {
   let known = first;
-  const take = (): boolean => {
-    const next = setting.read();
+  const take = (contents: readonly Buffer[]): boolean => {
+    const next = setting.read(contents);
     const validUntilMs = clock.nowMs() + TOKEN_LIFE_MS;
     let isChanged = false;
     for (const [index, { id, nonce, previousNonce }] of next.entries()) {

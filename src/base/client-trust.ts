@@ -16,7 +16,8 @@ export interface ClientTrust {
 export const CLIENT_REFUSALS = ['missing', 'untrusted', 'expired', 'subject'] as const;
 export type ClientRefusal = (typeof CLIENT_REFUSALS)[number];
 
-const ATTRIBUTE = String.raw`[A-Za-z][\w.]*=(?:[^,\\]|\\.)+`;
+/** A type that has no name is written as its number. */
+const ATTRIBUTE = String.raw`[A-Za-z\d][\w.]*=(?:[^,\\]|\\.)+`;
 /** How a subject is written: `CN=host, O=Owner`, with a backslash before a comma or backslash inside. The CN is there. */
 export const SUBJECT = new RegExp(`^(?=(?:.*,\\s*)?CN=)${ATTRIBUTE}(?:,\\s*${ATTRIBUTE})*$`, 'u');
 
@@ -24,6 +25,8 @@ const MAX_AUTHORITIES = 100;
 const MAX_SUBJECTS = 1000;
 const MAX_SUBJECT_LENGTH = 500;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu;
+/** What is left of a line that begins or ends something in PEM, cut or whole. */
+const PEM_LINE = /-{5}(?:BEGIN|END)/u;
 
 /** The attributes of a subject, as Node gives them: a list where one stands several times. */
 export type SubjectAttributes = Readonly<Record<string, unknown>>;
@@ -74,13 +77,17 @@ export function subjectLines(content: Buffer, file: string): readonly string[] {
 /**
  * Authorities of a PEM file.
  *
- * @throws AppError `certificate_invalid` when one cannot be read, there are none or too many, or all of them have ended.
+ * @throws AppError `certificate_invalid` when one cannot be read, something else or a part of one stands beside them, there are none or
+ *   too many, or all of them have ended.
  */
 export function authoritiesIn(content: Buffer, file: string, nowMs: number): readonly string[] {
   const fail = (why: string, cause?: unknown): AppError =>
     new AppError('certificate_invalid', `the file ${file} ${why}`, { details: { file }, cause });
-  const authorities = content.toString('utf8').match(PEM_CERTIFICATE) ?? [];
+  const text = content.toString('utf8');
+  const authorities = text.match(PEM_CERTIFICATE) ?? [];
   if (authorities.length === 0) throw fail('holds no certificate in PEM');
+  // A file that was not written to its end would shut out the clients of whoever is missing, without a word.
+  if (PEM_LINE.test(text.replaceAll(PEM_CERTIFICATE, ''))) throw fail('holds something beside whole certificates in PEM');
   if (authorities.length > MAX_AUTHORITIES) throw fail(`holds more than ${String(MAX_AUTHORITIES)} certificates`);
   if (endsOf(authorities, fail).some((endsAtMs) => endsAtMs > nowMs)) return authorities;
   throw fail('holds only certificates that have ended');

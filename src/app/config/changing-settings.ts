@@ -6,12 +6,19 @@ import { SCHEMA, type SettingKey } from './schema.ts';
 import type { Settings } from './settings.ts';
 import type { Given } from './sources.ts';
 
+const NOTHING = Buffer.alloc(0);
+
 /** One setting. */
 export interface ChangingSetting<T> {
   /** Absolute; empty when all of it stands in place. */
   readonly files: readonly string[];
-  /** The value that it has now. @throws AppError `config_invalid`; the message holds no secret. */
-  read(): T;
+  /**
+   * The value that it has with these contents, in the order of the files. The files themselves are not read: something may be being
+   * written into them.
+   *
+   * @throws AppError `config_invalid`; the message holds no secret.
+   */
+  read(contents: readonly Buffer[]): T;
 }
 
 /** Those that can be read anew. */
@@ -25,7 +32,14 @@ export interface ChangingSettings {
 export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingSettings {
   const changing = <T>(key: SettingKey, rule: Rule<T>): ChangingSetting<T> => {
     const { raw, baseFolder } = givenOf(key);
-    return { files: filesNamedIn(raw, baseFolder), read: () => readAnew(key, rule, { raw, baseFolder }) };
+    const files = filesNamedIn(raw, baseFolder);
+    return {
+      files,
+      read: (contents) => {
+        const contentOf = (file: string): Buffer => contents[files.indexOf(file)] ?? NOTHING;
+        return readAnew(key, rule, { raw, baseFolder }, contentOf);
+      },
+    };
   };
   return {
     storeKeys: changing('store.keys', SCHEMA.store.keys),
@@ -34,12 +48,17 @@ export function changingSettings(givenOf: (key: SettingKey) => Given): ChangingS
   };
 }
 
-function readAnew<T>(key: SettingKey, rule: Rule<T>, { raw, baseFolder }: Pick<Given, 'raw' | 'baseFolder'>): T {
+function readAnew<T>(
+  key: SettingKey,
+  rule: Rule<T>,
+  { raw, baseFolder }: Pick<Given, 'raw' | 'baseFolder'>,
+  contentOf: (file: string) => Buffer,
+): T {
   const faults: Fault[] = [];
   const refuse = (fault: Fault): void => {
     faults.push(fault);
   };
-  const value = rule.read(raw, { baseFolder, path: [], refuse });
+  const value = rule.read(raw, { baseFolder, path: [], refuse, contentOf });
   if (value !== REFUSED) return value;
   const [fault] = faults;
   const place = [key, ...(fault?.path ?? [])].join('.');

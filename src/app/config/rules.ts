@@ -27,6 +27,8 @@ export interface Place {
   readonly baseFolder: string;
   readonly path: Path;
   refuse(fault: Fault): void;
+  /** What lies in a file of this absolute path, for files that were read before; default: it is read. */
+  readonly contentOf?: (file: string) => Buffer;
 }
 
 /** What one setting must be. */
@@ -186,7 +188,7 @@ export function secret(max: number, pattern = /^[^\s\p{Cc}]+$/u, kind = 'charact
       if (!isFileReference(value))
         return inPlace(value) ? value : refuse(this, value, place, 'write the secret or name a file that holds it');
       try {
-        const content = readFileSync(resolve(place.baseFolder, value.file));
+        const content = (place.contentOf ?? readFileSync)(resolve(place.baseFolder, value.file));
         const found = content.length > MAX_SECRET_BYTES ? '' : content.toString('utf8').trim();
         return inPlace(found) ? found : refuse(this, value, place, 'put nothing but the secret into the file');
       } catch (cause) {

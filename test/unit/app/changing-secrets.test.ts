@@ -6,7 +6,7 @@ import { loadSettings, type LoadedSettings } from '../../../src/app/config/load-
 import { openTrust, TOKEN_LIFE_MS } from '../../../src/app/trust.ts';
 import { digestNonce } from '../../../src/auth/nonces.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import { WatchedFiles } from '../../../src/base/watched-files.ts';
+import { WatchedFiles, type Watch } from '../../../src/base/watched-files.ts';
 import { loadProfile } from '../../../src/contract/profile.ts';
 import { DurableStore, readStore } from '../../../src/store/durable-store.ts';
 import { Seal } from '../../../src/store/seal.ts';
@@ -27,6 +27,11 @@ function watching() {
   onTestFinished(() => files.close());
   return { clock, files, lines };
 }
+
+const source = (id: string, nonce: unknown, more: object = {}) => ({
+  ...{ id, organization_id: 'o', url: 'https://voice.example', schema_id: 's', audience: 'a', subject: 'b', transport: 'grpc' },
+  ...{ nonce, ...more },
+});
 
 const newKey = (): string => randomBytes(32).toString('hex');
 
@@ -86,12 +91,36 @@ describe('keys of a seal', () => {
   });
 });
 
-describe('nonces in files', () => {
-  const source = (id: string, nonce: unknown, more: object = {}) => ({
-    ...{ id, organization_id: 'o', url: 'https://voice.example', schema_id: 's', audience: 'a', subject: 'b', transport: 'grpc' },
-    ...{ nonce, ...more },
-  });
+/** Keeps what is followed instead of following it. */
+class Kept extends WatchedFiles<Watched> {
+  readonly watches: Watch<Watched>[] = [];
 
+  override follow(watch: Watch<Watched>): void {
+    this.watches.push(watch);
+  }
+}
+
+describe('a secret in a file', () => {
+  it('is put to use as two looks have found it, whatever is being written into its place at that moment', () => {
+    const folder = new WatchedFolder();
+    folder.write('one', 'first');
+    folder.write('two', 'other');
+    const { settings, changing } = load(
+      folder,
+      `--auth.data_sources=${JSON.stringify([source('one', { file: 'one' }), source('two', { file: 'two' })])}`,
+    );
+    const clock = new FakeClock();
+    const files = new Kept({ clock, log: createLogger({ level: 'silent' }) });
+    const { nonces } = openTrust(settings, loadProfile('fake'), clock);
+    followNonces(files, changing.dataSources, { nonces, first: settings.auth.dataSources, clock });
+    folder.write('one', 'thi');
+    expect(files.watches[0]?.take([Buffer.from('second\n'), Buffer.from('other')])).toBe(true);
+    const accepted = ['first', 'second', 'thi'].map((nonce) => nonces.accepts('one', digestNonce(nonce)));
+    expect(accepted).toEqual([true, true, false]);
+  });
+});
+
+describe('nonces in files', () => {
   function following(folder: WatchedFolder, ...sources: readonly object[]) {
     const { settings, changing } = load(folder, `--auth.data_sources=${JSON.stringify(sources)}`);
     const around = watching();

@@ -29,7 +29,7 @@ describe('a subject', () => {
     expect(writtenSubjectKey(String.raw`CN=a\,b\\c, OU=one, OU=two`)).toBe(subjectKey({ OU: ['two', 'one'], CN: String.raw`a,b\c` }));
   });
 
-  it.each([WRITTEN, 'CN=a', 'O=b,CN=a', String.raw`O=Owner\, Inc., CN=a`])('may be written as %s', (text) => {
+  it.each([WRITTEN, 'CN=a', 'O=b,CN=a', 'CN=a, 2.5.4.97=NTRUS-1', String.raw`O=Owner\, Inc., CN=a`])('may be written as %s', (text) => {
     expect(text).toMatch(SUBJECT);
   });
 
@@ -79,6 +79,26 @@ describe('a file of authorities', () => {
     expect(() => read(broken)).toThrow(/cannot be read/u);
     expect(() => read(`${pem}\n`.repeat(101))).toThrow(/more than 100/u);
     expect(() => read(pem, nowMs + 401 * 86_400_000)).toThrow(/only certificates that have ended/u);
+  });
+});
+
+describe('a file of authorities that was not written to its end', () => {
+  it.each<readonly [what: string, spoil: (pem: string) => string]>([
+    ['ends in the middle of a certificate', (pem) => pem.slice(0, pem.length / 2)],
+    ['ends in the middle of the line that begins one', (pem) => pem.slice(0, 18)],
+    ['begins in the middle of a certificate', (pem) => pem.slice(pem.length / 2)],
+    ['holds something else beside', (pem) => pem.replaceAll('CERTIFICATE', 'TRUSTED CERTIFICATE')],
+  ])('is refused, although another one in it is whole: it %s', async (_what, spoil) => {
+    const nowMs = systemClock.nowMs();
+    const [whole, other] = await Promise.all([certificateAuthority(nowMs), certificateAuthority(nowMs)]);
+    for (const text of [`${whole.pem}\n${spoil(other.pem)}`, `${spoil(other.pem)}\n${whole.pem}`]) {
+      expect(() => authoritiesIn(Buffer.from(text), '/here/ca.pem', nowMs)).toThrow(
+        expect.objectContaining({
+          code: 'certificate_invalid',
+          message: 'the file /here/ca.pem holds something beside whole certificates in PEM',
+        }),
+      );
+    }
   });
 });
 
