@@ -1,9 +1,8 @@
 // Checks of RPCs of one call that overlap, and of what is cut (contract, section 2.6).
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { FRAME_MS, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
+import { FRAME_MS } from '../../../speech/audio-format.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
-import { isHeard, playMs } from '../heard.ts';
+import { agentBy, BUSY, cuttablePlayMs, interruptionMs, SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
 import {
   eventInput,
   frameInputs,
@@ -21,15 +20,8 @@ import type { CallRecord } from '../survey.ts';
 import { statusName } from '../../status-name.ts';
 import type { WireRpc } from '../wire.ts';
 
-/** How much of a welcome must be left when somebody has spoken into it, ms. */
-const SPARE_MS = 1000;
 /** A welcome that is streamed for less than this is over before a second RPC is open, ms. */
 const MIN_STREAMED_MS = 300;
-/** How long a reply that is cut may still come, ms: what was on its way (G-53). */
-const STOP_MS = 500;
-/** When this process itself slept for longer, it says nothing of moments, ms. */
-const MAX_STALL_MS = 200;
-const BUSY = 'this machine was too busy to tell moments apart';
 /** Silence before speech, frames. */
 const LEAD_FRAMES = LEAD_MS / FRAME_MS;
 /** Silence after speech while its announcement is waited for, frames: more than any welcome is long. */
@@ -68,8 +60,7 @@ async function welcomed(lab: CheckLab, agentId: string): Promise<Pick<Pair, 'cal
 
 /** How long a welcome plays if all of it may be cut, ms; otherwise 0. */
 function cuttableMs({ turns }: CallRecord): number {
-  const prompts = turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
-  return prompts.every(({ bargeIn }) => bargeIn) ? prompts.reduce((ms, prompt) => ms + playMs(prompt), 0) : 0;
+  return cuttablePlayMs(turns[0]?.rpc.answers.flatMap(({ prompts }) => prompts) ?? []);
 }
 
 /** How long the RPC of a welcome that may be cut stayed open while it was streamed, ms. */
@@ -78,19 +69,8 @@ function streamedMs(record: CallRecord): number {
   return Math.min(cuttableMs(record), (received.at(-1)?.atMs ?? 0) - (received[0]?.atMs ?? 0));
 }
 
-/** The agent whose welcome is longest by a measure; the check does not apply when that is too short. */
-async function agentBy(lab: CheckLab, measure: (record: CallRecord) => number, leastMs: number, wanted: string): Promise<string> {
-  const best = [...(await lab.welcomes())].sort((one, other) => measure(other) - measure(one))[0];
-  return best === undefined || measure(best) < leastMs ? lab.skip(`no agent on the list has ${wanted}`) : best.agentId;
-}
-
 function streamedAgent(lab: CheckLab, leastMs: number): Promise<string> {
   return agentBy(lab, streamedMs, leastMs, 'a welcome that may be cut and is streamed while it plays');
-}
-
-/** How long it takes to speak into a welcome, with time to spare, ms of real time. */
-function interruptionMs(lab: CheckLab): number {
-  return (LEAD_MS + lab.speech.length / MULAW_BYTES_PER_MS) / lab.suspect.timing.pace + SPARE_MS;
 }
 
 /** Speaks into a welcome that may be cut, until it is announced or the welcome is over. */
@@ -115,17 +95,6 @@ function demandQuiet(lab: CheckLab, older: WireRpc, cutAtMs: number, isBusy: () 
   );
   if (late.length > 0 && isBusy()) lab.skip(BUSY);
   if (late.length > 0) lab.fail(`${String(late.length)} pieces of the reply came more than ${String(STOP_MS)} ms after it was cut`);
-}
-
-/** Does this while watching how long this process sleeps in between. */
-async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
-  try {
-    await work(() => delay.max / 1e6 > MAX_STALL_MS);
-  } finally {
-    delay.disable();
-  }
 }
 
 export const OVERLAP_CHECKS: readonly Check[] = [

@@ -1,46 +1,27 @@
 // Checks of a caller who speaks into a prompt (contract, section 3.5).
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
 import type { AnswerPrompt } from '../../../answer.ts';
 import type { Check } from '../../check.ts';
-import { isHeard, playMs } from '../../heard.ts';
+import { agentBy, BUSY, cuttablePlayMs, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';
 import { LEAD_MS } from '../../probe-call.ts';
 import { eventOf, silenceOf, type SocketCall } from '../socket-call.ts';
 import type { SocketLab } from '../socket-lab.ts';
 import type { SocketRecord } from '../socket-survey.ts';
 import { eachMessage, socketShape } from '../socket-shape.ts';
 
-/** How much of a welcome must be left when somebody has spoken into it, ms. */
-const SPARE_MS = 1000;
-/** How long a reply that is cut may still come, ms: what was on its way; and how long it is watched. */
-const [STOP_MS, WATCHED_MS] = [500, 1500];
+/** How long it is watched what still comes of a reply that is cut, ms. */
+const WATCHED_MS = 1500;
 /** Longest silence behind speech while its announcement is waited for, ms of audio. */
 const AFTER_SPEECH_MS = 60_000;
-/** When this process itself slept for longer, it says nothing of moments, ms. */
-const MAX_STALL_MS = 200;
-const BUSY = 'this machine was too busy to tell moments apart';
 
 /** How long a welcome plays if all of it may be cut, ms; otherwise 0. */
 function cuttableMs({ turns }: SocketRecord): number {
-  const prompts = turns[0]?.answers.flatMap(({ answer }) => answer.prompts.filter(isHeard)) ?? [];
-  return prompts.every(({ bargeIn }) => bargeIn) ? prompts.reduce((ms, prompt) => ms + playMs(prompt), 0) : 0;
+  return cuttablePlayMs(turns[0]?.answers.flatMap(({ answer }) => answer.prompts) ?? []);
 }
 
 /** For how long a welcome that may be cut was sent while it played, ms. */
 function streamedMs(record: SocketRecord): number {
   const answers = record.turns[0]?.answers ?? [];
   return Math.min(cuttableMs(record), (answers.at(-1)?.atMs ?? 0) - (answers[0]?.atMs ?? 0));
-}
-
-/** How long it takes to speak into a welcome, with time to spare, ms of real time. */
-function interruptionMs({ speech, suspect }: SocketLab): number {
-  return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
-}
-
-/** The agent whose welcome is longest by a measure; the check does not apply when that is too short. */
-async function agentBy(lab: SocketLab, measure: (record: SocketRecord) => number, leastMs: number, wanted: string): Promise<string> {
-  const best = [...(await lab.welcomes())].sort((one, other) => measure(other) - measure(one))[0];
-  return best === undefined || measure(best) < leastMs ? lab.skip(`no agent on the list has ${wanted}`) : best.agentId;
 }
 
 /** Demands that plain speech is heard by this bot; the check does not apply otherwise. */
@@ -72,17 +53,6 @@ async function speakInto(lab: SocketLab, agentId: string): Promise<SocketCall> {
   const isEnough = (): boolean => startedAtMs(call) !== undefined || clock.monotonicMs() > fromMs + limitMs;
   await call.stream(Buffer.concat([silenceOf(LEAD_MS), lab.speech, silenceOf(AFTER_SPEECH_MS)]), isEnough);
   return call;
-}
-
-/** Does this while watching how long this process sleeps in between. */
-async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
-  try {
-    await work(() => delay.max / 1e6 > MAX_STALL_MS);
-  } finally {
-    delay.disable();
-  }
 }
 
 export const OVERLAP_CHECKS: readonly Check<SocketLab>[] = [

@@ -1,0 +1,50 @@
+// What the checks of a caller who speaks into a prompt have in common, whatever carries the call: whom they speak to, how long that
+// takes, and whether this machine could tell moments apart. Knows no wire and no rule.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
+import type { AnswerPrompt } from '../answer.ts';
+import type { BaseLab } from './base-lab.ts';
+import { isHeard, playMs } from './heard.ts';
+import { LEAD_MS } from './probe-call.ts';
+
+/** How much of a welcome must be left when somebody has spoken into it, ms. */
+export const SPARE_MS = 1000;
+/** How long a reply that is cut may still come, ms: what was on its way (G-53). */
+export const STOP_MS = 500;
+/** When this process itself slept for longer, it says nothing of moments, ms. */
+const MAX_STALL_MS = 200;
+/** Why it says nothing. */
+export const BUSY = 'this machine was too busy to tell moments apart';
+
+/** How long prompts play if all of them may be cut, ms; otherwise 0. */
+export function cuttablePlayMs(prompts: readonly AnswerPrompt[]): number {
+  const heard = prompts.filter(isHeard);
+  return heard.every(({ bargeIn }) => bargeIn) ? heard.reduce((ms, prompt) => ms + playMs(prompt), 0) : 0;
+}
+
+/** How long it takes to speak into a welcome, with time to spare, ms of real time. */
+export function interruptionMs({ speech, suspect }: Pick<BaseLab, 'speech' | 'suspect'>): number {
+  return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
+}
+
+/** The agent whose welcome is longest by a measure; the check does not apply when that is shorter than `leastMs`. */
+export async function agentBy<Welcome extends { readonly agentId: string }>(
+  lab: Pick<BaseLab, 'skip'> & { readonly welcomes: () => Promise<readonly Welcome[]> },
+  measure: (record: Welcome) => number,
+  leastMs: number,
+  wanted: string,
+): Promise<string> {
+  const best = [...(await lab.welcomes())].sort((one, other) => measure(other) - measure(one))[0];
+  return best === undefined || measure(best) < leastMs ? lab.skip(`no agent on the list has ${wanted}`) : best.agentId;
+}
+
+/** Does this while watching how long this process sleeps in between. */
+export async function watchingStalls(work: (isBusy: () => boolean) => Promise<void>): Promise<void> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  try {
+    await work(() => delay.max / 1e6 > MAX_STALL_MS);
+  } finally {
+    delay.disable();
+  }
+}
