@@ -11,36 +11,15 @@ import {
   type SocketResponse,
 } from '../../contract/envelope.ts';
 import { dtmfCharacterOfName } from '../../contract/numbers.ts';
-import type { Answer, AnswerPrompt, AnswerType, InputConfig, InputMode, ServerEventKind } from '../answer.ts';
+import type { Answer, AnswerPrompt, InputConfig } from '../answer.ts';
 import { KEYS } from '../key.ts';
 import type { Breach } from '../wire-rules.ts';
+import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './envelope-words.ts';
 
 /** Member of an envelope's metadata in which our own server names the texts of a reply, when a test setting allows. */
 const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
 /** Most audio of one prompt, bytes: what the largest message can hold. */
 const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
-
-const TYPES: ReadonlyMap<string, AnswerType> = new Map([
-  ['FINAL', 'final'],
-  ['PARTIAL', 'partial'],
-  ['CHUNK', 'chunk'],
-]);
-
-const EVENTS: ReadonlyMap<string, ServerEventKind> = new Map([
-  ['SESSION_END', 'session_end'],
-  ['TRANSFER_TO_AGENT', 'transfer'],
-  ['CUSTOM_EVENT', 'custom_event'],
-  ['START_OF_INPUT', 'start_of_input'],
-  ['END_OF_INPUT', 'end_of_input'],
-  ['NO_MATCH', 'no_match'],
-  ['NO_INPUT', 'no_input'],
-]);
-
-const MODES: ReadonlyMap<string, InputMode> = new Map([
-  ['INPUT_VOICE', 'voice'],
-  ['INPUT_EVENT_DTMF', 'dtmf'],
-  ['INPUT_VOICE_DTMF', 'voice_dtmf'],
-]);
 
 const NO_AUDIO = new Uint8Array(0);
 
@@ -110,13 +89,13 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
   const event = response.output_events?.[0];
   const config = response.input_handling_config ?? undefined;
   return {
-    type: TYPES.get(response.response_type) ?? 'unknown',
+    type: ANSWER_TYPES.get(response.response_type) ?? 'unknown',
     prompts: (response.prompts ?? []).map(promptFrom),
     event:
       event === undefined
         ? undefined
-        : { kind: EVENTS.get(event.event_type) ?? 'other', name: event.name ?? '', metadata: event.metadata ?? {} },
-    mode: MODES.get(response.input_mode ?? ''),
+        : { kind: EVENT_KINDS.get(event.event_type) ?? 'other', name: event.name ?? '', metadata: event.metadata ?? {} },
+    mode: INPUT_MODES.get(response.input_mode),
     config: configFrom(config ?? {}, ownNoInputMs),
     isConfigAssumed: config === undefined,
     sensitive: response.input_sensitive ?? false,

@@ -2,7 +2,8 @@
 // not one of everything that would have been read out of it. Judges nothing.
 import { parseJson, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
-import { isClosing, type Answer, type AnswerPrompt, type AnswerType, type InputConfig, type ServerEvent } from '../../answer.ts';
+import { isClosing, type Answer, type AnswerPrompt, type InputConfig, type ServerEvent } from '../../answer.ts';
+import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from '../../socket/envelope-words.ts';
 import { PLATFORM_NO_INPUT_MS } from '../../wire-rules.ts';
 import { answerText, quoted } from '../exchange.ts';
 import { KEYS } from '../../key.ts';
@@ -21,26 +22,6 @@ export interface Message {
 
 /** A message that is an answer. */
 export type AnswerMessage = Message & { readonly answer: Answer };
-
-const TYPES: ReadonlyMap<unknown, AnswerType> = new Map([
-  ['FINAL', 'final'],
-  ['PARTIAL', 'partial'],
-  ['CHUNK', 'chunk'],
-]);
-const EVENTS: ReadonlyMap<unknown, ServerEvent['kind']> = new Map([
-  ['SESSION_END', 'session_end'],
-  ['TRANSFER_TO_AGENT', 'transfer'],
-  ['CUSTOM_EVENT', 'custom_event'],
-  ['START_OF_INPUT', 'start_of_input'],
-  ['END_OF_INPUT', 'end_of_input'],
-  ['NO_MATCH', 'no_match'],
-  ['NO_INPUT', 'no_input'],
-]);
-const MODES: ReadonlyMap<unknown, Answer['mode']> = new Map([
-  ['INPUT_VOICE', 'voice'],
-  ['INPUT_EVENT_DTMF', 'dtmf'],
-  ['INPUT_VOICE_DTMF', 'voice_dtmf'],
-]);
 
 /** Longest part of a message that is shown as it came, characters. */
 const MAX_SHOWN = 160;
@@ -95,10 +76,10 @@ function answerOf(payload: JsonObject): Answer {
   const [event] = objectsOf(events);
   return {
     // As on gRPC, where one that is not named is a FINAL; that it must be named is a rule of its own (W-12).
-    type: type === undefined ? 'final' : (TYPES.get(type) ?? 'unknown'),
+    type: type === undefined ? 'final' : (ANSWER_TYPES.get(type) ?? 'unknown'),
     prompts: objectsOf(prompts).map(promptOf),
     event: event === undefined ? undefined : eventOf(event),
-    mode: MODES.get(mode),
+    mode: INPUT_MODES.get(mode),
     config: configOf(objectOf(config)),
     sensitive: payload['input_sensitive'] === true,
   };
@@ -117,7 +98,7 @@ function promptOf(prompt: JsonObject): AnswerPrompt {
 
 function eventOf(event: JsonObject): ServerEvent {
   return {
-    kind: EVENTS.get(event['event_type']) ?? 'other',
+    kind: EVENT_KINDS.get(event['event_type']) ?? 'other',
     name: textOf(event['name']),
     metadata: objectOf(event['metadata']) ?? {},
   };
