@@ -6,7 +6,7 @@ import { compareProfiles } from './bench/cpu-profile.ts';
 import { median, percentile, rounded } from './bench/figures.ts';
 import { measureMemory } from './bench/memory.ts';
 import { measureRounds, measureRun, type Round, type RoundPlan } from './bench/paced-rounds.ts';
-import { prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
+import { CORES, prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
 
 const HELP = `usage: npm run bench:engine -- [options]
 
@@ -35,15 +35,13 @@ const { values: flags } = parseArgs({
   },
 });
 
-/** The server has the first core for itself, everything else has the second. */
-const [serverCore, loadCore] = os.availableParallelism() >= 2 ? [0, 1] : [undefined, undefined];
 const log = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
 /** Frames between the reports of a single call, so that the pass-through reports at the same moments. */
 async function reportFrames(parley: Target, ground: Ground): Promise<{ readonly start: number; readonly end: number }> {
-  const { load } = await measureRun(1, parley, ground, { settleMs: 1000, windowMs: 13_000, probesPerSecond: 1, loadCore });
+  const { load } = await measureRun(1, parley, ground, { settleMs: 1000, windowMs: 13_000, probesPerSecond: 1, loadCore: CORES.load });
   const [start, end] = [median(load.starts), median(load.ends)].map(Math.round);
   if (start === undefined || end === undefined || !(start < end)) throw new Error('the server did not report start and end of speech');
   log(`speech is reported after ${String(start)} frames, its end after ${String(end)}`);
@@ -111,15 +109,15 @@ async function main(): Promise<void> {
     settleMs: isQuick ? 3000 : 7000,
     windowMs,
     probesPerSecond: 25,
-    loadCore,
+    loadCore: CORES.load,
     log,
   };
   const ground = await prepareGround();
   try {
     const figures: object[] = [];
     if (flags.only !== 'memory') {
-      const parley = await startParley(ground, serverCore);
-      const passThrough = await startPassThrough(serverCore, await reportFrames(parley, ground));
+      const parley = await startParley(ground, CORES.server);
+      const passThrough = await startPassThrough(CORES.server, await reportFrames(parley, ground));
       // Before the first round the code of both must be compiled as far as it ever will be.
       for (const server of [parley, passThrough]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 4000 : 15_000 });
       if (flags.profile) {
@@ -132,7 +130,9 @@ async function main(): Promise<void> {
     }
     if (flags.only !== 'cpu' && !flags.profile) {
       const calls = isQuick ? { callsBefore: 2500, callsAfter: 5000 } : { callsBefore: 5000, callsAfter: 20_000 };
-      figures.push(await measureMemory(ground, { ...calls, idleSessions: isQuick ? 500 : 2000, core: serverCore, loadCore, log }));
+      figures.push(
+        await measureMemory(ground, { ...calls, idleSessions: isQuick ? 500 : 2000, core: CORES.server, loadCore: CORES.load, log }),
+      );
     }
     console.log(JSON.stringify(Object.assign({}, ...figures, { isQuick, machine: machine() })));
   } finally {

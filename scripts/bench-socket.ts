@@ -1,9 +1,8 @@
 // `npm run bench:socket`: what a frame of caller audio over WebSocket costs the server beside a bare `ws` server that sends the
 // same envelopes back. docs/performance.md says how and what came out.
-import os from 'node:os';
 import { parseArgs } from 'node:util';
 import { median, rounded } from './bench/figures.ts';
-import { AGENT_ID, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
+import { AGENT_ID, CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
 import { measureSocketRounds, measureSocketRun } from './bench/socket-rounds.ts';
 
 const HELP = `usage: npm run bench:socket -- [options]
@@ -33,15 +32,12 @@ const { values: flags } = parseArgs({
   },
 });
 
-/** The servers have the first core, everything else has the second. */
-const [serverCore, loadCore] = os.availableParallelism() >= 2 ? [0, 1] : [undefined, undefined];
-
 async function main(): Promise<void> {
   const calls = Number(flags.calls ?? 500);
   const ground = await prepareGround();
   try {
-    const ours = await startParleyWithSockets(ground, serverCore, calls);
-    const echo = await startSocketEcho(serverCore);
+    const ours = await startParleyWithSockets(ground, CORES.server, calls);
+    const echo = await startSocketEcho(CORES.server);
     const call = {
       ...{ path: ours.path, token: ours.token, organizationId: ground.organizationId, agentId: AGENT_ID, calls },
       settleMs: flags.quick ? 2000 : 7000,
@@ -49,7 +45,7 @@ async function main(): Promise<void> {
     };
     const plan = {
       rounds: Number(flags.rounds ?? (flags.quick ? 1 : 5)),
-      loadCore,
+      loadCore: CORES.load,
       log: (line: string) => {
         process.stderr.write(`${line}\n`);
       },

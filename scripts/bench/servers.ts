@@ -12,6 +12,10 @@ import { promptFiles, RPC_PATH } from './traffic.ts';
 /** The agent that is called. */
 export const AGENT_ID = 'ready-made';
 
+/** The server that is measured has the first core for itself, everything else has the second; neither on a machine with one. */
+export const CORES: { readonly server: number | undefined; readonly load: number | undefined } =
+  os.availableParallelism() >= 2 ? { server: 0, load: 1 } : { server: undefined, load: undefined };
+
 /** A server that takes calls. Whoever starts it stops it. */
 export interface Target {
   readonly process: MeasuredProcess;
