@@ -50,6 +50,13 @@ describe('the certificate of a server', () => {
       /cannot be used together/u,
     ],
     [
+      'is followed by the beginning of another one',
+      (base) => {
+        put(base, { ...base.first, cert: `${base.first.cert}\n-----BEGIN CERTIFI` });
+      },
+      /tls\.crt is cut off/u,
+    ],
+    [
       'has ended',
       async (base) => {
         put(base, await base.authority.issue({ fromDays: -9, toDays: -1 }));
