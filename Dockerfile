@@ -6,9 +6,9 @@
 # Runs as a user without rights on a read-only root file system. Two folders are written: /parley/cache/prompts has the spoken
 # prompts, and /parley/data the sealed store of the administration, which must outlive the container. The settings
 # synthesizer.cache_folder and admin.store.file point there unless you set them. With a configuration like
-# config/example.production.yaml:
+# config/example.production.yaml, whose calls may take longer to end than the ten seconds that an engine gives unasked:
 #
-#   docker run --read-only --cap-drop ALL --security-opt no-new-privileges --publish 8443:8443 \
+#   docker run --stop-timeout 30 --read-only --cap-drop ALL --security-opt no-new-privileges --publish 8443:8443 \
 #     --publish 8089:8089 --volume parley-data:/parley/data \
 #     --volume /etc/parley:/etc/parley:ro --volume /run/secrets/parley:/run/secrets/parley:ro \
 #     --volume parley-prompts:/parley/cache/prompts --env PARLEY_CONFIG=/etc/parley/parley.yaml parley

@@ -41,6 +41,15 @@ async function musing(client: PlatformClient): Promise<ClientTurn> {
   return turn;
 }
 
+/** Two servers, each with one RPC that is not over. */
+async function busy(kind: ProxyKind): Promise<{ readonly proxied: ProxiedServers; readonly turns: readonly ClientTurn[] }> {
+  const proxied = await behind(kind, { flags: ['--shutdown.grace_ms=120000'] });
+  const client = await proxied.client();
+  const turns = [await musing(client), await musing(client)];
+  expect(proxied.servers.map(({ app }) => app.openTurns())).toEqual([1, 1]);
+  return { proxied, turns };
+}
+
 async function silence(ms: number): Promise<void> {
   const startedMs = systemClock.monotonicMs();
   await until('the silence is over', () => systemClock.monotonicMs() - startedMs >= ms);
@@ -186,6 +195,14 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with ser
     expect((await socket.closed()).code).toBe(1006);
   });
 
+  it('brings a new socket that a server refuses because it stops to the other one, before anything has marked it', async () => {
+    const { proxied, turns } = await busy(kind);
+    const closing = proxied.servers[1].app.close();
+    expect(outcomes(await Promise.all(Array.from({ length: 4 }, () => proxied.socketCall())))).toEqual(ended(4));
+    for (const turn of turns) turn.cancel();
+    await closing;
+  });
+
   it('brings every call to the server that is left, and tells callers when there is none', async () => {
     const proxied = await behind(kind);
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
@@ -201,15 +218,6 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with ser
 });
 
 describe('a server that is stopped while it has calls', () => {
-  /** Two servers, each with one RPC that is not over. */
-  async function busy(kind: ProxyKind): Promise<{ readonly proxied: ProxiedServers; readonly turns: readonly ClientTurn[] }> {
-    const proxied = await behind(kind, { flags: ['--shutdown.grace_ms=120000'] });
-    const client = await proxied.client();
-    const turns = [await musing(client), await musing(client)];
-    expect(proxied.servers.map(({ app }) => app.openTurns())).toEqual([1, 1]);
-    return { proxied, turns };
-  }
-
   /** The calls that run go on, new ones all come to the other server, and then the server can end. */
   async function expectGraceful({ proxied, turns }: Awaited<ReturnType<typeof busy>>, closing: Promise<void>): Promise<void> {
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));

@@ -83,8 +83,10 @@ function pod(): { readonly spec: z.infer<typeof POD>; readonly container: z.infe
 }
 
 /** What stopping may take after the signal, s: as docs/operations.md adds it up. */
-function stopSeconds({ shutdown, websocket }: Settings): number {
-  return (shutdown.noticeMs + shutdown.graceMs + 7000 + (websocket.enabled ? websocket.drainMs + 6000 : 0)) / 1000;
+function stopSeconds({ store, shutdown, admin, websocket }: Settings): number {
+  const noticeMs = store.kind === 'redis' ? shutdown.noticeMs : 0;
+  const turnsMs = Math.max(shutdown.graceMs + 7000, admin.enabled ? 25_000 : 0);
+  return (noticeMs + turnsMs + (websocket.enabled ? websocket.drainMs + 6000 : 0)) / 1000;
 }
 
 /** Every limit that proxies and callers would meet otherwise. */
@@ -199,6 +201,12 @@ describe('a pod', () => {
     expect(readinessProbe.periodSeconds * readinessProbe.failureThreshold).toBeLessThanOrEqual(5);
   });
 
+  it('is not started anew while it still waits for the first look at the administration', () => {
+    const { periodSeconds, failureThreshold } = pod().container.startupProbe;
+    const [, firstLookMs = ''] = /const FIRST_LOOK_MS = (?<ms>[\d_]+);/u.exec(textOf('src/admin/administration.ts')) ?? [];
+    expect(periodSeconds * failureThreshold * 1000).toBeGreaterThan(Number(firstLookMs.replaceAll('_', '')) + 30_000);
+  });
+
   it('gets as much time to stop as its configuration may take', () => {
     const { spec, container } = pod();
     const [, sleep] = container.lifecycle.preStop.exec.command;
@@ -233,6 +241,19 @@ describe('a pod', () => {
     expect(textOf('docs/metrics.md')).toMatch(new RegExp(`^\\| \`${calls?.metric.name ?? '-'}\` +\\| gauge `, 'mu'));
     expect(calls?.target.averageValue).toBeLessThanOrEqual(0.7 * podSettings().sessions.max);
     expect(spec.metrics.map(({ resource }) => resource?.name)).toContain('cpu');
+  });
+});
+
+describe('one container by itself', () => {
+  it('gets as much time to stop as its configuration may take, from the command that starts it and where nobody sets it', () => {
+    const file = path.join(folder, 'one.yaml');
+    writeFileSync(file, textOf('config/example.production.yaml').replaceAll('/run/secrets/parley/', `${folder}/`));
+    const seconds = stopSeconds(loadSettings({ argv: ['--config', file], env: {}, cwd: ROOT }).settings);
+    // What Kubernetes gives to a pod that asks for no other; container engines give less, so the command asks.
+    expect(seconds).toBeLessThanOrEqual(30);
+    expect(/docker run (?:[^\n]*\\\n# +)*?[^\n]*--stop-timeout (?<seconds>\d+) /u.exec(textOf('Dockerfile'))?.groups?.['seconds']).toBe(
+      '30',
+    );
   });
 });
 
