@@ -25,3 +25,20 @@ export type Input =
   | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject }
   /** The caller hung up or the flow ended the session (G-74). */
   | { readonly kind: 'session_end' };
+
+/** What a turn opens with: the start of its call, another input that is whole, or nothing that wants an answer yet. */
+export type TurnOpening = 'start' | 'input' | 'nothing';
+
+/** @param first - of the turn's inputs, if one came with its opening. */
+export function turnOpening(first: Input | undefined): TurnOpening {
+  switch (first?.kind) {
+    case 'session_start':
+      return 'start';
+    case 'dtmf':
+    case 'no_input':
+    case 'custom_event':
+      return 'input';
+    default:
+      return 'nothing';
+  }
+}

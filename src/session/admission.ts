@@ -124,9 +124,10 @@ export class Admission {
   }
 }
 
-/** The error of a refused call: `shutting_down` or `overloaded`, the reason in its details. */
-export function refusedCall(reason: AdmissionRefusal): AppError {
-  return new AppError(reason === 'draining' ? 'shutting_down' : 'overloaded', REFUSAL_TEXTS[reason], { details: { reason } });
+/** The error of a refused call: `shutting_down`, `store_unavailable` or `overloaded`, the reason in its details. */
+export function refusedCall(reason: AdmissionRefusal, cause?: unknown): AppError {
+  const code = reason === 'draining' ? 'shutting_down' : reason === 'store' ? 'store_unavailable' : 'overloaded';
+  return new AppError(code, REFUSAL_TEXTS[reason], { details: { reason }, ...(cause === undefined ? {} : { cause }) });
 }
 
 /** The error of a stream for which `streamOpened` said no. */

@@ -9,7 +9,7 @@ import type { LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 
-/** Longest a notifying handler may take, ms, and longest wait for its call: replies wait behind both. */
+/** Longest a notifying handler may take, ms: replies wait behind it. */
 const NOTE_LIMIT_MS = 500;
 
 /** Holds nothing of any session. */
@@ -25,9 +25,8 @@ export class BotNotes {
   /** Tells the bot of a call that nobody answers at this moment. Never throws. */
   async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
     try {
-      // Nothing waits behind the end of a call.
-      const limitMs = event.type === 'session_end' ? this.#parts.settings.turnDeadlineMs : NOTE_LIMIT_MS;
-      const claim = await this.#records.claim(session, limitMs);
+      // Whatever waits behind it needs the call as well.
+      const claim = await this.#records.claim(session, this.#parts.settings.turnDeadlineMs);
       try {
         if (claim.kept !== undefined) await this.#run(session, event, turn, claim.kept.record);
       } finally {

@@ -11,7 +11,7 @@ import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../
 import { BotNotes } from './bot-notes.ts';
 import { BotQuestion } from './bot-question.ts';
 import type { CallClaim } from './call-claim.ts';
-import { CallRecords } from './call-records.ts';
+import type { CallRecords } from './call-records.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
 import { keptReply, replyOf } from './kept-reply.ts';
@@ -59,10 +59,10 @@ export class BotRunner {
   readonly #records: CallRecords;
   readonly #notes: BotNotes;
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineParts, records: CallRecords) {
     this.#parts = parts;
-    this.#records = new CallRecords(parts);
-    this.#notes = new BotNotes(parts, this.#records);
+    this.#records = records;
+    this.#notes = new BotNotes(parts, records);
   }
 
   /** Answers one complete input and ends its turn. Never throws. */
@@ -133,7 +133,10 @@ export class BotRunner {
   }
 
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
-    const claim = await this.#records.claim(session, this.#parts.settings.turnDeadlineMs);
+    const { clock, settings } = this.#parts;
+    // What was waited for before, behind a note, does not make the caller wait for longer.
+    const limitMs = Math.max(0, settings.turnDeadlineMs - (clock.monotonicMs() - input.completeAtMs));
+    const claim = await this.#records.claim(session, limitMs);
     try {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);

@@ -1,10 +1,12 @@
 // The right to answer one input of a call, among all processes that share its store: waited for, kept alive while the bot
 // thinks, and given back. Knows nothing of bots and turns.
+import { pause } from '../base/abort.ts';
 import { every, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { CallKey } from '../dialog/call.ts';
-import type { Claim, KeptCall, SessionStore } from './ports.ts';
+import type { KeptCall, OwnClaim, SessionStore } from './ports.ts';
+import type { SessionRecord } from './record.ts';
 
 /** Pause between two tries while another process answers, ms: its answer takes longer than a look into the store. */
 const LOOK_MS = 25;
@@ -22,13 +24,13 @@ export interface ClaimParts {
 export class CallClaim {
   /** Whoever knows the bot brings its record to the version that is here. */
   kept: KeptCall | undefined;
-  /** See {@link Claim}. */
+  /** See {@link OwnClaim}. */
   readonly isUnheard: boolean;
   readonly key: CallKey;
   readonly #parts: ClaimParts;
   readonly #cancelRenewal: () => void;
 
-  private constructor(key: CallKey, { kept, isUnheard }: Extract<Claim, { kind: 'ours' }>, parts: ClaimParts) {
+  constructor(key: CallKey, { kept, isUnheard }: OwnClaim, parts: ClaimParts) {
     this.kept = kept;
     this.isUnheard = isUnheard;
     this.key = key;
@@ -39,20 +41,19 @@ export class CallClaim {
   /**
    * Waits while another process has the call: until it has answered, or until its lease ends because it has died.
    *
+   * @param first - see {@link SessionStore.claim}.
    * @throws AppError `record_conflict` after `limitMs`, and what the store throws.
    */
-  static async take(key: CallKey, limitMs: number, parts: ClaimParts): Promise<CallClaim> {
+  static async take(key: CallKey, first: SessionRecord | undefined, limitMs: number, parts: ClaimParts): Promise<CallClaim> {
     const { store, clock } = parts;
     const untilMs = clock.monotonicMs() + limitMs;
     for (;;) {
-      const claim = await store.claim(key);
+      const claim = await store.claim(key, first);
       if (claim.kind === 'ours') return new CallClaim(key, claim, parts);
       if (clock.monotonicMs() >= untilMs) {
         throw new AppError('record_conflict', 'another server was answering the caller for too long', { details: { held: true, limitMs } });
       }
-      await new Promise<void>((resolve) => {
-        clock.after(LOOK_MS, resolve);
-      });
+      await pause(LOOK_MS, clock);
     }
   }
 

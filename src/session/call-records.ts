@@ -1,31 +1,64 @@
 // The records of calls as the engine works with them: claimed, written once per answer, closed at the end. A store that is
 // away for a moment is waited for. Knows no bots and no turns.
 import { randomUUID } from 'node:crypto';
+import { pause } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import { CallClaim } from './call-claim.ts';
+import { ClaimsAhead } from './claims-ahead.ts';
 import type { Spoken } from './heard.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
+import type { OpenedCall } from './ports.ts';
 import { recordFor } from './record-version.ts';
-import type { SessionRecord } from './record.ts';
+import { firstRecord, type SessionRecord } from './record.ts';
 
 /** Pause between two tries while the store is away, ms, and how long it is waited for: a caller waits rather than being handed over. */
 const AWAY_LOOK_MS = 100;
 const AWAY_LIMIT_MS = 3000;
 
-/** Holds nothing of a call but what is being given back. */
+/** How a stream looks for its call. */
+export interface Look {
+  /** Whether a store that is away is waited for. */
+  readonly isPatient: boolean;
+  /** There where the stream opens with an input that is whole: the call is claimed for it in the same step where that can be. */
+  readonly claims?: { readonly first: SessionRecord | undefined } | undefined;
+}
+
+/** Holds nothing of a call but what is claimed and what is being given back. */
 export class CallRecords {
   readonly #parts: EngineParts;
+  readonly #ahead: ClaimsAhead;
+  /** Claims that are asked for or in hand, by call; none stays with 0. */
+  readonly #claimed = new Map<string, number>();
   /** Calls that are being given back, by id. */
   readonly #releasing = new Map<string, Promise<void>>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#ahead = new ClaimsAhead(parts.clock, (claim) => {
+      this.#giveBack(claim, undefined);
+    });
+  }
+
+  /**
+   * The call of a stream that opens here.
+   *
+   * @throws AppError `store_unavailable`, `state_unreadable`.
+   */
+  open(key: CallKey, { isPatient, claims }: Look): Promise<OpenedCall> {
+    const { store } = this.#parts;
+    const id = callId(key);
+    return this.#patiently(
+      // What this process does with the call meanwhile would make a claim old before it is used.
+      () => (claims === undefined || this.#isBusy(id) ? store.open(key) : this.#openClaimed(key, claims.first)),
+      isPatient ? AWAY_LIMIT_MS : 0,
+    );
   }
 
   /** The claim of a call with its record as the bot that is here can use it: see {@link CallClaim.take} and {@link recordFor}. */
-  async claim({ call, bot }: Pick<RunningSession, 'call' | 'bot'>, limitMs: number): Promise<CallClaim> {
-    const claim = await this.#take(call, limitMs);
+  async claim(session: Pick<RunningSession, 'call' | 'bot' | 'mode' | 'isKept'>, limitMs: number): Promise<CallClaim> {
+    const { call, bot, isKept } = session;
+    const claim = await this.#take(call, isKept ? undefined : firstRecord(session), limitMs);
     try {
       const { kept } = claim;
       if (kept !== undefined) claim.kept = { ...kept, record: recordFor(bot, kept.record, this.#parts.log) };
@@ -36,10 +69,42 @@ export class CallRecords {
     }
   }
 
-  async #take(key: CallKey, limitMs: number): Promise<CallClaim> {
-    // A release that comes late would end the next claim.
-    await this.#releasing.get(callId(key));
-    return this.#patiently(() => CallClaim.take(key, limitMs, this.#parts), Math.min(limitMs, AWAY_LIMIT_MS));
+  async #take(key: CallKey, first: SessionRecord | undefined, limitMs: number): Promise<CallClaim> {
+    const id = callId(key);
+    this.#claimed.set(id, (this.#claimed.get(id) ?? 0) + 1);
+    try {
+      const ahead = this.#ahead.take(id);
+      if (ahead !== undefined) return ahead;
+      // A release that comes late would end the next claim.
+      await this.#releasing.get(id);
+      return await this.#patiently(() => CallClaim.take(key, first, limitMs, this.#parts), Math.min(limitMs, AWAY_LIMIT_MS));
+    } catch (thrown) {
+      this.#unclaimed(id);
+      throw thrown;
+    }
+  }
+
+  async #openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall> {
+    const { store } = this.#parts;
+    const id = callId(key);
+    let opened: OpenedCall = { place: 0, kept: undefined };
+    const ask = async (): Promise<CallClaim | undefined> => {
+      const { claim, ...call } = await store.openClaimed(key, first);
+      opened = call;
+      return claim.kind === 'held' ? undefined : new CallClaim(key, claim, this.#parts);
+    };
+    await this.#ahead.keep(id, ask, () => this.#claimed.has(id));
+    return opened;
+  }
+
+  #isBusy(id: string): boolean {
+    return this.#claimed.has(id) || this.#releasing.has(id) || this.#ahead.has(id);
+  }
+
+  #unclaimed(id: string): void {
+    const left = (this.#claimed.get(id) ?? 0) - 1;
+    if (left > 0) this.#claimed.set(id, left);
+    else this.#claimed.delete(id);
   }
 
   /**
@@ -48,6 +113,11 @@ export class CallRecords {
    * @param spoken - what the caller hears; undefined when nothing was answered, so that a reply nobody has heard stays owed.
    */
   release(claim: CallClaim, spoken: Spoken | undefined): void {
+    this.#unclaimed(callId(claim.key));
+    this.#giveBack(claim, spoken);
+  }
+
+  #giveBack(claim: CallClaim, spoken: Spoken | undefined): void {
     claim.end();
     const { store, log } = this.#parts;
     const id = callId(claim.key);
@@ -80,7 +150,7 @@ export class CallRecords {
   async close(key: CallKey): Promise<void> {
     const { store, settings } = this.#parts;
     try {
-      const claim = await this.#take(key, settings.turnDeadlineMs);
+      const claim = await this.#take(key, undefined, settings.turnDeadlineMs);
       const record = claim.kept?.record;
       try {
         if (record !== undefined && (!record.ended || record.state !== null)) {
@@ -105,9 +175,7 @@ export class CallRecords {
       } catch (thrown) {
         if (toAppError(thrown).code !== 'store_unavailable' || clock.monotonicMs() >= untilMs) throw thrown;
       }
-      await new Promise<void>((resolve) => {
-        clock.after(AWAY_LOOK_MS, resolve);
-      });
+      await pause(AWAY_LOOK_MS, clock);
     }
   }
 }

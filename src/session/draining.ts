@@ -64,7 +64,9 @@ export class Draining {
     await waitAtMost(allLeft, Math.max(0, this.#deadlineMs - this.#clock.monotonicMs()), this.#clock);
     this.#turns += openTurnsOf(farewells);
     hurry();
-    await waitAtMost(allLeft, LAST_WAIT_MS, this.#clock);
+    // Callers of other processes who hung up here meanwhile: nothing is said to them, but their bots are told.
+    const late = [...this.#live()].filter((session) => !left.includes(session)).map((session) => session.stop('shutdown'));
+    await waitAtMost(Promise.all([allLeft, ...late]), LAST_WAIT_MS, this.#clock);
     return { turns: this.#turns, calls: this.#calls };
   }
 

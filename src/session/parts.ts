@@ -34,6 +34,8 @@ export interface RunningSession {
   readonly mode: DeliveryMode;
   readonly playback: Playback;
   readonly answerLimit: AnswerLimit;
+  /** The store has a record of the call that others find. */
+  readonly isKept: boolean;
   /** True after a terminal event was sent or received (G-7C). */
   readonly isEnded: boolean;
   /** A terminal event that was decided and not yet handed over. */

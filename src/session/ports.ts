@@ -32,22 +32,29 @@ export interface KeptCall {
 }
 
 /** A call as a stream of it finds it that opens. */
-export interface OpenedCall extends KeptCall {
-  /** Which stream of the call it is: they are counted over all processes, in the order in which they open. */
+export interface OpenedCall {
+  /** Which stream of the call it is: they are counted over all processes, in the order in which they open; 0 where they are not. */
   readonly place: number;
+  /** Undefined: the call is unknown. */
+  readonly kept: KeptCall | undefined;
 }
 
 /** What a process that wants to answer an input is told. */
-export type Claim =
-  /** Another process answers an input of the same call at this moment. */
-  | { readonly kind: 'held' }
-  | {
-      readonly kind: 'ours';
-      /** Undefined: the call is unknown. */
-      readonly kept: KeptCall | undefined;
-      /** The last reply was committed by a process that died, or lost its lease, before it had handed the reply over. */
-      readonly isUnheard: boolean;
-    };
+export type Claim = HeldClaim | OwnClaim;
+
+/** Another process answers an input of the same call at this moment. */
+export interface HeldClaim {
+  readonly kind: 'held';
+}
+
+/** Nobody else answers an input of the call until it is released. */
+export interface OwnClaim {
+  readonly kind: 'ours';
+  /** Undefined: the call is unknown. */
+  readonly kept: KeptCall | undefined;
+  /** The last reply was committed by a process that died, or lost its lease, before it had handed the reply over. */
+  readonly isUnheard: boolean;
+}
 
 /**
  * Keeps the records of sessions for one process, beside others that may keep theirs in the same place. Values go through
@@ -63,15 +70,22 @@ export interface SessionStore {
   /** The record, or undefined when the call is unknown. */
   load(key: CallKey): Promise<SessionRecord | undefined>;
   /** Like `load`, for a stream that opens here: from now on this process serves the call, until a stream opens elsewhere. */
-  open(key: CallKey): Promise<OpenedCall | undefined>;
+  open(key: CallKey): Promise<OpenedCall>;
+  /** `open` and `claim` in one step, for a stream that opens with an input that is whole. */
+  openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall & { readonly claim: Claim }>;
   /** Whether no other process has opened the call since this one did. */
   serves(key: CallKey): Promise<boolean>;
-  /** Takes the call for the answer to one input. Claimed again by the same process, it is its own. */
-  claim(key: CallKey): Promise<Claim>;
+  /**
+   * Takes the call for the answer to one input. Claimed again by the same process, it is its own.
+   *
+   * @param first - what other processes find of a call that is unknown until its first commit; undefined: nothing.
+   */
+  claim(key: CallKey, first: SessionRecord | undefined): Promise<Claim>;
   /** @returns false when the claim had ended and another process has the call. */
   renew(key: CallKey): Promise<boolean>;
   /**
-   * Writes the record when the stored version is still `expectedVersion` (0: must not exist yet).
+   * Writes the record when the stored version is still `expectedVersion` (0: never committed). A call that a shared place has
+   * lost is written again.
    *
    * @param isReply - the record holds a reply that is handed over next; it counts as unheard until `release`.
    * @returns false when somebody else was faster; nothing is written then. True also for a record that was written before
@@ -85,6 +99,8 @@ export interface SessionStore {
    *   nothing was answered: what was unheard, and what was told before, stays.
    */
   release(key: CallKey, spoken: Spoken | undefined): Promise<void>;
+  /** Keeps a call for longer of which nothing is asked, because its caller is here all the same. */
+  touch(key: CallKey): Promise<void>;
   /** Forgets the call. */
   drop(key: CallKey): Promise<void>;
 }

@@ -22,6 +22,7 @@ import { isSilent, OpenTurns } from './open-turns.ts';
 import type { CaughtUp, OwedEnd, RunningSession } from './parts.ts';
 import type { Interrupted, KeptCall, OpenedCall, TurnSink } from './ports.ts';
 import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
+import { SessionTimes } from './session-times.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn.ts';
 import { TurnNames } from './turn-names.ts';
 import { WorkQueue } from './work-queue.ts';
@@ -38,8 +39,7 @@ export class Session implements TurnHost, RunningSession {
   readonly mode: DeliveryMode;
   readonly playback = new Playback();
   readonly answerLimit = new AnswerLimit();
-  /** When the call began, in monotonic ms, wherever that was. */
-  readonly startedAtMs: number;
+  readonly times: SessionTimes;
   /** No other process can go on with the call. */
   readonly isTied: boolean;
   readonly #parts: SessionParts;
@@ -52,10 +52,7 @@ export class Session implements TurnHost, RunningSession {
   readonly #nextStream: NextStream;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
-  #turnCount: number;
-  #lastInputMs: number;
-  /** When the last open turn was cancelled; undefined again as soon as something arrives. */
-  #vanishedAtMs: number | undefined;
+  #isKept: boolean;
   #owed: OwedEnd | undefined;
   /** The turn on which the last words are spoken. */
   #farewell: Turn | undefined;
@@ -69,9 +66,9 @@ export class Session implements TurnHost, RunningSession {
     this.bot = bot;
     this.mode = mode;
     this.isTied = isTied;
-    this.#turnCount = turns;
+    this.#isKept = isContinued;
     this.#parts = parts;
-    this.#names = new TurnNames(call.conversationId);
+    this.#names = new TurnNames(call.conversationId, turns);
     this.#elsewhere = new Elsewhere(call, this.playback, parts.shared?.interruptions);
     this.#work = new WorkQueue((error) => {
       parts.log.error({ conversationId: call.conversationId, err: error }, 'work of a session failed');
@@ -89,10 +86,9 @@ export class Session implements TurnHost, RunningSession {
     });
     this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
     const nowMs = parts.clock.monotonicMs();
-    this.startedAtMs = nowMs - (isContinued ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
+    this.times = new SessionTimes(nowMs, isContinued ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
     this.#nextStream = new NextStream(nowMs, parts.settings.listen);
     this.listensFor(listen);
-    this.#lastInputMs = nowMs;
     parts.observer.sessionStarted?.(call, isContinued);
   }
 
@@ -103,6 +99,10 @@ export class Session implements TurnHost, RunningSession {
   /** It is over here because another process goes on with the call. */
   get hasMoved(): boolean {
     return this.#end === 'moved';
+  }
+
+  get isKept(): boolean {
+    return this.#isKept;
   }
 
   get owed(): OwedEnd | undefined {
@@ -123,14 +123,9 @@ export class Session implements TurnHost, RunningSession {
     return this.#open.size < MAX_OPEN_TURNS && this.#work.size < MAX_QUEUED;
   }
 
-  /** How long nothing has arrived, ms. */
-  idleMs(nowMs: number): number {
-    return nowMs - this.#lastInputMs;
-  }
-
   /** How long the caller has been gone without a word, ms; 0 while a turn is open or was closed properly. */
   vanishedForMs(nowMs: number): number {
-    return this.#open.size > 0 ? 0 : nowMs - (this.#vanishedAtMs ?? nowMs);
+    return this.#open.size > 0 ? 0 : this.times.vanishedForMs(nowMs);
   }
 
   /** Asked while no stream is open: true while the caller is to be back on one soon. */
@@ -170,8 +165,7 @@ export class Session implements TurnHost, RunningSession {
     if (!isHangUp && !this.hasRoom) {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
-    this.#turnCount += 1;
-    const turn = new Turn(this.#names.next(this.#turnCount), this, sink);
+    const turn = new Turn(this.#names.next(), this, sink);
     this.#open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
     this.#note({ type: 'turn_started' }, turn);
@@ -197,14 +191,14 @@ export class Session implements TurnHost, RunningSession {
   }
 
   /** A stream opens here: another process may have had the turns before it. */
-  opened(kept: OpenedCall): void {
-    const { record, place } = kept;
+  opened({ place, kept }: OpenedCall): void {
     this.#names.place = place;
-    this.#turnCount = Math.max(this.#turnCount, record.turns);
+    if (kept === undefined) return;
+    const nowMs = this.#found(kept);
     // What is being answered or noted here is newer than what was kept when the stream opened.
     if (this.#work.size > 0) return;
-    this.#elsewhere.told(kept, this.#parts.clock.monotonicMs());
-    this.listensFor(record.listen);
+    this.#elsewhere.told(kept, nowMs);
+    this.listensFor(kept.record.listen);
   }
 
   /** The caller acts on a turn that another process has: mouths here stop, and after a hang-up nothing is wanted here any more. */
@@ -237,8 +231,7 @@ export class Session implements TurnHost, RunningSession {
   // What turns ask for (TurnHost).
 
   touched(): void {
-    this.#lastInputMs = this.#parts.clock.monotonicMs();
-    this.#vanishedAtMs = undefined;
+    this.times.touched(this.#parts.clock.monotonicMs());
   }
 
   listen(turn: Turn, input: AudioInput): void {
@@ -248,7 +241,7 @@ export class Session implements TurnHost, RunningSession {
       return;
     }
     this.#ear.note(input);
-    const nowMs = this.#lastInputMs;
+    const nowMs = this.times.lastInputMs;
     const isPlaying = this.playback.isPlaying(nowMs);
     // G-51: what is said into a prompt that cannot be cut is not input.
     if (this.#interruption.isBarred(nowMs, isPlaying)) return;
@@ -330,7 +323,7 @@ export class Session implements TurnHost, RunningSession {
     const nowMs = this.#parts.clock.monotonicMs();
     if (this.isEnded) this.#ear.close();
     else if (end === 'hang_up') {
-      this.#vanishedAtMs = nowMs;
+      this.times.vanished(nowMs);
       this.#nextStream.cancelled(nowMs);
     } else this.#nextStream.closed(nowMs, this.playback.remainingMs(nowMs));
   }
@@ -338,8 +331,7 @@ export class Session implements TurnHost, RunningSession {
   // What the runner asks for (RunningSession).
 
   caughtUp(kept: KeptCall, turn: Turn): CaughtUp | undefined {
-    this.#turnCount = Math.max(this.#turnCount, kept.record.turns);
-    return this.#elsewhere.caughtUp(kept, turn, this.#parts.clock.monotonicMs());
+    return this.#elsewhere.caughtUp(kept, turn, this.#found(kept));
   }
 
   keepWelcome(prompts: readonly Prompt[]): void {
@@ -369,6 +361,15 @@ export class Session implements TurnHost, RunningSession {
     if (this.#open.size === 0) this.#ear.close();
     this.#note({ type: 'session_end', by: end }, { id: `${this.call.conversationId}#end` });
     this.#work.add(() => this.#parts.runner.close(this));
+  }
+
+  /** @returns now, in monotonic ms. */
+  #found({ record }: KeptCall): number {
+    const nowMs = this.#parts.clock.monotonicMs();
+    this.#isKept = true;
+    this.#names.goOnFrom(record.turns);
+    this.times.recordUsed(nowMs);
+    return nowMs;
   }
 
   #isOver(end: SessionEnd | 'moved'): void {

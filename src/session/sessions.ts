@@ -7,11 +7,15 @@ import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CatalogSource } from '../bot/catalog.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
+import type { TurnOpening } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
+import { CallRecords, type Look } from './call-records.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
-import type { Interruptions, TurnSink } from './ports.ts';
+import { MovingCalls } from './moving-calls.ts';
+import type { OpenedCall, TurnSink } from './ports.ts';
+import { firstRecord, type SessionRecord } from './record.ts';
 import { Session } from './session.ts';
 import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
 import { startingPoint } from './starting-point.ts';
@@ -21,8 +25,6 @@ import { turnAway } from './turned-away.ts';
 const ENDED_RETENTION_MS = 60_000;
 /** A caller whose last stream was cancelled may come back for this long, ms. */
 const VANISHED_RETENTION_MS = 30_000;
-/** Pause between two looks for calls that go on in other processes, ms. */
-const MOVED_LOOK_MS = 5000;
 
 /** What is known of a call when one of its turns opens. */
 export interface CallOpening extends CallKey {
@@ -31,6 +33,8 @@ export interface CallOpening extends CallKey {
   readonly vendorConfig: string;
   /** Parameters of the session start; empty on later turns. */
   readonly parameters: JsonObject;
+  /** Default: nothing. */
+  readonly opensWith?: TurnOpening;
   /** How prompts must travel on this wire; left out where the operator decides. */
   readonly mode?: DeliveryMode;
   /** The call lives and dies with this wire; default: its next turn may come to another process where a store is shared. */
@@ -45,6 +49,7 @@ export interface SessionsParts extends Omit<SessionParts, 'runner' | 'onEnded' |
 /** The engine's front door for transports. */
 export class Sessions {
   readonly #parts: SessionParts;
+  readonly #records: CallRecords;
   readonly #admission: Admission;
   readonly #catalog: CatalogSource;
   readonly #live = new Map<string, Session>();
@@ -53,8 +58,8 @@ export class Sessions {
   readonly #stopping = new Map<string, Promise<void>>();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
-  /** Ends what is there because of other processes. */
-  #others: () => void = () => undefined;
+  /** There where other processes share the store. */
+  readonly #moving: MovingCalls | undefined;
   #closing: Promise<CutCalls> | undefined;
   /** Whoever comes now is not taken over any more. */
   #isLast = false;
@@ -65,13 +70,15 @@ export class Sessions {
       parts.admission.sessionEnded(organizationId);
     };
     const hurry = this.#process.signal;
-    this.#parts = { ...parts, hurry, runner: new BotRunner({ ...parts, hurry }), onEnded };
+    this.#records = new CallRecords({ ...parts, hurry });
+    this.#parts = { ...parts, hurry, runner: new BotRunner({ ...parts, hurry }, this.#records), onEnded };
     this.#admission = parts.admission;
     this.#catalog = catalog;
     this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {
       this.#sweep();
     });
-    if (parts.shared !== undefined) this.#others = this.#withOthers(parts.shared.interruptions);
+    const { shared, settings } = parts;
+    if (shared !== undefined) this.#moving = new MovingCalls(this.#live, { ...parts, ...shared, keptForMs: settings.idleTimeoutMs / 2 });
   }
 
   /** Sessions that are not over. */
@@ -91,7 +98,7 @@ export class Sessions {
    */
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
-    const live = (await this.#opened(id)) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
+    const live = (await this.#opened(id, opening)) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
     if (opening.agentId !== '' && opening.agentId !== live.call.agentId) {
       throw new AppError('agent_conflict', 'the conversation already talks to another agent');
     }
@@ -115,7 +122,8 @@ export class Sessions {
     const known = (await this.#opened(id)) ?? (await this.#loading.get(id)?.catch(() => undefined));
     if (known !== undefined) return known;
     try {
-      return await this.#recorded(id, key);
+      const opened = await this.#looked(id, key, { isPatient: true });
+      return opened.kept === undefined ? undefined : this.#continued(id, key, opened, opened.kept.record);
     } catch (thrown) {
       await this.#forget(key, toAppError(thrown));
       return undefined;
@@ -123,8 +131,8 @@ export class Sessions {
   }
 
   /** Answers a call that `acquire` refused, on its stream: see {@link turnAway}. */
-  turnAway(sink: TurnSink, refusal: AppError): void {
-    turnAway(sink, refusal, this.#parts, this.#process.signal);
+  turnAway(sink: TurnSink, refusal: AppError, isBegun = false): void {
+    turnAway(sink, refusal, this.#parts, isBegun, this.#process.signal);
   }
 
   /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with are no burden, and begin here until the last moment. */
@@ -151,7 +159,7 @@ export class Sessions {
     const cut = await draining.handOver(() => {
       this.#process.abort('shutdown');
     });
-    this.#others();
+    this.#moving?.close();
     return cut;
   }
 
@@ -166,15 +174,18 @@ export class Sessions {
   async #load(id: string, opening: CallOpening): Promise<Session> {
     const { settings, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
-    const recorded = this.#mayTakeOver ? await this.#recordedOrLost(id, opening) : undefined;
-    if (recorded !== undefined) return recorded;
+    const opened = this.#mayTakeOver ? await this.#lookedUp(id, opening) : undefined;
+    // It may have begun to close meanwhile.
+    if (opened?.kept !== undefined && this.#mayTakeOver) return this.#continued(id, opening, opened, opened.kept.record);
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
       observer.callRefused?.(opening, refusal);
       throw refusedCall(refusal);
     }
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
-    return this.#create(id, this.#beginning(opening));
+    const session = this.#create(id, this.#beginning(opening));
+    if (opened !== undefined) session.opened(opened);
+    return session;
   }
 
   #beginning(opening: CallOpening): SessionStartingPoint {
@@ -190,41 +201,55 @@ export class Sessions {
     return this.#parts.shared === undefined ? this.#closing === undefined : !this.#isLast;
   }
 
-  /** A call whose state does not open gets a session all the same: its first answer meets the same error and hands the caller over. */
-  async #recordedOrLost(id: string, opening: CallOpening): Promise<Session | undefined> {
+  /** What there is of a call that is not here. */
+  async #lookedUp(id: string, opening: CallOpening): Promise<OpenedCall | undefined> {
     try {
-      return await this.#recorded(id, opening);
+      // A new call is turned away at once while the store is away; the caller of one that goes on waits rather than being handed over.
+      return await this.#looked(id, opening, { isPatient: opening.opensWith !== 'start', claims: this.#claimsOf(opening) });
     } catch (thrown) {
-      if (thrown instanceof AppError && thrown.code === 'store_unavailable') {
+      const { code } = toAppError(thrown);
+      if (code === 'store_unavailable') {
         this.#parts.observer.callRefused?.(opening, 'store');
-        throw new AppError(thrown.code, thrown.message, { details: { ...thrown.details, reason: 'store' }, cause: thrown });
+        throw refusedCall('store', thrown);
       }
-      if (thrown instanceof AppError && thrown.code === 'state_unreadable') return this.#create(id, this.#beginning(opening));
+      // One whose state does not open gets a session all the same: its first answer meets the same error and hands the caller over.
+      if (code === 'state_unreadable') return undefined;
       throw thrown;
     }
   }
 
-  /** The session of a call that has a record; undefined for a call that is not known. */
-  async #recorded(id: string, key: CallKey): Promise<Session | undefined> {
-    const { store } = this.#parts;
-    let kept = await store.open(key);
+  async #looked(id: string, key: CallKey, look: Look): Promise<OpenedCall> {
+    let opened = await this.#records.open(key, look);
     // The call's last session may have begun to end while its record was read.
     for (let stopping = this.#stopping.get(id); stopping !== undefined; stopping = this.#stopping.get(id)) {
       await stopping;
-      kept = await store.open(key);
+      opened = await this.#records.open(key, look);
     }
-    if (kept === undefined) return undefined;
-    const bot = this.#bot(kept.record.bot.id, key.organizationId);
-    if (!this.#mayTakeOver) return undefined;
-    const session = this.#create(id, startingPoint(kept.record, bot));
-    session.opened(kept);
+    return opened;
+  }
+
+  /** Where no other process shares the store, a claim costs nothing and nothing is found before the first commit. */
+  #claimsOf(opening: CallOpening, live?: Session): Look['claims'] {
+    const { opensWith = 'nothing', organizationId, agentId } = opening;
+    if (this.#parts.shared === undefined || opensWith === 'nothing') return undefined;
+    if (live !== undefined) return { first: live.isKept ? undefined : firstRecord(live) };
+    // Nothing is left behind of a call that will be refused.
+    if (this.#catalog.current.find(agentId, organizationId) === undefined) return undefined;
+    if (this.#admission.refusal(organizationId) !== undefined) return undefined;
+    return { first: firstRecord(this.#beginning(opening)) };
+  }
+
+  /** The session of a call that has a record. */
+  #continued(id: string, key: CallKey, opened: OpenedCall, record: SessionRecord): Session {
+    const session = this.#create(id, startingPoint(record, this.#bot(record.bot.id, key.organizationId)));
+    session.opened(opened);
     // A call that goes from server to server is nowhere when they look for old ones.
     if (this.#isTooLong(session) && session.leaving === undefined) this.#leaveTooLong(session);
     return session;
   }
 
   /** The session that is here for a stream that opens; what it knows itself is the best there is while the store is away. */
-  async #opened(id: string): Promise<Session | undefined> {
+  async #opened(id: string, opening?: CallOpening): Promise<Session | undefined> {
     await this.#stopping.get(id);
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
       if (live.hasMoved) {
@@ -232,11 +257,12 @@ export class Sessions {
         continue;
       }
       if (this.#parts.shared === undefined || live.isTied) return live;
-      const kept = await this.#parts.store.open(live.call).catch(() => undefined);
+      const claims = opening === undefined ? undefined : this.#claimsOf(opening, live);
+      const opened = await this.#records.open(live.call, { isPatient: false, claims }).catch(() => undefined);
       await this.#stopping.get(id);
       // It may have been given up meanwhile.
       if (this.#live.get(id) !== live) continue;
-      if (kept !== undefined) live.opened(kept);
+      if (opened !== undefined) live.opened(opened);
       return live;
     }
     return undefined;
@@ -285,52 +311,21 @@ export class Sessions {
       const endedForMs = session.endedForMs(nowMs);
       if (endedForMs !== undefined) {
         if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session);
-      } else if (session.idleMs(nowMs) > settings.idleTimeoutMs || session.vanishedForMs(nowMs) > VANISHED_RETENTION_MS) {
+      } else if (session.times.idleMs(nowMs) > settings.idleTimeoutMs || session.vanishedForMs(nowMs) > VANISHED_RETENTION_MS) {
         this.#discard(id, session);
       } else if (session.leaving === undefined && this.#isTooLong(session)) this.#leaveTooLong(session);
     }
   }
 
-  #isTooLong({ startedAtMs }: Session): boolean {
+  #isTooLong({ times }: Session): boolean {
     const { clock, settings } = this.#parts;
-    return clock.monotonicMs() - startedAtMs > settings.maxDurationMs;
+    return clock.monotonicMs() - times.startedMs > settings.maxDurationMs;
   }
 
   #leaveTooLong(session: Session): void {
     session.leave('too_long').catch((error: unknown) => {
       this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending a session that lasted too long failed');
     });
-  }
-
-  /** Hears of interruptions, and looks for calls that go on elsewhere. @returns what ends both. */
-  #withOthers(interruptions: Interruptions): () => void {
-    const stopListening = interruptions.listen((key, interruption) => {
-      this.#live.get(callId(key))?.interruptedElsewhere(interruption);
-    });
-    const cancelLooks = every(this.#parts.clock, MOVED_LOOK_MS, () => {
-      const nowMs = this.#parts.clock.monotonicMs();
-      for (const [id, session] of this.#live) if (session.isLeftAlone(nowMs)) void this.#letMove(id, session);
-    });
-    return () => {
-      stopListening();
-      cancelLooks();
-    };
-  }
-
-  /** A call whose next turn was opened in another process, or that has ended there, has no place here. */
-  async #letMove(id: string, session: Session): Promise<void> {
-    // Not known while the store is away: the next look will tell.
-    const isHere = await this.#goesOnHere(session.call).catch(() => true);
-    if (isHere || this.#live.get(id) !== session || !session.isLeftAlone(this.#parts.clock.monotonicMs())) return;
-    this.#live.delete(id);
-    await session.moveAway();
-  }
-
-  async #goesOnHere(key: CallKey): Promise<boolean> {
-    const { store } = this.#parts;
-    if (!(await store.serves(key))) return false;
-    const record = await store.load(key);
-    return record?.ended !== true;
   }
 
   #discard(id: string, session: Session): void {

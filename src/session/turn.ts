@@ -51,7 +51,7 @@ export interface TurnName {
   readonly id: string;
   /** Place in the session: a newer turn has a larger number. */
   readonly number: number;
-  /** Of its stream among all of the call, on whichever process; 0 where no other process has any. */
+  /** Of its stream among all of the call, on whichever process; 0 where they are not counted. */
   readonly place: number;
 }
 

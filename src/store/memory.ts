@@ -2,7 +2,7 @@
 // in a bot's state fails on a laptop exactly as it would with a store on another machine.
 import { deepFreeze, type JsonValue } from '../base/json.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
-import type { Claim, OpenedCall, SessionStore } from '../session/ports.ts';
+import type { Claim, KeptCall, OpenedCall, SessionStore } from '../session/ports.ts';
 import type { SessionRecord } from '../session/record.ts';
 
 interface Stored {
@@ -33,10 +33,14 @@ export class MemoryStore implements SessionStore {
     return Promise.resolve(deepFreeze(JSON.parse(stored.json) as JsonValue) as unknown as SessionRecord);
   }
 
-  async open(key: CallKey): Promise<OpenedCall | undefined> {
-    const record = await this.load(key);
+  async open(key: CallKey): Promise<OpenedCall> {
     // Streams of one process know their order themselves.
-    return record === undefined ? undefined : { record, spoken: undefined, place: 0 };
+    return { place: 0, kept: await this.#kept(key) };
+  }
+
+  async openClaimed(key: CallKey): Promise<OpenedCall & { readonly claim: Claim }> {
+    const kept = await this.#kept(key);
+    return { place: 0, kept, claim: { kind: 'ours', kept, isUnheard: false } };
   }
 
   serves(): Promise<boolean> {
@@ -44,7 +48,7 @@ export class MemoryStore implements SessionStore {
   }
 
   async claim(key: CallKey): Promise<Claim> {
-    return { kind: 'ours', kept: await this.open(key), isUnheard: false };
+    return { kind: 'ours', kept: await this.#kept(key), isUnheard: false };
   }
 
   renew(): Promise<boolean> {
@@ -62,8 +66,17 @@ export class MemoryStore implements SessionStore {
     return Promise.resolve();
   }
 
+  touch(): Promise<void> {
+    return Promise.resolve();
+  }
+
   drop(key: CallKey): Promise<void> {
     this.#records.delete(callId(key));
     return Promise.resolve();
+  }
+
+  async #kept(key: CallKey): Promise<KeptCall | undefined> {
+    const record = await this.load(key);
+    return record === undefined ? undefined : { record, spoken: undefined };
   }
 }

@@ -30,9 +30,16 @@ export class SealingStore implements SessionStore {
   }
 
   /** @throws AppError `state_unreadable`, like `load`. */
-  async open(key: CallKey): Promise<OpenedCall | undefined> {
-    const opened = await this.#store.open(key);
-    return opened === undefined ? undefined : { ...this.#unsealed(opened, key), place: opened.place };
+  async open(key: CallKey): Promise<OpenedCall> {
+    const { place, kept } = await this.#store.open(key);
+    return { place, kept: this.#unsealed(kept, key) };
+  }
+
+  /** @throws AppError `state_unreadable`, like `load`; the claim is ours all the same. */
+  async openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall & { readonly claim: Claim }> {
+    const { place, kept: sealed, claim } = await this.#store.openClaimed(key, first);
+    const kept = this.#unsealed(sealed, key);
+    return { place, kept, claim: claim.kind === 'held' ? claim : { ...claim, kept } };
   }
 
   serves(key: CallKey): Promise<boolean> {
@@ -40,10 +47,9 @@ export class SealingStore implements SessionStore {
   }
 
   /** @throws AppError `state_unreadable`, like `load`; the claim is ours all the same. */
-  async claim(key: CallKey): Promise<Claim> {
-    const claim = await this.#store.claim(key);
-    if (claim.kind === 'held' || claim.kept === undefined) return claim;
-    return { ...claim, kept: this.#unsealed(claim.kept, key) };
+  async claim(key: CallKey, first: SessionRecord | undefined): Promise<Claim> {
+    const claim = await this.#store.claim(key, first);
+    return claim.kind === 'held' ? claim : { ...claim, kept: this.#unsealed(claim.kept, key) };
   }
 
   renew(key: CallKey): Promise<boolean> {
@@ -61,6 +67,10 @@ export class SealingStore implements SessionStore {
     return this.#store.release(key, withWords(spoken, [words]));
   }
 
+  touch(key: CallKey): Promise<void> {
+    return this.#store.touch(key);
+  }
+
   drop(key: CallKey): Promise<void> {
     return this.#store.drop(key);
   }
@@ -71,7 +81,9 @@ export class SealingStore implements SessionStore {
     return { ...record, state: this.#seal.close(JSON.stringify(hidden), callId(record.call)) };
   }
 
-  #unsealed({ record, spoken }: KeptCall, key: CallKey): KeptCall {
+  #unsealed(kept: KeptCall | undefined, key: CallKey): KeptCall | undefined {
+    if (kept === undefined) return undefined;
+    const { record, spoken } = kept;
     return { record: this.#opened(record, key), spoken: spoken === undefined ? undefined : this.#spoken(spoken, key) };
   }
 

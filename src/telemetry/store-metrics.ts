@@ -5,7 +5,7 @@ import type { SessionStore } from '../session/ports.ts';
 const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
 
 /** Operations of the store, as they are labelled. */
-const STORE_OPERATIONS = ['load', 'open', 'serves', 'claim', 'renew', 'commit', 'release', 'drop'] as const;
+const STORE_OPERATIONS = ['load', 'open', 'open_claimed', 'serves', 'claim', 'renew', 'commit', 'release', 'touch', 'drop'] as const;
 type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
 /** Counts what those report who use the store. */
@@ -64,10 +64,12 @@ export function storeMetrics(registry: Registry): StoreMetrics {
       load: (key) => time('load', store.load(key)),
       open: (key) => time('open', store.open(key)),
       serves: (key) => time('serves', store.serves(key)),
-      claim: (key) => time('claim', store.claim(key)),
+      openClaimed: (key, first) => time('open_claimed', store.openClaimed(key, first)),
+      claim: (key, first) => time('claim', store.claim(key, first)),
       renew: (key) => time('renew', store.renew(key)),
       commit: (record, expectedVersion, isReply) => time('commit', store.commit(record, expectedVersion, isReply)),
       release: (key, spoken) => time('release', store.release(key, spoken)),
+      touch: (key) => time('touch', store.touch(key)),
       drop: (key) => time('drop', store.drop(key)),
     }),
   };

@@ -108,13 +108,15 @@ class StandingStore implements SessionStore {
   readonly load: SessionStore['load'] = (key) => this.#store.load(key);
   readonly open: SessionStore['open'] = (key) => this.#store.open(key);
   readonly serves: SessionStore['serves'] = (key) => this.#store.serves(key);
-  readonly claim: SessionStore['claim'] = (key) => this.#store.claim(key);
+  readonly openClaimed: SessionStore['openClaimed'] = (key, first) => this.#store.openClaimed(key, first);
+  readonly claim: SessionStore['claim'] = (key, first) => this.#store.claim(key, first);
   readonly renew: SessionStore['renew'] = (key) => (this.leaseMs === LEASE_MS ? Promise.resolve(true) : this.#store.renew(key));
   readonly release: SessionStore['release'] = async (key, spoken) => {
     await this.#store.release(key, spoken);
     this.#onReleased.get(key.conversationId)?.();
     this.#onReleased.delete(key.conversationId);
   };
+  readonly touch: SessionStore['touch'] = (key) => this.#store.touch(key);
   readonly drop: SessionStore['drop'] = (key) => this.#store.drop(key);
   readonly commit: SessionStore['commit'] = async (record, expectedVersion, isReply) => {
     await this.#gates.pass(record.call.conversationId);

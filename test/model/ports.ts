@@ -39,6 +39,7 @@ function gatedStore(memory: MemoryStore, { program, gates, reference, wrong }: P
     leaseMs: memory.leaseMs,
     load: (key) => pass('load', () => memory.load(key)),
     open: (key) => pass('open', () => memory.open(key)),
+    openClaimed: (key) => pass('open and claim', () => memory.openClaimed(key)),
     serves: () => memory.serves(),
     claim: (key) => pass('claim', () => memory.claim(key)),
     renew: () => memory.renew(),
@@ -50,6 +51,7 @@ function gatedStore(memory: MemoryStore, { program, gates, reference, wrong }: P
         else wrong('G-15', 'two turns of one call changed the record at once');
         return isWritten;
       }),
+    touch: () => memory.touch(),
     drop: (key) =>
       pass('drop', async () => {
         await memory.drop(key);

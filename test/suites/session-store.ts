@@ -38,8 +38,8 @@ export function sessionStoreSuite(name: string, create: () => SessionStore): voi
     it('knows nothing of a call that was never committed', async () => {
       const store = create();
       expect(await store.load(KEY)).toBeUndefined();
-      expect(await store.open(KEY)).toBeUndefined();
-      expect(await store.claim(KEY)).toEqual({ kind: 'ours', kept: undefined, isUnheard: false });
+      expect((await store.open(KEY)).kept).toBeUndefined();
+      expect(await store.claim(KEY, undefined)).toEqual({ kind: 'ours', kept: undefined, isUnheard: false });
       expect(await store.load(KEY)).toBeUndefined();
     });
 
@@ -48,8 +48,8 @@ export function sessionStoreSuite(name: string, create: () => SessionStore): voi
       const state = { n: 1, list: ['x'] };
       expect(await store.commit(record({ state }), 0)).toBe(true);
       state.list.push('y');
-      const claim = ours(await store.claim(KEY));
-      for (const kept of [await store.load(KEY), (await store.open(KEY))?.record, claim.kept?.record]) {
+      const claim = ours(await store.claim(KEY, undefined));
+      for (const kept of [await store.load(KEY), (await store.open(KEY)).kept?.record, claim.kept?.record]) {
         expect(kept).toEqual(record({ state: { n: 1, list: ['x'] } }));
         expect(Object.isFrozen(kept)).toBe(true);
         expect(Object.isFrozen(kept?.state)).toBe(true);
@@ -80,19 +80,13 @@ export function sessionStoreSuite(name: string, create: () => SessionStore): voi
       expect(await store.commit(record(), 0)).toBe(false);
     });
 
-    it('refuses a commit for a call that was forgotten', async () => {
-      const store = create();
-      expect(await store.commit(record({ version: 2 }), 1)).toBe(false);
-      expect(await store.load(KEY)).toBeUndefined();
-    });
-
     it('forgets a dropped call and takes it anew', async () => {
       const store = create();
-      await store.claim(KEY);
+      await store.claim(KEY, undefined);
       await store.commit(record(), 0, true);
       await store.drop(KEY);
       expect(await store.load(KEY)).toBeUndefined();
-      expect(ours(await store.claim(KEY)).kept).toBeUndefined();
+      expect(ours(await store.claim(KEY, undefined)).kept).toBeUndefined();
       expect(await store.commit(record(), 0)).toBe(true);
     });
 
@@ -112,15 +106,15 @@ export function sessionStoreSuite(name: string, create: () => SessionStore): voi
     it('grants a claim to whoever has it already, and keeps it for them', async () => {
       const store = create();
       expect(store.leaseMs).toBeGreaterThan(0);
-      expect(await store.open(KEY)).toBeUndefined();
+      expect((await store.open(KEY)).kept).toBeUndefined();
       expect(await store.serves(KEY)).toBe(true);
-      ours(await store.claim(KEY));
-      ours(await store.claim(KEY));
+      ours(await store.claim(KEY, undefined));
+      ours(await store.claim(KEY, undefined));
       expect(await store.renew(KEY)).toBe(true);
       expect(await store.commit(record(), 0, true)).toBe(true);
-      expect(ours(await store.claim(KEY)).isUnheard).toBe(false);
+      expect(ours(await store.claim(KEY, undefined)).isUnheard).toBe(false);
       await store.release(KEY, SPOKEN);
-      expect(ours(await store.claim(KEY)).kept?.record).toEqual(record());
+      expect(ours(await store.claim(KEY, undefined)).kept?.record).toEqual(record());
       await store.release(KEY, undefined);
       expect(await store.serves(KEY)).toBe(true);
     });
@@ -139,7 +133,7 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
   async function claimed(store: SessionStore): Promise<Extract<Claim, { kind: 'ours' }>> {
     let claim: Claim = { kind: 'held' };
     await until('the lease has ended', async () => {
-      claim = await store.claim(KEY);
+      claim = await store.claim(KEY, undefined);
       return claim.kind === 'ours';
     });
     return ours(claim);
@@ -157,55 +151,99 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
 
     it('gives a call to one process at a time', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
-      ours(await one.claim(KEY));
-      expect(await other.claim(KEY)).toEqual({ kind: 'held' });
+      ours(await one.claim(KEY, undefined));
+      expect(await other.claim(KEY, undefined)).toEqual({ kind: 'held' });
       expect(await other.renew(KEY)).toBe(false);
       expect(await other.commit(record(), 0)).toBe(false);
       expect(await other.load(KEY)).toBeUndefined();
       await one.commit(record(), 0, true);
-      expect(await other.claim(KEY)).toEqual({ kind: 'held' });
+      expect(await other.claim(KEY, undefined)).toEqual({ kind: 'held' });
       expect(await other.commit(record({ version: 2 }), 1)).toBe(false);
       await one.release(KEY, SPOKEN);
-      expect(ours(await other.claim(KEY)).kept?.record).toEqual(record());
-      expect(await one.claim(KEY)).toEqual({ kind: 'held' });
+      expect(ours(await other.claim(KEY, undefined)).kept?.record).toEqual(record());
+      expect(await one.claim(KEY, undefined)).toEqual({ kind: 'held' });
     });
 
     it('grants exactly one of many claims at once', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
-      const claims = await Promise.all([one, other, one, other].map(async (store) => (await store.claim(KEY)).kind));
+      const claims = await Promise.all([one, other, one, other].map(async (store) => (await store.claim(KEY, undefined)).kind));
       expect([...claims].sort()).toEqual(['held', 'held', 'ours', 'ours']);
       expect(claims.slice(2)).toEqual(claims.slice(0, 2));
     });
 
+    it('shows every process how a call begins that is claimed for the first time', async () => {
+      const { one, other } = create(LONG_MS, LONG_MS);
+      const first = record({ version: 0, state: null });
+      expect(ours(await one.claim(KEY, first)).kept).toBeUndefined();
+      expect((await other.open(KEY)).kept).toEqual({ record: first, spoken: undefined });
+      expect(await other.commit(record(), 0)).toBe(false);
+      await one.release(KEY, undefined);
+      expect(ours(await other.claim(KEY, record({ version: 0, turns: 9 }))).kept?.record).toEqual(first);
+      expect(await other.commit(record(), 0)).toBe(true);
+      expect(await one.load(KEY)).toEqual(record());
+    });
+
+    it('opens and claims a call in one step, unless another process has it', async () => {
+      const { one, other } = create(LONG_MS, LONG_MS);
+      const first = record({ version: 0, state: null });
+      expect(await one.openClaimed(KEY, first)).toEqual({
+        place: 1,
+        kept: undefined,
+        claim: { kind: 'ours', kept: undefined, isUnheard: false },
+      });
+      const kept = { record: first, spoken: undefined };
+      expect(await other.openClaimed(KEY, undefined)).toEqual({ place: 2, kept, claim: { kind: 'held' } });
+      expect([await one.serves(KEY), await other.serves(KEY)]).toEqual([false, true]);
+      await one.release(KEY, undefined);
+      expect(await other.openClaimed(KEY, undefined)).toEqual({ place: 3, kept, claim: { kind: 'ours', kept, isUnheard: false } });
+      expect(await one.claim(KEY, undefined)).toEqual({ kind: 'held' });
+    });
+
+    it('counts the streams of a call over both processes, also before anything is known of it', async () => {
+      const { one, other } = create(LONG_MS, LONG_MS);
+      const places = [await one.open(KEY), await other.open(KEY), await one.open(KEY)].map(({ place }) => place);
+      expect(places).toEqual([1, 2, 3]);
+    });
+
+    it('writes a call again that was lost while it was being answered', async () => {
+      const { one, other } = create(LONG_MS, LONG_MS);
+      await one.commit(record(), 0);
+      ours(await one.claim(KEY, undefined));
+      await other.drop(KEY);
+      expect(await one.commit(record({ version: 2 }), 1, true)).toBe(true);
+      expect(await other.commit(record({ version: 2 }), 1)).toBe(false);
+      expect(await other.load(KEY)).toEqual(record({ version: 2 }));
+    });
+
     it('holds other calls for nobody', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
-      ours(await one.claim(KEY));
-      ours(await other.claim({ ...KEY, conversationId: 'another' }));
-      ours(await other.claim({ ...KEY, organizationId: 'another' }));
+      ours(await one.claim(KEY, undefined));
+      ours(await other.claim({ ...KEY, conversationId: 'another' }, undefined));
+      ours(await other.claim({ ...KEY, organizationId: 'another' }, undefined));
     });
 
     it('gives a call away when the lease of its owner has ended', async () => {
       const { one, other } = create(SHORT_MS, LONG_MS);
       await one.commit(record(), 0);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       expect((await claimed(other)).kept?.record).toEqual(record());
-      expect(await one.claim(KEY)).toEqual({ kind: 'held' });
+      expect(await one.claim(KEY, undefined)).toEqual({ kind: 'held' });
       expect(await one.renew(KEY)).toBe(false);
       expect(await one.commit(record({ version: 2 }), 1)).toBe(false);
     });
 
     it('does not let a stranger release a call', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0, true);
       await other.release(KEY, SPOKEN);
-      expect(await other.claim(KEY)).toEqual({ kind: 'held' });
-      expect((await one.open(KEY))?.spoken).toBeUndefined();
+      expect(await other.claim(KEY, undefined)).toEqual({ kind: 'held' });
+      expect((await one.open(KEY)).kept?.spoken).toBeUndefined();
     });
 
     it('lets a process go on after its lease has ended, as long as nobody else has come', async () => {
       const { one, other } = create(SHORT_MS, LONG_MS);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await claimed(other);
       await other.release(KEY, undefined);
       expect(await one.renew(KEY)).toBe(true);
@@ -221,7 +259,7 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
       await other.open(KEY);
       expect([await one.serves(KEY), await other.serves(KEY)]).toEqual([false, true]);
       // Whoever answers is not whoever serves.
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await one.commit(record({ version: 2 }), 1, true);
       await one.release(KEY, SPOKEN);
       expect([await one.serves(KEY), await other.serves(KEY)]).toEqual([false, true]);
@@ -229,20 +267,20 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
 
     it('owes the caller a reply that was committed by a process which died, until another one has handed it over', async () => {
       const { one, other } = create(SHORT_MS, LONG_MS);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0, true);
       expect((await claimed(other)).isUnheard).toBe(true);
       await other.release(KEY, undefined);
-      expect(ours(await other.claim(KEY)).isUnheard).toBe(true);
+      expect(ours(await other.claim(KEY, undefined)).isUnheard).toBe(true);
       await other.release(KEY, SPOKEN);
-      expect(ours(await other.claim(KEY)).isUnheard).toBe(false);
+      expect(ours(await other.claim(KEY, undefined)).isUnheard).toBe(false);
       await other.release(KEY, undefined);
-      expect(ours(await one.claim(KEY)).isUnheard).toBe(false);
+      expect(ours(await one.claim(KEY, undefined)).isUnheard).toBe(false);
     });
 
     it('owes nothing for a commit without a reply, and nothing to a process for its own', async () => {
       const { one, other } = create(SHORT_MS, SHORT_MS);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0);
       expect((await claimed(other)).isUnheard).toBe(false);
       await other.commit(record({ version: 2 }), 1, true);
@@ -253,16 +291,16 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
     it('keeps a call for whoever committed a reply, claimed or not', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
       await one.commit(record(), 0, true);
-      expect(await other.claim(KEY)).toEqual({ kind: 'held' });
+      expect(await other.claim(KEY, undefined)).toEqual({ kind: 'held' });
     });
 
     it('tells what the caller hears as of now, and older with every look', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0, true);
-      expect((await other.open(KEY))?.spoken).toBeUndefined();
+      expect((await other.open(KEY)).kept?.spoken).toBeUndefined();
       await one.release(KEY, SPOKEN);
-      const first = (await other.open(KEY))?.spoken;
+      const first = (await other.open(KEY)).kept?.spoken;
       if (first === undefined) throw new Error('nothing was told');
       const ageMs = -100 - (first.prompts[0]?.startMs ?? NaN);
       expect(ageMs).toBeGreaterThanOrEqual(0);
@@ -271,24 +309,24 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
         prompts: SPOKEN.prompts.map((part) => ({ ...part, startMs: part.startMs - ageMs, endMs: part.endMs - ageMs })),
       });
       await until('a later look finds it older', async () => {
-        const later = (await other.open(KEY))?.spoken;
+        const later = (await other.open(KEY)).kept?.spoken;
         return (later?.prompts[0]?.startMs ?? NaN) < -100 - ageMs;
       });
-      expect(ours(await other.claim(KEY)).kept?.spoken?.prompts[0]?.startMs).toBeLessThan(-100 - ageMs);
+      expect(ours(await other.claim(KEY, undefined)).kept?.spoken?.prompts[0]?.startMs).toBeLessThan(-100 - ageMs);
     });
 
     it('keeps what was told last until something else is told', async () => {
       const { one, other } = create(LONG_MS, LONG_MS);
-      ours(await one.claim(KEY));
+      ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0, true);
       await one.release(KEY, SPOKEN);
-      ours(await other.claim(KEY));
+      ours(await other.claim(KEY, undefined));
       await other.commit(record({ version: 2 }), 1, true);
       await other.release(KEY, undefined);
-      expect((await one.open(KEY))?.spoken?.before).toEqual(SPOKEN.before);
-      ours(await one.claim(KEY));
+      expect((await one.open(KEY)).kept?.spoken?.before).toEqual(SPOKEN.before);
+      ours(await one.claim(KEY, undefined));
       await one.release(KEY, { ...SPOKEN, cutHeard: { complete: false, ms: 7, text: 'Wel' }, prompts: [] });
-      expect((await other.open(KEY))?.spoken?.cutHeard).toEqual({ complete: false, ms: 7, text: 'Wel' });
+      expect((await other.open(KEY)).kept?.spoken?.cutHeard).toEqual({ complete: false, ms: 7, text: 'Wel' });
     });
   });
 }

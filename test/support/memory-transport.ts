@@ -1,7 +1,7 @@
 // A transport without a wire: a sink that keeps what a turn was told to deliver, and a caller that drives the engine
 // through the same two doors as the real transports.
 import type { AppError } from '../../src/base/errors.ts';
-import type { Input } from '../../src/dialog/input.ts';
+import { turnOpening, type Input } from '../../src/dialog/input.ts';
 import type { FinalNext, Output } from '../../src/dialog/output.ts';
 import type { TurnSink } from '../../src/session/ports.ts';
 import type { CallOpening, Sessions } from '../../src/session/sessions.ts';
@@ -93,7 +93,7 @@ export class MemoryCall {
 
   /** Opens a turn and leaves it open. */
   async open(...inputs: readonly Input[]): Promise<MemoryTurn> {
-    const session = await this.#sessions.acquire(this.#opening);
+    const session = await this.#sessions.acquire({ ...this.#opening, opensWith: turnOpening(inputs[0]) });
     const sink = new MemorySink();
     const turn = session.beginTurn(sink);
     for (const input of inputs) turn.push(input);

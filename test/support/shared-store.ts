@@ -93,13 +93,14 @@ class SharedStore implements SessionStore {
     return copied(this.#place.of(key).record);
   }
 
-  async open(key: CallKey): Promise<OpenedCall | undefined> {
+  async open(key: CallKey): Promise<OpenedCall> {
     await this.#place.enter('open', this.#owner);
-    const kept = this.#place.of(key);
-    kept.place += 1;
-    if (kept.record !== undefined) kept.holder = this.#owner;
-    const told = this.#told(kept);
-    return told === undefined ? undefined : { ...told, place: kept.place };
+    return this.#open(key);
+  }
+
+  async openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall & { readonly claim: Claim }> {
+    await this.#place.enter('open_claimed', this.#owner);
+    return { ...this.#open(key), claim: this.#claim(key, first) };
   }
 
   async serves(key: CallKey): Promise<boolean> {
@@ -107,12 +108,9 @@ class SharedStore implements SessionStore {
     return (this.#place.of(key).holder ?? this.#owner) === this.#owner;
   }
 
-  async claim(key: CallKey): Promise<Claim> {
+  async claim(key: CallKey, first: SessionRecord | undefined): Promise<Claim> {
     await this.#place.enter('claim', this.#owner);
-    const kept = this.#place.of(key);
-    if (this.#isTaken(kept)) return { kind: 'held' };
-    this.#lease(kept);
-    return { kind: 'ours', kept: this.#told(kept), isUnheard: kept.pending !== undefined && kept.pending !== this.#owner };
+    return this.#claim(key, first);
   }
 
   async renew(key: CallKey): Promise<boolean> {
@@ -128,10 +126,11 @@ class SharedStore implements SessionStore {
     const kept = this.#place.of(record.call);
     if (this.#isTaken(kept)) return false;
     if (record.writing !== undefined && kept.record?.writing === record.writing) return true;
-    if ((kept.record?.version ?? 0) !== expectedVersion) return false;
+    if (kept.record !== undefined && kept.record.version !== expectedVersion) return false;
     kept.record = copied(record);
     kept.holder ??= this.#owner;
     if (isReply) kept.pending = this.#owner;
+    if (isReply || kept.owner === this.#owner) this.#lease(kept);
     if (this.#place.dying.has(this.#owner)) return this.#place.kill(this.#owner);
     if (this.#place.losesAnswers.delete(this.#owner)) throw new AppError('store_unavailable', 'the answer was lost');
     return true;
@@ -148,9 +147,29 @@ class SharedStore implements SessionStore {
     kept.toldAtMs = this.#place.clock.monotonicMs();
   }
 
+  async touch(_key: CallKey): Promise<void> {
+    await this.#place.enter('touch', this.#owner);
+  }
+
   async drop(key: CallKey): Promise<void> {
     await this.#place.enter('drop', this.#owner);
     this.#place.calls.delete(callId(key));
+  }
+
+  #open(key: CallKey): OpenedCall {
+    const kept = this.#place.of(key);
+    kept.place += 1;
+    if (kept.record !== undefined) kept.holder = this.#owner;
+    return { place: kept.place, kept: this.#told(kept) };
+  }
+
+  #claim(key: CallKey, first: SessionRecord | undefined): Claim {
+    const kept = this.#place.of(key);
+    if (this.#isTaken(kept)) return { kind: 'held' };
+    this.#lease(kept);
+    const claim: Claim = { kind: 'ours', kept: this.#told(kept), isUnheard: kept.pending !== undefined && kept.pending !== this.#owner };
+    if (kept.record === undefined && first !== undefined) Object.assign(kept, { record: copied(first), holder: this.#owner });
+    return claim;
   }
 
   #isTaken({ owner, untilMs }: Kept): boolean {

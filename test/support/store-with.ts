@@ -13,15 +13,17 @@ export function storeWith(replaced: Partial<Pick<SessionStore, 'load' | 'commit'
   return {
     leaseMs: base.leaseMs,
     load,
-    open: async (key) => {
+    open: async (key) => ({ place: 0, kept: await kept(key) }),
+    openClaimed: async (key) => {
       const known = await kept(key);
-      return known === undefined ? undefined : { ...known, place: 0 };
+      return { place: 0, kept: known, claim: { kind: 'ours', kept: known, isUnheard: false } };
     },
     serves: base.serves.bind(base),
     claim: async (key) => ({ kind: 'ours', kept: await kept(key), isUnheard: false }),
     renew: base.renew.bind(base),
     commit: replaced.commit ?? base.commit.bind(base),
     release: base.release.bind(base),
+    touch: base.touch.bind(base),
     drop: replaced.drop ?? base.drop.bind(base),
   };
 }

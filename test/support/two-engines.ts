@@ -1,5 +1,5 @@
 // Two engines that share a place for their calls, as two processes do, and a bot that tells them apart by nothing.
-import type { ReplyingEvent } from '../../src/bot/bot.ts';
+import type { Bot, ReplyingEvent } from '../../src/bot/bot.ts';
 import { bot, go, say } from '../../src/bot/index.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
 import { testEngine, type TestEngine } from './engine.ts';
@@ -52,15 +52,18 @@ export interface Two {
   readonly notes: string[];
 }
 
-/** @param versions - of the bot in each. */
-export async function two(settings: Partial<EngineSettings> = {}, versions: readonly [number, number] = [1, 1]): Promise<Two> {
+/**
+ * @param versions - of the bot in each.
+ * @param other - the bot in place of {@link counting}.
+ */
+export async function two(settings: Partial<EngineSettings> = {}, versions: readonly [number, number] = [1, 1], other?: Bot): Promise<Two> {
   const clock = new FakeClock();
   const place = new SharedPlace(clock);
   const asked: ReplyingEvent[] = [];
   const notes: string[] = [];
   const engine = (owner: string, version: number): Promise<TestEngine> => {
     const parts = { clock, settings, store: place.storeOf(owner), interruptions: place.interruptionsOf(owner) };
-    return testEngine([counting(asked, notes, version)], parts);
+    return testEngine([other ?? counting(asked, notes, version)], parts);
   };
   return { a: await engine('a', versions[0]), b: await engine('b', versions[1]), place, clock, asked, notes };
 }

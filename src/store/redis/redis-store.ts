@@ -8,7 +8,7 @@ import type { Spoken } from '../../session/heard.ts';
 import type { Claim, KeptCall, OpenedCall, SessionStore } from '../../session/ports.ts';
 import type { SessionRecord } from '../../session/record.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
-import { CLAIM, COMMIT, OPEN, RELEASE, RENEW } from './scripts.ts';
+import { COMMIT, FIND, RELEASE, RENEW } from './scripts.ts';
 
 /** Where calls are kept, and by whom. */
 export interface RedisStoreOptions {
@@ -47,10 +47,14 @@ export class RedisStore implements SessionStore {
   }
 
   /** @throws as `load`; the call is served here all the same. */
-  async open(key: CallKey): Promise<OpenedCall | undefined> {
-    const [record, spoken, ageMs, place] = listOf(await this.#run(OPEN, key, this.#us));
-    const kept = keptCall(record, spoken, ageMs);
-    return kept === undefined ? undefined : { ...kept, place: Number(place) };
+  async open(key: CallKey): Promise<OpenedCall> {
+    const { place, kept } = await this.#find(key, 'open', undefined);
+    return { place, kept };
+  }
+
+  /** @throws as `load`; the call is served here and the claim is ours all the same. */
+  openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall & { readonly claim: Claim }> {
+    return this.#find(key, 'both', first);
   }
 
   async serves(key: CallKey): Promise<boolean> {
@@ -59,10 +63,8 @@ export class RedisStore implements SessionStore {
   }
 
   /** @throws as `load`; the claim is ours all the same. */
-  async claim(key: CallKey): Promise<Claim> {
-    const [isOurs, isUnheard, record, spoken, ageMs] = listOf(await this.#run(CLAIM, key, this.#us));
-    if (isOurs !== 1) return { kind: 'held' };
-    return { kind: 'ours', kept: keptCall(record, spoken, ageMs), isUnheard: isUnheard === 1 };
+  async claim(key: CallKey, first: SessionRecord | undefined): Promise<Claim> {
+    return (await this.#find(key, 'claim', first)).claim;
   }
 
   async renew(key: CallKey): Promise<boolean> {
@@ -89,8 +91,29 @@ export class RedisStore implements SessionStore {
     await this.#run(RELEASE, key, [owner, String(ttlMs), spoken === undefined ? '0' : '1', told]);
   }
 
+  async touch(key: CallKey): Promise<void> {
+    await this.#options.connection.send(['PEXPIRE', this.#keyOf(key), String(this.#options.ttlMs)]);
+  }
+
   async drop(key: CallKey): Promise<void> {
     await this.#options.connection.send(['DEL', this.#keyOf(key)]);
+  }
+
+  async #find(
+    key: CallKey,
+    purpose: 'open' | 'claim' | 'both',
+    first: SessionRecord | undefined,
+  ): Promise<OpenedCall & { readonly claim: Claim }> {
+    const json = first === undefined ? '' : JSON.stringify(first);
+    // One that is too large fails at the commit, where it is told.
+    const begun = Buffer.byteLength(json) > this.#options.maxRecordBytes ? '' : json;
+    const [place, claim, isUnheard, record, spoken, ageMs] = listOf(await this.#run(FIND, key, [...this.#us, purpose, begun]));
+    const kept = keptCall(record, spoken, ageMs);
+    return {
+      place: Number(place),
+      kept,
+      claim: claim === 1 ? { kind: 'ours', kept, isUnheard: isUnheard === 1 } : { kind: 'held' },
+    };
   }
 
   #run(script: RedisScript, key: CallKey, args: readonly string[]): Promise<unknown> {

@@ -1,7 +1,7 @@
 // What the server does in one step with the hash of a call. All moments are the server's own, so that the clocks of the
 // machines do not matter.
 //
-// Fields of the hash: `version`, `record` and `writing`, which names the commit, missing before the first one; `spoken`, and `told_at`, when it was told;
+// Fields of the hash: `version` and `writing`, which names the commit, missing before the first one; `record`, missing before the first claim; `spoken`, and `told_at`, when it was told;
 // `holder`, who opened the call last; `opened`, how often it was opened; `owner` and `until` when the lease ends, both or none; `pending`, who committed a reply
 // that nobody has handed over yet.
 import { redisScript } from './connection.ts';
@@ -19,31 +19,32 @@ local function is_taken(owner, ends, me)
 end
 `;
 
-/** me, lease, ttl → record, spoken, age of spoken, which stream of the call this is; no record for an unknown call. */
-export const OPEN = redisScript(`${NOW}
-local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local call = redis.call('HMGET', key, 'record', 'spoken', 'told_at')
-if call[1] then redis.call('HSET', key, 'holder', me) end
-local place = redis.call('HINCRBY', key, 'opened', 1)
-redis.call('PEXPIRE', key, call[1] and ttl or lease)
-return { call[1], call[2], now - (call[3] or now), place }
-`);
-
-/** me, lease, ttl → 1, is unheard, record, spoken, age of spoken; or 0 while somebody else has the call. */
-export const CLAIM = redisScript(`${NOW}${IS_TAKEN}
-local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+/**
+ * me, lease, ttl, purpose, first record or nothing → which stream of the call this is, is ours, is unheard, record, spoken, age of
+ * spoken; no record for an unknown call.
+ */
+export const FIND = redisScript(`${NOW}${IS_TAKEN}
+local key, me, lease, ttl, purpose, first = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local call = redis.call('HMGET', key, 'owner', 'until', 'pending', 'record', 'spoken', 'told_at')
-if is_taken(call[1], call[2], me) then return { 0 } end
-redis.call('HSET', key, 'owner', me, 'until', now + lease)
-redis.call('PEXPIRE', key, call[4] and ttl or lease)
-local is_unheard = call[3] and call[3] ~= me
-return { 1, is_unheard and 1 or 0, call[4], call[5], now - (call[6] or now) }
+local record, place, is_ours = call[4], 0, 0
+if purpose ~= 'claim' then
+  place = redis.call('HINCRBY', key, 'opened', 1)
+  if record then redis.call('HSET', key, 'holder', me) end
+end
+if purpose ~= 'open' and not is_taken(call[1], call[2], me) then
+  is_ours = 1
+  redis.call('HSET', key, 'owner', me, 'until', now + lease)
+  -- Streams that open elsewhere before the first commit find with whom they have to do.
+  if not record and first ~= '' then redis.call('HSET', key, 'record', first, 'holder', me) end
+end
+redis.call('PEXPIRE', key, (record or (is_ours == 1 and first ~= '')) and ttl or lease)
+return { place, is_ours, (call[3] and call[3] ~= me) and 1 or 0, record, call[5], now - (call[6] or now) }
 `);
 
 /** me, lease, ttl → 1, or 0 when somebody else has the call. */
 export const RENEW = redisScript(`${NOW}${IS_TAKEN}
 local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local call = redis.call('HMGET', key, 'owner', 'until', 'version')
+local call = redis.call('HMGET', key, 'owner', 'until', 'record')
 if is_taken(call[1], call[2], me) then return 0 end
 redis.call('HSET', key, 'owner', me, 'until', now + lease)
 redis.call('PEXPIRE', key, call[3] and ttl or lease)
@@ -58,7 +59,8 @@ local call = redis.call('HMGET', key, 'owner', 'until', 'version', 'writing')
 if is_taken(call[1], call[2], me) then return 0 end
 -- Sent again, because the answer to the first time was lost.
 if writing ~= '' and call[3] == version and call[4] == writing then return 1 end
-if (call[3] or '0') ~= expected then return 0 end
+-- A call without a version has no commit yet, or was lost with all else: whoever has it writes it again.
+if call[3] and call[3] ~= expected then return 0 end
 redis.call('HSET', key, 'record', record, 'version', version, 'writing', writing)
 redis.call('HSETNX', key, 'holder', me)
 if is_reply then redis.call('HSET', key, 'pending', me) end

@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { AudioFrames } from '../../contract/audio-frames.ts';
 import type { EncodedResponse, MediaRequest } from '../../contract/grpc.ts';
-import type { Input } from '../../dialog/input.ts';
+import { turnOpening, type Input } from '../../dialog/input.ts';
 import type { Output } from '../../dialog/output.ts';
 import { refusedStream, type Admission } from '../../session/admission.ts';
 import type { TurnSink } from '../../session/ports.ts';
@@ -209,14 +209,15 @@ class CallerStream implements TurnSink {
   async #acquire(call: WireCall, input: Input | undefined): Promise<Session | undefined> {
     const { sessions, refusals } = this.#parts;
     try {
-      return await sessions.acquire({ ...call, parameters: input?.kind === 'session_start' ? input.parameters : {} });
+      const parameters = input?.kind === 'session_start' ? input.parameters : {};
+      return await sessions.acquire({ ...call, parameters, opensWith: turnOpening(input) });
     } catch (thrown) {
       const error = toAppError(thrown);
       // A caller of a call that is not known here any more is as lost as a new one, once there is something to answer.
       const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
       if (!isLineOwed || !isTurnedAway(error)) throw error;
       refusals.write('a new call, with a spoken line,', error, this.#ids());
-      if (!this.#isOver) sessions.turnAway(this, error);
+      if (!this.#isOver) sessions.turnAway(this, error, input.kind !== 'session_start');
       return undefined;
     }
   }

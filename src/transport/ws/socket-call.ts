@@ -258,7 +258,7 @@ export class SocketCall implements Voice {
       // The socket may have been closed meanwhile.
       if (this.#phase !== 'opening') return undefined;
       // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
-      return await sessions.acquire({ ...call, parameters, mode: 'chunk', isTied: true });
+      return await sessions.acquire({ ...call, parameters, opensWith: 'start', mode: 'chunk', isTied: true });
     } catch (thrown) {
       const error = toAppError(thrown);
       if (!isTurnedAway(error)) throw error;

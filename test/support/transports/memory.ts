@@ -5,7 +5,7 @@ import { loadSettings } from '../../../src/app/config/load-settings.ts';
 import { engineSettings, voiceSettings } from '../../../src/app/room-settings.ts';
 import { loadSignalEngines } from '../../../src/app/signal-engines.ts';
 import { loadBots } from '../../../src/bot/loader.ts';
-import type { Input } from '../../../src/dialog/input.ts';
+import { turnOpening, type Input } from '../../../src/dialog/input.ts';
 import type { FinalNext, Output, SpokenPrompt } from '../../../src/dialog/output.ts';
 import type { Sessions } from '../../../src/session/sessions.ts';
 import type { Turn } from '../../../src/session/turn.ts';
@@ -46,7 +46,7 @@ class MemoryTurn implements LoneTurn {
   constructor(sessions: Sessions, ids: { readonly conversationId: string; readonly agentId: string }, first: Input) {
     const parameters = first.kind === 'session_start' ? first.parameters : {};
     this.#turn = sessions
-      .acquire({ organizationId: 'org', ...ids, vendorConfig: '', parameters })
+      .acquire({ organizationId: 'org', ...ids, vendorConfig: '', parameters, opensWith: turnOpening(first) })
       .then((session) => session.beginTurn(this.#sink, first.kind === 'session_end'));
     this.send(first);
   }

@@ -139,7 +139,8 @@ describe('Admission', () => {
 describe('the error of a refused call', () => {
   it.each(ADMISSION_REFUSALS)('says %s in its details', (reason) => {
     const error = refusedCall(reason);
-    expect(error.code).toBe(reason === 'draining' ? 'shutting_down' : 'overloaded');
+    const codes: Readonly<Record<string, string>> = { draining: 'shutting_down', store: 'store_unavailable' };
+    expect(error.code).toBe(codes[reason] ?? 'overloaded');
     expect(error.details).toEqual({ reason });
   });
 });

@@ -7,6 +7,7 @@ import { logIds } from '../../../src/session/log-ids.ts';
 import type { PromptVoice, Sound } from '../../../src/session/ports.ts';
 import { turnAway } from '../../../src/session/turned-away.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemorySink } from '../../support/memory-transport.ts';
 
 const READY: PromptAudio = { mulaw: new Uint8Array(800).fill(0x55), durationMs: 100 };
@@ -37,11 +38,45 @@ describe('a call that gets no session', () => {
     ['travels as text when nobody can speak it', undefined, undefined],
   ])('gets a line that %s, and that nobody can cut', (_how, sound, audio) => {
     const sink = new MemorySink();
-    turnAway(sink, refusedCall('memory'), { settings: TEST_SETTINGS, voice: voiceOf(sound) }, new AbortController().signal);
+    const parts = { settings: TEST_SETTINGS, voice: voiceOf(sound), clock: new FakeClock() };
+    turnAway(sink, refusedCall('memory'), parts, false, new AbortController().signal);
     expect(sink.outputs).toMatchObject([
       { kind: 'final', mode: 'wav', prompts: [{ audio, text: TEST_SETTINGS.handover, bargeIn: false }], next: { kind: 'transfer' } },
     ]);
     expect(sink.end).toBe('complete');
+  });
+
+  it('G-40 G-7A hears it as its call has begun, and is handed over when it was heard', async () => {
+    const sink = new MemorySink();
+    const clock = new FakeClock();
+    const settings = { ...TEST_SETTINGS, maxFarewellMs: 10_000 };
+    turnAway(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, new AbortController().signal);
+    await clock.advanceAsync(READY.durationMs - 1);
+    expect(sink.outputs).toEqual([{ kind: 'prompt', prompt: { audio: READY, text: settings.handover, bargeIn: false } }]);
+    await clock.advanceAsync(1);
+    expect(sink.outputs.slice(1)).toMatchObject([{ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'transfer' } }]);
+    expect(sink.end).toBe('complete');
+  });
+
+  it('G-40 gets its line as text where its call has begun and the sound is not ready', async () => {
+    const sink = new MemorySink();
+    const parts = { settings: TEST_SETTINGS, voice: voiceOf(undefined), clock: new FakeClock() };
+    turnAway(sink, refusedCall('store'), parts, true, new AbortController().signal);
+    await flushMicrotasks();
+    expect(sink.outputs).toMatchObject([
+      { kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: TEST_SETTINGS.handover }], next: { kind: 'transfer' } },
+    ]);
+  });
+
+  it('is not kept by its line when the process has no time left', async () => {
+    const sink = new MemorySink();
+    const stop = new AbortController();
+    const settings = { ...TEST_SETTINGS, maxFarewellMs: 10_000 };
+    const clock = new FakeClock();
+    turnAway(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, stop.signal);
+    stop.abort('shutdown');
+    await flushMicrotasks();
+    expect([sink.end, clock.pendingTimers]).toEqual(['complete', 0]);
   });
 
   it('lets its line be made no longer than the process lives', async () => {

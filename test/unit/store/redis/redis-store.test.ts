@@ -119,7 +119,7 @@ describe('a call in the server', () => {
     await storeOf(connections[0], { keyPrefix: 'one' }).commit(record(), 0);
     const other = storeOf(connections[0], { keyPrefix: 'other' });
     expect(await other.load(CALL)).toBeUndefined();
-    expect((await other.claim(CALL)).kind).toBe('ours');
+    expect((await other.claim(CALL, undefined)).kind).toBe('ours');
   });
 
   it('is forgotten by itself, and kept again for the whole time by whatever is done to it', async () => {
@@ -130,10 +130,12 @@ describe('a call in the server', () => {
     let version = 1;
     const uses = [
       () => store.open(CALL),
-      () => store.claim(CALL),
+      () => store.claim(CALL, undefined),
       () => store.renew(CALL),
       () => store.commit(record({ version: (version += 1) }), version - 1, true),
       () => store.release(CALL, SPOKEN),
+      () => store.openClaimed(CALL, undefined),
+      () => store.touch(CALL),
     ];
     for (const use of uses) {
       await connections[0].send(['PEXPIRE', key, '30000']);
@@ -146,7 +148,7 @@ describe('a call in the server', () => {
   it('that never came to a record is gone with its lease', async () => {
     const keyPrefix = randomUUID();
     const store = storeOf(connections[0], { keyPrefix });
-    for (const use of [() => store.open(CALL), () => store.claim(CALL), () => store.renew(CALL)]) {
+    for (const use of [() => store.open(CALL), () => store.claim(CALL, undefined), () => store.renew(CALL)]) {
       await use();
       const key = await keyOf(keyPrefix);
       expect(await leftMs(key)).toBeGreaterThan(0);
@@ -156,15 +158,32 @@ describe('a call in the server', () => {
       expect(await store.load(CALL)).toBeUndefined();
     }
     await store.drop(CALL);
-    await store.claim(CALL);
+    await store.claim(CALL, undefined);
     await store.release(CALL, SPOKEN);
     expect(await connections[0].send(['KEYS', `${keyPrefix}:*`])).toEqual([]);
+  });
+
+  it('is kept for the whole time from its first claim on, when that says how it begins', async () => {
+    const keyPrefix = randomUUID();
+    const store = storeOf(connections[0], { keyPrefix });
+    const first = record({ version: 0 });
+    for (const use of [() => store.openClaimed(CALL, first), () => store.renew(CALL), () => store.release(CALL, undefined)]) {
+      await use();
+      expect(await leftMs(await keyOf(keyPrefix))).toBeGreaterThan(TTL_MS - 60_000);
+      expect(await store.load(CALL)).toEqual(first);
+    }
+  });
+
+  it('does not begin with more than a record may have', async () => {
+    const store = storeOf(connections[0], { maxRecordBytes: 1000 });
+    expect((await store.claim(CALL, record({ state: 'x'.repeat(1000) }))).kind).toBe('ours');
+    expect(await store.load(CALL)).toBeUndefined();
   });
 
   it('has a lease that each renewal makes longer', async () => {
     const keyPrefix = randomUUID();
     const store = storeOf(connections[0], { keyPrefix });
-    await store.claim(CALL);
+    await store.claim(CALL, undefined);
     const key = await keyOf(keyPrefix);
     const ends = async (): Promise<number> => Number(await connections[0].send(['HGET', key, 'until']));
     const first = await ends();
@@ -182,16 +201,16 @@ describe('a call in the server', () => {
     const store = storeOf(connections[0]);
     await store.commit(record(), 0);
     await server.ask('SCRIPT', 'FLUSH');
-    expect((await store.claim(CALL)).kind).toBe('ours');
+    expect((await store.claim(CALL, undefined)).kind).toBe('ours');
     expect(await store.commit(record({ version: 2 }), 1, true)).toBe(true);
   });
 
   it('is told frozen, what is heard of it as well', async () => {
     const store = storeOf(connections[0]);
-    await store.claim(CALL);
+    await store.claim(CALL, undefined);
     await store.commit(record(), 0, true);
     await store.release(CALL, { ...SPOKEN, prompts: [{ bargeIn: true, startMs: 0, endMs: 5, soundMs: 5 }] });
-    const spoken = (await store.open(CALL))?.spoken;
+    const spoken = (await store.open(CALL)).kept?.spoken;
     for (const part of [spoken, spoken?.prompts, spoken?.prompts[0], spoken?.before]) {
       expect(part).toBeTypeOf('object');
       expect(Object.isFrozen(part)).toBe(true);
@@ -214,7 +233,7 @@ describe('what does not fit', () => {
     if (one === undefined || other === undefined) throw new Error('unreachable');
     await one.commit(record(), 0, true);
     await one.release(CALL, { ...SPOKEN, before: { ms: 1, text: 'x'.repeat(1000) } });
-    expect(await other.claim(CALL)).toEqual({ kind: 'ours', kept: { record: record(), spoken: undefined }, isUnheard: false });
+    expect(await other.claim(CALL, undefined)).toEqual({ kind: 'ours', kept: { record: record(), spoken: undefined }, isUnheard: false });
   });
 
   it.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"version":"1","call":{}}'])('is no record: %s', async (damaged) => {
@@ -222,7 +241,7 @@ describe('what does not fit', () => {
     const store = storeOf(connections[0], { keyPrefix });
     await store.commit(record(), 0);
     await connections[0].send(['HSET', await keyOf(keyPrefix), 'record', damaged]);
-    for (const look of [() => store.load(CALL), () => store.open(CALL), () => store.claim(CALL)]) {
+    for (const look of [() => store.load(CALL), () => store.open(CALL), () => store.claim(CALL, undefined)]) {
       await expect(look()).rejects.toMatchObject({ name: 'AppError', code: 'state_unreadable' });
     }
   });
@@ -243,12 +262,12 @@ describe('a store whose user may do no more than it needs', () => {
     expect(await server.ask('ACL', 'SETUSER', 'parley', ...rules)).toBe('+OK');
     const store = storeOf(await redisConnection(server, { user: 'parley', password: 'secret' }), { keyPrefix: 'parley' });
     await store.open(CALL);
-    expect(await store.claim(CALL)).toEqual({ kind: 'ours', kept: undefined, isUnheard: false });
+    expect(await store.claim(CALL, undefined)).toEqual({ kind: 'ours', kept: undefined, isUnheard: false });
     expect(await store.commit(record(), 0, true)).toBe(true);
     expect(await store.renew(CALL)).toBe(true);
     await store.release(CALL, SPOKEN);
     expect(await store.serves(CALL)).toBe(true);
-    expect((await store.open(CALL))?.spoken?.before).toEqual(SPOKEN.before);
+    expect((await store.open(CALL)).kept?.spoken?.before).toEqual(SPOKEN.before);
     await store.drop(CALL);
     expect(await store.load(CALL)).toBeUndefined();
   });
@@ -265,10 +284,12 @@ describe('a store whose server is away', () => {
         () => store.load(CALL),
         () => store.open(CALL),
         () => store.serves(CALL),
-        () => store.claim(CALL),
+        () => store.claim(CALL, undefined),
         () => store.renew(CALL),
         () => store.commit(record({ version: 2 }), 1),
         () => store.release(CALL, SPOKEN),
+        () => store.openClaimed(CALL, undefined),
+        () => store.touch(CALL),
         () => store.drop(CALL),
       ];
       await Promise.all(methods.map((method) => expect(method()).rejects.toMatchObject({ code: 'store_unavailable' })));
