@@ -1,23 +1,17 @@
 // Three servers with one store against the fake platform: one looks after the data sources, and all let in what it has made, from
 // the very moment in which the platform makes it.
-import { status, type ServiceError } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { runAdmin } from '../support/admin-command.ts';
-import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { requireDebian } from '../support/debian.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { freePort } from '../support/free-port.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { startRelay } from '../support/relay.ts';
-import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
-import { logInShared } from '../support/shared-admin.ts';
+import { askAll, askWith, closeAll, going, ORG, owns, sharedServers, TAKEOVER_LIMIT_MS, transitions } from '../support/shared-servers.ts';
 import { until } from '../support/until.ts';
 
-const ORG = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
 const MINUTE = 60_000;
-/** In its last third a lease of 15 seconds has ended, and another server has it. */
-const TAKEOVER_LIMIT_MS = 40_000;
 
 const hasRedis = requireDebian(REDIS_NEEDS);
 let redis: RedisServer;
@@ -28,79 +22,7 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 
-/** What the servers of one test share. */
-interface Shared extends AdminSurroundings {
-  readonly servers: RunningServer[];
-  /** What each server told somebody with each token, at the moment in which the platform had made it. */
-  readonly atOnce: status[];
-  /** @param url - of the store; default: its own. */
-  /** What joins a server or a command to the store. */
-  readonly storeFlags: (url?: string) => readonly string[];
-  readonly serve: (url?: string) => Promise<RunningServer>;
-}
-
-async function shared(clock: Clock): Promise<Shared> {
-  const servers: RunningServer[] = [];
-  const atOnce: status[] = [];
-  const around = await adminSurroundings({
-    clock,
-    isLoggedIn: false,
-    onSigned: async ({ token }) => {
-      atOnce.push(...(await Promise.all(servers.map((server) => askWith(server, token)))));
-    },
-  });
-  // Not the port's number: a later test is given the same one, and would find texts sealed with another key.
-  const prefix = `test-${randomUUID()}`;
-  await logInShared(redis, prefix, around, clock);
-  let started = 0;
-  const storeFlags = (url = redis.url): readonly string[] =>
-    ['kind=redis', `redis.url=${url}`, `keys=${JSON.stringify([around.key])}`, `redis.key_prefix=${prefix}`].map(
-      (each) => `--store.${each}`,
-    );
-  const serve: Shared['serve'] = async (url) => {
-    // The platform delivers to one of them, which is the second.
-    started += 1;
-    const port = started === 2 ? around.webhookPort : await freePort();
-    const own = [`--admin.webhooks.port=${String(port)}`, '--shutdown.notice_ms=0'];
-    const flags = [...WITH_TEST_BOTS, ...around.flags, ...storeFlags(url), ...own];
-    const server = await RunningServer.start({ clock, flags, dataSources: () => [] });
-    servers.push(server);
-    return server;
-  };
-  return { ...around, servers, atOnce, storeFlags, serve };
-}
-
-/** What somebody with this token is told who asks for the agents: the same token check as for a call, and no session. */
-async function askWith(server: RunningServer, authorization: string | undefined): Promise<status> {
-  const client = await server.client({ authorization, organizationId: ORG });
-  return client.list().then(
-    () => status.OK,
-    (error: unknown) => (error as ServiceError).code,
-  );
-}
-
-const owns = (server: RunningServer): Promise<number | undefined> => server.metric('parley_admin_owner');
-const transitions = (server: RunningServer): readonly unknown[] =>
-  server.logged({ event: 'data_source' }).map((line) => line['transition']);
-const all = (servers: readonly RunningServer[], token: string | undefined): Promise<readonly status[]> =>
-  Promise.all(servers.map((server) => askWith(server, token)));
-
-/** The last one first in the end: each demands that nothing is there that was not before it. @param clock - has to go on meanwhile. */
-async function closeAll(servers: readonly RunningServer[], clock?: FakeClock): Promise<void> {
-  for (const server of servers) await going(server.app.close(), clock);
-  for (const server of [...servers].reverse()) await server.close();
-}
-
-/** Lets time pass until `work` is over. */
-async function going(work: Promise<void>, clock: FakeClock | undefined): Promise<void> {
-  let isOver = false;
-  const over = work.finally(() => (isOver = true));
-  await until('it is over', () => {
-    clock?.advance(1);
-    return isOver;
-  });
-  await over;
-}
+const shared = (clock: Clock) => sharedServers(redis, clock);
 
 describe('three servers with one store', () => {
   it('L-10 register once, let in each token from its first moment, and renew once', async () => {
@@ -118,14 +40,14 @@ describe('three servers with one store', () => {
     expect(second.logged({ event: 'webhook_delivery', outcome: 'taken' })).toHaveLength(1);
     expect(atOnce).toEqual([status.OK, status.OK, status.OK]);
     const before = token();
-    expect(await all(servers, before)).toEqual([status.OK, status.OK, status.OK]);
-    expect(await all(servers, await around.issuer.issueToken({ organizationId: ORG }))).toEqual(Array(3).fill(status.UNAUTHENTICATED));
+    expect(await askAll(servers, before)).toEqual([status.OK, status.OK, status.OK]);
+    expect(await askAll(servers, await around.issuer.issueToken({ organizationId: ORG }))).toEqual(Array(3).fill(status.UNAUTHENTICATED));
 
     clock.advance(41 * MINUTE);
     await until('it is renewed', () => transitions(first).includes('renewed'));
     expect(atOnce).toEqual(Array(6).fill(status.OK));
     expect(token()).not.toBe(before);
-    for (const each of [before, token()]) expect(await all(servers, each)).toEqual([status.OK, status.OK, status.OK]);
+    for (const each of [before, token()]) expect(await askAll(servers, each)).toEqual([status.OK, status.OK, status.OK]);
     expect([api.journal.count('POST /dataSources'), api.journal.count('PUT /dataSources/:id')]).toEqual([1, 1]);
     expect([transitions(second), transitions(third)]).toEqual([[], []]);
     await until('the gauge of a server that does not renew follows', async () => {
@@ -133,7 +55,7 @@ describe('three servers with one store', () => {
     });
 
     api.deauthorize(ORG);
-    await until('all refuse', async () => (await all(servers, token())).every((code) => code === status.UNAUTHENTICATED));
+    await until('all refuse', async () => (await askAll(servers, token())).every((code) => code === status.UNAUTHENTICATED));
     expect(transitions(first).at(-1)).toBe('forgotten');
     const written = JSON.stringify(servers.map(({ log }) => log));
     for (const secret of [around.key, before, token(), api.integration.clientSecret]) expect(written).not.toContain(secret);
@@ -157,7 +79,7 @@ describe('three servers with one store', () => {
     expect([await owns(third), await askWith(third, token())]).toEqual([0, status.OK]);
     clock.advance(41 * MINUTE);
     await until('it is renewed', () => transitions(second).includes('renewed'));
-    expect(await all(servers, token())).toEqual([status.OK, status.OK]);
+    expect(await askAll(servers, token())).toEqual([status.OK, status.OK]);
     expect([api.journal.count('POST /dataSources'), api.journal.count('PUT /dataSources/:id')]).toEqual([1, 1]);
     expect(api.journal.count('POST /webhooks')).toBe(2);
     await closeAll([first, second, third], clock);
