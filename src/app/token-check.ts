@@ -2,6 +2,7 @@
 // server would say. Knows nobody who is trusted.
 import { createTokenVerifier, type TokenObserver, type TokenVerifier } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
+import { KeyWatch } from '../auth/key-watch.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
@@ -22,10 +23,17 @@ export interface TokenCheck {
   readonly verifier: TokenVerifier;
   /** The key sets that it trusts. */
   readonly keys: KeySource;
+  /**
+   * From now on keys are also asked for when no token needs them, as long as there are none. To be called once.
+   *
+   * @param hold - called when no token can be let in; what it returns is called when one can again.
+   * @returns resolves when that is known for the first time; never rejects.
+   */
+  watchKeys(hold: () => () => void): Promise<void>;
   close(): void;
 }
 
-/** Opens it; no key set is fetched before a token needs it. */
+/** Opens it; no key set is fetched before a token needs it, or before it is watched. */
 export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'platform'>, parts: TokenCheckParts): TokenCheck {
   const { profile, trust, ...common } = parts;
   const { clock, log } = common;
@@ -48,9 +56,15 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
     rememberedTokens: auth.rememberedTokens,
     look: () => trust.look?.(),
   });
+  let watch: KeyWatch | undefined;
   return {
     ...{ verifier, keys },
+    watchKeys: (hold) => {
+      watch = new KeyWatch({ keys, hold, clock, log });
+      return watch.start();
+    },
     close: () => {
+      watch?.close();
       keys.close();
     },
   };

@@ -32,6 +32,8 @@ export interface IssuerKeysOptions {
   readonly log: Logger;
   /** Ends a request in flight and forbids further ones. */
   readonly closed: AbortSignal;
+  /** Told after each request, whatever became of it. */
+  readonly onAnswer?: () => void;
 }
 
 const MINUTE_MS = 60_000;
@@ -81,6 +83,26 @@ export class IssuerKeys {
     throw refuse(this.#failures > 0 ? 'keys_unavailable' : 'key_not_found');
   }
 
+  /** Until when the held keys serve, monotonic ms; in the past when they do no longer, -Infinity when there never were any. */
+  get servesUntilMs(): number {
+    return this.#held?.usableUntilMs ?? -Infinity;
+  }
+
+  /** From when it may be asked again, monotonic ms; Infinity while it is being asked, and when it may not be any more. */
+  get asksFromMs(): number {
+    return this.#inFlight === undefined && !this.#options.closed.aborted ? this.#nextRequestAtMs : Infinity;
+  }
+
+  /** Whether the last request failed. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** Has the keys asked for, unless that is not allowed at this moment. Never waits. */
+  ask(): void {
+    void this.#refresh();
+  }
+
   /**
    * True while `find` would give this very key without waiting. False asks for a full check: the key was withdrawn or
    * replaced, or the issuer must be asked first. Has the keys asked for like `find`, so that they age for nobody.
@@ -111,6 +133,7 @@ export class IssuerKeys {
       if (closed.aborted || clock.monotonicMs() < this.#nextRequestAtMs) return;
       this.#inFlight = this.#request().finally(() => {
         this.#inFlight = undefined;
+        this.#options.onAnswer?.();
       });
     }
     await this.#inFlight;

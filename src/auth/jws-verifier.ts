@@ -168,6 +168,7 @@ class JwsVerifier implements TokenVerifier {
     // Only tokens that passed every check: other customers of the same issuer cannot push ours out.
     const { issuer, keyId, keyFingerprint } = signed;
     this.#remembered?.set(digest, { issuer, keyId, keyFingerprint, times, binding, source, principal });
+    this.#options.keys.noteUse(issuer);
     return principal;
   }
 

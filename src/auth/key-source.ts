@@ -35,7 +35,10 @@ const DEFAULT_KEY_SET_LIMITS: KeySetLimits = {
 /** Finds keys by issuer and key id. */
 export class KeySource {
   readonly #issuers = new Map<string, IssuerKeys>();
+  /** Issuers of whom a token was let in. */
+  readonly #inUse = new Set<IssuerKeys>();
   readonly #closed = new AbortController();
+  #onChange: () => void = () => undefined;
 
   /** @throws AppError `config_invalid` when an issuer's key set would not be fetched over https. */
   constructor(options: KeySourceOptions) {
@@ -50,8 +53,32 @@ export class KeySource {
     for (const issuer of issuers) {
       const url = `${issuer}${keySetSuffix}`;
       demandSafe(url, issuer, options.allowLoopbackHttp ?? false);
-      this.#issuers.set(issuer, new IssuerKeys({ issuer, url, limits, fetch, clock, log, closed: this.#closed.signal }));
+      const onAnswer = (): void => {
+        this.#onChange();
+      };
+      this.#issuers.set(issuer, new IssuerKeys({ issuer, url, limits, fetch, clock, log, closed: this.#closed.signal, onAnswer }));
     }
+  }
+
+  /**
+   * The issuers on whom it depends whether anybody can be let in: those of whom a token was let in, or, as long as there are
+   * none, all. The list names regions in which nobody here has an organization, and says nothing of who does.
+   */
+  get needed(): readonly IssuerKeys[] {
+    return [...(this.#inUse.size > 0 ? this.#inUse : this.#issuers.values())];
+  }
+
+  /** Has `listener`, and nobody else, told of each answer of an issuer, good or bad, and when others are needed. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener;
+  }
+
+  /** A token of this issuer has passed every check. */
+  noteUse(issuer: string): void {
+    const keys = this.#issuers.get(issuer);
+    if (keys === undefined || this.#inUse.has(keys)) return;
+    this.#inUse.add(keys);
+    this.#onChange();
   }
 
   /** True when the issuer is in the list. */

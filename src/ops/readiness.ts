@@ -17,15 +17,25 @@ export class Readiness {
   readonly #holds = new Map<symbol, string>();
   #hasStarted = false;
   #isDraining = false;
+  /** The last answer that was told. */
+  #wasReady = false;
+  #onChange: (isReady: boolean) => void = () => undefined;
+
+  /** Has `listener`, and nobody else, told whenever ready turns to not ready or back; it is not ready at first. */
+  onChange(listener: (isReady: boolean) => void): void {
+    this.#onChange = listener;
+  }
 
   /** Everything is open: from now on the replica is ready unless something holds it. */
   started(): void {
     this.#hasStarted = true;
+    this.#tell();
   }
 
   /** No new calls from now on; there is no way back. */
   drain(): void {
     this.#isDraining = true;
+    this.#tell();
   }
 
   /**
@@ -36,8 +46,10 @@ export class Readiness {
   hold(reason: string): () => void {
     const key = Symbol(reason);
     this.#holds.set(key, reason);
+    this.#tell();
     return () => {
       this.#holds.delete(key);
+      this.#tell();
     };
   }
 
@@ -46,5 +58,12 @@ export class Readiness {
     const phase = this.#isDraining ? [DRAINING] : this.#hasStarted ? [] : [STARTING];
     const reasons = [...phase, ...new Set(this.#holds.values())];
     return { ready: reasons.length === 0, reasons };
+  }
+
+  #tell(): void {
+    const { ready } = this.current;
+    if (ready === this.#wasReady) return;
+    this.#wasReady = ready;
+    this.#onChange(ready);
   }
 }

@@ -28,4 +28,32 @@ describe('Readiness', () => {
     second();
     expect(readiness.current.ready).toBe(true);
   });
+
+  it('tells when its answer turns, and says nothing when only the reasons change', () => {
+    const readiness = new Readiness();
+    const told: boolean[] = [];
+    readiness.onChange((isReady) => told.push(isReady));
+    const first = readiness.hold('keys');
+    readiness.started();
+    expect(told).toEqual([]);
+    first();
+    const [second, third] = [readiness.hold('keys'), readiness.hold('full')];
+    second();
+    expect(told).toEqual([true, false]);
+    third();
+    expect(told).toEqual([true, false, true]);
+  });
+
+  it('P-09 stays not ready when what held it ends while it drains', () => {
+    const readiness = new Readiness();
+    const told: boolean[] = [];
+    readiness.onChange((isReady) => told.push(isReady));
+    readiness.started();
+    const release = readiness.hold('keys');
+    readiness.drain();
+    expect(readiness.current).toEqual({ ready: false, reasons: ['draining', 'keys'] });
+    release();
+    expect(readiness.current).toEqual({ ready: false, reasons: ['draining'] });
+    expect(told).toEqual([true, false]);
+  });
 });
