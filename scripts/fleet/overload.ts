@@ -8,6 +8,7 @@ import { verdictOf, type HeardCall } from '../../test/fleet/heard-call.ts';
 import type { Program, Replica } from '../../test/fleet/replica.ts';
 import { recordedPhrases } from '../../test/fleet/phrases.ts';
 import { waited } from '../../test/fleet/trial.ts';
+import { until } from '../../test/support/until.ts';
 import { hundredths, percentileFigure } from '../bench/figures.ts';
 import { onLoneServer } from './lone-server.ts';
 
@@ -117,7 +118,8 @@ export async function overload({ capacity, times, seconds, program, seed, onProg
 async function callLength(fleet: Fleet, replica: Replica, seed: number, phrases: readonly string[]): Promise<number> {
   const wish = { access: fleet.accessTo(replica), callers: 1, inputs: INPUTS, phrases, repeatsLostTurns: false, spreadMs: 0, seed };
   const callers = Callers.begin(wish, true);
-  await pause(1000);
+  // A process that has only just begun to load itself would hold none.
+  await until('a call is held', () => callers.running > 0);
   await callers.end();
   const [call] = callers.calls;
   if (call === undefined) throw new Error('no call was held');
