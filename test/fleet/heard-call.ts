@@ -78,10 +78,10 @@ export function heardCall(result: CallResult, script: readonly Step[], firstSoun
     waitsMs: [...waitsOf(result, 'speech'), ...waitsOf(result, 'dtmf')],
     keyWaitsMs: waitsOf(result, 'dtmf'),
     breaches: result.findings.flatMap(({ rule, code }) => (rule === undefined ? [] : [`${rule} ${code}`])),
-    // All of it where something was lost.
+    // All of it where something was lost, or kept too long.
     story: isPlain
       ? []
-      : oddities.some((each) => LOSSES.has(each)) || outcome !== 'ended'
+      : oddities.some((each) => LOSSES.has(each) || each === 'saidLate') || outcome !== 'ended'
         ? result.timeline.map(timelineText(false))
         : result.replies.flatMap(({ turn, kind, texts }) => (texts.length === 0 ? [] : [`${String(turn)} ${kind}: ${texts.join(' ')}`])),
   };
