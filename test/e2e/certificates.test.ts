@@ -2,6 +2,7 @@
 // them: files are replaced, and nothing is restarted.
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
 import { status, type ServiceError } from '@grpc/grpc-js';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -95,6 +96,27 @@ it('O-10 O-11 O-12 W-09 asks clients of the media server for a certificate, besi
   const peer = await connectSocket(server);
   peer.socket.close();
   await peer.closed();
+});
+
+it('shows a new certificate to those who deliver webhooks, and goes on taking deliveries', async () => {
+  const around = await adminSurroundings();
+  const server = await start({ flags: [...around.flags, '--admin.webhooks.tls=true'], dataSources: () => [] });
+  const { certificate } = server;
+  /** What somebody is told who delivers something unsigned, and trusts this certificate alone. */
+  const delivered = (ca: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const where = { host: '127.0.0.1', port: around.webhookPort, path: '/webhooks', servername: 'localhost', agent: false, ca };
+      const request = httpsRequest({ ...where, method: 'POST' }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      request.on('error', reject).end('{}');
+    });
+  expect(await delivered(certificate.certificatePem)).toBe(401);
+  const next = await writeThrowAwayCertificate(certificate.folder, systemClock.nowMs());
+  await until('it is taken', () => server.logged({ event: 'files_taken', what: 'certificate' }).length > 0);
+  expect(await delivered(next.certificatePem)).toBe(401);
+  await expect(delivered(certificate.certificatePem)).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
 });
 
 it('seals the store of the administration with a new key as soon as it is there', async () => {
