@@ -1,7 +1,7 @@
 // The records of calls as the engine works with them: claimed, written once per answer, closed at the end. A store that is
 // away for a moment is waited for. Knows no bots and no turns.
 import { randomUUID } from 'node:crypto';
-import { pause } from '../base/abort.ts';
+import { pause, waitAtMost } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import { CallClaim } from './call-claim.ts';
@@ -15,6 +15,8 @@ import { firstRecord, type SessionRecord } from './record.ts';
 /** Pause between two tries while the store is away, ms, and how long it is waited for: a caller waits rather than being handed over. */
 const AWAY_LOOK_MS = 100;
 const AWAY_LIMIT_MS = 3000;
+/** How long it is tried to tell a store that is away what was heard, ms: nobody waits for it, but what is not told is said again. */
+const RELEASE_LIMIT_MS = 15_000;
 
 /** How a stream looks for its call. */
 export interface Look {
@@ -76,7 +78,8 @@ export class CallRecords {
       const ahead = this.#ahead.take(id);
       if (ahead !== undefined) return ahead;
       // A release that comes late would end the next claim.
-      await this.#releasing.get(id);
+      const releasing = this.#releasing.get(id);
+      if (releasing !== undefined) await waitAtMost(releasing, AWAY_LIMIT_MS, this.#parts.clock);
       return await this.#patiently(() => CallClaim.take(key, first, limitMs, this.#parts), Math.min(limitMs, AWAY_LIMIT_MS));
     } catch (thrown) {
       this.#unclaimed(id);
@@ -121,7 +124,7 @@ export class CallRecords {
     claim.end();
     const { store, log } = this.#parts;
     const id = callId(claim.key);
-    const released = this.#patiently(() => store.release(claim.key, spoken))
+    const released = this.#patiently(() => store.release(claim.key, spoken), RELEASE_LIMIT_MS)
       .catch((err: unknown) => {
         const ids = { conversationId: claim.key.conversationId };
         log.warn({ ...ids, err }, 'a call could not be given back to its store: its next turn waits until the lease has ended');
@@ -130,6 +133,11 @@ export class CallRecords {
         if (this.#releasing.get(id) === released) this.#releasing.delete(id);
       });
     this.#releasing.set(id, released);
+  }
+
+  /** Resolves when the store knows of every reply that was heard, or after `limitMs`. */
+  async told(limitMs: number): Promise<void> {
+    await waitAtMost(Promise.all(this.#releasing.values()), limitMs, this.#parts.clock);
   }
 
   /**

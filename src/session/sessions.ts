@@ -25,6 +25,8 @@ import { turnAway } from './turned-away.ts';
 const ENDED_RETENTION_MS = 60_000;
 /** A caller whose last stream was cancelled may come back for this long, ms. */
 const VANISHED_RETENTION_MS = 30_000;
+/** Longest wait at the very end until the store knows what was heard, ms: what it does not know is said again elsewhere. */
+const TOLD_LIMIT_MS = 500;
 
 /** What is known of a call when one of its turns opens. */
 export interface CallOpening extends CallKey {
@@ -160,6 +162,7 @@ export class Sessions {
       this.#process.abort('shutdown');
     });
     this.#moving?.close();
+    await this.#records.told(TOLD_LIMIT_MS);
     return cut;
   }
 

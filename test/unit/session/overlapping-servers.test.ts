@@ -82,6 +82,43 @@ describe('a reply', () => {
     expect((await after(clock, TEST_LEASE_MS, new MemoryCall(b.sessions).press('1'))).texts).toEqual(['Input 2.']);
   });
 
+  it('is not said again because its server stopped before the store had heard that it was heard', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    const gate = gateOf();
+    place.before = (operation, owner) => (operation === 'release' && owner === 'a' ? gate.opened : undefined);
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
+    let isClosed = false;
+    const closing = a.sessions.close(2000).then(() => (isClosed = true));
+    await clock.advanceAsync(200);
+    expect(isClosed).toBe(false);
+    gate.open();
+    await after(clock, 100, closing);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
+  it('does not keep its server from stopping when the store does not answer', async () => {
+    const all = await two();
+    const { a, place, clock } = all;
+    await begun(all);
+    place.before = (operation) => (operation === 'release' ? new Promise(() => undefined) : undefined);
+    await new MemoryCall(a.sessions).press('1');
+    await after(clock, 3500, a.sessions.close(2000));
+  });
+
+  it('is not said again because the store was away for seconds when it should have been told', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    place.before = (operation) => (operation === 'release' ? Promise.reject(away) : undefined);
+    await new MemoryCall(a.sessions).press('1');
+    await clock.advanceAsync(8000);
+    place.before = () => undefined;
+    await clock.advanceAsync(200);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
   it("is not taken for another server's because the answer of the store was lost", async () => {
     const all = await two();
     const { a, place, clock } = all;
@@ -153,12 +190,12 @@ describe('a hang-up', () => {
 describe('another version of the bot', () => {
   it('migrates a state when its input is answered, also when it was written while the stream opened', async () => {
     const all = await two({}, [1, 2]);
-    const { a, b, place } = all;
+    const { a, b, place, clock } = all;
     await begun(all);
     const waiting = await new MemoryCall(b.sessions).open();
     await new MemoryCall(a.sessions).press('1');
     waiting.turn.push({ kind: 'dtmf', digits: '1' });
-    await waiting.sink.ended();
+    await after(clock, 100, waiting.sink.ended());
     expect([waiting.sink.texts, place.of(KEY).record?.bot.version]).toEqual([['Input 2.'], 2]);
   });
 
