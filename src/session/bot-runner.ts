@@ -141,14 +141,15 @@ export class BotRunner {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);
     } finally {
-      this.#release(claim, session, !claim.isUnheard || writer.hasSaid);
+      this.#release(claim, session, turn, !claim.isUnheard || writer.hasSaid);
     }
   }
 
   /** @param isHeard - false: whatever there is to be heard is still owed. */
-  #release(claim: CallClaim, session: RunningSession, isHeard: boolean): void {
+  #release(claim: CallClaim, session: RunningSession, turn: Turn, isHeard: boolean): void {
     const { clock, shared } = this.#parts;
-    this.#records.release(claim, isHeard && shared !== undefined ? session.playback.tell(clock.monotonicMs()) : undefined);
+    if (isHeard && shared !== undefined) this.#records.release(claim, session.playback.tell(clock.monotonicMs()), turn.sent());
+    else this.#records.release(claim, undefined);
   }
 
   /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */
@@ -273,7 +274,7 @@ export class BotRunner {
         else await this.#repeat(mouth, record);
         return true;
       } finally {
-        this.#release(claim, session, writer.hasSaid);
+        this.#release(claim, session, turn, writer.hasSaid);
       }
     } catch (thrown) {
       log.warn({ ...logIds(session.call, turn), err: toAppError(thrown) }, 'what another server answered could not be said');

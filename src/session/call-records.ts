@@ -114,17 +114,22 @@ export class CallRecords {
    * Gives a call back. Not waited for, because the caller does not wait for it either; never throws.
    *
    * @param spoken - what the caller hears; undefined when nothing was answered, so that a reply nobody has heard stays owed.
+   * @param sent - what the store is not told before: a process that dies between both would have left a reply that nobody owes.
    */
-  release(claim: CallClaim, spoken: Spoken | undefined): void {
+  release(claim: CallClaim, spoken: Spoken | undefined, sent?: Promise<void>): void {
     this.#unclaimed(callId(claim.key));
-    this.#giveBack(claim, spoken);
+    this.#giveBack(claim, spoken, sent);
   }
 
-  #giveBack(claim: CallClaim, spoken: Spoken | undefined): void {
+  #giveBack(claim: CallClaim, spoken: Spoken | undefined, sent?: Promise<void>): void {
     claim.end();
     const { store, log } = this.#parts;
     const id = callId(claim.key);
-    const released = this.#patiently(() => store.release(claim.key, spoken), RELEASE_LIMIT_MS)
+    const releasing = this.#patiently(async () => {
+      if (sent !== undefined) await sent;
+      await store.release(claim.key, spoken);
+    }, RELEASE_LIMIT_MS);
+    const released = releasing
       .catch((err: unknown) => {
         const ids = { conversationId: claim.key.conversationId };
         log.warn({ ...ids, err }, 'a call could not be given back to its store: its next turn waits until the lease has ended');

@@ -227,6 +227,11 @@ export class Turn {
     this.#sink.onceDrained(listener);
   }
 
+  /** See {@link TurnSink.sent}. */
+  sent(): Promise<void> | undefined {
+    return this.#sink.sent?.();
+  }
+
   /** Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. */
   finish(end: TurnEnd, reason: AbortReason = 'superseded'): void {
     if (this.#state === 'done') return;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { TEST_SETTINGS } from '../../support/engine.ts';
-import { MemoryCall } from '../../support/memory-transport.ts';
+import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
 import { TEST_LEASE_MS } from '../../support/shared-store.ts';
 import { after, begun, gateOf, two } from '../../support/two-engines.ts';
 
@@ -80,6 +80,22 @@ describe('a reply', () => {
     place.before = () => undefined;
     await clock.advanceAsync(3000);
     expect((await after(clock, TEST_LEASE_MS, new MemoryCall(b.sessions).press('1'))).texts).toEqual(['Input 2.']);
+  });
+
+  it('is owed until it has left the process that has said it', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    const gate = gateOf();
+    const sink = Object.assign(new MemorySink(), { sent: () => gate.opened });
+    const session = await a.sessions.acquire({ ...KEY, agentId: '', vendorConfig: '', parameters: {} });
+    session.beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
+    await sink.ended();
+    // It dies with what it has written, and the platform says the turn again.
+    void place.kill('a');
+    gate.open();
+    const repeated = new MemoryCall(b.sessions).press('1');
+    expect((await after(clock, TEST_LEASE_MS + 100, repeated)).texts).toEqual(['Input 1.']);
   });
 
   it('is not said again because its server stopped before the store had heard that it was heard', async () => {
