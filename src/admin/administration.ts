@@ -120,6 +120,7 @@ export class Administration {
       this.#webhooks = await openWebhookSide(webhooks, app, { handler: this.#organizations, store, clock, observer });
     }
     await this.#organizations.serveKept(await this.#known());
+    if (this.#over.isAborted) throw new AppError('shutting_down', 'the start was given up');
     const isServing = this.states.some(({ isServed }) => isServed);
     const looked = this.#firstLook();
     this.#firstLooked = looked;

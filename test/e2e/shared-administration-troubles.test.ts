@@ -110,6 +110,29 @@ describe('servers with one store', () => {
     await closeAll([first, second], clock);
   }, 240_000);
 
+  it('an organization that leaves while nobody renews is refused by all as soon as somebody does', async () => {
+    const clock = new FakeClock();
+    const { api, servers, serve } = await sharedServers(redis, clock);
+    const relay = await relayTo(redis);
+    const token = (): string | undefined => api.dataSources(ORG)[0]?.jwsToken;
+    const [first, second] = [await serve(relay.url), await serve()];
+    api.authorize(ORG);
+    await registered(first);
+    const before = token();
+    relay.turnTo(1);
+    relay.cut();
+    api.deauthorize(ORG);
+    await until('the other one has it', () => second.logged({ event: 'webhook_delivery', outcome: 'taken' }).length === 2);
+    // The one that is cut off cannot hear of it.
+    expect(await askWith(first, before)).toBe(status.OK);
+    await until('the other one renews', async () => (await owns(second)) === 1, TAKEOVER_LIMIT_MS);
+    await until('it refuses', async () => (await askWith(second, before)) === status.UNAUTHENTICATED);
+    relay.turnTo(redis.port);
+    await until('all refuse', async () => (await askAll(servers, before)).every((code) => code === status.UNAUTHENTICATED));
+    expect([await owns(first), await owns(second)]).toEqual([0, 1]);
+    await closeAll([first, second], clock);
+  }, 240_000);
+
   it('a delivery that cannot be taken keeps no other from being taken', async () => {
     const clock = new FakeClock();
     const around = await sharedServers(redis, clock);

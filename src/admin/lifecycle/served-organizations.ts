@@ -13,6 +13,8 @@ import type { LifecycleTimes } from './schedule.ts';
 
 /** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
 const MAX_AT_ONCE = 4;
+/** Organizations whose journals are opened before anything else of this process has its turn: they lie in memory. */
+const MAX_IN_A_ROW = 50;
 /** Longest wait for the first step of an organization, ms; its keepers go on all the same. */
 const MAX_START_MS = 120_000;
 
@@ -80,8 +82,10 @@ export class ServedOrganizations implements AuthorizationHandler {
    * steps come with {@link ServedOrganizations.start}.
    */
   async serveKept(organizations: readonly AuthorizingOrganization[]): Promise<void> {
-    const opened = organizations.map(async (organization) => ({ organization, keepers: await this.#opened(organization) }));
-    this.#waiting.push(...(await Promise.all(opened)));
+    for (const [index, organization] of organizations.entries()) {
+      if (index % MAX_IN_A_ROW === MAX_IN_A_ROW - 1) await new Promise(setImmediate);
+      this.#waiting.push({ organization, keepers: await this.#opened(organization) });
+    }
   }
 
   /**

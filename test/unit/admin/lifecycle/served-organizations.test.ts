@@ -91,6 +91,20 @@ async function begin(served: ServedOrganizations, organizations: readonly Author
 }
 
 describe('served organizations', () => {
+  it('leave everything else its turn while very many of them are let in', async () => {
+    const { served, isLetIn } = open();
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await served.serveKept(Array.from({ length: 200 }, (_, index) => named(uuid(index))));
+    isOver = true;
+    expect([turns >= 4, isLetIn(ONE)]).toEqual([true, false]);
+  });
+
   it('are let in once they have authorized the app, and one does not open the door for another', async () => {
     const { served, isLetIn, told } = open();
     await served.authorized(named(ONE), never());
