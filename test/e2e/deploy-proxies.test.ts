@@ -1,12 +1,15 @@
 // The proxies of deploy/ before two real servers: each is started from the very file that is shipped, and calls of the platform go
 // through it. The servers share nothing here, so where turns may come to either of them, a call is one turn.
 import { status } from '@grpc/grpc-js';
+import { mkdtempSync, rmSync } from 'node:fs';
 import https from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CallResult } from '../../src/fake-platform/caller.ts';
 import { requireDebian, type DebianNeeds } from '../support/debian.ts';
-import { ProxiedServers } from '../support/proxied-servers.ts';
+import { ProxiedServers, type ProxiedOptions } from '../support/proxied-servers.ts';
 import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
 import type { ProxyKind } from '../support/shipped-proxy.ts';
 import { SocketPeer, socketToken } from '../support/socket-peer.ts';
@@ -22,14 +25,25 @@ const CALLS = 8;
 /** More than proxies allow on one connection unless told otherwise: 100 and 128. */
 const MANY = 140;
 /** Longer than the time that the shipped one is replaced by, where a test shows what that time does. */
-const SILENCE_MS = 3000;
+const SILENCE_MS = 2000;
 
 /** A socket on which no call begins stays for longer than these tests look at it. */
 const PATIENT_WITH_SOCKETS = '--websocket.first_message_timeout_ms=60000';
 
+let spoken = '';
+beforeAll(() => {
+  spoken = mkdtempSync(path.join(tmpdir(), 'parley-spoken-'));
+});
+afterAll(() => {
+  rmSync(spoken, { recursive: true, force: true });
+});
+
+/** Prompts are spoken once for all servers. */
+const voice = (): string => `--synthesizer.cache_folder=${spoken}`;
+
 /** Servers and a proxy that end with the test. */
-async function behind(kind: ProxyKind, options: Partial<Parameters<typeof ProxiedServers.start>[0]> = {}): Promise<ProxiedServers> {
-  const proxied = await ProxiedServers.start({ kind, ...options });
+async function behind(kind: ProxyKind, { flags = [], ...options }: Partial<ProxiedOptions> = {}): Promise<ProxiedServers> {
+  const proxied = await ProxiedServers.start({ kind, flags: [...flags, voice()], ...options });
   onTestFinished(() => proxied.close());
   return proxied;
 }
@@ -39,15 +53,6 @@ async function musing(client: PlatformClient): Promise<ClientTurn> {
   const turn = client.call({ agentId: 'muser' }).open(event('SESSION_START')).halfClose();
   await turn.heard('CHUNK audio');
   return turn;
-}
-
-/** Two servers, each with one RPC that is not over. */
-async function busy(kind: ProxyKind): Promise<{ readonly proxied: ProxiedServers; readonly turns: readonly ClientTurn[] }> {
-  const proxied = await behind(kind, { flags: ['--shutdown.grace_ms=120000'] });
-  const client = await proxied.client();
-  const turns = [await musing(client), await musing(client)];
-  expect(proxied.servers.map(({ app }) => app.openTurns())).toEqual([1, 1]);
-  return { proxied, turns };
 }
 
 async function silence(ms: number): Promise<void> {
@@ -64,9 +69,9 @@ async function callsOf(proxied: ProxiedServers, count = CALLS): Promise<readonly
 }
 
 /** The status of a plain request over HTTP/1.1. */
-function statusOf({ port, authority }: ProxiedServers, path: string, method = 'GET'): Promise<number | undefined> {
+function statusOf({ port, authority }: ProxiedServers, place: string, method = 'GET'): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const request = https.request({ host: 'localhost', port, path, method, ca: authority.pem, agent: false }, (response) => {
+    const request = https.request({ host: 'localhost', port, path: place, method, ca: authority.pem, agent: false }, (response) => {
       response.resume().once('end', () => {
         resolve(response.statusCode);
       });
@@ -79,7 +84,7 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
   const isThere = requireDebian(NEEDS[kind]);
   let proxied: ProxiedServers;
   beforeAll(async () => {
-    if (isThere) proxied = await ProxiedServers.start({ kind, flags: ['--turns.slow_reader_ms=120000', PATIENT_WITH_SOCKETS] });
+    if (isThere) proxied = await ProxiedServers.start({ kind, flags: ['--turns.slow_reader_ms=120000', PATIENT_WITH_SOCKETS, voice()] });
   });
   afterEach(async () => {
     if (isThere) await until('nothing is open any more', () => openTurns(proxied) === 0);
@@ -149,8 +154,8 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
   });
 
   it('lets nobody see the operations port, and passes webhooks on', async () => {
-    for (const path of ['/', '/metrics', '/calls', '/health/ready', '/parley/v1/ping']) {
-      expect([path, await statusOf(proxied, path)]).toEqual([path, 404]);
+    for (const place of ['/', '/metrics', '/calls', '/health/ready', '/parley/v1/ping']) {
+      expect([place, await statusOf(proxied, place)]).toEqual([place, 404]);
     }
     expect(await statusOf(proxied, '/webhooks', 'POST')).toBe(204);
     expect(proxied.webhooks).toEqual(['/webhooks']);
@@ -195,14 +200,6 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with ser
     expect((await socket.closed()).code).toBe(1006);
   });
 
-  it('brings a new socket that a server refuses because it stops to the other one, before anything has marked it', async () => {
-    const { proxied, turns } = await busy(kind);
-    const closing = proxied.servers[1].app.close();
-    expect(outcomes(await Promise.all(Array.from({ length: 4 }, () => proxied.socketCall())))).toEqual(ended(4));
-    for (const turn of turns) turn.cancel();
-    await closing;
-  });
-
   it('brings every call to the server that is left, and tells callers when there is none', async () => {
     const proxied = await behind(kind);
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
@@ -218,6 +215,15 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with ser
 });
 
 describe('a server that is stopped while it has calls', () => {
+  /** Two servers, each with one RPC that is not over. */
+  async function busy(kind: ProxyKind): Promise<{ readonly proxied: ProxiedServers; readonly turns: readonly ClientTurn[] }> {
+    const proxied = await behind(kind, { flags: ['--shutdown.grace_ms=120000'] });
+    const client = await proxied.client();
+    const turns = [await musing(client), await musing(client)];
+    expect(proxied.servers.map(({ app }) => app.openTurns())).toEqual([1, 1]);
+    return { proxied, turns };
+  }
+
   /** The calls that run go on, new ones all come to the other server, and then the server can end. */
   async function expectGraceful({ proxied, turns }: Awaited<ReturnType<typeof busy>>, closing: Promise<void>): Promise<void> {
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
@@ -227,12 +233,18 @@ describe('a server that is stopped while it has calls', () => {
     expect(outcomes(await callsOf(proxied))).toEqual(ended(CALLS));
   }
 
+  /** Calls over WebSocket, of which some are brought to a server that refuses them. */
+  async function expectSockets(proxied: ProxiedServers): Promise<void> {
+    expect(outcomes(await Promise.all(Array.from({ length: 4 }, () => proxied.socketCall())))).toEqual(ended(4));
+  }
+
   describe('behind HAProxy', () => {
     requireDebian(NEEDS.HAProxy);
 
-    it('gets no new calls as soon as its health check says that it drains, and ends those that it has', async () => {
+    it('gets no new calls as soon as its health check says that it drains, not one before that is lost, and ends those that it has', async () => {
       const { proxied, turns } = await busy('HAProxy');
       const closing = proxied.servers[1].app.close();
+      await expectSockets(proxied);
       await until('HAProxy has noticed', () => proxied.proxy.log.includes('parley_grpc/one is DOWN'));
       await expectGraceful({ proxied, turns }, closing);
     });
@@ -247,6 +259,14 @@ describe('a server that is stopped while it has calls', () => {
       proxied.proxy.reload((text) => text.replace(`127.0.0.1:${port} max_fails=0`, `127.0.0.1:${port} down`));
       await until('both workers have been replaced', () => (proxied.proxy.log.match(/gracefully shutting down/gu) ?? []).length === 2);
       await expectGraceful({ proxied, turns }, proxied.servers[1].app.close());
+    });
+
+    it('gets no new socket either way: one that it refuses because it stops comes to the other one', async () => {
+      const { proxied, turns } = await busy('nginx');
+      const closing = proxied.servers[1].app.close();
+      await expectSockets(proxied);
+      for (const turn of turns) turn.cancel();
+      await closing;
     });
   });
 });

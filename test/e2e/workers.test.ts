@@ -34,20 +34,26 @@ afterAll(async () => {
   await issuer.close();
 });
 
+type Line = Readonly<Record<string, unknown>>;
+type SocketReadyLine = ReadyLine & { readonly websocket: { readonly port: number } };
+
+const TAKES_CALLS = 'a worker takes calls';
+const ENDED = 'a worker ended; another one takes its place';
+
 /** A server of several processes. */
 class Workers extends ServeProcess {
   /** Lines of the log with this message, in order. */
-  lines(message: string): readonly Readonly<Record<string, unknown>>[] {
+  lines(message: string): readonly Line[] {
     return this.stderr
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
-      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+      .map((line) => JSON.parse(line) as Line)
       .filter(({ msg }) => msg === message);
   }
 
   /** Process ids of the workers that have said that they take calls, and are alive. */
   get alive(): readonly number[] {
-    return this.lines('a worker takes calls')
+    return this.lines(TAKES_CALLS)
       .map(({ pid }) => Number(pid))
       .filter(isAlive);
   }
@@ -62,11 +68,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Starts a server of two workers; later flags win. It ends with its test. */
-function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): Workers {
+/** The flags of a server of two workers; later ones win. */
+function flagsWith(...flags: readonly string[]): readonly string[] {
   const shared = [`--store.kind=redis`, `--store.redis.url=${redis?.url ?? ''}`, `--store.keys=["${'a1'.repeat(32)}"]`];
   const base = serverFlags(issuer, certificate, [dataSource(issuer), socketDataSource(issuer)]);
-  const running = new Workers([...base, ...WITH_TEST_BOTS, ...shared, '--workers=2', '--json', ...flags]);
+  // Spoken once for all workers.
+  const voice = `--synthesizer.cache_folder=${certificate.folder}/prompts`;
+  return [...base, voice, ...WITH_TEST_BOTS, ...shared, '--workers=2', '--json', ...flags];
+}
+
+/** Starts a server of two workers; later flags win. It ends with its test. */
+function serve({ onTestFinished }: TestContext, ...flags: readonly string[]): Workers {
+  const running = new Workers(flagsWith(...flags));
   onTestFinished(() => running.kill());
   return running;
 }
@@ -108,13 +121,43 @@ async function sample(ready: ReadyLine, name: string): Promise<number | undefine
 const STARTED = 'parley_sessions_started_total{bot="tester"}';
 
 describe('parley serve --workers', () => {
-  it('has workers that share one port for each kind of calls, and one operations port that tells of all of them', async (context) => {
-    const running = serve(context, ...WITH_SOCKETS);
-    const ready = await running.ready();
-    expect(ready).toMatchObject({ event: 'ready', workers: 2, hasTokenCheck: true, websocket: { security: 'TLS' } });
-    expect(new Set(running.lines('a worker takes calls').map(({ address }) => address))).toEqual(
-      new Set([`127.0.0.1:${String(ready.port)}`]),
+  let running: Workers;
+  let ready: SocketReadyLine;
+
+  // One server for all of them, which outlives its workers: starting it is what takes the time.
+  beforeAll(async () => {
+    if (!hasRedis) return;
+    running = new Workers(
+      flagsWith(...WITH_SOCKETS, '--websocket.drain_ms=60000', '--websocket.first_message_timeout_ms=60000', '--shutdown.notice_ms=0'),
     );
+    ready = (await running.ready()) as SocketReadyLine;
+  });
+  afterAll(async () => {
+    if (hasRedis) await running.kill();
+  });
+
+  /** Connects a socket that says nothing. */
+  async function connect({ onTestFinished }: TestContext): Promise<SocketPeer> {
+    const headers = { authorization: `Bearer ${await socketToken(issuer)}` };
+    const url = `wss://localhost:${String(ready.websocket.port)}/v1/va`;
+    const peer = await SocketPeer.connect(url, { ca: certificate.certificatePem, headers });
+    onTestFinished(() => {
+      peer.socket.terminate();
+    });
+    return peer;
+  }
+
+  /** Ends a worker at once. @returns its line of the log, when the end has been noticed. */
+  async function killed(worker: Line | undefined): Promise<Line | undefined> {
+    const before = running.lines(ENDED).length;
+    process.kill(Number(worker?.['pid']), 'SIGKILL');
+    await until('the end is told', () => running.lines(ENDED).length > before);
+    return running.lines(ENDED).at(-1);
+  }
+
+  it('has workers that share one port for each kind of calls, and one operations port that tells of all of them', async (context) => {
+    expect(ready).toMatchObject({ event: 'ready', workers: 2, hasTokenCheck: true, websocket: { security: 'TLS' } });
+    expect(new Set(running.lines(TAKES_CALLS).map(({ address }) => address))).toEqual(new Set([`127.0.0.1:${String(ready.port)}`]));
     expect(running.stdout.trim().split('\n')).toHaveLength(1);
 
     const calls = await callsOver(context, ready, 4);
@@ -127,18 +170,81 @@ describe('parley serve --workers', () => {
     expect(listed.calls.map(({ conversationId }) => conversationId).sort()).toEqual([...ids].sort());
     for (const id of ids) expect(await (await operations(ready, `/calls/${id}`)).json()).toMatchObject({ conversationId: id });
 
-    const { websocket } = ready as ReadyLine & { readonly websocket: { readonly port: number } };
-    expect(new Set([ready.port, ready.opsPort, websocket.port]).size).toBe(3);
-    const headers = { authorization: `Bearer ${await socketToken(issuer)}` };
-    for (let count = 0; count < 4; count += 1) {
-      const peer = await SocketPeer.connect(`wss://localhost:${String(websocket.port)}/v1/va`, { ca: certificate.certificatePem, headers });
-      context.onTestFinished(() => {
-        peer.socket.terminate();
-      });
-    }
+    expect(new Set([ready.port, ready.opsPort, ready.websocket.port]).size).toBe(3);
+    for (let count = 0; count < 4; count += 1) await connect(context);
     expect(await sample(ready, 'parley_sockets_open')).toBe(4);
   });
 
+  it('goes on with a call whose turns come to different workers, also when one of those is killed', async (context) => {
+    const clients = [await clientOf(context, ready), await clientOf(context, ready)] as const;
+    const { ids } = clients[0].call();
+    const turn = (client: PlatformClient, key: '0' | '2'): Promise<ClientTurn> => client.call(ids).turn(keys(key));
+    const workerWith = (message: string): unknown =>
+      running.lines(message).find(({ conversationId }) => conversationId === ids.conversationId)?.['worker'];
+    await clients[0].call(ids).turn(event('SESSION_START'));
+    expect((await turn(clients[1], '0')).story.at(-1)).toMatch(/^FINAL/u);
+    const second = workerWith('a session of another server goes on here');
+    expect(new Set([workerWith('session started'), second])).toEqual(new Set([1, 2]));
+    const story = (await (await operations(ready, `/calls/${ids.conversationId}`)).json()) as Pick<CallTimeline, 'facts'>;
+    expect(story.facts[0]?.event).toBe('session_started');
+    expect(story.facts.map((fact) => fact.event)).toContain('session_continued');
+
+    await killed(running.lines(TAKES_CALLS).find(({ worker }) => worker === second));
+    expect((await turn(clients[0], '0')).story.at(-1)).toMatch(/^FINAL/u);
+    const end = await turn(clients[0], '2');
+    expect([end.ending?.code, end.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/u)]);
+    await until('another worker takes calls', () => running.alive.length === 2);
+  });
+
+  it('replaces a worker that was killed while the other one takes calls, and does not forget what it had counted', async (context) => {
+    const before = (await sample(ready, STARTED)) ?? 0;
+    await callsOver(context, ready, 4);
+    expect(await sample(ready, STARTED)).toBe(before + 4);
+    const victim = running.lines(TAKES_CALLS).find(({ pid }) => running.alive.includes(Number(pid)));
+    expect(await killed(victim)).toMatchObject({ worker: victim?.['worker'], pid: victim?.['pid'], signal: 'SIGKILL' });
+    expect((await operations(ready, '/health/ready')).status).toBe(200);
+    await callsOver(context, ready, 1);
+    await until('another worker takes calls', () => running.alive.length === 2);
+    await callsOver(context, ready, 4);
+    const newest = running.lines(TAKES_CALLS).at(-1)?.['worker'];
+    expect(running.lines('session started').map(({ worker }) => worker)).toContain(newest);
+    expect(await sample(ready, STARTED)).toBe(before + 9);
+    expect(await sample(ready, 'parley_workers_ended_total')).toBe(running.lines(ENDED).length);
+  });
+
+  it('brings no new connection to a worker that is renewed while its calls end', async (context) => {
+    const open = [await connect(context), await connect(context)];
+    const starts = running.lines(TAKES_CALLS).length;
+    const [renewed = 0] = running.alive;
+    process.kill(renewed, 'SIGTERM');
+    await running.logged('new connections are left to the other workers');
+    // Those that are dealt to a worker which drains are refused.
+    for (let count = 0; count < 4; count += 1) await connect(context);
+    expect(running.alive).toContain(renewed);
+    for (const { socket } of open) socket.terminate();
+    await until('another worker takes its place', () => running.lines(TAKES_CALLS).length > starts);
+    expect(running.alive).not.toContain(renewed);
+    expect((await operations(ready, '/health/ready')).status).toBe(200);
+  });
+
+  it('gives up with code 1 when its workers die again and again', async () => {
+    const killed = new Set<number>();
+    await until('the server has given up', () => {
+      for (const pid of running.lines('a worker starts').map((line) => Number(line['pid']))) {
+        if (killed.has(pid) || !isAlive(pid)) continue;
+        killed.add(pid);
+        process.kill(pid, 'SIGKILL');
+      }
+      return running.exit !== undefined;
+    });
+    expect(running.exit).toEqual({ code: 1, signal: null });
+    // Those that ended in the tests before count, too, if it is not a minute since.
+    expect(running.lines('workers end again and again: the server gives up')).toMatchObject([{ recentEnds: 11 }]);
+    expect(killed.size).toBeGreaterThan(2);
+  });
+});
+
+describe('a server of several processes', () => {
   it('finishes open turns in every worker after SIGTERM, and ends with code 0', async (context) => {
     const running = serve(context, '--shutdown.grace_ms=20000');
     const ready = await running.ready();
@@ -159,7 +265,7 @@ describe('parley serve --workers', () => {
   });
 
   it('lets workers finish their calls when a terminal interrupts all processes at once, and ends them at the second signal', async (context) => {
-    const running = serve(context, '--shutdown.grace_ms=600000');
+    const running = serve(context, '--shutdown.grace_ms=600000', '--shutdown.notice_ms=0');
     const [call] = await callsOver(context, await running.ready(), 1);
     await call?.open(keys('7')).halfClose().heard('CHUNK audio');
     const interrupt = (): void => {
@@ -172,91 +278,6 @@ describe('parley serve --workers', () => {
     interrupt();
     expect(await running.ended()).toEqual({ code: 130, signal: null });
     expect(running.alive).toEqual([]);
-  });
-
-  it('replaces a worker that was killed while the other one takes calls, and does not forget what it had counted', async (context) => {
-    const running = serve(context);
-    const ready = await running.ready();
-    await callsOver(context, ready, 4);
-    expect(await sample(ready, STARTED)).toBe(4);
-    const [victim] = running.lines('a worker takes calls');
-    process.kill(Number(victim?.['pid']), 'SIGKILL');
-    await until('the end is told', () => running.lines('a worker ended; another one takes its place').length === 1);
-    expect(running.lines('a worker ended; another one takes its place')).toMatchObject([
-      { worker: victim?.['worker'], pid: victim?.['pid'], signal: 'SIGKILL' },
-    ]);
-    expect((await operations(ready, '/health/ready')).status).toBe(200);
-    await callsOver(context, ready, 1);
-    await until('another worker takes calls', () => running.alive.length === 2);
-    await callsOver(context, ready, 4);
-    expect(running.lines('session started').map(({ worker }) => worker)).toContain(3);
-    expect(await sample(ready, STARTED)).toBe(9);
-    expect(await sample(ready, 'parley_workers_ended_total')).toBe(1);
-  });
-
-  it('goes on with a call whose turns come to different workers, also when one of those is killed', async (context) => {
-    const running = serve(context);
-    const ready = await running.ready();
-    const clients = [await clientOf(context, ready), await clientOf(context, ready)] as const;
-    const { ids } = clients[0].call();
-    const turn = (client: PlatformClient, key: '0' | '2'): Promise<ClientTurn> => client.call(ids).turn(keys(key));
-    await clients[0].call(ids).turn(event('SESSION_START'));
-    expect((await turn(clients[1], '0')).story.at(-1)).toMatch(/^FINAL/u);
-    const [first] = running.lines('session started');
-    const [second] = running.lines('a session of another server goes on here');
-    expect(new Set([first?.['worker'], second?.['worker']])).toEqual(new Set([1, 2]));
-    const story = (await (await operations(ready, `/calls/${ids.conversationId}`)).json()) as Pick<CallTimeline, 'facts'>;
-    expect(story.facts[0]?.event).toBe('session_started');
-    expect(story.facts.map((fact) => fact.event)).toContain('session_continued');
-
-    const victim = running.lines('a worker takes calls').find(({ worker }) => worker === second?.['worker']);
-    process.kill(Number(victim?.['pid']), 'SIGKILL');
-    await until('the end is told', () => running.lines('a worker ended; another one takes its place').length === 1);
-    expect((await turn(clients[0], '0')).story.at(-1)).toMatch(/^FINAL/u);
-    const end = await turn(clients[0], '2');
-    expect([end.ending?.code, end.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/u)]);
-  });
-
-  it('brings no new connection to a worker that is renewed while its calls end', async (context) => {
-    const running = serve(context, ...WITH_SOCKETS, '--websocket.drain_ms=60000', '--websocket.first_message_timeout_ms=60000');
-    const ready = await running.ready();
-    const { websocket } = ready as ReadyLine & { readonly websocket: { readonly port: number } };
-    const headers = { authorization: `Bearer ${await socketToken(issuer)}` };
-    const connect = async (): Promise<SocketPeer> => {
-      const peer = await SocketPeer.connect(`wss://localhost:${String(websocket.port)}/v1/va`, { ca: certificate.certificatePem, headers });
-      context.onTestFinished(() => {
-        peer.socket.terminate();
-      });
-      return peer;
-    };
-    const before = [await connect(), await connect()];
-    const [renewed] = running.lines('a worker takes calls');
-    process.kill(Number(renewed?.['pid']), 'SIGTERM');
-    await running.logged('new connections are left to the other workers');
-    // Those that are dealt to a worker which drains are refused.
-    for (let count = 0; count < 4; count += 1) await connect();
-    expect(running.alive).toContain(renewed?.['pid']);
-    for (const { socket } of before) socket.terminate();
-    await until('another worker takes its place', () => running.lines('a worker takes calls').length === 3);
-    expect(running.alive).not.toContain(renewed?.['pid']);
-    expect((await operations(ready, '/health/ready')).status).toBe(200);
-  });
-
-  it('gives up with code 1 when its workers die again and again', async (context) => {
-    const running = serve(context);
-    await running.ready();
-    const killed = new Set<number>();
-    await until('the server has given up', () => {
-      for (const pid of running.lines('a worker starts').map((line) => Number(line['pid']))) {
-        if (killed.has(pid) || !isAlive(pid)) continue;
-        killed.add(pid);
-        process.kill(pid, 'SIGKILL');
-      }
-      return running.exit !== undefined;
-    });
-    expect(running.exit).toEqual({ code: 1, signal: null });
-    expect(running.lines('workers end again and again: the server gives up')).toHaveLength(1);
-    expect(killed.size).toBeGreaterThan(10);
   });
 
   it('leaves no worker behind when the process that started them is killed, and no turn unfinished', async (context) => {
@@ -278,7 +299,7 @@ describe('parley serve --workers', () => {
   });
 
   it('closes connections that are too many for every worker, instead of offering them around', async (context) => {
-    const running = serve(context, '--tls.mode=off', '--grpc.max_connections=1');
+    const running = serve(context, '--tls.mode=off', '--grpc.max_connections=1', '--shutdown.notice_ms=0');
     const { port } = await running.ready();
     const closed: number[] = [];
     for (const index of [0, 1, 2, 3]) {

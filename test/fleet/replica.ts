@@ -3,10 +3,11 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { compiledFlags, compiledMain } from '../support/compiled-program.ts';
 import { Child, type ChildExit } from './child.ts';
 import type { BalancedPorts } from './balancer.ts';
 
-/** The program that is started: what was built, or the source. */
+/** The program that is started: what was built, or the source as it is now. */
 export type Program = 'built' | 'source';
 
 /** How it is started. */
@@ -55,14 +56,12 @@ export class Replica {
   async start(change: StartChange = {}): Promise<void> {
     const { program, ports, flags, logFile } = this.#options;
     const stderr = change.stderr ?? openSync(logFile, 'a');
-    const node =
-      program === 'built'
-        ? [path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js')]
-        : ['--import', 'tsx', '--conditions=development', path.join(packageRoot(), 'src', 'cli', 'main.ts')];
+    const isBuilt = program === 'built';
+    const main = isBuilt ? path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js') : compiledMain();
     const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`];
     const child = new Child({
       command: process.execPath,
-      args: [...node, 'serve', '--json', ...flags, ...own, ...(change.flags ?? [])],
+      args: [main, 'serve', '--json', ...(isBuilt ? flags : compiledFlags(flags)), ...own, ...(change.flags ?? [])],
       cwd: packageRoot(),
       stderr,
       ...(change.env === undefined ? {} : { env: change.env }),

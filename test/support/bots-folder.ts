@@ -27,10 +27,14 @@ export async function removeFolder(root: string): Promise<void> {
   await rm(root, { recursive: true, force: true });
 }
 
-/** A bot module; `members` replace or follow what every bot has. */
-export function botModule(id: string, members = ''): string {
+/**
+ * A bot module; `members` replace or follow what every bot has.
+ *
+ * @param from - address of the door that it sees; default: the source's.
+ */
+export function botModule(id: string, members = '', from = door): string {
   return [
-    `import { bot, go, listen, play, say } from ${JSON.stringify(door)};`,
+    `import { bot, go, listen, play, say } from ${JSON.stringify(from)};`,
     `export default bot({ id: '${id}', name: 'Bot ${id}', version: 1,`,
     `  session_start: () => go(null, say('Hello from ${id}.').listen()), otherwise: () => go(null, listen()), ${members} });`,
     '',

@@ -1,6 +1,7 @@
 // Runs the steps of a Dockerfile without a container engine: every stage is a folder, absolute paths lie below it, and the
 // base image is this machine. Knows the instructions that our Dockerfile uses and refuses every other.
 import { execFile } from 'node:child_process';
+import { linkSync, lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { cp, mkdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -179,7 +180,11 @@ export class ImageBuild {
       const to = this.#inside(stage, target);
       // A folder is copied as its contents, a file under its name when the target ends in a slash or is the working folder.
       const destination = !isFolder && /(?:^\.|\/)$/u.test(target) ? path.join(to, path.basename(place)) : to;
-      const filter = (file: string): boolean => source !== undefined || this.#mayCopy(file);
+      if (source !== undefined) {
+        linkTree(origin, destination);
+        continue;
+      }
+      const filter = (file: string): boolean => this.#mayCopy(file);
       if (!filter(origin)) throw new Error(`.dockerignore leaves ${place} out, which COPY asks for`);
       await cp(origin, destination, { recursive: true, filter, verbatimSymlinks: true });
     }
@@ -211,6 +216,19 @@ export class ImageBuild {
     if (stage === undefined) throw new Error('the Dockerfile must begin with FROM');
     return stage;
   }
+}
+
+/**
+ * Puts what a stage has made into another one. Its files are linked and not copied: they are many thousand, and nobody looks at a
+ * stage again when a later one has what it wants of it.
+ */
+function linkTree(origin: string, target: string): void {
+  const found = lstatSync(origin);
+  if (found.isSymbolicLink()) symlinkSync(readlinkSync(origin), target);
+  else if (found.isDirectory()) {
+    mkdirSync(target, { recursive: true });
+    for (const name of readdirSync(origin)) linkTree(path.join(origin, name), path.join(target, name));
+  } else linkSync(origin, target);
 }
 
 function execForm(text: string): readonly string[] {

@@ -1,6 +1,7 @@
-// `parley` as a process of its own: for signals, exit codes, the standard input, and what a terminal shows.
+// `parley` as a process of its own, compiled: for signals, exit codes, the standard input, and what a terminal shows.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { compiledFlags, compiledMain } from './compiled-program.ts';
 import { until } from './until.ts';
 
 /** Generous for a busy machine, ms. */
@@ -25,7 +26,7 @@ export class ParleyProcess {
    */
   constructor(argv: readonly string[], input?: string) {
     const { PATH, HOME, TMPDIR } = process.env;
-    this.#child = spawn(process.execPath, ['--import', 'tsx', '--conditions=development', 'src/cli/main.ts', ...argv], {
+    this.#child = spawn(process.execPath, [compiledMain(), ...compiledFlags(argv)], {
       cwd: packageRoot(),
       env: { PATH, HOME, TMPDIR, NO_COLOR: '1' },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

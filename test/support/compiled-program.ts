@@ -1,0 +1,126 @@
+// The program as plain JavaScript, made once for all tests of a run: a process that compiles the source while it starts needs twice
+// the processor time, and some tests start many. What it is made of decides where it lies, so what is there is never old.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { systemClock } from '../../src/base/clock.ts';
+import { packageRoot } from '../../src/base/package-root.ts';
+
+const ROOT = packageRoot();
+const PLACE = path.join(ROOT, 'cache', 'tests');
+const COMPILER = path.join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
+/** What is compiled; what it imports comes with it. */
+const COMPILED = ['src', 'bots', ...readdirSync(path.join(ROOT, 'test', 'fixtures')).flatMap(botsFolder)];
+/** What the program reads beside its code. */
+const BESIDE = ['node_modules', 'config', 'proto', 'bots/prompts'];
+/** Programs that nobody has begun to use for so long are removed, ms. */
+const OLD_MS = 3_600_000;
+
+let made: string | undefined;
+
+/** Folder that stands for the root of the package. It is made when it is not there. @throws Error with what the compiler says. */
+function compiledProgram(): string {
+  made ??= find();
+  return made;
+}
+
+/** The module that is started as `parley`. */
+export function compiledMain(): string {
+  return path.join(compiledProgram(), 'src', 'cli', 'main.js');
+}
+
+/** The door of bots of the compiled program, for a module outside of it. */
+export function compiledDoor(): string {
+  return pathToFileURL(path.join(compiledProgram(), 'src', 'bot', 'index.js')).href;
+}
+
+/** Flags that name folders of bots of the tests, for the program that is compiled. */
+export function compiledFlags(flags: readonly string[]): readonly string[] {
+  const fixtures = path.join('test', 'fixtures');
+  return flags.map((flag) =>
+    flag.replace(`--bots.folder=${path.join(ROOT, fixtures)}`, () => `--bots.folder=${path.join(compiledProgram(), fixtures)}`),
+  );
+}
+
+function find(): string {
+  const program = path.join(PLACE, `program-${contentHash()}`);
+  const now = new Date(systemClock.nowMs());
+  if (existsSync(program)) {
+    utimesSync(program, now, now);
+    return program;
+  }
+  mkdirSync(PLACE, { recursive: true });
+  const making = mkdtempSync(path.join(PLACE, 'making-'));
+  compile(making);
+  for (const name of BESIDE) symlinkSync(path.join(ROOT, name), path.join(making, name));
+  const manifest = {
+    type: 'module',
+    version: versionOf(),
+    imports: { '#bot': './src/bot/index.js', '#bot/testing': './src/bot/testing.js' },
+  };
+  writeFileSync(path.join(making, 'package.json'), JSON.stringify(manifest));
+  try {
+    renameSync(making, program);
+  } catch (error) {
+    // Another process was faster.
+    rmSync(making, { recursive: true, force: true });
+    if (!existsSync(program)) throw error;
+  }
+  removeOld(program);
+  return program;
+}
+
+function compile(target: string): void {
+  const settings = {
+    extends: path.join(ROOT, 'tsconfig.json'),
+    compilerOptions: { noEmit: false, noCheck: true, rootDir: ROOT, outDir: target, incremental: false, tsBuildInfoFile: null },
+    include: COMPILED.map((name) => path.join(ROOT, name)),
+    exclude: [path.join(ROOT, '**/*.test.ts')],
+  };
+  const file = path.join(target, 'tsconfig.json');
+  writeFileSync(file, JSON.stringify(settings));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [COMPILER, '-p', file], { cwd: ROOT, encoding: 'utf8', timeout: 60_000 });
+  if (status !== 0) throw new Error(`the program does not compile: ${stdout}${stderr}`);
+}
+
+function contentHash(): string {
+  const hash = createHash('sha256').update(readFileSync(path.join(ROOT, 'tsconfig.json')));
+  for (const folder of COMPILED) {
+    for (const name of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).sort()) {
+      if (!/\.m?[tj]s$/u.test(name)) continue;
+      hash.update(path.join(folder, name)).update(readFileSync(path.join(ROOT, folder, name)));
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function removeOld(current: string): void {
+  for (const name of readdirSync(PLACE)) {
+    const other = path.join(PLACE, name);
+    const usedMs = statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (other !== current && systemClock.nowMs() - usedMs > OLD_MS) rmSync(other, { recursive: true, force: true });
+  }
+}
+
+function botsFolder(name: string): readonly string[] {
+  return /(?:^|-)bots$/u.test(name) ? [path.join('test', 'fixtures', name)] : [];
+}
+
+function versionOf(): unknown {
+  const manifest: unknown = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? manifest.version : undefined;
+}
