@@ -6,11 +6,12 @@ import { numberOption, programToStart, progress, told } from './fleet-options.ts
 
 const HELP = `Holds the same calls with store.kind memory and redis, on one server without a load balancer, with keys and no speech.
 
-  npm run bench:store                             40 calls, 40 s each
-  npm run bench:store -- --calls 10 --seconds 10  shorter: a check of the bench, not a result
+  npm run bench:store                                        40 calls, three times 40 s each
+  npm run bench:store -- --calls 10 --seconds 10 --rounds 1  shorter: a check of the bench, not a result
 
   --calls N       calls at once (default 40)
   --seconds N     how long is measured, for each of both (default 40)
+  --rounds N      how often; the median of the rounds counts (default 3)
   --source        start the source and not the build
   --seed N        draws what callers do
 
@@ -23,6 +24,7 @@ const { values } = parseArgs({
   options: {
     calls: { type: 'string', default: '40' },
     seconds: { type: 'string', default: '40' },
+    rounds: { type: 'string', default: '3' },
     source: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
@@ -33,6 +35,7 @@ async function bench(): Promise<number> {
   const cost = await storeCost({
     calls: numberOption('calls', values.calls, 1),
     seconds: numberOption('seconds', values.seconds, 1),
+    rounds: numberOption('rounds', values.rounds, 1),
     program: programToStart(values.source),
     seed: numberOption('seed', values.seed),
     onProgress: progress,
