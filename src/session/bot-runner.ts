@@ -148,8 +148,7 @@ export class BotRunner {
   /** @param isHeard - false: whatever there is to be heard is still owed. */
   #release(claim: CallClaim, session: RunningSession, turn: Turn, isHeard: boolean): void {
     const { clock, shared } = this.#parts;
-    if (isHeard && shared !== undefined) this.#records.release(claim, session.playback.tell(clock.monotonicMs()), turn.sent());
-    else this.#records.release(claim, undefined);
+    this.#records.release(claim, isHeard && shared !== undefined ? session.playback.tell(clock.monotonicMs()) : undefined, turn);
   }
 
   /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */

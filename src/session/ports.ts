@@ -22,8 +22,8 @@ export interface TurnSink {
   complete(): void;
   /** Ends the turn with an error; only for failures that no spoken reply can cover. */
   fail(error: AppError): void;
-  /** Resolves soon, when what was written has left the process, and does not die with it; left out where that is at once. */
-  sent?(): Promise<void>;
+  /** Calls `listener` soon, when what was written has left the process, and does not die with it; left out where that is at once. */
+  onceSent?(listener: () => void): void;
 }
 
 /** A call as it is kept between two turns. */

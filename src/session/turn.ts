@@ -227,9 +227,10 @@ export class Turn {
     this.#sink.onceDrained(listener);
   }
 
-  /** See {@link TurnSink.sent}. */
-  sent(): Promise<void> | undefined {
-    return this.#sink.sent?.();
+  /** See {@link TurnSink.onceSent}. */
+  onceSent(listener: () => void): void {
+    if (this.#sink.onceSent === undefined) listener();
+    else this.#sink.onceSent(listener);
   }
 
   /** Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. */

@@ -149,8 +149,14 @@ class CallerStream implements TurnSink {
     this.#call.emit('error', grpcStatus(error));
   }
 
-  async sent(): Promise<void> {
-    for (let turn = 0; turn < SENT_AFTER_TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  onceSent(listener: () => void): void {
+    let left = SENT_AFTER_TURNS;
+    const next = (): void => {
+      left -= 1;
+      if (left < 0) listener();
+      else setImmediate(next);
+    };
+    next();
   }
 
   readonly #admitted = (visitor: Visitor): void => {

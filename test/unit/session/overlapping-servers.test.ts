@@ -87,7 +87,7 @@ describe('a reply', () => {
     const { a, b, place, clock } = all;
     await begun(all);
     const gate = gateOf();
-    const sink = Object.assign(new MemorySink(), { sent: () => gate.opened });
+    const sink = Object.assign(new MemorySink(), { onceSent: (listener: () => void) => void gate.opened.then(listener) });
     const session = await a.sessions.acquire({ ...KEY, agentId: '', vendorConfig: '', parameters: {} });
     session.beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
     await sink.ended();
