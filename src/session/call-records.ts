@@ -133,55 +133,6 @@ export class CallRecords {
         : new Promise<void>((resolve) => {
             turn.onceSent(resolve);
           });
-    const releasing = this.#releasing.get(id);
-      if (releasing !== undefined) await waitAtMost(releasing, AWAY_LIMIT_MS, this.#parts.clock);
-      return await this.#patiently(() => CallClaim.take(key, first, limitMs, this.#parts), Math.min(limitMs, AWAY_LIMIT_MS));
-    } catch (thrown) {
-      this.#unclaimed(id);
-      throw thrown;
-    }
-  }
-
-  async #openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall> {
-    const { store } = this.#parts;
-    const id = callId(key);
-    let opened: OpenedCall = { place: 0, kept: undefined };
-    const ask = async (): Promise<CallClaim | undefined> => {
-      const { claim, ...call } = await store.openClaimed(key, first);
-      opened = call;
-      return claim.kind === 'held' ? undefined : new CallClaim(key, claim, this.#parts);
-    };
-    await this.#ahead.keep(id, ask, () => this.#claimed.has(id));
-    return opened;
-  }
-
-  #isBusy(id: string): boolean {
-    return this.#claimed.has(id) || this.#releasing.has(id) || this.#ahead.has(id);
-  }
-
-  #unclaimed(id: string): void {
-    const left = (this.#claimed.get(id) ?? 0) - 1;
-    if (left > 0) this.#claimed.set(id, left);
-    else this.#claimed.delete(id);
-  }
-
-  /**
-   * Gives a call back. Not waited for, because the caller does not wait for it either; never throws.
-   *
-   * @param spoken - what the caller hears; undefined when nothing was answered, so that a reply nobody has heard stays owed.
-   * @param turn - whose words have left the process before the store is told that they are heard: one that dies between both
-   *   would leave a reply that nobody owes.
-   */
-  release(claim: CallClaim, spoken: Spoken | undefined, turn?: Pick<Turn, 'onceSent'>): void {
-    this.#unclaimed(callId(claim.key));
-    this.#giveBack(claim, spoken, turn);
-  }
-
-  #giveBack(claim: CallClaim, spoken: Spoken | undefined, turn?: Pick<Turn, 'onceSent'>): void {
-    claim.end();
-    const { store, log } = this.#parts;
-    const id = callId(claim.key);
-    const sent = spoken === undefined || turn === undefined ? undefined : new Promise<void>((resolve) => void turn.onceSent(resolve));
     const releasing = this.#patiently(async () => {
       await sent;
       await store.release(claim.key, spoken);
