@@ -1,5 +1,5 @@
 // Who may begin a call: limits on sessions and streams, and a process that is too busy takes no new ones. Running calls
-// are never asked for. Knows no bots and no turns; how busy the process is comes through a port.
+// are never refused. Knows no bots and no turns; how busy the process is comes through a port.
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 
@@ -17,7 +17,7 @@ export interface LoadReading {
   readonly heapPercent: number;
 }
 
-/** Where readings come from; asked once per new call. */
+/** Where readings come from; asked for every new call. */
 export interface LoadSource {
   reading(): LoadReading;
 }

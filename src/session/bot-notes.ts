@@ -11,6 +11,8 @@ import type { SessionRecord } from './record.ts';
 
 /** Longest a notifying handler may take, ms: replies wait behind it. */
 const NOTE_LIMIT_MS = 500;
+/** Longest wait for a store that is away, ms. */
+const AWAY_LIMIT_MS = 500;
 
 /** Holds nothing of any session. */
 export class BotNotes {
@@ -22,11 +24,21 @@ export class BotNotes {
     this.#records = records;
   }
 
-  /** Tells the bot of a call that nobody answers at this moment. Never throws. */
-  async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+  /**
+   * Tells the bot of a call that nobody answers at this moment. Never throws.
+   *
+   * @param sinceMs - when it happened, in monotonic ms. Whatever waits behind it needs the call as well: all of them together
+   *   wait no longer for another process than one answer would, and notes hardly for a store that is away.
+   */
+  async note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn, sinceMs: number): Promise<void> {
     try {
-      // Whatever waits behind it needs the call as well.
-      const claim = await this.#records.claim(session, this.#parts.settings.turnDeadlineMs);
+      const { clock, settings } = this.#parts;
+      const waitedMs = clock.monotonicMs() - sinceMs;
+      const heldMs = Math.max(0, settings.turnDeadlineMs - waitedMs);
+      // Nothing waits behind the end of a call.
+      const patience =
+        event.type === 'session_end' ? { heldMs: settings.turnDeadlineMs } : { heldMs, awayMs: Math.max(0, AWAY_LIMIT_MS - waitedMs) };
+      const claim = await this.#records.claim(session, patience);
       try {
         if (claim.kept !== undefined) await this.#run(session, event, turn, claim.kept.record);
       } finally {
@@ -48,7 +60,8 @@ export class BotNotes {
   }
 
   async #run(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn, record: SessionRecord): Promise<SessionRecord> {
-    if (!record.started) return record;
+    // What another process has ended is over for its bot, which is told so once.
+    if (!record.started || record.closed === true || (record.ended && event.type !== 'session_end')) return record;
     const limit = linkAbort();
     try {
       const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turn, limit.signal));

@@ -160,7 +160,7 @@ export class BotQuestion {
   }
 
   async #eventOf(input: CompleteInput): Promise<ReplyingEvent | undefined> {
-    if (!this.#record.started) return startEvent(input);
+    if (!this.#record.started) return startEvent(input, this.#record.call);
     const [parts, session, turn, record] = [this.#parts, this.#session, this.#turn, this.#record];
     return callerEvent(input, { parts, session, turn, record, signal: this.#listening.signal });
   }

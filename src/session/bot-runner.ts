@@ -25,6 +25,8 @@ import type { Turn } from './turn.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
 const FAILURES_BEFORE_TRANSFER = 2;
+/** How long an input waits at least for a call that another process has, ms. */
+const LEAST_WAIT_MS = 1000;
 /** Longest wait for the transcript of a call that we end ourselves, ms. */
 const TRANSCRIPT_LIMIT_MS = 500;
 
@@ -103,9 +105,9 @@ export class BotRunner {
     }
   }
 
-  /** Brings a notifying event to the bot. Never throws. */
-  note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
-    return this.#notes.note(session, event, turn);
+  /** See {@link BotNotes.note}. */
+  note(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn, sinceMs: number): Promise<void> {
+    return this.#notes.note(session, event, turn, sinceMs);
   }
 
   /** See {@link CallRecords.close}. */
@@ -134,9 +136,9 @@ export class BotRunner {
 
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
     const { clock, settings } = this.#parts;
-    // What was waited for before, behind a note, does not make the caller wait for longer.
-    const limitMs = Math.max(0, settings.turnDeadlineMs - (clock.monotonicMs() - input.completeAtMs));
-    const claim = await this.#records.claim(session, limitMs);
+    // What was waited for before, behind notes, does not make the caller wait for much longer.
+    const heldMs = Math.max(LEAST_WAIT_MS, settings.turnDeadlineMs - (clock.monotonicMs() - input.completeAtMs));
+    const claim = await this.#records.claim(session, { heldMs });
     try {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);
@@ -262,7 +264,7 @@ export class BotRunner {
     const { log, settings } = this.#parts;
     const { session, turn, writer } = mouth;
     try {
-      const claim = await this.#records.claim(session, settings.turnDeadlineMs);
+      const claim = await this.#records.claim(session, { heldMs: settings.turnDeadlineMs });
       try {
         if (claim.kept === undefined) return false;
         const { record } = claim.kept;
@@ -303,6 +305,7 @@ export class BotRunner {
         sensitive: record.sensitive || (!isEnd && next.sensitive === true),
         transcript,
         turns: record.turns + 1,
+        place: turn.place,
         ended: isEnd,
       },
       true,

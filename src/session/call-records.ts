@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../base/errors.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import { CallClaim } from './call-claim.ts';
 import { ClaimsAhead } from './claims-ahead.ts';
-import type { Spoken } from './heard.ts';
+import { toldLater, type Spoken } from './heard.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { OpenedCall } from './ports.ts';
 import { recordFor } from './record-version.ts';
@@ -18,6 +18,14 @@ const AWAY_LOOK_MS = 100;
 const AWAY_LIMIT_MS = 3000;
 /** How long it is tried to tell a store that is away what was heard, ms: nobody waits for it, but what is not told is said again. */
 const RELEASE_LIMIT_MS = 15_000;
+
+/** How long a claim is waited for. */
+export interface Patience {
+  /** While another process has the call, ms. */
+  readonly heldMs: number;
+  /** While the store is away, ms; default: as long as for anything else. */
+  readonly awayMs?: number;
+}
 
 /** How a stream looks for its call. */
 export interface Look {
@@ -59,9 +67,9 @@ export class CallRecords {
   }
 
   /** The claim of a call with its record as the bot that is here can use it: see {@link CallClaim.take} and {@link recordFor}. */
-  async claim(session: Pick<RunningSession, 'call' | 'bot' | 'mode' | 'isKept'>, limitMs: number): Promise<CallClaim> {
+  async claim(session: Pick<RunningSession, 'call' | 'bot' | 'mode' | 'isKept'>, patience: Patience): Promise<CallClaim> {
     const { call, bot, isKept } = session;
-    const claim = await this.#take(call, isKept ? undefined : firstRecord(session), limitMs);
+    const claim = await this.#take(call, isKept ? undefined : firstRecord(session), patience);
     try {
       const { kept } = claim;
       if (kept !== undefined) claim.kept = { ...kept, record: recordFor(bot, kept.record, this.#parts.log) };
@@ -72,20 +80,29 @@ export class CallRecords {
     }
   }
 
-  async #take(key: CallKey, first: SessionRecord | undefined, limitMs: number): Promise<CallClaim> {
+  async #take(key: CallKey, first: SessionRecord | undefined, { heldMs, awayMs = AWAY_LIMIT_MS }: Patience): Promise<CallClaim> {
+    const { clock } = this.#parts;
     const id = callId(key);
+    const heldUntilMs = clock.monotonicMs() + heldMs;
     this.#claimed.set(id, (this.#claimed.get(id) ?? 0) + 1);
     try {
       const ahead = this.#ahead.take(id);
       if (ahead !== undefined) return ahead;
-      // A release that comes late would end the next claim.
-      const releasing = this.#releasing.get(id);
-      if (releasing !== undefined) await waitAtMost(releasing, AWAY_LIMIT_MS, this.#parts.clock);
-      return await this.#patiently(() => CallClaim.take(key, first, limitMs, this.#parts), Math.min(limitMs, AWAY_LIMIT_MS));
+      await this.#released(id, awayMs);
+      const take = (): Promise<CallClaim> => CallClaim.take(key, first, Math.max(0, heldUntilMs - clock.monotonicMs()), this.#parts);
+      return await this.#patiently(take, awayMs);
     } catch (thrown) {
       this.#unclaimed(id);
       throw thrown;
     }
+  }
+
+  /** A release that comes late would end the next claim. @throws AppError `store_unavailable` while it is still tried. */
+  async #released(id: string, limitMs: number): Promise<void> {
+    const releasing = this.#releasing.get(id);
+    if (releasing === undefined) return;
+    const waited = await waitAtMost(releasing, limitMs, this.#parts.clock);
+    if (waited.kind !== 'value') throw new AppError('store_unavailable', 'the call could not be given back to its store yet');
   }
 
   async #openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall> {
@@ -125,8 +142,9 @@ export class CallRecords {
 
   #giveBack(claim: CallClaim, spoken: Spoken | undefined, turn?: Pick<Turn, 'onceSent'>): void {
     claim.end();
-    const { store, log } = this.#parts;
+    const { store, clock, log } = this.#parts;
     const id = callId(claim.key);
+    const tellingMs = clock.monotonicMs();
     const sent =
       spoken === undefined || turn === undefined
         ? undefined
@@ -135,7 +153,7 @@ export class CallRecords {
           });
     const releasing = this.#patiently(async () => {
       await sent;
-      await store.release(claim.key, spoken);
+      await store.release(claim.key, spoken === undefined ? undefined : toldLater(spoken, clock.monotonicMs() - tellingMs));
     }, RELEASE_LIMIT_MS);
     const released = releasing
       .catch((err: unknown) => {
@@ -146,6 +164,14 @@ export class CallRecords {
         if (this.#releasing.get(id) === released) this.#releasing.delete(id);
       });
     this.#releasing.set(id, released);
+  }
+
+  /** A call that is turned away leaves nothing behind, neither what it began with nor the claim that was taken for it. Never throws. */
+  async leaveNothing(key: CallKey): Promise<void> {
+    const claim = this.#ahead.take(callId(key));
+    if (claim === undefined) return;
+    claim.end();
+    await this.#parts.store.drop(key).catch(() => undefined);
   }
 
   /** Resolves when the store knows of every reply that was heard, or after `limitMs`. */
@@ -169,13 +195,15 @@ export class CallRecords {
 
   /** Marks the call as ended and forgets the bot's state, so that late turns get no prompts on any machine (G-7C). */
   async close(key: CallKey): Promise<void> {
-    const { store, settings } = this.#parts;
+    const { store, settings, shared } = this.#parts;
     try {
-      const claim = await this.#take(key, undefined, settings.turnDeadlineMs);
+      const claim = await this.#take(key, undefined, { heldMs: settings.turnDeadlineMs });
       const record = claim.kept?.record;
       try {
-        if (record !== undefined && (!record.ended || record.state !== null)) {
-          await this.commit(record, { ended: true, state: null, reply: undefined });
+        // Nobody else asks whether a call is closed that has ended and whose bot keeps nothing.
+        const isAsGood = shared === undefined && record?.ended === true && record.state === null;
+        if (record !== undefined && record.closed !== true && !isAsGood) {
+          await this.commit(record, { ended: true, closed: true, state: null, reply: undefined });
         }
       } finally {
         this.release(claim, undefined);

@@ -2,6 +2,7 @@
 // before it is judged by what was heard. Knows no handler and no reply.
 import { toAppError } from '../base/errors.ts';
 import type { ReplyingEvent } from '../bot/bot.ts';
+import type { CallFacts } from '../dialog/call.ts';
 import type { Heard } from '../dialog/heard.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { RunningRecognition } from './early-recognition.ts';
@@ -34,10 +35,10 @@ export interface InputContext {
   readonly signal: AbortSignal;
 }
 
-/** The event of a session's start; a call that nobody knows here starts over, whatever came first. */
-export function startEvent({ act }: CompleteInput): ReplyingEvent {
+/** The event of a session's start; a call that nobody has answered starts over, whatever comes now, with what is known of it. */
+export function startEvent({ act }: CompleteInput, { parameters }: Pick<CallFacts, 'parameters'>): ReplyingEvent {
   if (act.kind === 'session_start') return { type: 'session_start', name: act.name, parameters: act.parameters };
-  return { type: 'session_start', name: '', parameters: {} };
+  return { type: 'session_start', name: '', parameters };
 }
 
 /**
@@ -50,7 +51,7 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
   const { record, parts } = context;
   switch (act.kind) {
     case 'session_start':
-      return startEvent(input);
+      return startEvent(input, record.call);
     case 'dtmf':
       return { type: 'dtmf_input', by: 'keys', digits: withoutTerminator(act.digits, context), heard };
     case 'no_input':

@@ -208,6 +208,15 @@ export class Playback {
   }
 }
 
+/** The same, told so much later, ms: its times are relative to the moment it is told. */
+export function toldLater(spoken: Spoken, laterMs: number): Spoken {
+  if (laterMs === 0) return spoken;
+  return {
+    ...spoken,
+    prompts: spoken.prompts.map((part) => ({ ...part, startMs: part.startMs - laterMs, endMs: part.endMs - laterMs })),
+  };
+}
+
 /** How much of a prompt is heard by `nowMs`, ms of sound; what was skipped of it had been heard before. */
 function heardOf({ prompt, pieces }: Played, nowMs: number): number {
   return pieces.reduce((sum, { audio, startMs }) => sum + Math.min(Math.max(0, nowMs - startMs), audio.durationMs), prompt.skippedMs ?? 0);

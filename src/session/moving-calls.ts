@@ -68,7 +68,11 @@ export class MovingCalls {
 
   /** Its caller is here, and may say nothing for longer than the store remembers a call. Never throws: the next look tries again. */
   async #keep(session: Session, nowMs: number): Promise<void> {
-    session.times.recordUsed(nowMs);
-    await this.#parts.store.touch(session.call).catch(() => undefined);
+    await this.#parts.store.touch(session.call).then(
+      () => {
+        session.times.recordUsed(nowMs);
+      },
+      () => undefined,
+    );
   }
 }

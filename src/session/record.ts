@@ -36,8 +36,12 @@ export interface SessionRecord {
   readonly transcript: readonly TranscriptLine[];
   /** Turns that were answered so far. */
   readonly turns: number;
+  /** Of the stream that was answered last among all of the call, where they are counted: a store that has lost the call counts on from there. */
+  readonly place?: number;
   /** Set when a terminal event was sent or received; further turns get no prompts (G-7C). */
   readonly ended: boolean;
+  /** The bot was told of the end, and nothing is told to it any more. */
+  readonly closed?: true;
 }
 
 /** A reply as a record holds it: recordings that a bot makes itself are in Base64. */
@@ -50,7 +54,7 @@ export interface KeptReply {
 export type KeptPrompt =
   Exclude<Prompt, { readonly kind: 'audio' }> | { readonly kind: 'audio'; readonly mulawBase64: string; readonly bargeIn: boolean };
 
-/** The record of a session that has just begun; version 0 means that no store has it yet. */
+/** The record of a session that has just begun; version 0 means that it was never committed. */
 export function firstRecord(session: {
   readonly call: CallFacts;
   readonly bot: { readonly id: string; readonly version: number };

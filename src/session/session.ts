@@ -394,6 +394,7 @@ export class Session implements TurnHost, RunningSession {
   #note(event: NotifyingEvent, turn: LoggedTurn): void {
     // Its end is the last thing a bot hears of a session.
     if (!this.bot.notes.has(event.type) || (this.isEnded && event.type !== 'session_end')) return;
-    this.#work.add(() => this.#parts.runner.note(this, event, turn));
+    const sinceMs = this.#parts.clock.monotonicMs();
+    this.#work.add(() => this.#parts.runner.note(this, event, turn, sinceMs));
   }
 }

@@ -182,6 +182,7 @@ export class Sessions {
     if (opened?.kept !== undefined && this.#mayTakeOver) return this.#continued(id, opening, opened, opened.kept.record);
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
+      if (opened !== undefined) void this.#records.leaveNothing(opening);
       observer.callRefused?.(opening, refusal);
       throw refusedCall(refusal);
     }
@@ -236,7 +237,6 @@ export class Sessions {
     const { opensWith = 'nothing', organizationId, agentId } = opening;
     if (this.#parts.shared === undefined || opensWith === 'nothing') return undefined;
     if (live !== undefined) return { first: live.isKept ? undefined : firstRecord(live) };
-    // Nothing is left behind of a call that will be refused.
     if (this.#catalog.current.find(agentId, organizationId) === undefined) return undefined;
     if (this.#admission.refusal(organizationId) !== undefined) return undefined;
     return { first: firstRecord(this.#beginning(opening)) };
@@ -275,6 +275,11 @@ export class Sessions {
   async #forget(key: CallKey, error: AppError): Promise<void> {
     const { log, store } = this.#parts;
     const ids = { conversationId: key.conversationId };
+    if (error.code === 'store_unavailable') {
+      // Whoever had the call last finds out that nobody comes back, and tells its bot.
+      log.warn({ ...ids, code: error.code, err: error }, 'a call was hung up while the store was away');
+      return;
+    }
     log.warn({ ...ids, code: error.code, err: error }, 'a call was hung up that cannot be gone on with here; its record is dropped');
     await store.drop(key).catch((err: unknown) => {
       log.error({ ...ids, err }, 'the record of a call that was hung up could not be dropped');

@@ -3,7 +3,7 @@
 import { AppError } from '../../src/base/errors.ts';
 import { deepFreeze, type JsonValue } from '../../src/base/json.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
-import type { Spoken } from '../../src/session/heard.ts';
+import { toldLater, type Spoken } from '../../src/session/heard.ts';
 import type { Claim, Interrupted, Interruptions, KeptCall, OpenedCall, SessionStore } from '../../src/session/ports.ts';
 import type { SessionRecord } from '../../src/session/record.ts';
 import type { FakeClock } from './fake-clock.ts';
@@ -126,7 +126,8 @@ class SharedStore implements SessionStore {
     const kept = this.#place.of(record.call);
     if (this.#isTaken(kept)) return false;
     if (record.writing !== undefined && kept.record?.writing === record.writing) return true;
-    if (kept.record !== undefined && kept.record.version !== expectedVersion) return false;
+    if (kept.record !== undefined && kept.record.version > 0 && kept.record.version !== expectedVersion) return false;
+    if ((kept.record?.version ?? 0) === 0) kept.place = Math.max(kept.place, record.place ?? 0);
     kept.record = copied(record);
     kept.holder ??= this.#owner;
     if (isReply) kept.pending = this.#owner;
@@ -184,8 +185,7 @@ class SharedStore implements SessionStore {
   #told({ record, spoken, toldAtMs }: Kept): KeptCall | undefined {
     if (record === undefined) return undefined;
     const ageMs = this.#place.clock.monotonicMs() - toldAtMs;
-    const prompts = spoken?.prompts.map((part) => ({ ...part, startMs: part.startMs - ageMs, endMs: part.endMs - ageMs }));
-    return { record: copied(record), spoken: spoken === undefined ? undefined : { ...spoken, prompts: prompts ?? [] } };
+    return { record: copied(record), spoken: spoken === undefined ? undefined : toldLater(spoken, ageMs) };
   }
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { deepFreeze, parseJson, type JsonValue } from '../../base/json.ts';
 import { callId, type CallKey } from '../../dialog/call.ts';
-import type { Spoken } from '../../session/heard.ts';
+import { toldLater, type Spoken } from '../../session/heard.ts';
 import type { Claim, KeptCall, OpenedCall, SessionStore } from '../../session/ports.ts';
 import type { SessionRecord } from '../../session/record.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
@@ -20,7 +20,7 @@ export interface RedisStoreOptions {
   readonly keyPrefix: string;
   /** How long a claim lasts, whole ms. */
   readonly leaseMs: number;
-  /** A call that nobody opens, claims or commits for this long is forgotten, whole ms. */
+  /** A call that nobody opens, claims, commits or touches for this long is forgotten, whole ms. */
   readonly ttlMs: number;
   /** Largest record as JSON in UTF-8. */
   readonly maxRecordBytes: number;
@@ -79,7 +79,15 @@ export class RedisStore implements SessionStore {
     if (bytes > limitBytes) {
       throw new AppError('bot_failed', 'the record of a call is larger than the store takes', { details: { bytes, limitBytes } });
     }
-    const args = [...this.#us, String(expectedVersion), json, String(record.version), isReply ? '1' : '0', record.writing ?? ''];
+    const args = [
+      ...this.#us,
+      String(expectedVersion),
+      json,
+      String(record.version),
+      isReply ? '1' : '0',
+      record.writing ?? '',
+      String(record.place ?? 0),
+    ];
     return (await this.#run(COMMIT, record.call, args)) === 1;
   }
 
@@ -138,7 +146,7 @@ function keptCall(record: unknown, spoken: unknown, ageMs: unknown): KeptCall | 
 function recordOf(json: string): SessionRecord {
   const record = objectOf(json);
   if (typeof record['version'] !== 'number' || typeof record['call'] !== 'object') throw unreadable();
-  // Only `commit` writes here, and it writes records: their JSON form parses back to a record.
+  // Only `commit` and the first claim write here, and they write records: their JSON form parses back to a record.
   return record as unknown as SessionRecord;
 }
 
@@ -147,13 +155,8 @@ function spokenOf(json: string, ageMs: number): Spoken {
   const told = objectOf(json);
   if (!Array.isArray(told['prompts'])) throw unreadable();
   // Only `release` writes here, and it writes this.
-  const spoken = told as unknown as Spoken;
-  return Object.freeze({
-    ...spoken,
-    prompts: Object.freeze(
-      spoken.prompts.map((part) => Object.freeze({ ...part, startMs: part.startMs - ageMs, endMs: part.endMs - ageMs })),
-    ),
-  });
+  const spoken = toldLater(told as unknown as Spoken, ageMs);
+  return Object.freeze({ ...spoken, prompts: Object.freeze(spoken.prompts.map((part) => Object.freeze(part))) });
 }
 
 /** Frozen in depth. */

@@ -26,6 +26,8 @@ end
 export const FIND = redisScript(`${NOW}${IS_TAKEN}
 local key, me, lease, ttl, purpose, first = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local call = redis.call('HMGET', key, 'owner', 'until', 'pending', 'record', 'spoken', 'told_at')
+-- Who waits for a call looks again and again.
+if purpose == 'claim' and is_taken(call[1], call[2], me) then return { 0, 0 } end
 local record, place, is_ours = call[4], 0, 0
 if purpose ~= 'claim' then
   place = redis.call('HINCRBY', key, 'opened', 1)
@@ -51,17 +53,19 @@ redis.call('PEXPIRE', key, call[3] and ttl or lease)
 return 1
 `);
 
-/** me, lease, ttl, expected version, record, its version, is reply, name of the commit → 1, or 0 when somebody else was faster. */
+/** me, lease, ttl, expected version, record, its version, is reply, name of the commit, streams so far → 1, or 0 when somebody else was faster. */
 export const COMMIT = redisScript(`${NOW}${IS_TAKEN}
 local key, me, lease, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local expected, record, version, is_reply, writing = ARGV[4], ARGV[5], ARGV[6], ARGV[7] == '1', ARGV[8]
-local call = redis.call('HMGET', key, 'owner', 'until', 'version', 'writing')
+local place = tonumber(ARGV[9])
+local call = redis.call('HMGET', key, 'owner', 'until', 'version', 'writing', 'opened')
 if is_taken(call[1], call[2], me) then return 0 end
 -- Sent again, because the answer to the first time was lost.
 if writing ~= '' and call[3] == version and call[4] == writing then return 1 end
 -- A call without a version has no commit yet, or was lost with all else: whoever has it writes it again.
 if call[3] and call[3] ~= expected then return 0 end
 redis.call('HSET', key, 'record', record, 'version', version, 'writing', writing)
+if place > tonumber(call[5] or 0) then redis.call('HSET', key, 'opened', place) end
 redis.call('HSETNX', key, 'holder', me)
 if is_reply then redis.call('HSET', key, 'pending', me) end
 if is_reply or call[1] == me then redis.call('HSET', key, 'owner', me, 'until', now + lease) end

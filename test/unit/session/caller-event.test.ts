@@ -34,12 +34,12 @@ describe('the start of a call', () => {
     expect(events).toEqual([{ type: 'session_start', name: 'vip', parameters: { level: 3 } }]);
   });
 
-  it('is one without a name for a call that nobody knows here, whatever its caller did', async () => {
+  it('is one without a name for a call that nobody has answered, with what the call began with', async () => {
     const { call, events } = await watched();
     await call.press('1');
     expect(events).toEqual([{ type: 'session_start', name: '', parameters: {} }]);
     const input = { act: { kind: 'custom_event', name: 'vip', parameters: { level: 3 } }, completeAtMs: 0, heard: NOTHING_SAID } as const;
-    expect(startEvent(input)).toEqual({ type: 'session_start', name: '', parameters: {} });
+    expect(startEvent(input, { parameters: { name: 'Ann' } })).toEqual({ type: 'session_start', name: '', parameters: { name: 'Ann' } });
   });
 });
 
