@@ -1,6 +1,6 @@
 // A line on which a turn that was lost is opened again and said again from its beginning, on an RPC that a load balancer may
-// send to another server. What the platform itself does then is not known (contract 1.10). Knows no turn grammar: whether a
-// turn is still wanted is its listener's business.
+// send to another server, unless all that is owed on it has come. What the platform itself does then is not known (contract
+// 1.10). Knows no turn grammar: whether a turn is still wanted is its listener's business.
 import type { CancelTimer } from '../base/clock.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../speech/audio-format.ts';
 import { isClosing, type Answer } from './answer.ts';
@@ -49,6 +49,9 @@ class RepeatedTurn implements Required<LineTurn> {
   /** Undefined between two RPCs. */
   #rpc: LineTurn | undefined;
   #losses = 0;
+  /** The FINAL that closes its reply has come. */
+  #isAnswered = false;
+  #isGivenUp = false;
   #isHalfClosed = false;
   #isOver = false;
   /** When the next frame may be sent again, ms since the call began; undefined when all was. */
@@ -78,6 +81,7 @@ class RepeatedTurn implements Required<LineTurn> {
 
   cancel(): void {
     if (this.#isOver) return;
+    this.#isGivenUp = true;
     this.#cancelTimer();
     if (this.#rpc === undefined) this.#end({ kind: 'broken', failure: GIVEN_UP });
     else this.#rpc.cancel();
@@ -96,6 +100,7 @@ class RepeatedTurn implements Required<LineTurn> {
     this.#rpc = this.#line.open(
       wrappedListener(this.#listener, {
         answered: (answer) => {
+          this.#isAnswered ||= isClosing(answer);
           // As at any time, the platform stops the caller's audio at once (G-38).
           if (this.#isHalfClosed && this.#nextMs !== undefined && endsInput(answer)) this.#fallSilent();
           this.#listener.answered(answer);
@@ -109,9 +114,18 @@ class RepeatedTurn implements Required<LineTurn> {
 
   #ended(end: LineEnd): void {
     if (this.#isOver) return;
-    const pauseMs = end.kind === 'broken' ? this.#pauseAfter(end.failure) : undefined;
-    if (end.kind === 'completed' || pauseMs === undefined) this.#end(end);
-    else this.#lose(end.failure, pauseMs);
+    if (end.kind === 'completed' || this.#isGivenUp || !this.#mayRepeat(end.failure)) {
+      this.#end(end);
+      return;
+    }
+    if (this.#isAnswered) {
+      // Only the status is missing, and the texts that would have come with it.
+      this.#end({ kind: 'completed', promptTexts: [] });
+      return;
+    }
+    const pauseMs = this.#isForgotten ? undefined : PAUSES_MS[this.#losses];
+    if (pauseMs === undefined) this.#end(end);
+    else this.#lose(end.failure, pauseMs * this.#repetition.pace);
   }
 
   #lose(failure: Failure, pauseMs: number): void {
@@ -132,12 +146,9 @@ class RepeatedTurn implements Required<LineTurn> {
     }
   }
 
-  /** How long to wait before the turn is opened again, ms; undefined when it is not. */
-  #pauseAfter({ loss }: Failure): number | undefined {
-    const { repeatsLostTurns, pace } = this.#repetition;
-    const pauseMs = PAUSES_MS[this.#losses];
-    const mayRepeat = loss === 'refused' || (loss !== undefined && repeatsLostTurns);
-    return mayRepeat && !this.#isForgotten && pauseMs !== undefined ? pauseMs * pace : undefined;
+  /** Whether what fails so is repeated at all, as long as it can be. */
+  #mayRepeat({ loss }: Failure): boolean {
+    return loss === 'refused' || (loss !== undefined && this.#repetition.repeatsLostTurns);
   }
 
   #again(failure: Failure): void {

@@ -201,8 +201,8 @@ export class TurnBook {
 
   #cut(turn: Turn, cut: TurnCut): boolean {
     if (turn.phase === 'over') return false;
-    // All of it came that anybody waits for.
-    if (turn.phase === 'set_aside' || turn.check.hasFinal || this.#memory.hasEnded) {
+    // Nobody waits for it.
+    if (turn.phase === 'set_aside' || this.#memory.hasEnded) {
       this.#dismiss(turn);
       return false;
     }

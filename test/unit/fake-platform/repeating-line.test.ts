@@ -208,17 +208,6 @@ describe('a turn on which the caller has said nothing', () => {
 });
 
 describe('a turn of which nothing is wanted any more', () => {
-  it('is not repeated behind its closing FINAL: the reply is whole', async () => {
-    const call = new FakeCall({ repeatsLostTurns: true });
-    call.turn(1).answer({ prompts: [prompt(WELCOME_MS)] });
-    call.turn(1).break('closed_early', 'cut');
-    call.clock.advance(WELCOME_MS);
-    expect(call.turn(2).kinds[0]).toBe('audio_format');
-    const result = await finished(call);
-    expect(result).toMatchObject({ outcome: 'hung_up', findings: [], turnsRepeated: 0, turnsReopened: 0, turnsLost: 0 });
-    expect(result.replies[0]).toMatchObject({ audioMs: WELCOME_MS, wasHeard: true });
-  });
-
   it('is not repeated when the caller has hung up, but SESSION_END is', async () => {
     const call = listening({});
     call.clock.advance(REACTION_MS);

@@ -52,6 +52,14 @@ describe('what a caller of the counting bot hears', () => {
     expect(facts.oddities).toEqual([]);
   });
 
+  it.each([
+    ['an answer', [WELCOME, answer(1), answer(2), [], GOODBYE]],
+    ['the goodbye', [WELCOME, answer(1), answer(2), answer(3), []]],
+  ])('is whole when the texts of %s were lost with the status of its RPC', (_, texts) => {
+    const facts = heard(call(texts));
+    expect([facts.oddities, verdictOf(facts)]).toEqual([[], 'whole']);
+  });
+
   it('is whole in whatever order the texts of a reply are told', () => {
     expect(heard(call([WELCOME, [...answer(1)].reverse(), answer(2), answer(3), GOODBYE])).oddities).toEqual([]);
   });

@@ -1,25 +1,32 @@
 // Replies beside the first that said the same: what is missing or wrong is found, and what a caller cut is left alone.
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../../src/fake-platform/answer.ts';
+import { CallClock } from '../../../../src/fake-platform/call-clock.ts';
 import type { Line, LineTurn, TurnListener } from '../../../../src/fake-platform/line.ts';
 import { KnownSounds, PromptWatch } from '../../../../src/fake-platform/load/prompt-watch.ts';
+import { repeatingLine } from '../../../../src/fake-platform/repeating-line.ts';
 import { mulawWav, mulawWavHeader } from '../../../../src/speech/wav.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 
 const NOBODY: TurnListener = { answered: () => undefined, ended: () => undefined };
 
-/** A line whose turns a test answers. */
-function watchedLine(known: KnownSounds) {
+/** A line whose turns a test answers, and a watch that is not over it yet. */
+function unwatchedLine(known: KnownSounds) {
   const listeners: TurnListener[] = [];
   const turn: LineTurn = { send: () => undefined, halfClose: () => undefined, cancel: () => undefined };
-  const line: Line = {
+  const inner: Line = {
     open: (listener) => {
       listeners.push(listener);
       return turn;
     },
     close: () => undefined,
   };
-  const watch = new PromptWatch(known);
-  return { watch, line: watch.over(line), listeners };
+  return { watch: new PromptWatch(known), inner, listeners };
+}
+
+function watchedLine(known: KnownSounds) {
+  const { watch, inner, listeners } = unwatchedLine(known);
+  return { watch, line: watch.over(inner), listeners };
 }
 
 function said(audio: readonly number[], text = '', event?: Answer['event']): Answer {
@@ -131,6 +138,21 @@ describe('the watch over prompts', () => {
     expect(reply(known, [[...streamed, ...samples]], 'Hello.')).toMatchObject({ compared: 1, wrong: 0, short: 0 });
     expect(reply(known, [[...samples]], 'Hello.')).toMatchObject({ compared: 1, wrong: 0, short: 0 });
     expect(reply(known, [[...mulawWav(samples.subarray(1))]], 'Hello.')).toMatchObject({ compared: 1, short: 1 });
+  });
+
+  it.each([
+    ['cannot compare a reply whose texts were lost with the status of its RPC', '', { compared: 0, unknown: 1 }],
+    ['compares a reply whose texts had come before the status was lost', 'Hello.', { compared: 1, unknown: 0 }],
+  ])('%s', (_, text, counts) => {
+    const known = new KnownSounds();
+    reply(known, [[1, 2, 3, 4]], 'Hello.');
+    const { watch, inner, listeners } = unwatchedLine(known);
+    const repetition = { clock: new CallClock(new FakeClock()), repeatsLostTurns: true, pace: 1 };
+    watch.over(repeatingLine(inner, repetition)).open(NOBODY);
+    listeners[0]?.answered({ ...said([1, 2, 3, 4], text), type: 'chunk' });
+    listeners[0]?.answered({ ...said([]), type: 'final' });
+    listeners[0]?.ended({ kind: 'broken', failure: { code: 'closed_early', message: 'gone', loss: 'cut' } });
+    expect(watch.compare()).toEqual({ wrong: 0, short: 0, ...counts });
   });
 
   it('does not compare what broke: that is a failure of its own', () => {
