@@ -71,17 +71,17 @@ export function heardCall(result: CallResult, script: readonly Step[], firstSoun
   const { outcome, durationMs, turnsRepeated, turnsReopened, turnsLost } = result;
   const { answers, oddities } = count(result, script);
   const failures = result.findings.flatMap(({ code, rule, message }) => (rule === undefined ? [`${code}: ${message}`] : []));
-  const isPlain = oddities.length === 0 && outcome === 'ended' && turnsRepeated + turnsReopened + turnsLost === 0;
+  const breaches = result.findings.flatMap(({ rule, code }) => (rule === undefined ? [] : [`${rule} ${code}`]));
+  const isPlain = oddities.length === 0 && breaches.length === 0 && outcome === 'ended' && turnsRepeated + turnsReopened + turnsLost === 0;
   return {
-    ...{ outcome, durationMs, answers, oddities, turnsRepeated, turnsReopened, turnsLost, firstSoundMs, failures },
+    ...{ outcome, durationMs, answers, oddities, turnsRepeated, turnsReopened, turnsLost, firstSoundMs, failures, breaches },
     gapsMs: result.replies.filter(({ prompts, maxGapMs }) => prompts > 0 && maxGapMs > 0).map(({ maxGapMs }) => maxGapMs),
     waitsMs: [...waitsOf(result, 'speech'), ...waitsOf(result, 'dtmf')],
     keyWaitsMs: waitsOf(result, 'dtmf'),
-    breaches: result.findings.flatMap(({ rule, code }) => (rule === undefined ? [] : [`${rule} ${code}`])),
-    // All of it where something was lost, or kept too long.
+    // All of it where something was lost, or kept too long, or went against a rule.
     story: isPlain
       ? []
-      : oddities.some((each) => LOSSES.has(each) || each === 'saidLate') || outcome !== 'ended'
+      : oddities.some((each) => LOSSES.has(each) || each === 'saidLate') || breaches.length > 0 || outcome !== 'ended'
         ? result.timeline.map(timelineText(false))
         : result.replies.flatMap(({ turn, kind, texts }) => (texts.length === 0 ? [] : [`${String(turn)} ${kind}: ${texts.join(' ')}`])),
   };

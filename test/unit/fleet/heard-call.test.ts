@@ -60,6 +60,14 @@ describe('what a caller of the counting bot hears', () => {
     expect([facts.oddities, verdictOf(facts)]).toEqual([[], 'whole']);
   });
 
+  it('is told from its first moment to its last where a rule was broken, although it is whole', () => {
+    const finding = { code: 'final_missing', rule: 'G-43', message: 'no FINAL', atMs: 1, fatal: false, turn: 3 } as const;
+    const timeline = [{ atMs: 1, who: 'server', what: 'completes', turn: 3 }] as const;
+    const facts = heard(call([WELCOME, answer(1), answer(2), answer(3), GOODBYE], { findings: [finding], timeline }));
+    expect([verdictOf(facts), facts.breaches]).toEqual(['whole', ['G-43 final_missing']]);
+    expect(facts.story).toEqual([expect.stringContaining('completes')]);
+  });
+
   it('is whole in whatever order the texts of a reply are told', () => {
     expect(heard(call([WELCOME, [...answer(1)].reverse(), answer(2), answer(3), GOODBYE])).oddities).toEqual([]);
   });
