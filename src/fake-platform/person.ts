@@ -60,14 +60,15 @@ export class Person {
   look(): void {
     if (this.#isBusy || this.#dueFrom !== undefined) return;
     const { script, clock, grammar } = this.#options;
-    const step = script[this.#next];
+    const number = this.#next;
+    const step = script[number];
     const { playing } = grammar;
     this.#cancelTimer();
     const interruptMs = step === undefined || playing === undefined ? undefined : this.#interruption(step, playing);
     if (step !== undefined && interruptMs !== undefined) {
       const leftMs = interruptMs - clock.nowMs();
       if (leftMs <= 0) {
-        this.#begin(step);
+        this.#begin(step, number);
       } else {
         this.#cancelTimer = clock.after(leftMs, () => {
           this.look();
@@ -75,7 +76,7 @@ export class Person {
       }
     } else if (grammar.isCallersTurn) {
       this.#cancelTimer = clock.after(REACTION_MS, () => {
-        this.#begin(step ?? { kind: 'hang_up' });
+        this.#begin(step ?? { kind: 'hang_up' }, number);
       });
     }
   }
@@ -98,9 +99,11 @@ export class Person {
     this.#cancelPatience();
   }
 
-  #begin(step: Step): void {
+  /** @param number - of the step: what was looked at or waited for may have begun it already. */
+  #begin(step: Step, number: number): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;
+    if (this.#isBusy || number !== this.#next) return;
     // The server has ended the call while the caller was about to act: what is left is its farewell (G-76).
     if (grammar.terminal !== undefined) return;
     if (this.#next < this.#options.script.length) {

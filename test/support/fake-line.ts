@@ -68,13 +68,14 @@ export class FakeTurn implements LineTurn {
 
 /** A call over a fake line. */
 export class FakeCall implements Line {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly turns: FakeTurn[] = [];
   result: CallResult | undefined;
   isBroken = false;
   readonly over: Promise<CallResult>;
 
-  constructor(options: Omit<HeldCallOptions, 'clock'> = {}) {
+  constructor(options: Omit<HeldCallOptions, 'clock'> = {}, clock = new FakeClock()) {
+    this.clock = clock;
     this.over = holdCall(this, 'the fake line', { ...options, clock: this.clock });
     this.over.then(
       (result) => {

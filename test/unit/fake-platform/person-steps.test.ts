@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import type { CancelTimer } from '../../../src/base/clock.ts';
+import type { TimelineEvent } from '../../../src/fake-platform/timeline.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeCall, config, event, piece, press, prompt, REACTION_MS, say, welcomed } from '../../support/fake-line.ts';
 import { wordMoment } from '../../../src/fake-platform/word-moment.ts';
+
+/** Every timer is late. */
+class LateClock extends FakeClock {
+  override after(delayMs: number, task: () => void): CancelTimer {
+    return super.after(delayMs + 10, task);
+  }
+}
 
 describe('the moment of a word', () => {
   const whole = { texts: ['Press 1 for hours,', '2 for the address.'], audioMs: 3700, isWhole: true };
@@ -30,6 +40,21 @@ describe('steps of the caller', () => {
     expect(call.turn(2).kinds).not.toContain('dtmf_start');
     call.clock.advance(2);
     expect(call.turn(2).kinds).toContain('dtmf_start');
+  });
+
+  it('begin once, also when a late machine finds that the next piece of the prompt has begun meanwhile', () => {
+    const clock = new LateClock();
+    const spoken: number[] = [];
+    const onEvent = ({ what, atMs }: TimelineEvent): void => {
+      if (what === 'speaks') spoken.push(atMs);
+    };
+    const call = new FakeCall({ script: [say(500, 995), press('9')], onEvent }, clock);
+    call.turn(1).answer({ type: 'chunk', prompts: [piece(1000, true)] });
+    call.turn(1).answer({ type: 'chunk', prompts: [piece(1000, true)] });
+    call.turn(1).answer({});
+    call.turn(1).complete();
+    clock.advance(1200);
+    expect(spoken).toHaveLength(1);
   });
 
   it('waits for its turn when the word is never said, and says that nothing was interrupted', async () => {
