@@ -211,6 +211,8 @@ class CallerStream implements TurnSink {
     const session = isHangUp ? await this.#parts.sessions.find(call) : await this.#acquire(call, input);
     if (this.#isOver) return;
     if (session === undefined) {
+      // Whoever was turned away is still being spoken to.
+      if (!isHangUp) return;
       this.write({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } });
       this.complete();
       return;
@@ -221,7 +223,7 @@ class CallerStream implements TurnSink {
     if (input !== undefined) this.#turn.push(input);
   }
 
-  /** The session of the call; undefined when a new call had to be turned away with a spoken line, which ends the stream. */
+  /** The session of the call; undefined when a call had to be turned away with a spoken line, which ends the stream. */
   async #acquire(call: WireCall, input: Input | undefined): Promise<Session | undefined> {
     const { sessions, refusals } = this.#parts;
     try {
