@@ -72,8 +72,9 @@ export class Sessions {
       parts.admission.sessionEnded(organizationId);
     };
     const hurry = this.#process.signal;
-    this.#records = new CallRecords({ ...parts, hurry });
-    this.#parts = { ...parts, hurry, runner: new BotRunner({ ...parts, hurry }, this.#records), onEnded };
+    const engine = { ...parts, hurry };
+    this.#records = new CallRecords(engine);
+    this.#parts = { ...engine, runner: new BotRunner(engine, this.#records), onEnded };
     this.#admission = parts.admission;
     this.#catalog = catalog;
     this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {

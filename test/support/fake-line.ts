@@ -166,6 +166,18 @@ export function welcomed(options: Omit<HeldCallOptions, 'clock'>, answer: Partia
   return call;
 }
 
+/** Lets the caller hear what there is and hang up. @throws Error when a timer is left. */
+export async function finished(call: FakeCall): Promise<CallResult> {
+  for (let step = 0; call.result === undefined && step < 100; step += 1) {
+    const last = call.turns.at(-1);
+    if (last?.kinds[0] === 'session_end') last.complete();
+    await call.clock.advanceAsync(100);
+  }
+  const { pendingTimers } = call.clock;
+  if (pendingTimers > 0) throw new Error(`the call has left ${String(pendingTimers)} timers behind`);
+  return call.over;
+}
+
 /** The frames of audio sent on a turn, without the probes. */
 export function audioFrames(turn: FakeTurn): readonly Uint8Array[] {
   return turn.sent.flatMap((input) => (input.kind === 'audio' && input.audio.length > 3 ? [input.audio] : []));

@@ -12,6 +12,7 @@ import {
   FakeCall,
   FakeTurn,
   findingNames,
+  finished,
   press,
   prompt,
   REACTION_MS,
@@ -30,17 +31,6 @@ function pressed(options: Omit<HeldCallOptions, 'clock'> = {}): FakeCall {
   call.turn(2).complete();
   expect(call.turn(3).kinds).toEqual(['dtmf']);
   return call;
-}
-
-/** Lets the caller hear what there is and hang up. */
-async function finished(call: FakeCall): Promise<NonNullable<FakeCall['result']>> {
-  for (let step = 0; call.result === undefined && step < 100; step += 1) {
-    const last = call.turns.at(-1);
-    if (last?.kinds[0] === 'session_end') last.complete();
-    await call.clock.advanceAsync(100);
-  }
-  expect(call.clock.pendingTimers).toBe(0);
-  return call.over;
 }
 
 describe('a turn that is lost behind its closing FINAL', () => {

@@ -10,14 +10,15 @@ import {
   config,
   event,
   FakeCall,
+  type FakeTurn,
   findingNames,
+  finished,
   piece,
   press,
   prompt,
   REACTION_MS,
   say,
   welcomed,
-  type FakeTurn,
 } from '../../support/fake-line.ts';
 
 const FIRST_PAUSE_MS = 100;
@@ -45,17 +46,6 @@ function pressed(options: Options = {}): FakeCall {
 
 function speech(turn: FakeTurn): readonly Uint8Array[] {
   return audioFrames(turn).filter((frame) => frame.some((code) => code !== 0xff));
-}
-
-/** Answers whatever is open until the call is over. */
-async function finished(call: FakeCall): Promise<NonNullable<FakeCall['result']>> {
-  for (let step = 0; call.result === undefined && step < 100; step += 1) {
-    const last = call.turns.at(-1);
-    if (last?.kinds[0] === 'session_end') last.complete();
-    await call.clock.advanceAsync(100);
-  }
-  expect(call.clock.pendingTimers).toBe(0);
-  return call.over;
 }
 
 describe('speech that is lost', () => {
