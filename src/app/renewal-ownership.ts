@@ -1,6 +1,6 @@
 // Which of several servers renews: each tries to be the one, begins to renew when it is, ends at once when it is not any more, and
 // hands over when it stops (L-10). Knows leases, and not what is renewed.
-import { linkAbort, waitAtMost, type LinkedAbort } from '../base/abort.ts';
+import { linkAbort, pause, waitAtMost, type LinkedAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { toAppError, type AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -111,22 +111,22 @@ export class RenewalOwnership {
 
   /** Never throws. */
   async #try(): Promise<void> {
-    const { take, retryMs, log } = this.#options;
+    const { take, retryMs, clock, log } = this.#options;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    let pauseMs = retryMs;
     try {
       const taken = await take();
       if (taken.kind === 'ours') {
         await this.#begin(taken.lease, false);
         return;
       }
-      pauseMs = Math.min(retryMs, taken.freeInMs + AFTER_END_MS);
+      await waitAtMost(woken, Math.min(retryMs, taken.freeInMs + AFTER_END_MS), clock, this.#over.signal);
     } catch (thrown) {
       log.warn({ event: 'admin_owner', err: toAppError(thrown) }, 'this server cannot begin to renew and tries again');
+      // Not woken: what we have just given back ourselves is told to us, too.
+      await pause(retryMs, clock, this.#over.signal);
     }
-    await waitAtMost(woken, pauseMs, this.#options.clock, this.#over.signal);
   }
 
   /** @throws what keeps it from beginning, unless it was lost meanwhile. */

@@ -113,7 +113,10 @@ export class SharedTexts {
 
   /** The seal has other keys: the next look tries again what did not open. */
   keysChanged(): void {
-    this.#hasNewKey = true;
+    // A look that has begun tries with the keys of before, and would take the news for used.
+    this.#looking = this.#looking.then(() => {
+      this.#hasNewKey = true;
+    });
   }
 
   /**

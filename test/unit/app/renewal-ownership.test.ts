@@ -14,6 +14,8 @@ class Store implements SharedServer {
   /** Of a holder that is not among the servers of the test, ms. */
   freeInMs = 0;
   isAway = false;
+  /** Every server is told of it, also the one that gives the lease back. */
+  onFree: () => void = () => undefined;
   #fence = 0;
   run(script: unknown, _keys: readonly string[], [token = '']: readonly string[]): Promise<unknown> {
     if (this.isAway) return Promise.reject(new AppError('store_unavailable', 'away'));
@@ -24,7 +26,10 @@ class Store implements SharedServer {
       return Promise.resolve([1, this.holder]);
     }
     const isTheirs = this.holder === token;
-    if (script === GIVE_BACK && isTheirs) this.holder = undefined;
+    if (script === GIVE_BACK && isTheirs) {
+      this.holder = undefined;
+      queueMicrotask(this.onFree);
+    }
     return Promise.resolve(script === KEEP || script === GIVE_BACK ? Number(isTheirs) : 0);
   }
   listen(): () => void {
@@ -159,4 +164,22 @@ it('a start that fails gives the lease back and says why; one that fails later i
   fail();
   await clock.advanceAsync(5100);
   expect(told.slice(3)).toEqual(['begin']);
+});
+
+it('a server that cannot begin is not told to try again by what it gives back itself', async () => {
+  const { ownership, told, clock, store, fail } = open();
+  store.holder = 'of another server';
+  store.freeInMs = 15_000;
+  store.onFree = () => {
+    ownership.hurry();
+  };
+  await ownership.start();
+  store.holder = undefined;
+  fail(new AppError('store_failed', 'no'));
+  await clock.advanceAsync(5100);
+  expect(told).toEqual(['begin', 'end', 'ended']);
+  await clock.advanceAsync(4800);
+  expect(told).toHaveLength(3);
+  await clock.advanceAsync(300);
+  expect(told).toHaveLength(6);
 });
