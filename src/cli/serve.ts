@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { loadSettings } from '../app/config/load-settings.ts';
 import { primaryLink } from '../app/workers/cluster-processes.ts';
+import { keepTicksFast } from '../base/fast-ticks.ts';
 import { wholeNumberFrom } from './option-values.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 import type { Serving } from './serve/serving.ts';
@@ -31,6 +32,7 @@ export function serveCommand(leave: () => void): Command {
         '\n\nExample: a server that uses all cores of its machine\n  $ parley serve --config production.yaml --workers auto',
     );
   return command.action(async (options: ServeOptions) => {
+    keepTicksFast();
     const loaded = loadSettings({ argv: settingsArguments(command) });
     await serve({ loaded, isJson: options.json === true, leave }, options.workers);
   });
