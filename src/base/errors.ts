@@ -83,7 +83,16 @@ export class AppError extends Error {
  * @param code - what the failure means at the place that caught it; `internal` when nobody expected it.
  */
 export function toAppError(thrown: unknown, code: ErrorCode = 'internal', message = 'an unexpected error'): AppError {
-  if (thrown instanceof AppError) return thrown;
+  if (isA(thrown, AppError)) return thrown;
   // The foreign message stays in the cause: nobody has promised that it may be logged.
   return new AppError(code, message, { cause: thrown });
+}
+
+/** `instanceof` for what foreign code has thrown: a proxy may throw even here, and is then no error of any kind. */
+export function isA<Kind>(thrown: unknown, kind: abstract new (...given: never[]) => Kind): thrown is Kind {
+  try {
+    return thrown instanceof kind;
+  } catch {
+    return false;
+  }
 }

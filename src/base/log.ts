@@ -2,7 +2,7 @@
 // second net under the rule that callers' data never reaches a log call.
 import { constants, fstatSync, openSync } from 'node:fs';
 import { pino, type DestinationStream } from 'pino';
-import { AppError } from './errors.ts';
+import { AppError, isA } from './errors.ts';
 
 /** Log levels, the quietest last. `silent` writes nothing. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -37,7 +37,15 @@ const MAX_WAITING_BYTES = 1_048_576;
  * errors only class, system code and place are kept, because a bot may have put what the caller said into the message.
  */
 export function errorFields(error: unknown, depth = 0): LogFields {
-  if (!(error instanceof Error)) return { thrown: typeof error, at: [] };
+  try {
+    return isA(error, Error) ? fieldsOf(error, depth) : { thrown: typeof error, at: [] };
+  } catch {
+    // Foreign code may have made an error whose members throw, or hold something else than they should.
+    return { thrown: 'unreadable', at: [] };
+  }
+}
+
+function fieldsOf(error: Error, depth: number): LogFields {
   const own = error instanceof AppError;
   const code = own ? error.code : 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   return {

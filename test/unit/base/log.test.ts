@@ -32,6 +32,24 @@ describe('log', () => {
     expect(lines()).not.toContain('CANARY');
   });
 
+  it('writes what foreign code has thrown even where to look at it throws', () => {
+    const { lines, log } = captured();
+    const hostile = new Proxy(
+      {},
+      {
+        getPrototypeOf: () => {
+          throw new Error('not even this');
+        },
+      },
+    );
+    const odd = Object.assign(new Error('no'), { stack: 7 });
+    log.error({ err: toAppError(hostile, 'bot_failed', 'the handler threw') }, 'failed');
+    log.error({ err: odd }, 'failed');
+    const [first, second] = lines().trim().split('\n');
+    expect(JSON.parse(first ?? '')).toMatchObject({ err: { code: 'bot_failed', cause: { thrown: 'object' } } });
+    expect(JSON.parse(second ?? '')).toMatchObject({ err: { thrown: 'unreadable' } });
+  });
+
   it('shows our own errors with code and details, and of foreign ones neither message nor stack text', () => {
     const { lines, log } = captured();
     const foreign = new Error('caller said CANARY');
