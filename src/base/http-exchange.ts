@@ -1,7 +1,7 @@
-// One HTTP request and its answer: bounded in time to the first byte and in size, no redirects, and no word of what was
+// One HTTP request and its answer: bounded in size and in the time without a byte, no redirects, and no word of what was
 // asked or answered in any failure. Which status is good, and whether to ask again, is decided by its caller.
 import { linkAbort } from './abort.ts';
-import type { Clock } from './clock.ts';
+import type { CancelTimer, Clock } from './clock.ts';
 
 /** How a request ended; a closed set that may be a label of a metric. */
 export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
@@ -53,7 +53,10 @@ export interface HttpRequest {
 
 /** Bounds of one exchange. */
 export interface ExchangeLimits {
-  /** Longest wait for the first byte of the answer's body, ms. */
+  /**
+   * Longest wait for the first byte of the answer's body, ms, and then for every further piece of it. The time in which the
+   * reader asks for none does not count.
+   */
   readonly firstByteMs: number;
   /** Largest body, bytes, after decompression; more than this is a failure. */
   readonly maxAnswerBytes: number;
@@ -119,37 +122,75 @@ export async function exchange<T>(
   take: (answer: HttpAnswer) => Promise<T>,
 ): Promise<T> {
   const attempt = linkAbort(signal);
-  const cancelFirstByte = clock.after(limits.firstByteMs, () => {
+  const silence = new Silence(clock, limits.firstByteMs, () => {
     attempt.abort('deadline');
   });
+  silence.begins();
   try {
     const init = { method, redirect: 'manual', headers, signal: attempt.signal, ...(body === undefined ? {} : { body }) } as const;
     const response = await send(url, init).catch(unreachable);
     const { status, headers: answered } = response;
     const contentType = (answered.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-    return await take({ status, headers: answered, contentType, chunks: chunksOf(response, limits.maxAnswerBytes, cancelFirstByte) });
+    return await take({ status, headers: answered, contentType, chunks: chunksOf(response, limits.maxAnswerBytes, silence) });
   } catch (thrown) {
     if (signal.aborted) throw new RequestFailure('cancelled', 'was not waited for');
-    if (attempt.signal.aborted) throw new RequestFailure('timeout', `sent nothing within ${String(limits.firstByteMs)} ms`);
+    if (attempt.signal.aborted) throw new RequestFailure('timeout', `sent ${silence.words} within ${String(limits.firstByteMs)} ms`);
     throw thrown;
   } finally {
-    cancelFirstByte();
+    silence.ends();
     attempt.dispose();
     // Lets go of a connection whose answer was not read to its end; one that was is not touched by it.
     attempt.abort('superseded');
   }
 }
 
-async function* chunksOf(response: Response, maxBytes: number, onFirst: () => void): AsyncGenerator<Uint8Array> {
+/** The time in which a service lets us wait: one timer, which is armed only while somebody waits for the next byte. */
+class Silence {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #onTooLong: () => void;
+  #wasBroken = false;
+  #cancelTimer: CancelTimer = () => undefined;
+
+  constructor(clock: Clock, limitMs: number, onTooLong: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onTooLong = onTooLong;
+  }
+
+  /** What the service has sent while it lasts. */
+  get words(): string {
+    return this.#wasBroken ? 'nothing more' : 'nothing';
+  }
+
+  begins(): void {
+    this.#cancelTimer = this.#clock.after(this.#limitMs, this.#onTooLong);
+  }
+
+  /** Something arrived. */
+  isBroken(): void {
+    this.#wasBroken = true;
+    this.ends();
+  }
+
+  /** Nobody waits any more; harmless when nobody did. */
+  ends(): void {
+    this.#cancelTimer();
+  }
+}
+
+async function* chunksOf(response: Response, maxBytes: number, silence: Silence): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
   const body: AsyncIterable<Uint8Array> = response.body;
   let bytes = 0;
   try {
     for await (const chunk of body) {
-      onFirst();
+      silence.isBroken();
       bytes += chunk.byteLength;
       if (bytes > maxBytes) throw new RequestFailure('bad_answer', `answered with more than ${String(maxBytes)} bytes`);
       yield chunk;
+      // Not before: a reader who takes his time is not the service's silence.
+      silence.begins();
     }
   } catch (thrown) {
     throw thrown instanceof RequestFailure ? thrown : new RequestFailure('unreachable', 'broke off its answer');

@@ -11,7 +11,8 @@ const WITHOUT_BODY: readonly number[] = [204, 205, 304];
  * Sends a request; redirects are not followed and nothing is decompressed. Reading the answer's body throws when it ends
  * before its `content-length` or its last chunk.
  *
- * @throws TypeError whose cause is the system's error when no answer came; RequestFailure for a compressed answer.
+ * @throws TypeError whose cause is the system's error when no answer came; RequestFailure for a compressed answer, and for
+ * one that switches protocols.
  */
 export const sendRequest: SendRequest = async (url, { method, headers, body, signal }) => {
   const { bytes, contentType } = await encoded(body);
@@ -22,6 +23,10 @@ export const sendRequest: SendRequest = async (url, { method, headers, body, sig
     // Stays: a request that is given up after its answer began reports that here, too.
     sending.on('error', (cause) => {
       reject(new TypeError('the request failed', { cause }));
+    });
+    // An answer that switches protocols (101) ends in neither: Node closes the connection. After either one it comes too late.
+    sending.once('close', () => {
+      reject(new RequestFailure('unreachable', 'gave no answer before the connection closed'));
     });
     sending.end(bytes);
   });

@@ -219,7 +219,7 @@ describe('HttpService', () => {
   });
 
   it('gives more time to a reader who asks for it', async () => {
-    const { service, server, clock } = await open([stall('begin', 'text/plain')]);
+    const { service, server, clock } = await open([stall('begin', 'text/plain')], { firstByteMs: 10_000 });
     const asked = service.ask({ path: '/do', body: '' }, never(), async (answer) => {
       answer.allow(9000);
       answer.allow(100);

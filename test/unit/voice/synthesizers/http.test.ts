@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { CircuitState } from '../../../../src/base/circuit-breaker.ts';
 import type { CreateResampler } from '../../../../src/speech/resample.ts';
 import { mulawWav, pcmWav } from '../../../../src/speech/wav.ts';
 import { HttpSynthesizer, type HttpSynthesizerOptions } from '../../../../src/voice/synthesizers/http.ts';
@@ -17,7 +18,7 @@ import {
   type Answering,
   type SpeechService,
 } from '../../../support/speech-service.ts';
-import { until } from '../../../support/until.ts';
+import { until, within } from '../../../support/until.ts';
 import { never, realResampler } from '../../../support/voice.ts';
 import { loudnessOf, pcmBytes, voiceSound } from '../../../support/voice-sound.ts';
 
@@ -171,17 +172,39 @@ describe('HttpSynthesizer', () => {
   });
 
   it('cuts a service that speaks slower than it is heard, at its time limit', async () => {
-    const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 24_000), 'audio/pcm')]);
+    const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 24_000), 'audio/pcm')], { firstByteMs: 5000 });
     const passedOn: Uint8Array[] = [];
     const asked = failureOf(synthesizer.speak('TEXT-CANARY', never(), (piece) => passedOn.push(piece)));
     await service.arrived(1);
     await until('speech has arrived', () => passedOn.length > 0);
     await clock.advanceAsync(2000);
-    expect(await asked).toMatchObject({ details: { outcome: 'timeout' } });
+    expect(await asked).toMatchObject({ message: expect.stringMatching(/took longer than 1\d{3} ms/u) as string });
+  });
+
+  it.each([
+    ['after the head of a file', pcmWav([SPEECH], 24_000).subarray(0, 44)],
+    ['after half a second of speech', pcmBytes(SPEECH).subarray(0, 24_000)],
+  ])('leaves a service alone that falls silent in five texts %s, before a caller has given up', async (_, beginning) => {
+    const changes: CircuitState[] = [];
+    const observer = { circuitChanged: (state: CircuitState) => changes.push(state) };
+    const limits = { timeoutMs: 10_000, firstByteMs: 3000, observer };
+    const { synthesizer, service, clock } = await open([hang], limits);
+    for (const time of [1, 2, 3, 4, 5]) {
+      const asked = failureOf(synthesizer.speak('TEXT-CANARY', never()));
+      const { response } = await service.arrived(time);
+      await clock.advanceAsync(1000);
+      response.writeHead(200, { 'content-type': 'audio/wav' }).write(beginning);
+      await until('the next piece is waited for', () => clock.nextTimerInMs === 3000);
+      await clock.advanceAsync(3000);
+      expect(await within('the text is given up', asked)).toMatchObject({
+        ...{ message: 'the speech service sent nothing more within 3000 ms', details: { outcome: 'timeout' } },
+      });
+    }
+    expect([changes, clock.pendingTimers]).toEqual([['open'], 0]);
   });
 
   it('lets a service take longer that speaks at least as fast as it is heard', async () => {
-    const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 120_000), 'audio/pcm')]);
+    const { synthesizer, service, clock } = await open([stall(pcmBytes(SPEECH).subarray(0, 120_000), 'audio/pcm')], { firstByteMs: 5000 });
     const passedOn: Uint8Array[] = [];
     const asked = synthesizer.speak('Hello.', never(), (piece) => passedOn.push(piece));
     // 2,500 ms have arrived, 300 of them silence before the speech; the last pause may still be held back.
