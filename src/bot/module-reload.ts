@@ -1,7 +1,10 @@
 // URLs under which Node loads a module, and what it imports from its own folder, once more. The versions before stay in
-// memory until the process ends: Node offers no way to drop a module.
-import module from 'node:module';
+// memory until the process ends: Node offers no way to drop an ES module. CommonJS files have no such URLs, but can be dropped.
+import { realpathSync } from 'node:fs';
+import module, { createRequire } from 'node:module';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { isNoModuleFolder } from './loader.ts';
 import { carriedUrl, RELOAD } from './reload-hooks.mjs';
 
 interface Resolved {
@@ -11,9 +14,15 @@ type NextResolve = (specifier: string, context: { readonly parentURL?: string })
 
 let generations = 0;
 
-/** A generation of modules that has never been loaded. @returns the URL of each file in it; files are absolute. */
-export function nextGeneration(): (file: string) => string {
+/**
+ * A generation of the modules of a folder that has never been loaded.
+ *
+ * @param folder - absolute.
+ * @returns the URL of each file in it; files are absolute.
+ */
+export function nextGeneration(folder: string): (file: string) => string {
   if (generations === 0) carryGenerations();
+  dropCommonJs(folder);
   generations += 1;
   const generation = String(generations);
   return (file) => {
@@ -21,6 +30,29 @@ export function nextGeneration(): (file: string) => string {
     url.searchParams.set(RELOAD, generation);
     return url.href;
   };
+}
+
+/**
+ * Node keeps CommonJS files under their names, whatever the query of the URL that they were imported by. Whoever has one holds
+ * on to its exports. Packages stay one copy, and libraries of machine code mostly load once in a process.
+ */
+function dropCommonJs(folder: string): void {
+  const kept = createRequire(import.meta.url).cache;
+  const start = realFolder(folder) + path.sep;
+  for (const file of Object.keys(kept)) {
+    if (!file.startsWith(start) || path.extname(file) === '.node') continue;
+    if (!file.slice(start.length).split(path.sep).some(isNoModuleFolder)) Reflect.deleteProperty(kept, file);
+  }
+}
+
+/** Modules are kept under the names that links lead to. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    // It is gone, which whoever reads it will say.
+    return folder;
+  }
 }
 
 /** Once in a process, and for good: without effect on modules that are not reloaded. */

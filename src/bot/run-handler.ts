@@ -4,7 +4,7 @@ import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './bot.ts';
-import { checkAnswer, checkSaying } from './reply-check.ts';
+import { checkAnswer, checkSaying, checkState } from './reply-check.ts';
 import type { Answer } from './saying.ts';
 
 /** Most sayings one generator may yield in one turn. */
@@ -47,8 +47,7 @@ export async function runHandler(
 export async function runNote(bot: Bot, state: JsonValue, event: NotifyingEvent, context: BotContext): Promise<JsonValue> {
   try {
     const noted = await bot.note(state, event, context);
-    if (noted === undefined) return state;
-    return checkAnswer({ state: noted, reply: { prompts: [], next: { kind: 'listen' } } }).state;
+    return noted === undefined ? state : checkState(noted);
   } catch (thrown) {
     throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
   }
@@ -69,9 +68,14 @@ async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
     }
     throw new AppError('bot_failed', `the handler yielded more than ${String(MAX_YIELDS)} times in one turn`);
   } finally {
-    // Lets the generator's own finally blocks run.
-    if (!isDone) await talk.return(undefined);
+    if (!isDone) leave(talk);
   }
+}
+
+/** Lets the generator's own finally blocks run. Nobody waits for them: they may never end, and what they throw tells nobody anything. */
+function leave(talk: Talk): void {
+  const left = async (): Promise<unknown> => talk.return(undefined);
+  left().catch(() => undefined);
 }
 
 function isGenerator(handled: Handled<JsonValue>): handled is Extract<Handled<JsonValue>, Talk> {

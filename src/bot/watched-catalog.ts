@@ -67,7 +67,7 @@ export class WatchedCatalog implements CatalogSource {
     }
     this.#reloads += 1;
     try {
-      const catalog = open(await loadBots(folder, { urlOf: nextGeneration(), clock }));
+      const catalog = open(await loadBots(folder, { urlOf: nextGeneration(folder), clock }));
       if (this.#isClosed) return;
       this.#current = catalog;
       log.info({ bots: catalog.bots.map(({ id }) => id), reloads: this.#reloads }, 'the bots were loaded again; running calls keep theirs');

@@ -13,35 +13,50 @@ afterEach(async () => {
   await Promise.all(folders.splice(0).map(removeFolder));
 });
 
+const modules = (ext: string): Readonly<Record<string, string>> => ({
+  [`lib/words.${ext}`]: `export { words } from './deep/words.${ext}';`,
+  [`lib/deep/words.${ext}`]: "export const words = 'first';",
+});
+
+/** The same as CommonJS, with a package that can be loaded once and a file of the folder that nobody changes. */
+const COMMON_JS: Readonly<Record<string, string>> = {
+  'lib/words.cjs': "require('once'); exports.words = require('./deep/words.cjs').words + require('./end.json');",
+  'lib/deep/words.cjs': "exports.words = 'first';",
+  'lib/end.json': '""',
+  'node_modules/once/index.js': "if (globalThis.isLoaded) throw new Error('loaded twice'); globalThis.isLoaded = true;",
+};
+
 /** A bot that imports a module, which imports a module; `#bot` and a counting one by an absolute name. */
-async function folderOf(ext: 'ts' | 'mjs'): Promise<string> {
+async function folderOf(ext: 'ts' | 'mjs' | 'cjs'): Promise<string> {
   const cache = path.join(packageRoot(), 'cache');
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(path.join(cache, 'reload-'));
   folders.push(folder);
   const typed = ext === 'ts' ? ': string' : '';
   await writeFiles(folder, {
-    [`a.${ext}`]: [
+    [`a.${ext === 'cjs' ? 'mjs' : ext}`]: [
       "import { bot, go, say } from '#bot';",
       `import { words } from './lib/words.${ext}';`,
       `const welcome${typed} = words;`,
       "export default bot({ id: 'a', name: 'A', version: 1, session_start: () => go(null, say(welcome).listen()),",
       '  otherwise: () => go(null, say(welcome).listen()) });',
     ].join('\n'),
-    [`lib/words.${ext}`]: `export { words } from './deep/words.${ext}';`,
-    [`lib/deep/words.${ext}`]: "export const words = 'first';",
+    ...(ext === 'cjs' ? COMMON_JS : modules(ext)),
   });
   return folder;
 }
 
 describe('a reloaded module', () => {
-  it.each(['ts', 'mjs'] as const)(
-    'takes the .%s modules of its folder with it, however deep, and sees the same #bot',
+  it.each(['ts', 'mjs', 'cjs'] as const)(
+    'takes the .%s modules of its folder with it, however deep, sees the same packages, and leaves the ones before as they were',
     async (ext) => {
       const folder = await folderOf(ext);
       const argv = ['--import', 'tsx', '--conditions=development', 'test/fixtures/reload/load-twice.ts', folder, `lib/deep/words.${ext}`];
       const { stdout, stderr } = await promisify(execFile)(process.execPath, argv, { cwd: packageRoot(), timeout: 120_000 });
-      expect({ said: JSON.parse(stdout) as unknown, stderr }).toEqual({ said: { said: ['first', 'second', 'third'] }, stderr: '' });
+      expect({ said: JSON.parse(stdout) as unknown, stderr }).toEqual({
+        said: { said: ['first', 'second', 'third', 'first'] },
+        stderr: '',
+      });
     },
     60_000,
   );
