@@ -33,7 +33,7 @@ export interface IssuerKeysOptions {
   /** Ends a request in flight and forbids further ones. */
   readonly closed: AbortSignal;
   /** Told after each request, whatever became of it. */
-  readonly onAnswer?: () => void;
+  readonly onAnswer: () => void;
 }
 
 const MINUTE_MS = 60_000;
@@ -133,7 +133,7 @@ export class IssuerKeys {
       if (closed.aborted || clock.monotonicMs() < this.#nextRequestAtMs) return;
       this.#inFlight = this.#request().finally(() => {
         this.#inFlight = undefined;
-        this.#options.onAnswer?.();
+        this.#options.onAnswer();
       });
     }
     await this.#inFlight;

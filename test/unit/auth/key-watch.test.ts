@@ -131,6 +131,19 @@ describe('a start', () => {
     expect(issuers.asked).toHaveLength(2);
   });
 
+  it('J-14 does not let one issuer wait because another one asked for a rest', async () => {
+    const fetch: Fetch = (url, ...rest) => {
+      if (!url.startsWith(HOME)) return issuers.fetch(url, ...rest);
+      issuers.asked.push(HOME);
+      return Promise.resolve(new Response('', { status: 429 }));
+    };
+    issuers.down.add(AWAY);
+    await begin({ fetch });
+    issuers.asked.length = 0;
+    await clock.advanceAsync(1000);
+    expect(issuers.asked).toEqual([AWAY]);
+  });
+
   it('waits for an issuer that says nothing no longer than one request may take', async () => {
     issuers.down.add(HOME);
     issuers.silent.add(AWAY);
@@ -165,7 +178,7 @@ describe('a server that runs', () => {
     issuers.down.clear();
     await clock.advanceAsync(30_000);
     expect(held).toBe(0);
-    expect(said()).toEqual([AWAITED, expect.objectContaining({ event: 'keys_there' })]);
+    expect(said()).toEqual([AWAITED, there(15_000)]);
   });
 
   it('is not held when its keys have ended on a quiet day: new ones are asked for, and come', async () => {

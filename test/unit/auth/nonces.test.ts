@@ -103,6 +103,12 @@ describe('the nonce book', () => {
     expect(accepted('a', 'b', 'c')).toEqual(['c']);
   });
 
+  it('keeps a bounded number of nonces that were replaced before, the newest ones, and none of them twice', () => {
+    const { previousValidUntilMs } = inMs(10_000);
+    for (const nonce of ['a', 'b', 'c', 'd', 'e', 'e', 'e']) book.keep(ID, nonce, previousValidUntilMs);
+    expect(accepted('a', 'b', 'c', 'd', 'e')).toEqual(['b', 'c', 'd', 'e']);
+  });
+
   it('keeps a bounded number of announced nonces, and the current one in any case', () => {
     book.rotate(ID, 'a');
     for (const nonce of ['b', 'c', 'd', 'e', 'f', 'f', 'a']) book.expect(ID, nonce);

@@ -1,7 +1,7 @@
 // The closed list of refusal reasons.
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
-import { REFUSAL_HINTS, REFUSAL_REASONS, refusalReason, refuse } from '../../../src/auth/refusal.ts';
+import { isOfUnknownSource, REFUSAL_HINTS, REFUSAL_REASONS, refusalReason, refuse } from '../../../src/auth/refusal.ts';
 import { FORGERIES } from './forgeries.ts';
 
 describe('refusal reasons', () => {
@@ -28,6 +28,18 @@ describe('refusal reasons', () => {
   it('each have a forged token, but for those that are no forgery', () => {
     const forged = new Set(FORGERIES.map((forgery) => forgery.reason));
     expect(REFUSAL_REASONS.filter((reason) => !forged.has(reason))).toEqual(['keys_unavailable', 'verifier_busy', 'verifier_failed']);
+  });
+
+  it('name those that somebody who knows more data sources and nonces may take back, and no other', () => {
+    expect(REFUSAL_REASONS.filter((reason) => isOfUnknownSource(refuse(reason)))).toEqual([
+      'url_mismatch',
+      'schema_mismatch',
+      'audience_mismatch',
+      'subject_mismatch',
+      'org_mismatch',
+      'nonce_mismatch',
+    ]);
+    expect(isOfUnknownSource(new AppError('overloaded', 'x'))).toBe(false);
   });
 
   it('are not read out of other errors', () => {

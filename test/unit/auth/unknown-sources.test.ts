@@ -49,6 +49,15 @@ it('is refused after one look that brings nothing, and told once', async () => {
   expect([looks(), bench.heard]).toEqual([1, ['nonce_mismatch']]);
 });
 
+it('is refused and told so when it is remembered, its data source is gone, and a look does not bring it back', async () => {
+  const { bench, looks } = open();
+  const token = bench.token();
+  await bench.verify(token);
+  bench.dataSources.remove(SOURCE.id);
+  expect(await bench.verify(token)).toBe('url_mismatch');
+  expect([looks(), bench.heard]).toEqual([1, ['accepted', 'url_mismatch']]);
+});
+
 it.each([
   ['a known one', {}, PRINCIPAL],
   ['one that has expired', { exp: 1 }, 'expired'],
