@@ -128,7 +128,7 @@ export class Sessions {
       const opened = await this.#looked(id, key, { isPatient: true });
       return opened.kept === undefined ? undefined : this.#continued(id, key, opened, opened.kept.record);
     } catch (thrown) {
-      await this.#forget(key, toAppError(thrown));
+      await this.#forget(id, key, toAppError(thrown));
       return undefined;
     }
   }
@@ -197,7 +197,8 @@ export class Sessions {
     const { settings, voice, clock } = this.#parts;
     const { organizationId, conversationId, agentId, vendorConfig, parameters, mode = settings.mode, isTied = false } = opening;
     const bot = this.#bot(agentId, organizationId);
-    const call = { organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters };
+    // Bots see this very object, and places of calls are counted by what stands in it.
+    const call = Object.freeze({ organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters });
     return { call, bot, mode: voice.canSpeak ? mode : 'wav', turns: 0, listen: { kind: 'listen' }, isTied };
   }
 
@@ -273,7 +274,7 @@ export class Sessions {
   }
 
   /** A call that is hung up and cannot be gone on with: its bot has left, or its record cannot be read. Never throws. */
-  async #forget(key: CallKey, error: AppError): Promise<void> {
+  async #forget(id: string, key: CallKey, error: AppError): Promise<void> {
     const { log, store } = this.#parts;
     const ids = { conversationId: key.conversationId };
     if (error.code === 'store_unavailable') {
@@ -281,10 +282,10 @@ export class Sessions {
       log.warn({ ...ids, code: error.code, err: error }, 'a call was hung up while the store was away');
       return;
     }
+    // A call that has begun behind the hang-up: the record is its own by now.
+    if (this.#live.has(id) || this.#loading.has(id)) return;
     log.warn({ ...ids, code: error.code, err: error }, 'a call was hung up that cannot be gone on with here; its record is dropped');
-    await store.drop(key).catch((err: unknown) => {
-      log.error({ ...ids, err }, 'the record of a call that was hung up could not be dropped');
-    });
+    await this.#stopped(id, key, store.drop(key), 'the record of a call that was hung up could not be dropped');
   }
 
   // Counted at once, so that a burst of calls cannot pass the limit together.
@@ -339,14 +340,20 @@ export class Sessions {
 
   #discard(id: string, session: Session): void {
     this.#live.delete(id);
-    const stopped = this.#ended(session)
-      .catch((error: unknown) => {
-        this.#parts.log.error({ conversationId: session.call.conversationId, err: error }, 'ending an idle session failed');
+    void this.#stopped(id, session.call, this.#ended(session), 'ending an idle session failed');
+  }
+
+  /** Turns of the call that come meanwhile wait. Never rejects. */
+  #stopped(id: string, { conversationId }: CallKey, stopping: Promise<void>, failure: string): Promise<void> {
+    const stopped = stopping
+      .catch((err: unknown) => {
+        this.#parts.log.error({ conversationId, err }, failure);
       })
       .finally(() => {
         this.#stopping.delete(id);
       });
     this.#stopping.set(id, stopped);
+    return stopped;
   }
 
   async #ended(session: Session): Promise<void> {

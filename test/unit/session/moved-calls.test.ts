@@ -121,6 +121,20 @@ describe('a hang-up', () => {
       { level: 'error', conversationId: 'call-1', err: { message: 'down' } },
     ]);
   });
+
+  it('G-75 leaves the record of a call that begins while it is looked for, however that ends', async () => {
+    const store = await begunElsewhere();
+    let fail: ((error: AppError) => void) | undefined;
+    const load: typeof store.load = (key) => (fail === undefined ? new Promise((_, reject) => (fail = reject)) : store.load(key));
+    const failing = storeWith({ load }, store);
+    const { sessions, log } = await testEngine([plain()], { store: failing });
+    const finding = sessions.find(KEY);
+    await flushMicrotasks();
+    expect((await new MemoryCall(sessions).press('1')).texts).toEqual(['Yes?']);
+    fail?.(new AppError('store_failed', 'down'));
+    expect(await finding).toBeUndefined();
+    expect([log.lines, (await new MemoryCall(sessions).press('2')).texts]).toEqual([[], ['Yes?']]);
+  });
 });
 
 describe('a record of an older version of its bot', () => {
