@@ -100,16 +100,23 @@ const saying = z.object({ prompts });
 export function checkAnswer(returned: unknown): Answer<JsonValue> {
   const parsed = answer.safeParse(returned);
   if (!parsed.success) throw new AppError('bot_failed', `the bot returned no usable reply: ${problemsOf(parsed.error)}`);
-  const { state, reply } = parsed.data;
-  let json: JsonValue;
+  const { state } = parsed.data;
+  const reply: Reply = parsed.data.reply;
+  return { state: checkState(state), reply };
+}
+
+/**
+ * A state that came without a reply, checked and sent through JSON.
+ *
+ * @throws AppError `bot_failed`.
+ */
+export function checkState(state: unknown): JsonValue {
   try {
-    json = throughJson(state, MAX_STATE_CHARS);
+    return throughJson(state, MAX_STATE_CHARS);
   } catch (cause) {
     const problem = cause instanceof RangeError ? 'is too large for a record' : 'has no JSON form';
     throw new AppError('bot_failed', `the bot returned a state that ${problem}`, { cause });
   }
-  const checked: Reply = reply;
-  return { state: json, reply: checked };
 }
 
 /**

@@ -19,7 +19,8 @@ export interface BotEarOptions {
 
 /** What takes every frame of a session; undefined for bots without `audio_input`, so that they cost nothing. */
 export function frameHook({ bot, call, ear, mayStart, onFailed }: BotEarOptions): ((pcm: Int16Array) => void) | undefined {
-  const { audioInput } = bot;
+  // The type says void, and an async function fits it all the same; nobody else would hear of its rejection.
+  const audioInput: ((...heard: Parameters<NonNullable<Bot['audioInput']>>) => unknown) | undefined = bot.audioInput;
   if (audioInput === undefined) return undefined;
   const isOwn = bot.endpointing === 'bot';
   const reporting: BotEar = {
@@ -31,12 +32,16 @@ export function frameHook({ bot, call, ear, mayStart, onFailed }: BotEarOptions)
     },
   };
   let hasFailed = false;
+  const failed = (thrown: unknown): void => {
+    if (!hasFailed) onFailed(toAppError(thrown, 'bot_failed', 'audio_input of the bot threw'));
+    hasFailed = true;
+  };
   return (pcm) => {
     try {
-      audioInput(pcm, call, reporting);
+      const returned = audioInput(pcm, call, reporting);
+      if (returned instanceof Promise) returned.catch(failed);
     } catch (thrown) {
-      if (!hasFailed) onFailed(toAppError(thrown, 'bot_failed', 'audio_input of the bot threw'));
-      hasFailed = true;
+      failed(thrown);
     }
   };
 }

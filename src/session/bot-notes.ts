@@ -7,6 +7,7 @@ import { botContext } from './bot-question.ts';
 import type { CallRecords } from './call-records.ts';
 import type { LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
+import { demandSmall } from './record-size.ts';
 import type { SessionRecord } from './record.ts';
 
 /** Longest a notifying handler may take, ms: replies wait behind it. */
@@ -67,7 +68,9 @@ export class BotNotes {
       const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turn, limit.signal));
       const waited = await waitAtMost(work, NOTE_LIMIT_MS, this.#parts.clock);
       if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-      return waited.value === record.state ? record : await this.#records.commit(record, { state: waited.value });
+      if (waited.value === record.state) return record;
+      demandSmall(waited.value, this.#parts.settings.maxRecordBytes);
+      return await this.#records.commit(record, { state: waited.value });
     } finally {
       limit.abort('deadline');
     }

@@ -1,7 +1,7 @@
 // One input brought to one bot: its event, the handler, its deadline, and what becomes of it when the caller acts over
 // it. Knows neither store nor the end of the turn.
 import { linkAbort } from '../base/abort.ts';
-import { AppError, toAppError } from '../base/errors.ts';
+import { AppError, isA, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../bot/bot.ts';
 import { runHandler } from '../bot/run-handler.ts';
@@ -11,12 +11,19 @@ import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { Deadline } from './deadline.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
+import { demandSmall } from './record-size.ts';
 import type { SessionRecord } from './record.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 import type { Turn } from './turn.ts';
 
 /** How long an interrupted handler may still take to finish its state, ms; the next input waits for it. */
 const INTERRUPTED_GRACE_MS = 300;
+
+/**
+ * How much a handler may have said that the caller has not heard yet, ms: four of the longest sounds. One that yields for ever
+ * would otherwise fill hours, and an apology would come behind them.
+ */
+const MAX_AHEAD_MS = 1_200_000;
 
 /** What became of a question. */
 export type Outcome =
@@ -50,6 +57,8 @@ export class BotQuestion {
   readonly #thinking;
   /** The recognizer's signal: an interruption does not make what was said before it unheard. */
   readonly #listening;
+  /** What the handler says early is not wanted any more: the caller acted over it, or it is not waited for. */
+  readonly #speaking;
   readonly #early: Prompt[] = [];
   #isWaitedFor = true;
   #deadline: Deadline | undefined;
@@ -66,6 +75,7 @@ export class BotQuestion {
     this.#unneeded = record.started ? turn.signal : turn.over;
     this.#thinking = linkAbort(this.#unneeded);
     this.#listening = linkAbort(turn.over);
+    this.#speaking = linkAbort(turn.signal);
   }
 
   /**
@@ -114,7 +124,7 @@ export class BotQuestion {
       cancelFiller();
       this.#deadline?.cancel();
       this.#unneeded.removeEventListener('abort', giveUp);
-      for (const signal of [this.#thinking, this.#listening]) {
+      for (const signal of [this.#thinking, this.#listening, this.#speaking]) {
         signal.abort('deadline');
         signal.dispose();
       }
@@ -152,7 +162,7 @@ export class BotQuestion {
     const context = botContext(this.#parts, this.#session, this.#turn, this.#thinking.signal);
     try {
       const { state, reply } = await runHandler(bot, this.#record.state, event, context, (prompts) => this.#speakEarly(prepared(prompts)));
-      this.#demandSmall(state);
+      demandSmall(state, this.#parts.settings.maxRecordBytes);
       return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
     } finally {
       observer.botAnswered?.(call, this.#turn.id, clock.monotonicMs() - askedAtMs);
@@ -175,22 +185,23 @@ export class BotQuestion {
     });
   }
 
-  // The client's time to read is not the bot's time to think.
+  // While the caller hears something, the time of the synthesizer and of a client that reads slowly is not the bot's time to
+  // think. What travels with the final is not heard before it, so there all of it counts.
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
-    this.#deadline?.pause();
-    this.#early.push(...prompts);
-    await this.#writer.speak(prompts);
-    this.#deadline?.resume();
-    return this.#isWaitedFor;
-  }
-
-  #demandSmall(state: JsonValue): void {
-    const limitBytes = this.#parts.settings.maxRecordBytes;
-    const bytes = Buffer.byteLength(JSON.stringify(state));
-    if (bytes > limitBytes) {
-      throw new AppError('bot_failed', 'the bot keeps more state than a record may hold', { details: { bytes, limitBytes } });
+    const deadline = this.#session.mode === 'wav' ? undefined : this.#deadline;
+    deadline?.pause();
+    try {
+      this.#early.push(...prompts);
+      await this.#writer.speak(prompts, this.#speaking.signal);
+    } finally {
+      deadline?.resume();
     }
+    const aheadMs = this.#writer.aheadMs;
+    if (aheadMs > MAX_AHEAD_MS) {
+      throw new AppError('bot_failed', 'the bot speaks too far ahead of the caller', { details: { aheadMs, limitMs: MAX_AHEAD_MS } });
+    }
+    return this.#isWaitedFor;
   }
 }
 
@@ -200,5 +211,5 @@ export function botContext({ clock, log }: EngineParts, { call, bot }: RunningSe
 }
 
 function isAbort(cause: unknown): boolean {
-  return cause instanceof Error && cause.name === 'AbortError';
+  return isA(cause, Error) && cause.name === 'AbortError';
 }

@@ -1,6 +1,5 @@
 // The first wait of a turn: load the record, ask the bot, commit, speak. Whatever goes wrong here, the caller hears an
 // apology, and on the second failure in a row goes to a human.
-import { waitAtMost } from '../base/abort.ts';
 import { toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
@@ -12,6 +11,7 @@ import { BotNotes } from './bot-notes.ts';
 import { BotQuestion } from './bot-question.ts';
 import type { CallClaim } from './call-claim.ts';
 import type { CallRecords } from './call-records.ts';
+import { CallTranscript } from './call-transcript.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
 import { keptReply, replyOf } from './kept-reply.ts';
@@ -20,15 +20,14 @@ import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
 import { heardOutcome, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
-import { transcriptText, withBotLine, withStep, type TranscriptLine } from './transcript.ts';
+import { isSensitiveInput } from './sensitive-input.ts';
+import { transcriptText, type TranscriptLine } from './transcript.ts';
 import type { Turn } from './turn.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
 const FAILURES_BEFORE_TRANSFER = 2;
 /** How long an input waits at least for a call that another process has, ms. */
 const LEAST_WAIT_MS = 1000;
-/** Longest wait for the transcript of a call that we end ourselves, ms. */
-const TRANSCRIPT_LIMIT_MS = 500;
 
 /** What a turn is answered with. */
 interface Answered {
@@ -60,11 +59,13 @@ export class BotRunner {
   readonly #parts: EngineParts;
   readonly #records: CallRecords;
   readonly #notes: BotNotes;
+  readonly #transcript: CallTranscript;
 
   constructor(parts: EngineParts, records: CallRecords) {
     this.#parts = parts;
     this.#records = records;
     this.#notes = new BotNotes(parts, records);
+    this.#transcript = new CallTranscript(parts);
   }
 
   /** Answers one complete input and ends its turn. Never throws. */
@@ -135,6 +136,11 @@ export class BotRunner {
   }
 
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
+    // A store that is slow now keeps nobody any more, nor those behind.
+    if (session.isEnded) {
+      await this.settle(session, turn, writer);
+      return;
+    }
     const { clock, settings } = this.#parts;
     // What was waited for before, behind notes, does not make the caller wait for much longer.
     const heldMs = Math.max(LEAST_WAIT_MS, settings.turnDeadlineMs - (clock.monotonicMs() - input.completeAtMs));
@@ -142,6 +148,9 @@ export class BotRunner {
     try {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);
+    } catch (thrown) {
+      if (toAppError(thrown).code === 'slow_reader') session.playback.dropped();
+      throw thrown;
     } finally {
       this.#release(claim, session, turn, !claim.isUnheard || writer.hasSaid);
     }
@@ -155,11 +164,13 @@ export class BotRunner {
 
   /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */
   async #caughtUp(session: RunningSession, turn: Turn, input: CompleteInput, { kept, isUnheard }: CallClaim): Promise<ClaimedInput> {
-    const first = { input, record: kept?.record ?? firstRecord(session), isUnheard };
+    const record = kept?.record ?? firstRecord(session);
     const news = kept === undefined ? undefined : session.caughtUp(kept, turn);
-    if (news === undefined) return first;
-    const { bargeIn, cut } = news;
-    const known = { ...first, input: { ...input, cut: cut ?? input.cut, heard: session.playback.heard(input.completeAtMs) } };
+    const { bargeIn, cut = input.cut } = news ?? {};
+    // Only now is it known what came of the answer before it.
+    const { playback } = session;
+    const heard = news === undefined ? playback.settled(input.heard) : playback.heardWhenComplete(input.completeAtMs);
+    const known = { input: { ...input, cut, heard }, record, isUnheard };
     if (bargeIn === undefined) return known;
     this.#parts.observer.bargeIn?.(session.call, turn.id, bargeIn.by, bargeIn.heard.ms);
     if (!session.bot.notes.has('barge_in')) return known;
@@ -242,7 +253,7 @@ export class BotRunner {
       turn.finish('replied');
     } else {
       session.listensFor(record.listen);
-      await this.#listenOn(mouth, prompts, record.listen, 'replied');
+      await this.#listenOn(mouth, prompts, record.listen, 'replied', true);
     }
   }
 
@@ -251,9 +262,11 @@ export class BotRunner {
     try {
       const { session, turn } = mouth;
       // Last words take longer than answers, and nothing is said into them (G-7C).
-      const isOver = session.isEnded || session.owed !== undefined || (await this.#parts.store.load(session.call))?.ended === true;
-      if (isOver) turn.finish('superseded');
-      else await this.#listenOn(mouth, say(this.#parts.settings.apology).listen().prompts, { kind: 'listen' }, 'failed');
+      const isOver = session.isEnded || session.owed !== undefined;
+      const record = isOver ? undefined : await this.#parts.store.load(session.call);
+      if (isOver || record?.ended === true) turn.finish('superseded');
+      // The caller answers the same question again.
+      else await this.#listenOn(mouth, say(this.#parts.settings.apology).listen().prompts, record?.listen ?? { kind: 'listen' }, 'failed');
     } catch (thrown) {
       mouth.turn.fail(toAppError(thrown));
     }
@@ -292,7 +305,8 @@ export class BotRunner {
   ): Promise<void> {
     const { next, prompts } = reply;
     const isEnd = isTerminal(next);
-    const transcript = this.#transcript(record, event, isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : []);
+    const isSensitive = isSensitiveInput(record, event);
+    const transcript = this.#transcript.after(record, event, isSensitive, isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : []);
     const written = this.#records.commit(
       record,
       {
@@ -303,6 +317,7 @@ export class BotRunner {
         failures: hasFailed ? record.failures + 1 : 0,
         misses: event?.type === 'no_input' ? record.misses + 1 : 0,
         sensitive: record.sensitive || (!isEnd && next.sensitive === true),
+        lastWasSensitive: isSensitive,
         transcript,
         turns: record.turns + 1,
         place: turn.place,
@@ -313,7 +328,10 @@ export class BotRunner {
     await (isEnd ? written.catch(unlessAway) : written);
     if (!isEnd) {
       session.listensFor(next);
-      await this.#listenOn({ session, turn, writer }, prompts, next, hasFailed ? 'failed' : 'replied');
+      // The platform, too, may hear the rest of it first.
+      const isRestOpen = isSensitive && turn.signal.aborted && !writer.hasSaid;
+      const asked = isRestOpen ? { ...next, sensitive: true } : next;
+      await this.#listenOn({ session, turn, writer }, prompts, asked, hasFailed ? 'failed' : 'replied', true);
       return;
     }
     const end = hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
@@ -327,9 +345,17 @@ export class BotRunner {
     if (await writer.finish(prompts, owed.next, true)) session.ends(owed.end);
   }
 
-  /** Speaks and waits for the caller; one whom we leave meanwhile is handed over instead. */
-  async #listenOn({ session, turn, writer }: Mouth, prompts: readonly Prompt[], next: Listen, end: TurnEnd): Promise<void> {
+  /**
+   * Speaks and waits for the caller; one whom we leave meanwhile is handed over instead.
+   *
+   * @param isKept - the bot goes on from what is said: it must not take for heard what does not reach the caller.
+   */
+  async #listenOn({ session, turn, writer }: Mouth, prompts: readonly Prompt[], next: Listen, end: TurnEnd, isKept = false): Promise<void> {
     const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false);
+    if (!isDone || turn.signal.aborted) {
+      if (writer.hasSaid) session.playback.dropped();
+      else session.playback.unspoken(isKept);
+    }
     if (!isDone && !turn.over.aborted && session.leaving !== undefined) await this.#handOver(session, turn, writer, session.leaving);
     else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
@@ -343,30 +369,6 @@ export class BotRunner {
     return finalNext(next, this.#parts.settings.listen, transcript.length > 0 ? transcriptText(transcript) : undefined);
   }
 
-  #transcript(record: SessionRecord, event: ReplyingEvent | undefined, lastTexts: readonly string[]): readonly TranscriptLine[] {
-    if (!this.#parts.settings.keepsTranscript) return [];
-    const isSensitive = record.listen.sensitive === true;
-    const wasSensitive = record.sensitive;
-    const lines = event === undefined ? record.transcript : withStep(record.transcript, { event, isSensitive, wasSensitive });
-    return withBotLine(lines, lastTexts.join(' '), wasSensitive);
-  }
-
-  /** The transcript of a call that we end ourselves; what the store does not give in time is done without. */
-  async #transcriptSoFar(session: RunningSession): Promise<readonly TranscriptLine[]> {
-    const { clock, log, settings, store } = this.#parts;
-    if (!settings.keepsTranscript) return [];
-    try {
-      const loaded = await waitAtMost(store.load(session.call), TRANSCRIPT_LIMIT_MS, clock);
-      const record = loaded.kind === 'value' ? loaded.value : undefined;
-      if (record === undefined) return [];
-      const heard = session.playback.heard(clock.monotonicMs()).text;
-      return withBotLine(withBotLine(record.transcript, heard, record.sensitive), settings.handover, false);
-    } catch (err) {
-      log.warn({ conversationId: session.call.conversationId, err }, 'a call ends without its transcript: the store failed');
-      return [];
-    }
-  }
-
   /** A terminal reply of our own, without the bot. */
   async #handOver(session: RunningSession, turn: Turn, writer: ReplyWriter, end: SessionEnd): Promise<void> {
     if (session.isEnded) {
@@ -375,7 +377,7 @@ export class BotRunner {
     }
     try {
       const { prompts, next } = say(this.#parts.settings.handover).transfer({ reason: end });
-      const owed = { next: this.#lastFinal(next, await this.#transcriptSoFar(session)), end };
+      const owed = { next: this.#lastFinal(next, await this.#transcript.soFar(session)), end };
       await this.#sayGoodbye({ session, turn, writer }, prompts, owed);
       turn.finish(end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {

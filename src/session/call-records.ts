@@ -72,7 +72,7 @@ export class CallRecords {
     const claim = await this.#take(call, isKept ? undefined : firstRecord(session), patience);
     try {
       const { kept } = claim;
-      if (kept !== undefined) claim.kept = { ...kept, record: recordFor(bot, kept.record, this.#parts.log) };
+      if (kept !== undefined) claim.kept = { ...kept, record: recordFor(bot, kept.record, this.#parts) };
       return claim;
     } catch (thrown) {
       this.release(claim, undefined);

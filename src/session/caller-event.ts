@@ -18,6 +18,7 @@ export interface CompleteInput {
   readonly act: TurnInput;
   /** When it was, in monotonic ms; it may have waited for earlier inputs since. */
   readonly completeAtMs: number;
+  /** While it waits: unless the answer before it is never spoken. */
   readonly heard: Heard;
   /** The reply that this speech has cut and that can go on. */
   readonly cut?: Cut | undefined;

@@ -3,30 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { NOTHING_SAID, type Heard } from '../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../dialog/output.ts';
+import { heardOf, partOf, playedElsewhere, restOf, textOf, type Played, type SpokenPart } from './played-prompt.ts';
 
-/** A prompt that goes on after a cut begins this much earlier, ms: in the middle of a word nobody understands it. */
-const REPEATED_MS = 400;
-/** Bytes of µ-law per ms of sound. */
-const BYTES_PER_MS = 8;
-
-/** A piece of sound, and when it begins to be heard. */
-interface Piece {
-  readonly audio: PromptAudio;
-  readonly startMs: number;
-}
-
-/** Sound that is not here. */
-const ELSEWHERE = new Uint8Array(0);
-
-interface Played {
-  readonly prompt: SpokenPrompt;
-  /** Another process has said it, and its sound is there. */
-  readonly isToldOf?: true;
-  /** All of its sound, in pieces when it was synthesized while it was sent; between two of them there may be silence. */
-  readonly pieces: Piece[];
-  readonly startMs: number;
-  endMs: number;
-}
+const NOTHING_HEARD: Heard = { ...NOTHING_SAID, complete: false };
 
 /** What a cut left behind. */
 export interface Cut {
@@ -51,21 +30,10 @@ export interface Spoken {
   readonly isWhole: boolean;
   /** What was heard of a reply that was cut. */
   readonly cutHeard?: Heard;
+  /** The last reply was never handed over: all this is of an earlier one. */
+  readonly isUnspoken?: true;
   /** What was heard of the reply before it was cut and went on. */
   readonly before: Pick<Heard, 'ms' | 'text'>;
-}
-
-/** One prompt of it. */
-export interface SpokenPart {
-  readonly text?: string;
-  readonly bargeIn: boolean;
-  /** When it began, or begins, to be heard; in the past: negative. */
-  readonly startMs: number;
-  /** When its last sound is over. */
-  readonly endMs: number;
-  /** How much sound it has, ms; what was heard of it before it was cut and went on is not part of it. */
-  readonly soundMs: number;
-  readonly skippedMs?: number;
 }
 
 /** The playback clock of one session. Times are monotonic ms. */
@@ -78,8 +46,14 @@ export class Playback {
   #played: Played[] = [];
   /** False when prompts of the reply were never handed over. */
   #isWhole = true;
+  /** Its last prompt is unfinished. */
+  #isStreaming = false;
   /** What was heard of a reply that was cut. */
   #cutHeard: Heard | undefined;
+  /** The last reply was never handed over: what is known here is of an earlier one. */
+  #isUnspoken = false;
+  /** So it is with an answer that is still being made, and that may be given up. */
+  #isBeingDropped = false;
   /** What was heard of the reply before it was cut and went on. */
   #before: Cut['before'] = NOTHING_SAID;
 
@@ -87,13 +61,18 @@ export class Playback {
   begin(nowMs: number): void {
     this.#played = this.#played.filter((played) => played.endMs > nowMs);
     this.#isWhole = true;
+    this.#isStreaming = false;
     this.#cutHeard = undefined;
+    this.#isUnspoken = false;
+    this.#isBeingDropped = false;
     this.#before = NOTHING_SAID;
   }
 
   /** A reply that was cut goes on: its `rest` is queued next. */
   resume({ before }: Cut, nowMs: number): void {
+    const isWhole = this.#isWhole;
     this.begin(nowMs);
+    this.#isWhole = isWhole;
     this.#before = before;
   }
 
@@ -102,7 +81,23 @@ export class Playback {
     const startMs = Math.max(nowMs, this.#played.at(-1)?.endMs ?? nowMs);
     const { audio } = prompt;
     const pieces = audio === undefined ? [] : [{ audio, startMs }];
-    this.#played.push({ prompt, pieces, startMs, endMs: startMs + (audio?.durationMs ?? 0) });
+    this.#played.push({ prompt, pieces, startMs, endMs: startMs + (audio?.durationMs ?? 0), isUnfinished: false });
+  }
+
+  /** Of the prompt that was queued last only the first piece is made. */
+  unfinished(): void {
+    const last = this.#played.at(-1);
+    if (last === undefined) return;
+    last.isUnfinished = true;
+    this.#isStreaming = true;
+  }
+
+  /** All pieces of it are here. */
+  finished(): void {
+    const last = this.#played.at(-1);
+    if (last === undefined) return;
+    last.isUnfinished = false;
+    this.#isStreaming = false;
   }
 
   /** A further piece of the prompt that was queued last. */
@@ -116,14 +111,24 @@ export class Playback {
   }
 
   /**
-   * Prompts of this reply will not be sent: the caller acted over it.
+   * Prompts of this reply will not be sent: the caller acted over it, or its stream died.
    *
-   * @param hasBegun - false when it has no prompt here yet: what was heard before is an earlier reply.
+   * @param hasBegun - false when it has no prompt here yet: what was heard before is an earlier reply, and counts again when
+   *   it turns out that there is none after it.
    */
   dropped(hasBegun = true): void {
+    if (!hasBegun) {
+      this.#isBeingDropped = true;
+      return;
+    }
     this.#isWhole = false;
-    if (!hasBegun) this.#cutHeard = { ...NOTHING_SAID, complete: false };
-    else if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
+    if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
+  }
+
+  /** An answer is over of which nothing was handed over. @param isKept - its bot goes on from it, and it is the last reply. */
+  unspoken(isKept: boolean): void {
+    this.#isUnspoken ||= isKept;
+    this.#isBeingDropped = false;
   }
 
   /** True while prompts are being heard. */
@@ -146,18 +151,36 @@ export class Playback {
 
   /** What was heard of the last reply by `nowMs`, or by the moment it was cut. */
   heard(nowMs: number): Heard {
+    return this.#isUnheard ? NOTHING_HEARD : this.#heardHere(nowMs);
+  }
+
+  /**
+   * The same for an input that may have to wait for the answer before it: {@link Playback.settled} says at last what it was.
+   * Replies that begin in between were not heard when it came.
+   */
+  heardWhenComplete(nowMs: number): Heard {
+    return this.#isUnspoken ? NOTHING_HEARD : this.#heardHere(nowMs);
+  }
+
+  /** @param heard - of {@link Playback.heardWhenComplete}. @returns it, unless the reply before the input was never spoken. */
+  settled(heard: Heard): Heard {
+    return this.#isUnspoken ? NOTHING_HEARD : heard;
+  }
+
+  get #isUnheard(): boolean {
+    return this.#isUnspoken || this.#isBeingDropped;
+  }
+
+  /** Of the last reply that was handed over. */
+  #heardHere(nowMs: number): Heard {
     if (this.#cutHeard !== undefined) return this.#cutHeard;
     let { ms } = this.#before;
-    let complete = this.#isWhole;
+    let complete = this.#isWhole && !this.#isStreaming;
     const texts = [this.#before.text];
     for (const played of this.#played) {
-      const { prompt } = played;
-      const lengthMs = heardOf(played, Infinity);
-      const heardMs = heardOf(played, nowMs);
-      const isHeard = nowMs >= played.endMs;
-      ms += heardMs;
-      complete &&= isHeard;
-      texts.push(isHeard ? (prompt.text ?? '') : wordsUpTo(prompt.text ?? '', lengthMs === 0 ? 0 : heardMs / lengthMs));
+      ms += heardOf(played, nowMs);
+      complete &&= nowMs >= played.endMs;
+      texts.push(textOf(played, nowMs));
     }
     return { complete, ms, text: joined(texts) };
   }
@@ -170,8 +193,9 @@ export class Playback {
       by: this.#name,
       tellings: this.#tellings - 1,
       prompts: this.#played.map((played) => partOf(played, nowMs)),
-      isWhole: this.#isWhole,
+      isWhole: this.#isWhole && !this.#isStreaming,
       ...(this.#cutHeard === undefined ? {} : { cutHeard: this.#cutHeard }),
+      ...(this.#isUnheard ? { isUnspoken: true } : {}),
       before: this.#before,
     };
   }
@@ -187,7 +211,10 @@ export class Playback {
     this.#lastTold = { by, tellings };
     this.#played = spoken.prompts.map((part) => playedElsewhere(part, nowMs));
     this.#isWhole = spoken.isWhole;
+    this.#isStreaming = false;
     this.#cutHeard = spoken.cutHeard;
+    this.#isUnspoken = spoken.isUnspoken === true;
+    this.#isBeingDropped = false;
     this.#before = spoken.before;
     return true;
   }
@@ -199,9 +226,10 @@ export class Playback {
     const left = this.#played.filter((played) => played.endMs > nowMs);
     const before = {
       ms: done.reduce((sum, played) => sum + heardOf(played, nowMs), this.#before.ms),
-      text: joined([this.#before.text, ...done.map(({ prompt }) => prompt.text ?? '')]),
+      text: joined([this.#before.text, ...done.map((played) => textOf(played, nowMs))]),
     };
-    this.#cutHeard = heard;
+    this.#cutHeard = this.#heardHere(nowMs);
+    this.#isWhole &&= !this.#isStreaming;
     this.#played = [];
     const isToldOf = left.some((played) => played.isToldOf === true);
     return { heard, rest: left.map((played) => restOf(played, nowMs)), before, isToldOf };
@@ -217,51 +245,6 @@ export function toldLater(spoken: Spoken, laterMs: number): Spoken {
   };
 }
 
-/** How much of a prompt is heard by `nowMs`, ms of sound; what was skipped of it had been heard before. */
-function heardOf({ prompt, pieces }: Played, nowMs: number): number {
-  return pieces.reduce((sum, { audio, startMs }) => sum + Math.min(Math.max(0, nowMs - startMs), audio.durationMs), prompt.skippedMs ?? 0);
-}
-
-function partOf({ prompt, pieces, startMs, endMs }: Played, nowMs: number): SpokenPart {
-  return {
-    ...(prompt.text === undefined ? {} : { text: prompt.text }),
-    ...(prompt.skippedMs === undefined ? {} : { skippedMs: prompt.skippedMs }),
-    bargeIn: prompt.bargeIn,
-    startMs: startMs - nowMs,
-    endMs: endMs - nowMs,
-    soundMs: pieces.reduce((sum, { audio }) => sum + audio.durationMs, 0),
-  };
-}
-
-/** Its sound in one piece: that there were silences between two is not told. */
-function playedElsewhere({ text, bargeIn, skippedMs, soundMs, ...times }: SpokenPart, nowMs: number): Played {
-  const startMs = nowMs + times.startMs;
-  return {
-    prompt: { audio: undefined, text, bargeIn, ...(skippedMs === undefined ? {} : { skippedMs }) },
-    isToldOf: true,
-    pieces: [{ audio: { mulaw: ELSEWHERE, durationMs: soundMs }, startMs }],
-    startMs,
-    endMs: nowMs + times.endMs,
-  };
-}
-
-function restOf(played: Played, nowMs: number): SpokenPrompt {
-  const { prompt, pieces } = played;
-  if (played.isToldOf === true) return prompt;
-  const skipMs = Math.max(0, heardOf(played, nowMs) - (prompt.skippedMs ?? 0) - REPEATED_MS);
-  // The same object, so that a transport finds what it has encoded of it.
-  if (skipMs === 0 && pieces.length <= 1) return prompt;
-  const mulaw = Buffer.concat(pieces.map(({ audio }) => audio.mulaw)).subarray(Math.floor(skipMs * BYTES_PER_MS));
-  return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };
-}
-
 function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(' ');
-}
-
-/** The words of a text up to a part of its length between 0 and 1; a word that was begun counts. */
-function wordsUpTo(text: string, part: number): string {
-  if (part <= 0) return '';
-  const end = text.indexOf(' ', Math.ceil(text.length * part) - 1);
-  return (end === -1 ? text : text.slice(0, end)).trimEnd();
 }

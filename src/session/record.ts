@@ -32,6 +32,8 @@ export interface SessionRecord {
   readonly misses: number;
   /** Set once a sensitive input was asked for: from then on the bot's state does not lie open in a store (G-83). */
   readonly sensitive: boolean;
+  /** The input that was answered last was a sensitive one; see {@link isSensitiveInput}. */
+  readonly lastWasSensitive?: boolean;
   /** Who said what; empty when no transcript is kept. */
   readonly transcript: readonly TranscriptLine[];
   /** Turns that were answered so far. */

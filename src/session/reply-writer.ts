@@ -31,7 +31,10 @@ export interface ReplyWriterOptions {
 /** The mouth of one turn. */
 export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
-  /** Prompts that travel with the final: all in WAV mode (G-41), those without sound in chunk mode (G-43). */
+  /**
+   * Prompts that travel with the final: all in WAV mode (G-41); in chunk mode those without sound (G-43), and texts behind
+   * them, which would otherwise be heard before them (G-22).
+   */
   readonly #withFinal: SpokenPrompt[] = [];
   readonly #sounds: TurnSounds;
   /** What {@link ReplyWriter.isMute} has asked for already. */
@@ -55,18 +58,25 @@ export class ReplyWriter {
     return this.#hasSaid;
   }
 
+  /** How much was said that the caller has not heard yet, ms. */
+  get aheadMs(): number {
+    const { playback, clock } = this.#options;
+    return this.#withFinal.reduce((sum, { audio }) => sum + (audio?.durationMs ?? 0), playback.remainingMs(clock.monotonicMs()));
+  }
+
   /** The texts of the prompts that were spoken so far. */
   get saidTexts(): readonly string[] {
     return this.#saidTexts;
   }
 
   /**
-   * Speaks prompts ahead of the final; in WAV mode they are kept for it. Says nothing more once the turn is interrupted.
+   * Speaks prompts ahead of the final; in WAV mode they are kept for it.
    *
+   * @param unwanted - nothing more is said once this is aborted; at the latest when the turn is interrupted.
    * @throws AppError `slow_reader`.
    */
-  speak(prompts: readonly Prompt[]): Promise<void> {
-    return this.#speak(prompts, this.#options.turn.signal);
+  speak(prompts: readonly Prompt[], unwanted = this.#options.turn.signal): Promise<void> {
+    return this.#speak(prompts, unwanted);
   }
 
   /**
@@ -179,7 +189,8 @@ export class ReplyWriter {
     }
     const pieces = new Pieces(sound, this.#options.clock, unwanted);
     try {
-      if (this.#options.mode === 'wav') await this.#say({ ...spoken, audio: await pieces.whole() }, unwanted);
+      if (this.#isBehindText(spoken.text)) await this.#say({ ...spoken, audio: undefined }, unwanted);
+      else if (this.#options.mode === 'wav') await this.#say({ ...spoken, audio: await pieces.whole() }, unwanted);
       else await this.#sayPieces(spoken, pieces, unwanted);
     } finally {
       pieces.close();
@@ -190,9 +201,12 @@ export class ReplyWriter {
   async #sayPieces(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
     const first = await pieces.next();
     if (unwanted.aborted) return;
-    await this.#say({ ...spoken, audio: first }, unwanted);
-    if (first === undefined) return;
     const { turn, playback, clock } = this.#options;
+    const said = this.#say({ ...spoken, audio: first }, unwanted);
+    // Also while the client does not read it yet.
+    if (first !== undefined) playback.unfinished();
+    await said;
+    if (first === undefined) return;
     // A piece may be there at the very moment at which nobody wants it any more.
     for (let audio = await pieces.next(); audio !== undefined && isWanted(unwanted); audio = await pieces.next()) {
       playback.extended(audio, clock.monotonicMs());
@@ -200,6 +214,7 @@ export class ReplyWriter {
       if (!turn.write({ kind: 'prompt', prompt: { audio, text: undefined, bargeIn: spoken.bargeIn, goesOn: true } }))
         await this.#drained(unwanted);
     }
+    if (isWanted(unwanted) && !pieces.isLate) playback.finished();
   }
 
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
@@ -214,8 +229,17 @@ export class ReplyWriter {
       this.#withFinal.push(prompt);
       return;
     }
+    if (this.#isBehindText(prompt.text)) {
+      this.#withFinal.push({ ...prompt, audio: undefined });
+      return;
+    }
     this.#spoken();
     if (!this.#write(prompt)) await this.#drained(unwanted);
+  }
+
+  /** A recording without a text cannot wait for the final, which takes none in chunk mode: it is heard where it can be. */
+  #isBehindText(text: string | undefined): boolean {
+    return this.#options.mode === 'chunk' && text !== undefined && this.#withFinal.length > 0;
   }
 
   #write(prompt: SpokenPrompt & { readonly audio: PromptAudio }): boolean {

@@ -294,7 +294,7 @@ export class Session implements TurnHost, RunningSession {
     const cut = this.#interruption.takeCut(turn);
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const completeAtMs = this.#parts.clock.monotonicMs();
-    const heard = this.playback.heard(completeAtMs);
+    const heard = this.playback.heardWhenComplete(completeAtMs);
     this.#work.add(() => this.#parts.runner.answer(this, turn, { act, completeAtMs, heard, cut, recognition }));
   }
 

@@ -5,5 +5,6 @@ import type { SessionStartingPoint } from './session-parts.ts';
 
 /** The starting point of a recorded call. What its record needs for another version of the bot is seen to when it is claimed. */
 export function startingPoint({ call, mode, turns, listen }: SessionRecord, bot: Bot): SessionStartingPoint {
-  return { call, bot, mode, turns, listen, isContinued: true };
+  // As at the start of a call: bots see it.
+  return { call: Object.freeze({ ...call }), bot, mode, turns, listen, isContinued: true };
 }

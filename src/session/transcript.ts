@@ -15,7 +15,7 @@ const WITHHELD = '[withheld]';
 /** What is known when the caller has acted. */
 export interface TranscriptStep {
   readonly event: ReplyingEvent;
-  /** This input was asked for as sensitive (G-83). */
+  /** This input was asked for as sensitive, or may be the rest of one that was (G-83). */
   readonly isSensitive: boolean;
   /** A sensitive input was asked for, now or earlier in the call. */
   readonly wasSensitive: boolean;

@@ -20,6 +20,8 @@ export class WorkQueue {
     this.#tail = this.#tail
       .then(work)
       .catch(this.#onFailed)
+      // Whoever is told of a failure must not be the next one.
+      .catch(() => undefined)
       .finally(() => {
         this.#size -= 1;
       });

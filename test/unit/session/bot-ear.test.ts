@@ -112,14 +112,21 @@ describe('a bot that only listens in', () => {
 });
 
 describe('a bot whose audio_input throws', () => {
-  it('is reported once a call, not fifty times a second, and goes on answering', async () => {
+  it.each<[string, () => unknown]>([
+    [
+      'at once',
+      () => {
+        throw new TypeError('no model');
+      },
+    ],
+    // What an async one does; nothing of it may be left to the process.
+    ['later', () => Promise.reject(new Error('the model is gone'))],
+  ])('%s is reported once a call, not fifty times a second, and goes on answering', async (_when, audio_input) => {
     const deaf = bot<null>({
       id: 'deaf',
       name: 'Deaf',
       version: 1,
-      audio_input: () => {
-        throw new TypeError('no model');
-      },
+      audio_input,
       session_start: () => go(null, say('Hello.').listen()),
       otherwise: () => go(null, say('What?').listen()),
     });

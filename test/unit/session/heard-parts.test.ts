@@ -39,6 +39,72 @@ describe('what was heard', () => {
   });
 });
 
+describe('what was heard of a prompt that is still being made', () => {
+  /** 40 characters: a calm voice needs 2.6 s for them. */
+  const FORTY = 'aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd.';
+
+  function unfinished(): Playback {
+    const playback = playing(prompt(650, FORTY));
+    playback.unfinished();
+    return playback;
+  }
+
+  it('is measured against all of its text, not against what is made of it', () => {
+    const playback = unfinished();
+    expect(playback.heard(600)).toEqual({ complete: false, ms: 600, text: 'aaaaaaaaa' });
+    playback.extended(sound(650), 600);
+    expect(playback.heard(1250)).toEqual({ complete: false, ms: 1250, text: 'aaaaaaaaa bbbbbbbbb' });
+    playback.finished();
+    expect(playback.heard(600).text).toBe('aaaaaaaaa bbbbbbbbb');
+    expect(playback.heard(1300)).toEqual({ complete: true, ms: 1300, text: FORTY });
+  });
+
+  it('is not all of it, although the caller has heard all that is made', () => {
+    const playback = unfinished();
+    expect(playback.heard(5000)).toEqual({ complete: false, ms: 650, text: 'aaaaaaaaa' });
+    const { heard, before } = playback.cut(5000);
+    expect([heard, before]).toEqual([
+      { complete: false, ms: 650, text: 'aaaaaaaaa' },
+      { ms: 650, text: 'aaaaaaaaa' },
+    ]);
+  });
+
+  it('is measured against what is made of it where that is longer', () => {
+    const playback = playing(prompt(4000, FORTY));
+    playback.unfinished();
+    expect(playback.heard(1000).text).toBe('aaaaaaaaa');
+    expect(playback.heard(2000).text).toBe('aaaaaaaaa bbbbbbbbb');
+  });
+
+  it('stays in part what it is when what was made of it goes on after a cut', () => {
+    const playback = unfinished();
+    const cut = playback.cut(300);
+    playback.resume(cut, 1000);
+    for (const rest of cut.rest) playback.queued(rest, 1000);
+    expect(playback.heard(5000).complete).toBe(false);
+  });
+
+  it('is the same in another process', () => {
+    const there = new Playback();
+    there.told(unfinished().tell(600), 600);
+    expect(there.heard(5000)).toEqual({ complete: false, ms: 650, text: 'aaaaaaaaa' });
+  });
+
+  it('takes nothing of the reply behind it', () => {
+    const playback = unfinished();
+    playback.begin(600);
+    playback.queued(prompt(1000, 'Next.'), 600);
+    expect(playback.heard(1650)).toEqual({ complete: true, ms: 1650, text: 'aaaaaaaaa Next.' });
+  });
+
+  it('is nothing where nothing is played', () => {
+    const playback = new Playback();
+    playback.unfinished();
+    playback.finished();
+    expect(playback.heard(0)).toEqual({ complete: true, ms: 0, text: '' });
+  });
+});
+
 describe('what a cut leaves', () => {
   it('begins with the next prompt at the very end of one', () => {
     const { rest, before } = playing(prompt(1000, 'a'), prompt(300, 'b')).cut(1000);

@@ -71,6 +71,38 @@ describe('the playback clock', () => {
     expect(playback.heard(200)).toEqual({ complete: false, ms: 0, text: '' });
   });
 
+  it('says that nothing was heard of a reply that was never handed over, and again what was heard of the one before it when there is none', () => {
+    const playback = new Playback();
+    playback.queued(prompt(1000, true, 'Hello.'), 0);
+    const [whole, nothing] = [
+      { complete: true, ms: 1000, text: 'Hello.' },
+      { complete: false, ms: 0, text: '' },
+    ];
+    playback.cut(2000);
+    playback.dropped(false);
+    expect([playback.heard(2000), playback.cut(2100).heard]).toEqual([nothing, nothing]);
+    playback.unspoken(false);
+    expect(playback.heard(2200)).toEqual(whole);
+    playback.unspoken(true);
+    playback.dropped(false);
+    playback.unspoken(false);
+    expect(playback.heard(2300)).toEqual(nothing);
+    playback.begin(2400);
+    playback.queued(prompt(1000, true, 'Hello.'), 2400);
+    expect(playback.heard(3400)).toEqual(whole);
+  });
+
+  it('takes over from another process that nothing was heard, and that something was', () => {
+    const [here, there] = [new Playback(), new Playback()];
+    here.unspoken(true);
+    there.told(here.tell(0), 0);
+    expect(there.heard(0)).toEqual({ complete: false, ms: 0, text: '' });
+    here.begin(100);
+    there.unspoken(true);
+    there.told(here.tell(100), 100);
+    expect(there.heard(100)).toEqual({ complete: true, ms: 0, text: '' });
+  });
+
   it('counts a text without sound as heard when its turn comes', () => {
     const playback = new Playback();
     playback.queued(prompt(100, true, 'Sound.'), 0);

@@ -77,6 +77,24 @@ describe('an input behind notes to its bot', () => {
   });
 });
 
+describe('an apology for an input that another server keeps waiting', () => {
+  it('G-83 asks for it again as it was asked for, sensitive and with all of its digits', async () => {
+    const card: Bot = bot<null>({
+      id: 'card',
+      name: 'Card',
+      version: 1,
+      session_start: () => go(null, say('Your card number?').listen({ digits: 16, sensitive: true })),
+      otherwise: () => go(null, say('Thank you.').listen()),
+    });
+    const all = await two({ turnDeadlineMs: 3000 }, [1, 1], card);
+    await begun(all);
+    Object.assign(all.place.of(KEY), { owner: 'a', untilMs: all.clock.monotonicMs() + 120_000 });
+    const { sink } = await new MemoryCall(all.b.sessions).open({ kind: 'dtmf', digits: '4111' });
+    await timed(all, sink);
+    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.apology], { kind: 'listen', digits: 16, sensitive: true }]);
+  });
+});
+
 describe('an input behind a slow one', () => {
   it('still waits for a store that is away for a moment', async () => {
     const gate = gateOf();

@@ -48,12 +48,13 @@ describe('a call whose bot has got a new version', () => {
     }
   });
 
-  it('starts over when migrating throws or makes no JSON, and says so without the state', async () => {
+  it('starts over when migrating throws, makes no JSON, or more than a record may hold, and says so without the state', async () => {
     for (const misdeed of [
       () => {
         throw new Error('count was 1');
       },
       () => ({ count: 1n }) as unknown as { count: number },
+      () => ({ count: 1, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) }),
     ]) {
       const { sink, log } = await movedTo(counter(2, misdeed));
       expect(sink.texts).toEqual(['Welcome.']);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
 import type { SessionRecord } from '../../../src/session/record.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
-import { testEngine } from '../../support/engine.ts';
+import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -39,6 +39,17 @@ describe('a note to a bot', () => {
     await call.start();
     await call.press('1');
     expect((await store.load(KEY))?.state).toEqual({ turns: 1 });
+  });
+
+  it('may not make it larger than a record: that is reported, and nothing is kept of it', async () => {
+    const { sessions, store, seen } = await testEngine([
+      watching(({ turns }) => ({ turns, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) })),
+    ]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    expect((await call.press('1')).texts).toEqual(['Yes?']);
+    expect((await store.load(KEY))?.state).toEqual({ turns: 0 });
+    expect(failures(seen)).toEqual(['bot_failed bot_failed']);
   });
 
   it('waits until the bot has begun the call, and is no failure before', async () => {

@@ -23,6 +23,13 @@ class Voice extends FakeVoice {
   }
 }
 
+/** Has no sound for `Mute.`. */
+class HalfMuteVoice extends Voice {
+  override render(prompt: Prompt): Sound | Promise<Sound> {
+    return prompt.kind === 'text' && prompt.text === 'Mute.' ? undefined : super.render(prompt);
+  }
+}
+
 const NEVER: AsyncIterable<PromptAudio> = {
   [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
 };
@@ -78,6 +85,30 @@ describe('the final of a reply', () => {
     expect(getEventListeners(hurry.signal, 'abort')).toHaveLength(1);
     await clock.advanceAsync(80);
     expect([await isDone, getEventListeners(hurry.signal, 'abort')]).toEqual([true, []]);
+  });
+});
+
+describe('a prompt without sound in chunk mode', () => {
+  it.each([
+    ['whole', 'Three.'],
+    ['in pieces', 'Streamed.'],
+  ])('G-22 G-43 is not overtaken by a text that has one, %s', async (_how, third) => {
+    const { clock, writer, sink } = writing({ voice: new HalfMuteVoice() });
+    const isDone = writer.finish([text('One.'), text('Mute.'), text(third)], LISTEN, false);
+    await clock.advanceAsync(1000);
+    const final = sink.outputs.at(-1);
+    expect([await isDone, sink.kinds, final?.kind === 'final' ? final.prompts.map((prompt) => prompt.text) : []]).toEqual([
+      true,
+      ['prompt', 'final'],
+      ['Mute.', third],
+    ]);
+    expect(final).toMatchObject({ prompts: [{ audio: undefined }, { audio: undefined }] });
+  });
+
+  it('cannot keep back a recording, which the final takes none of', async () => {
+    const { writer, sink } = writing({ voice: new HalfMuteVoice() });
+    await writer.finish([text('Mute.'), recording('amount.wav')], LISTEN, false);
+    expect(sink.kinds).toEqual(['prompt', 'final']);
   });
 });
 

@@ -6,8 +6,7 @@ import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
 import { storeWith } from '../../support/store-with.ts';
 
-const ended: string[] = [];
-const plain = (id: string, version = 1) =>
+const plain = (id: string, { version = 1, ended = [] }: { version?: number; ended?: string[] } = {}) =>
   bot<null>({
     id,
     name: id,
@@ -74,6 +73,25 @@ describe('sessions', () => {
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason } });
   });
 
+  it('gives the place of a call back to its own organization, whatever a bot does with what it knows of the call', async () => {
+    const meddling = bot<null>({
+      id: 'meddling',
+      name: 'Meddling',
+      version: 1,
+      session_start: () => go(null, say('Hi.').listen()),
+      otherwise: (_state, _event, { call }) => {
+        Reflect.set(call, 'organizationId', 'another');
+        return go(null, say('Bye.').end());
+      },
+    });
+    const { sessions } = await testEngine([meddling], { limits: { maxSessionsPerOrganization: 1 } });
+    for (const conversationId of ['1', '2', '3']) {
+      const call = new MemoryCall(sessions, { conversationId });
+      expect((await call.start()).texts).toEqual(['Hi.']);
+      await call.press('1');
+    }
+  });
+
   it('gives the place of a call that is over to the next one', async () => {
     const { sessions } = await testEngine([plain('a')], { settings: { maxSessions: 1 } });
     for (let call = 0; call < 10; call += 1) {
@@ -84,9 +102,9 @@ describe('sessions', () => {
   });
 
   it('G-93 ends a session in which nothing arrives, tells the bot, and forgets its record', async () => {
-    ended.length = 0;
+    const ended: string[] = [];
     const store = new MemoryStore();
-    const { sessions, clock, seen } = await testEngine([plain('a')], { store });
+    const { sessions, clock, seen } = await testEngine([plain('a', { ended })], { store });
     await new MemoryCall(sessions).start();
     await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs);
     expect(sessions.size).toBe(1);
@@ -156,9 +174,9 @@ describe('sessions', () => {
 
   it('starts a call over when its bot has a new version', async () => {
     const store = new MemoryStore();
-    const first = await testEngine([plain('a', 1)], { store });
+    const first = await testEngine([plain('a')], { store });
     await new MemoryCall(first.sessions).start();
-    const second = await testEngine([plain('a', 2)], { store });
+    const second = await testEngine([plain('a', { version: 2 })], { store });
     expect((await new MemoryCall(second.sessions).press('1')).texts).toEqual(['Welcome to a.']);
   });
 
@@ -172,8 +190,8 @@ describe('sessions', () => {
   });
 
   it('closes after open turns are done, and leaves no timer', async () => {
-    ended.length = 0;
-    const { sessions, clock } = await testEngine([plain('a')]);
+    const ended: string[] = [];
+    const { sessions, clock } = await testEngine([plain('a', { ended })]);
     const call = new MemoryCall(sessions);
     await call.start();
     const { turn, sink } = await call.open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });

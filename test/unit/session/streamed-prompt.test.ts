@@ -127,7 +127,7 @@ describe('a prompt that is still being made', () => {
     const { sink, pieces } = await begun();
     pieces.make(undefined);
     await sink.ended();
-    expect(sink.texts).toEqual(['After.', STREAMED]);
+    expect(sink.texts).toEqual([STREAMED, 'After.']);
   });
 
   it('G-91 waits for a client that does not read between the pieces', async () => {
@@ -139,6 +139,29 @@ describe('a prompt that is still being made', () => {
     sink.drain();
     await sink.ended();
     expect(lengths(sink)).toEqual([200, 400, 60]);
+  });
+
+  it.each([
+    ['reads it', false],
+    ['does not', true],
+  ])('is heard up to a word of all of its text when it is cut before all of it is made, and its client %s', async (_how, isFull) => {
+    const { call, clock, sink, pieces } = await begun();
+    sink.isFull = isFull;
+    pieces.make(200);
+    await flushMicrotasks();
+    clock.advance(150);
+    await call.turn({ kind: 'dtmf_start' });
+    await sink.ended();
+    expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['false 150 This']);
+  });
+
+  it('is not heard whole when its next piece does not come', async () => {
+    const { call, clock, sink, pieces } = await begun();
+    pieces.make(200);
+    await clock.advanceAsync(5000);
+    await sink.ended();
+    clock.advance(10_000);
+    expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['false 260 This After.']);
   });
 
   it('counts as one prompt in what was heard', async () => {

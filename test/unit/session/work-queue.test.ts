@@ -18,4 +18,18 @@ describe('a work queue', () => {
     await queue.done();
     expect([sizes, queue.size, failed]).toEqual([[2, 1], 0, [error]]);
   });
+
+  it('goes on when not even a failure can be told', async () => {
+    const queue = new WorkQueue(() => {
+      throw new Error('nobody can be told');
+    });
+    queue.add(() => Promise.reject(new Error('no')));
+    let isReached = false;
+    queue.add(() => {
+      isReached = true;
+      return Promise.resolve();
+    });
+    await queue.done();
+    expect([isReached, queue.size]).toEqual([true, 0]);
+  });
 });
