@@ -6,6 +6,8 @@ import type { HeardPart } from './rpc.ts';
 export interface BargeIn {
   readonly by: string;
   readonly heard: HeardPart;
+  /** The last reply may have been one that never came. */
+  readonly wasUnspoken: boolean;
 }
 
 /** Of one session. */

@@ -3,7 +3,7 @@
 import { BargeIns, type BargeIn } from './barge-ins.ts';
 import type { Mouth } from './mouth.ts';
 import type { Reference } from './reference.ts';
-import type { HeardPart, Rpc } from './rpc.ts';
+import { UNHEARD, type HeardPart, type Rpc } from './rpc.ts';
 import type { View } from './view.ts';
 
 /** What the bot keeps: the RPCs it was asked about. */
@@ -21,6 +21,8 @@ export class Mind {
   #bargeIns = new BargeIns();
   /** It heard of the end of its session. */
   #isDone = false;
+  /** As things were when the newest answer began to be made. */
+  #answer = { begun: 0, turns: 0, wasUnspoken: false };
 
   constructor(view: View, call: Reference, mouth: Mouth) {
     this.#view = view;
@@ -31,6 +33,8 @@ export class Mind {
   /** A session begins. */
   begin(): void {
     [this.#inputs, this.#bargeIns, this.#isDone] = [[], new BargeIns(), false];
+    // What a store has kept that could not forget the call counts no turn of this one.
+    this.#answer = { begun: 0, turns: this.#call.record?.turns ?? 0, wasUnspoken: false };
   }
 
   /** An input is complete. */
@@ -56,13 +60,15 @@ export class Mind {
     const expected = this.#isStarted ? rpc.input : 'session_start';
     if (!event.type.startsWith(expected)) this.#view.wrong('005', `the bot got ${event.type} for ${name} instead of ${expected}`);
     if (this.#isStarted) this.#compareState(name, state);
-    if (event.heard !== undefined && !this.#mouth.isHeard(event.heard, rpc.heard))
+    if (event.heard !== undefined && !this.#isHeardBefore(rpc, event.heard))
       this.#view.wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
     rpc.fate = 'asked';
+    this.#answering();
   }
 
   /** 005: an apology takes the place of an answer that did not come in time, also when only the recognizer was slow. */
   timedOut(rpc: Rpc | undefined): void {
+    if (rpc?.fate === 'none') this.#answering();
     if (rpc !== undefined) rpc.fate = 'failed';
   }
 
@@ -80,7 +86,9 @@ export class Mind {
     if (type === 'session_end') this.#isDone = true;
     // A note is lost when the store fails, and who cuts whom while a call is handed over is nobody's business.
     if (type !== 'barge_in' || heard === undefined || this.#view.mayHandOver()) return;
-    const isTrue = this.#bargeIns.told((each) => each.by === by && this.#mouth.isHeard(heard, each.heard));
+    const isLike = (each: BargeIn): boolean =>
+      this.#mouth.isHeard(heard, each.heard) || (each.wasUnspoken && this.#mouth.isHeard(heard, UNHEARD));
+    const isTrue = this.#bargeIns.told((each) => each.by === by && isLike(each));
     if (!isTrue) this.#view.wrong('G-52', `a barge-in by ${String(by)} after ${JSON.stringify(heard)} never happened`);
   }
 
@@ -89,6 +97,28 @@ export class Mind {
     if (this.#call.isOver || this.#view.isEnding() || this.#view.isLeaving()) return;
     for (const rpc of this.#inputs)
       if (this.#isDue(rpc)) this.#view.wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
+  }
+
+  /** The last answer that the store has was never heard: the RPC died, or the caller acted over it before its first word. */
+  get isUnspoken(): boolean {
+    const { begun, turns, wasUnspoken } = this.#answer;
+    if (this.#mouth.player.begun > begun) return false;
+    return wasUnspoken || (this.#call.record?.turns ?? 0) > turns;
+  }
+
+  /** It is heard in the place of the reply before, but not of the one that is being made. */
+  fillerBegan(): void {
+    this.#answer = { ...this.#answer, wasUnspoken: false };
+  }
+
+  /** A reply that never came was not heard, also by an input that was there before that was known. */
+  #isHeardBefore({ heard, wasUnspoken }: Rpc, told: HeardPart): boolean {
+    if (this.isUnspoken) return this.#mouth.isHeard(told, UNHEARD);
+    return this.#mouth.isHeard(told, heard) || (wasUnspoken && this.#mouth.isHeard(told, UNHEARD));
+  }
+
+  #answering(): void {
+    this.#answer = { begun: this.#mouth.player.begun, turns: this.#call.record?.turns ?? 0, wasUnspoken: this.isUnspoken };
   }
 
   get #isStarted(): boolean {

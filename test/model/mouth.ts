@@ -51,6 +51,12 @@ export class Mouth {
     this.#awaited.delete(text);
   }
 
+  /** Its sound, or a piece of it, was late. */
+  wasGivenUp(text: string): void {
+    this.#late.add(text);
+    this.#awaited.delete(text);
+  }
+
   /** G-37: a prompt that may not be cut is heard, or is about to be because its sound is being made. */
   isProtected(): boolean {
     const nowMs = this.#view.nowMs();
@@ -58,8 +64,12 @@ export class Mouth {
     // A call that we leave hears our goodbye instead of what was being made; whether that holds the floor, the view knows.
     if (this.#view.isLeaving()) return false;
     // 005: once a sound was late on an RPC, its other texts are not waited for.
-    const isWanted = ({ said, state, isCut }: Rpc, text: string): boolean =>
-      state === 'owing' && !isCut && said.includes(text) && !said.some((other) => this.#late.has(other) || this.#isLate(other));
+    const isWanted = ({ said, state, isCut, fate }: Rpc, text: string): boolean =>
+      state === 'owing' &&
+      !isCut &&
+      fate !== 'failed' &&
+      said.includes(text) &&
+      !said.some((other) => this.#late.has(other) || this.#isLate(other));
     return [...this.#awaited].some(
       ([text, sinceMs]) => nowMs - sinceMs < SOUND_LIMIT_MS && this.#call.rpcs.some((rpc) => isWanted(rpc, text)),
     );
@@ -72,7 +82,19 @@ export class Mouth {
 
   /** What the bot is told of the caller's ear must be what the caller had heard, as far as the reference can know it. */
   isHeard(told: HeardPart, known: HeardPart): boolean {
-    return !this.#view.isHeardExact || (told.ms === known.ms && told.complete === known.complete);
+    if (!this.#view.isHeardExact) return true;
+    const mayLackRest = known.mayLackRest === true || this.#hasLostRest;
+    return told.ms === known.ms && (told.complete === known.complete || (mayLackRest && !told.complete));
+  }
+
+  /** What the caller has heard by now. */
+  heard(): HeardPart {
+    return { ...this.player.heard(this.#view.nowMs()), mayLackRest: this.#hasLostRest };
+  }
+
+  get #hasLostRest(): boolean {
+    if (this.#view.isSpokenInPieces && this.player.isInOnePiece) return true;
+    return this.#call.rpcs.some((rpc) => replyOf(rpc) === this.player.reply && rpc.isBroken && rpc.finals === 0);
   }
 
   #isLate(text: string): boolean {
@@ -90,9 +112,10 @@ export class Mouth {
       return;
     }
     const isFiller = prompt.text === filler;
-    this.player.begin(isFiller ? `${replyOf(rpc)}, filler` : replyOf(rpc), nowMs);
+    this.player.begin(isFiller ? `${replyOf(rpc)}, filler` : replyOf(rpc), nowMs, isFiller);
     this.#speaks(rpc, prompt, rpc.said.indexOf(rpc.spoken.at(-1) ?? ''));
-    if (!isFiller) rpc.isUnheardWelcome = false;
+    if (isFiller) this.#call.mind.fillerBegan();
+    else rpc.isUnheardWelcome = false;
   }
 
   #final(rpc: Rpc, { next, prompts }: Output & { kind: 'final' }): void {

@@ -1,6 +1,6 @@
 // The platform's player as the reference sees it: prompts play one after the other from the moment they arrive (G-22), and
 // what was not played is dropped when the caller acts (G-52).
-import type { HeardPart } from './rpc.ts';
+import { UNHEARD, type HeardPart } from './rpc.ts';
 
 interface Playing {
   /** Of a prompt that goes on after a cut: what is not said again. */
@@ -24,11 +24,29 @@ export class Player {
   #isWhole = true;
   /** What was heard of a reply that was cut. */
   #cut: HeardPart | undefined;
+  #begun = 0;
+  #isInOnePiece = false;
+
+  /** The reply that is heard, or was last. */
+  get reply(): string {
+    return this.#reply;
+  }
+
+  /** Of the newest prompt only one piece has come. */
+  get isInOnePiece(): boolean {
+    return this.#isInOnePiece;
+  }
+
+  /** How many replies have begun, fillers not counted. */
+  get begun(): number {
+    return this.#begun;
+  }
 
   /** A reply begins, unless it has begun; what still plays comes before it. */
-  begin(reply: string, nowMs: number): void {
+  begin(reply: string, nowMs: number, isFiller = false): void {
     if (reply === this.#reply) return;
     this.#reply = reply;
+    if (!isFiller) this.#begun += 1;
     this.#beforeMs = 0;
     this.#queue = this.#queue.filter(({ endMs }) => endMs > nowMs);
     this.#isWhole = true;
@@ -46,11 +64,13 @@ export class Player {
     nowMs: number,
   ): void {
     const startMs = Math.max(nowMs, this.#queue.at(-1)?.endMs ?? nowMs);
+    this.#isInOnePiece = true;
     this.#queue.push({ startMs, endMs: startMs + durationMs, gaps: [], bargeIn, skippedMs });
   }
 
   /** The last prompt goes on with another piece. */
   extend(durationMs: number, nowMs: number): void {
+    this.#isInOnePiece = false;
     const last = this.#queue.at(-1);
     if (last === undefined) return;
     if (nowMs > last.endMs) last.gaps.push({ fromMs: last.endMs, toMs: nowMs });
@@ -82,10 +102,11 @@ export class Player {
     const { complete, ms } = this.heard(nowMs);
     const done = this.#queue.filter(({ endMs }) => endMs <= nowMs);
     this.#beforeCutMs = done.reduce((sum, playing) => sum + soundBy(playing, nowMs), this.#beforeMs);
-    if (dropped !== 'nothing') this.#isWhole = false;
-    this.#cut = dropped === 'all' ? { complete: false, ms: 0 } : { complete: complete && dropped === 'nothing', ms };
+    if (dropped === 'rest') this.#isWhole = false;
+    // Of an answer that had not begun nothing was heard, and if nothing comes of it, the reply before it is the last one.
+    this.#cut = { complete: complete && dropped !== 'rest', ms };
     this.#queue = [];
-    return this.#cut;
+    return dropped === 'all' ? UNHEARD : this.#cut;
   }
 }
 

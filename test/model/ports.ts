@@ -68,7 +68,9 @@ function scriptedVoice({ program, gates, reference, keepSignal }: PortParts): Pr
   };
   return {
     canSpeak: true,
-    late: () => undefined,
+    late: (prompt) => {
+      if (prompt.kind === 'text') reference.mouth.wasGivenUp(prompt.text);
+    },
     render: (prompt, signal) => {
       keepSignal(signal);
       const text = prompt.kind === 'text' ? prompt.text : '';

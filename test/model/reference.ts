@@ -203,7 +203,8 @@ export class Reference {
     if (input === 'dtmf') this.#acts(rpc, 'keys'); // G-64
     rpc.mayResume = input === 'speech' && this.#lastCut === rpc;
     this.#lastCut = undefined;
-    rpc.heard = this.mouth.player.heard(this.#view.nowMs());
+    rpc.heard = this.mouth.heard();
+    rpc.wasUnspoken = this.mind.isUnspoken;
     this.mind.owed(rpc);
     this.silence.owed(rpc);
   }
@@ -222,7 +223,8 @@ export class Reference {
     this.#lastCut = by === 'speech' && cut.length === 0 ? rpc : undefined;
     const isBegun = player.isPlaying(nowMs) || cut.some(({ spoken }) => spoken.length > 0);
     const dropped = cut.length === 0 ? 'nothing' : isBegun ? 'rest' : 'all';
-    this.mind.bargedIn({ by, heard: player.cut(dropped, nowMs) });
+    const { mayLackRest = false } = this.mouth.heard();
+    this.mind.bargedIn({ by, heard: { ...player.cut(dropped, nowMs), mayLackRest }, wasUnspoken: this.mind.isUnspoken });
   }
 
   /** G-74, G-75: nothing more is owed on the other RPCs, and they complete at once. */

@@ -8,7 +8,12 @@ export type Complete = Exclude<Event, 'dtmf_start' | 'session_end'> | 'speech';
 export interface HeardPart {
   readonly complete: boolean;
   readonly ms: number;
+  /** Its RPC has died, or its newest prompt is still being made: whether there is a rest that was not heard, only the engine knows. */
+  readonly mayLackRest?: boolean;
 }
+
+/** Nothing of a reply that never came. */
+export const UNHEARD: HeardPart = { complete: false, ms: 0 };
 
 /** It owes nothing until its input is complete, then one FINAL (G-13, G-14); a hang-up gets one that says so (G-75). */
 export interface Rpc {
@@ -19,6 +24,8 @@ export interface Rpc {
   input: Complete | undefined;
   /** What had been heard when the input was complete. */
   heard: HeardPart;
+  /** The last reply may have been one that never came, by then. */
+  wasUnspoken: boolean;
   /** Voiced frames of the utterance. */
   voiced: number;
   /**
@@ -50,6 +57,7 @@ export function newRpc(id: number): Rpc {
     state: 'opening',
     input: undefined,
     heard: { complete: true, ms: 0 },
+    wasUnspoken: false,
     voiced: 0,
     fate: 'none',
     said: [],

@@ -42,7 +42,8 @@ export class Silence {
     const nowMs = this.#view.nowMs();
     const waiting = open.filter(({ state, isCut }) => state === 'owing' && !isCut);
     if (isHeld || this.#view.mayHandOver()) {
-      this.#sinceMs &&= nowMs;
+      // Calls begin at 0 ms.
+      if (this.#sinceMs !== undefined) this.#sinceMs = nowMs;
       for (const rpc of waiting) this.#askedAtMs.set(rpc, nowMs);
       return;
     }
