@@ -8,6 +8,7 @@ export class SessionTimes {
   #recordUsedMs: number;
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
   #vanishedMs: number | undefined;
+  #endedMs: number | undefined;
 
   /** @param ageMs - of the call, when its session is made at `nowMs`. */
   constructor(nowMs: number, ageMs: number) {
@@ -32,6 +33,11 @@ export class SessionTimes {
     this.#vanishedMs = nowMs;
   }
 
+  /** The session is over. */
+  ended(nowMs: number): void {
+    this.#endedMs = nowMs;
+  }
+
   /** The store was asked for the call's record. */
   recordUsed(nowMs: number): void {
     this.#recordUsedMs = nowMs;
@@ -45,6 +51,11 @@ export class SessionTimes {
   /** How long the caller has been gone without a word, ms. */
   vanishedForMs(nowMs: number): number {
     return nowMs - (this.#vanishedMs ?? nowMs);
+  }
+
+  /** How long the session has been over, ms; undefined while it runs. */
+  endedForMs(nowMs: number): number | undefined {
+    return this.#endedMs === undefined ? undefined : nowMs - this.#endedMs;
   }
 
   /** How long the store was not asked for the call's record, ms: it forgets calls that nobody asks for. */

@@ -57,7 +57,6 @@ export class Session implements TurnHost, RunningSession {
   /** The turn on which the last words are spoken. */
   #farewell: Turn | undefined;
   #end: SessionEnd | 'moved' | undefined;
-  #endedAtMs = 0;
   #leaving: 'too_long' | 'shutdown' | undefined;
   #welcome: readonly Prompt[] = [];
 
@@ -136,11 +135,6 @@ export class Session implements TurnHost, RunningSession {
   /** True when nothing of the call happens here and its caller should have come back by now. */
   isLeftAlone(nowMs: number): boolean {
     return !this.isTied && !this.isEnded && this.#open.size + this.#work.size === 0 && !this.isAwaited(nowMs);
-  }
-
-  /** How long the session has been over, ms; undefined while it runs. */
-  endedForMs(nowMs: number): number | undefined {
-    return this.#end === undefined ? undefined : nowMs - this.#endedAtMs;
   }
 
   /**
@@ -374,7 +368,7 @@ export class Session implements TurnHost, RunningSession {
 
   #isOver(end: SessionEnd | 'moved'): void {
     this.#end = end;
-    this.#endedAtMs = this.#parts.clock.monotonicMs();
+    this.times.ended(this.#parts.clock.monotonicMs());
     this.#owed = undefined;
     this.#welcome = [];
     this.#parts.onEnded(this.call);
@@ -393,8 +387,12 @@ export class Session implements TurnHost, RunningSession {
 
   #note(event: NotifyingEvent, turn: LoggedTurn): void {
     // Its end is the last thing a bot hears of a session.
-    if (!this.bot.notes.has(event.type) || (this.isEnded && event.type !== 'session_end')) return;
+    const isEnd = event.type === 'session_end';
+    if (!this.bot.notes.has(event.type) || (this.isEnded && !isEnd)) return;
     const sinceMs = this.#parts.clock.monotonicMs();
-    this.#work.add(() => this.#parts.runner.note(this, event, turn, sinceMs));
+    this.#work.add(async () => {
+      // After an end of ours nobody waits behind a store that is asked for nothing.
+      if (isEnd || this.#farewell === undefined) await this.#parts.runner.note(this, event, turn, sinceMs);
+    });
   }
 }

@@ -318,7 +318,7 @@ export class Sessions {
     const { clock, settings } = this.#parts;
     const nowMs = clock.monotonicMs();
     for (const [id, session] of this.#live) {
-      const endedForMs = session.endedForMs(nowMs);
+      const endedForMs = session.times.endedForMs(nowMs);
       if (endedForMs !== undefined) {
         if (endedForMs >= ENDED_RETENTION_MS) this.#discard(id, session);
       } else if (session.times.idleMs(nowMs) > settings.idleTimeoutMs || session.vanishedForMs(nowMs) > VANISHED_RETENTION_MS) {

@@ -134,4 +134,41 @@ describe('a note to a bot', () => {
     expect((await call.press('1')).texts).toEqual(['Yes?']);
     expect(failures(seen)).toEqual(['bot_failed bot_failed']);
   });
+
+  it('G-76 is dropped after an end of ours: a stream that only has to be completed does not wait for the store', async () => {
+    const waiting: (() => void)[] = [];
+    class HeldStore extends MemoryStore {
+      isHeld = false;
+      override async claim(key: typeof KEY): ReturnType<MemoryStore['claim']> {
+        if (this.isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+        return super.claim(key);
+      }
+    }
+    const store = new HeldStore();
+    const started: string[] = [];
+    const leaving = bot<null>({
+      id: 'leaving',
+      name: 'Leaving',
+      version: 1,
+      session_start: () => go(null, say('Hi.').listen()),
+      dtmf_input: () => go(null, say('Bye.').end('done')),
+      turn_started: (_state, _event, { turnId }) => void started.push(turnId),
+      otherwise: () => go(null, say('Yes?').listen()),
+    });
+    const { sessions, clock } = await testEngine([leaving], { store, settings: { maxFarewellMs: 30_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const farewell = await call.open({ kind: 'dtmf', digits: '9' });
+    await flushMicrotasks();
+    farewell.turn.abort('hang_up');
+    await clock.advanceAsync(10_000);
+
+    store.isHeld = true;
+    const frame = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
+    const [last, other] = [await call.open(frame), await call.open(frame)];
+    await flushMicrotasks();
+    waiting.shift()?.();
+    await flushMicrotasks();
+    expect([last.sink.next?.kind, other.sink.end, started, waiting.length]).toEqual(['end', 'complete', ['call-1#2'], 0]);
+  });
 });
