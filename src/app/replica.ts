@@ -202,9 +202,16 @@ export class Replica {
     const owned = texts.owned(lease.token, (error) => {
       lease.lose(error);
     });
-    const { webhooks } = options;
+    const { webhooks, observer } = options;
     const administration = new Administration({
       ...options,
+      observer: {
+        ...observer,
+        unsaved: (error) => {
+          // Else another server renews, and this one says so as it ends: nobody has lost a nonce.
+          if (lease.isHeld) observer.unsaved?.(error);
+        },
+      },
       store: watchedStore(owned, (isWritable) => {
         this.#onStore({ isWritable });
       }),

@@ -13,7 +13,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
 import type { RunningServer } from '../support/running-server.ts';
-import { processOn } from '../support/shared-admin.ts';
+import { owning, processOn } from '../support/shared-admin.ts';
 import { askAll, askWith, closeAll, going, ORG, owns, sharedServers, TAKEOVER_LIMIT_MS, transitions } from '../support/shared-servers.ts';
 import { until } from '../support/until.ts';
 import { WatchedFolder } from '../support/watched-folder.ts';
@@ -119,6 +119,28 @@ describe('servers with one store', () => {
     await until('it lets in', async () => (await askWith(second, token())) === status.OK, TAKEOVER_LIMIT_MS);
     await until('it renews', async () => (await owns(second)) === 1, TAKEOVER_LIMIT_MS);
     expect([api.journal.count('POST /dataSources'), api.journal.count('PUT /dataSources/:id')]).toEqual([1, 1]);
+    await closeAll([first, second], clock);
+  }, 240_000);
+
+  it('L-10 the one that learns when it renews that another one does changes nothing at the platform, and is no alarm', async () => {
+    const clock = new FakeClock();
+    const { api, serve, prefix } = await sharedServers(redis, clock);
+    const elsewhere = await processOn(redis);
+    const [first, second] = [await serve(), await serve()];
+    api.authorize(ORG);
+    await registered(first);
+    const place = adminPlace(prefix);
+    const last = (await redis.ask('HGET', place.state, 'last')).split('\r\n')[1] ?? '';
+    const other = await owning(place, elsewhere, { knows: 0, deposes: last });
+
+    clock.advance(41 * MINUTE);
+    await until('it stops', () => first.logged({ event: 'admin_owner', owns: false }).length === 1);
+    expect(api.journal.count('PUT /dataSources/:id')).toBe(0);
+    await other.giveBack();
+    await until('one of them renews', () => {
+      clock.advance(RETRY_STEP_MS);
+      return [first, second].some((server) => transitions(server).includes('renewed'));
+    });
     await closeAll([first, second], clock);
   }, 240_000);
 
