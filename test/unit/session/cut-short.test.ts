@@ -98,3 +98,19 @@ describe('acting over a reply', () => {
     expect(playback.heard(nowMs)).toEqual(heard);
   });
 });
+
+describe('an act that another process tells of', () => {
+  // Asked long after it: the clock stands where the caller acted.
+  it.each([
+    ['a reply that plays and was handed over', 400, [], { complete: false, ms: 400, text: 'Once upon' }],
+    ['a reply that plays and is still being made', 400, [true], { complete: false, ms: 400, text: 'Once upon' }],
+    ['the rest of a reply whose first prompts were heard', 2000, [true], { complete: false, ms: 1000, text: STORY.text }],
+    ['a reply that has not begun', 2000, [false], { complete: false, ms: 0, text: '' }],
+    ['two replies of which one has begun', 2000, [false, true], { complete: false, ms: 1000, text: STORY.text }],
+  ] as const)('cuts %s, and counts as heard what was heard until then', (_what, nowMs, haveSpoken, heard) => {
+    const turns = haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken));
+    const { interruption, playback } = playing(turns);
+    interruption.elsewhere(1, nowMs);
+    expect([playback.heard(9000), turns.some(({ turn }) => turn.isReplying)]).toEqual([heard, false]);
+  });
+});

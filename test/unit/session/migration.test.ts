@@ -21,16 +21,16 @@ function counter(version: number, migrate?: (state: JsonValue, fromVersion: numb
   });
 }
 
-/** A call that a server with version 1 has begun and one with `next` goes on with. */
-async function movedTo(next: ReturnType<typeof counter>) {
+/** A call that a server with `first` has begun and one with `next` goes on with. */
+async function movedTo(next: ReturnType<typeof counter>, first = counter(1)) {
   const store = new MemoryStore();
-  const old = await testEngine([counter(1)], { store });
+  const old = await testEngine([first], { store });
   const before = new MemoryCall(old.sessions);
   await before.start();
   await before.press('1');
   const fresh = await testEngine([next], { store });
   const sink = await new MemoryCall(fresh.sessions).press('1');
-  return { sink, store, log: fresh.log };
+  return { sink, store, log: fresh.log, seen: fresh.seen };
 }
 
 describe('a call whose bot has got a new version', () => {
@@ -60,6 +60,14 @@ describe('a call whose bot has got a new version', () => {
       expect(sink.texts).toEqual(['Welcome.']);
       expect(log.lines.find(({ level }) => level === 'error')).toMatchObject({ fromVersion: 1, version: 2, code: 'bot_failed' });
     }
+  });
+
+  it('does not start over on a server that still has the version before, which hands the caller over and says why', async () => {
+    const { sink, log, seen } = await movedTo(counter(1), counter(2));
+    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.handover], { kind: 'transfer', metadata: { reason: 'failed' } }]);
+    expect(seen).toContain('bot_failed shutting_down');
+    const details = { bot: 'counter', version: 1, newerVersion: 2 };
+    expect(log.lines.at(-1)).toMatchObject({ level: 'error', err: { code: 'shutting_down', details } });
   });
 
   it('is not asked about a call of its own version', async () => {

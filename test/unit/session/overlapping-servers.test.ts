@@ -233,4 +233,13 @@ describe('the turns of one call', () => {
     for (const { sessions } of [a, b, b, a]) ids.push((await new MemoryCall(sessions).open()).turn.id);
     expect(new Set(ids).size).toBe(4);
   });
+
+  it('have ids of their own also when all of them come on one stream', async () => {
+    const { a } = await two();
+    // The store counts streams, and its count does not move while the wire stays.
+    const call = new MemoryCall(a.sessions, { isTied: true });
+    const ids: string[] = [];
+    for (let turn = 0; turn < 3; turn++) ids.push((await call.open()).turn.id);
+    expect(new Set(ids).size).toBe(3);
+  });
 });
