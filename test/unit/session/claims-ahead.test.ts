@@ -51,6 +51,7 @@ describe('an input that is whole when its stream opens', () => {
     const all = await two();
     const { a, b, clock, place } = all;
     await begun(all);
+    const timers = clock.pendingTimers;
     const gate = gateOf();
     const waiting = await new MemoryCall(a.sessions).open();
     let isGranted = false;
@@ -71,6 +72,9 @@ describe('an input that is whole when its stream opens', () => {
     await clock.advanceAsync(500);
     // The keys on the other server have cut the reply to those before them, but not its commit.
     expect([waiting.sink.end, (await other).texts]).toEqual(['complete', ['Input 2.']]);
+    // Neither of the two claims goes on being renewed.
+    await clock.advanceAsync(1000);
+    expect([place.of(KEY).owner, clock.pendingTimers]).toEqual([undefined, timers]);
   });
 
   it('gives its call back when its stream is gone before it is a turn', async () => {
@@ -82,6 +86,23 @@ describe('an input that is whole when its stream opens', () => {
     expect(place.of(KEY).owner).toBe('a');
     const other = new MemoryCall(b.sessions).press('1');
     expect((await after(clock, 400, other)).texts).toEqual(['Input 1.']);
+    expect([place.of(KEY).owner, clock.pendingTimers]).toEqual([undefined, timers]);
+  });
+
+  it('leaves nothing behind where another process was answering and its stream is gone before it is a turn', async () => {
+    const all = await two();
+    const { a, b, clock, place } = all;
+    await begun(all);
+    const timers = clock.pendingTimers;
+    const gate = gateOf();
+    place.before = (operation, owner) => (operation === 'commit' && owner === 'a' ? gate.opened : undefined);
+    const first = new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    await b.sessions.acquire(OPENING);
+    await clock.advanceAsync(400);
+    gate.open();
+    expect((await first).texts).toEqual(['Input 1.']);
+    await clock.advanceAsync(1000);
     expect([place.of(KEY).owner, clock.pendingTimers]).toEqual([undefined, timers]);
   });
 

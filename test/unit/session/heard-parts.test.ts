@@ -39,6 +39,22 @@ describe('what was heard', () => {
   });
 });
 
+describe('what was heard of a prompt that goes on after a cut', () => {
+  it('is the same in another process, where its sound before the cut counts as well', () => {
+    const here = playing(prompt(2000, 'one two three four five'));
+    const cut = here.cut(1400);
+    here.resume(cut, 5000);
+    for (const rest of cut.rest) here.queued(rest, 5000);
+    const there = new Playback();
+    there.told(here.tell(5200), 5200);
+    expect(there.heard(5200)).toEqual({ complete: false, ms: 1200, text: 'one two three' });
+    // Told on by a process that was only told of it itself.
+    const third = new Playback();
+    third.told(there.tell(5300), 5300);
+    expect([third.heard(5300), third.heard(9000)]).toEqual([here.heard(5300), here.heard(9000)]);
+  });
+});
+
 describe('what was heard of a prompt that is still being made', () => {
   /** 40 characters: a calm voice needs 2.6 s for them. */
   const FORTY = 'aaaaaaaaa bbbbbbbbb ccccccccc ddddddddd.';

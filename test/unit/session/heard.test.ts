@@ -103,6 +103,15 @@ describe('the playback clock', () => {
     expect(there.heard(100)).toEqual({ complete: true, ms: 0, text: '' });
   });
 
+  it('keeps its own sound when it is told what it has told itself', () => {
+    const playback = new Playback();
+    playback.queued(prompt(1000, true, 'Hello.'), 0);
+    expect(playback.told(playback.tell(100), 300)).toBe(false);
+    const { isToldOf, rest } = playback.cut(900);
+    // Otherwise the reply could not go on here when what cut it was no speech.
+    expect([isToldOf, rest[0]?.audio?.durationMs]).toEqual([false, 500]);
+  });
+
   it('counts a text without sound as heard when its turn comes', () => {
     const playback = new Playback();
     playback.queued(prompt(100, true, 'Sound.'), 0);

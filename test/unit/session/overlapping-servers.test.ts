@@ -91,6 +91,7 @@ describe('a reply', () => {
     const session = await a.sessions.acquire({ ...KEY, agentId: '', vendorConfig: '', parameters: {} });
     session.beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
     await sink.ended();
+    await flushMicrotasks();
     // It dies with what it has written, and the platform says the turn again.
     void place.kill('a');
     gate.open();

@@ -9,6 +9,8 @@ describe('spoken digits', () => {
   it.each([
     ['four two, oh nine', '4209'],
     ['4 2 0 9', '4209'],
+    ['zero one two three four five six seven eight nine', '0123456789'],
+    ['oh o nought', '000'],
     ['4209.', '4209'],
     ['Double five, triple zero!', '55000'],
     ['0171 - 555', '0171555'],
