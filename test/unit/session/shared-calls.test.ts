@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
+import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
 import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
 import { testEngine, TEST_SETTINGS, type TestEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
@@ -45,6 +46,29 @@ describe('a call whose turns come to different processes', () => {
     await call.press('1');
     expect(notes).toEqual(['barge_in keys 500']);
     expect(asked.at(-1)).toMatchObject({ digits: '1', heard: { complete: false, ms: 500 } });
+  });
+
+  it('G-51 takes nothing for input that is said over a prompt of another process that cannot be cut', async () => {
+    const firm = bot<null>({
+      id: 'firm',
+      name: 'Firm',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => go(null, say('x'.repeat(2000), { bargeIn: false }).listen()),
+    });
+    const all = await two({}, [1, 1], firm);
+    const { a, b, clock } = all;
+    await begun(all);
+    // Both have a session of the call already.
+    const before = await new MemoryCall(b.sessions).open();
+    before.turn.abort('hang_up');
+    await new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    const { sink, turn } = await new MemoryCall(b.sessions).open(LINE_SILENCE, SENTENCE);
+    expect(sink.kinds).toEqual([]);
+    await clock.advanceAsync(20_000);
+    turn.push(SENTENCE);
+    expect(sink.kinds).toEqual(['input_started']);
   });
 
   it('stops a mouth in the process that is speaking when the caller acts in another one', async () => {
@@ -252,5 +276,25 @@ describe('a process that stops while others can go on', () => {
     const { sink } = await call.open();
     await after(clock, 3000, a.sessions.close(2000));
     expect([sink.texts, sink.next?.kind]).toEqual([[TEST_SETTINGS.handover], 'transfer']);
+  });
+
+  it('still says what it is being asked in its last moments, and sends calls that are elsewhere by then to the others', async () => {
+    const all = await two();
+    const { a, b, place, clock } = all;
+    await begun(all);
+    const asking = new MemoryCall(a.sessions, { conversationId: 'asking' });
+    await asking.start();
+    const gate = gateOf();
+    place.before = (operation, owner) => (operation === 'commit' && owner === 'a' ? gate.opened : undefined);
+    const asked = asking.press('1');
+    await flushMicrotasks();
+    const closing = a.sessions.close(2000);
+    // From half of it on callers are handed over.
+    await clock.advanceAsync(1500);
+    await expect(new MemoryCall(a.sessions).press('1')).rejects.toMatchObject({ code: 'shutting_down' });
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+    gate.open();
+    expect((await asked).texts).toEqual(['Input 1.']);
+    expect(await after(clock, 1000, closing)).toEqual({ turns: 0, calls: 0 });
   });
 });

@@ -7,6 +7,7 @@ import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
+import { gateOf } from '../../support/two-engines.ts';
 
 const OPENING = { organizationId: 'org', conversationId: 'call-1', agentId: '', vendorConfig: '', parameters: {} };
 /** The fake voice takes 10 ms a character. */
@@ -51,6 +52,15 @@ async function begun(options: Parameters<typeof testEngine>[1] = {}, which = pla
   await call.start();
   await engine.clock.advanceAsync(5000);
   return { ...engine, call, session: await engine.sessions.acquire(OPENING) };
+}
+
+type Begun = Awaited<ReturnType<typeof begun>>;
+
+/** So many of its streams open and are cancelled. */
+function cancelled(streams: number) {
+  return async ({ call }: Begun): Promise<void> => {
+    for (let stream = 0; stream < streams; stream += 1) (await call.open()).turn.abort('hang_up');
+  };
 }
 
 /** One whose last words are being spoken. */
@@ -197,9 +207,9 @@ describe('a caller who goes on after a pause', () => {
 
 describe('a client that opens and cancels streams', () => {
   it('is refused when too many of them wait for the bot to be told', async () => {
-    const { call } = await begun({}, bot<null>({ ...definition, turn_started: () => new Promise(() => undefined) }));
-    for (let stream = 0; stream < 64; stream += 1) (await call.open()).turn.abort('hang_up');
-    await expect(call.open()).rejects.toMatchObject({ code: 'overloaded' });
+    const bench = await begun({}, bot<null>({ ...definition, turn_started: () => new Promise(() => undefined) }));
+    await cancelled(64)(bench);
+    await expect(bench.call.open()).rejects.toMatchObject({ code: 'overloaded' });
   });
 });
 
@@ -222,5 +232,34 @@ describe('a bot that is still thinking', () => {
     turn.push({ kind: 'session_end' });
     expect([reasons, sink.next, sink.end]).toEqual([['hang_up'], { kind: 'gone' }, 'complete']);
     expect(seen.at(-1)).toBe('turn_ended hang_up');
+  });
+});
+
+describe('a wire that needs room for one more input', () => {
+  const busyUntil = (opened: Promise<void>) => ({ ...definition, dtmf_input: () => opened.then(() => go(null, say(GOODBYE).end('done'))) });
+  /** Only then has the bot its last words. */
+  const talkedOver = async ({ call }: Begun, think: () => void): Promise<void> => {
+    await call.open({ kind: 'dtmf_start' });
+    think();
+  };
+
+  it.each([
+    ['none while there is room', 7, () => undefined, [true, 'open']],
+    ['the oldest when there is none', 8, () => undefined, [true, 'complete']],
+    // Last words are said on it, ours or those of the bot.
+    ['not the one on which we end the call', 8, ({ session }: Begun) => void session.leave('shutdown'), [false, 'open']],
+    ['not the one on which the bot ends it', 8, talkedOver, [false, 'open']],
+    ['none when it would not help, because too many inputs wait', 2, cancelled(61), [false, 'open']],
+  ] as const)('completes of the replies that nobody wants %s', async (_which, streams, prepare, expected) => {
+    const { opened, open: think } = gateOf();
+    const hangs = { turn_started: () => new Promise<never>(() => undefined) };
+    const bench = await begun({}, bot<null>({ ...busyUntil(opened), ...(streams === 2 ? hangs : {}) }));
+    const { sink } = await bench.call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    await prepare(bench, think);
+    await flushMicrotasks();
+    await bench.call.open({ kind: 'dtmf_start' });
+    while (bench.session.openTurns < streams) await bench.call.open();
+    expect([bench.session.makeRoom(), sink.end]).toEqual(expected);
   });
 });
