@@ -91,6 +91,7 @@ describe('a reply', () => {
     const session = await a.sessions.acquire({ ...KEY, agentId: '', vendorConfig: '', parameters: {} });
     session.beginTurn(sink).push({ kind: 'dtmf', digits: '1' });
     await sink.ended();
+    // Long enough for a store that is told too early.
     await flushMicrotasks();
     // It dies with what it has written, and the platform says the turn again.
     void place.kill('a');
@@ -113,6 +114,21 @@ describe('a reply', () => {
     gate.open();
     await after(clock, 100, closing);
     expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
+  it('keeps the next input from being answered, for some seconds, until the store has heard of it: told late, it would end that claim', async () => {
+    const all = await two();
+    const { a, place, clock, asked } = all;
+    await begun(all);
+    place.before = (operation) => (operation === 'release' ? new Promise(() => undefined) : undefined);
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
+    // Heard to its end: an interruption would be told to the bot before.
+    await clock.advanceAsync(100);
+    const next = new MemoryCall(a.sessions).press('1');
+    await clock.advanceAsync(2900);
+    expect(asked).toHaveLength(1);
+    expect((await after(clock, 200, next)).next?.kind).toBe('transfer');
+    expect([asked.length, a.seen.filter((line) => line.startsWith('bot_failed'))]).toEqual([1, ['bot_failed store_unavailable']]);
   });
 
   it('does not keep its server from stopping when the store does not answer', async () => {

@@ -269,6 +269,25 @@ describe('a process that stops while others can go on', () => {
     expect(await after(clock, 1000, closing)).toEqual({ turns: 0, calls: 0 });
   });
 
+  it('hands over, when its time is up, a caller whose input is still being answered, and counts the turn', async () => {
+    const stuck = bot<null>({
+      id: 'stuck',
+      name: 'Stuck',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => new Promise(() => undefined),
+    });
+    const all = await two({ turnDeadlineMs: 60_000 }, [1, 1], stuck);
+    const { a, clock } = all;
+    await begun(all);
+    const { sink } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '1' });
+    const closing = a.sessions.close(2000);
+    await clock.advanceAsync(1990);
+    expect(sink.kinds).toEqual([]);
+    expect(await after(clock, 1010, closing)).toEqual({ turns: 1, calls: 0 });
+    expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.handover], { kind: 'transfer', metadata: { reason: 'shutdown' } }]);
+  });
+
   it('hands over the caller of a call that cannot go on elsewhere', async () => {
     const { a, clock } = await two();
     const call = new MemoryCall(a.sessions, { isTied: true });
