@@ -41,6 +41,22 @@ describe('a session whose call goes on elsewhere', () => {
     expect(a.sessions.size).toBe(0);
   });
 
+  it('leaves the call alone when it is swept, and is taken for the one that has it only while the store is away', async () => {
+    // A caller who is never told to hurry is awaited for as long as the session is there.
+    const all = await two({ listen: { ...TEST_SETTINGS.listen, accept: 'keys', noInputMs: 0 } });
+    const { a, b, clock, notes, place } = all;
+    const { idleTimeoutMs, sweepMs } = TEST_SETTINGS;
+    await begun(all);
+    await clock.advanceAsync(idleTimeoutMs / 2);
+    await new MemoryCall(b.sessions).press('1');
+    await clock.advanceAsync(idleTimeoutMs / 2 + sweepMs);
+    expect([a.sessions.size, a.seen.at(-1), notes]).toEqual([0, 'session_ended moved', []]);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+    place.before = (operation) => (operation === 'serves' ? Promise.reject(away) : undefined);
+    await clock.advanceAsync(idleTimeoutMs + sweepMs);
+    expect([b.sessions.size, b.seen.at(-1), notes]).toEqual([0, 'session_ended idle', ['session_end idle']]);
+  });
+
   it('G-93 counts the length of a call from its start, wherever that was', async () => {
     const all = await two({ maxDurationMs: 300_000 });
     const { a, b, clock } = all;
@@ -258,5 +274,12 @@ describe('the turns of one call', () => {
     const ids: string[] = [];
     for (let turn = 0; turn < 3; turn++) ids.push((await call.open()).turn.id);
     expect(new Set(ids).size).toBe(3);
+  });
+
+  it('have ids that no two servers use also before one of them is answered', async () => {
+    const { a, b } = await two();
+    const ids: string[] = [];
+    for (const { sessions } of [a, b]) ids.push((await new MemoryCall(sessions).open()).turn.id);
+    expect(new Set(ids).size).toBe(2);
   });
 });

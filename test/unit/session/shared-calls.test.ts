@@ -288,6 +288,22 @@ describe('a process that stops while others can go on', () => {
     expect([sink.texts, sink.next]).toMatchObject([[TEST_SETTINGS.handover], { kind: 'transfer', metadata: { reason: 'shutdown' } }]);
   });
 
+  it('goes on with calls of others until its last moments, and then with none, not even with one that it has just given up', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    // A silent caller keeps it until its time is up.
+    await new MemoryCall(b.sessions, { conversationId: 'silent' }).open();
+    const closing = b.sessions.close(4000);
+    await clock.advanceAsync(100);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+    expect(b.seen).toContain('session_continued');
+    await after(clock, 4000, closing);
+    expect(b.seen.filter((line) => line.startsWith('session_ended'))).toEqual(['session_ended moved', 'session_ended moved']);
+    await expect(new MemoryCall(b.sessions).press('1')).rejects.toMatchObject({ code: 'shutting_down' });
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
   it('hands over the caller of a call that cannot go on elsewhere', async () => {
     const { a, clock } = await two();
     const call = new MemoryCall(a.sessions, { isTied: true });
