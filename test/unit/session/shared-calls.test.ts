@@ -71,6 +71,20 @@ describe('a call whose turns come to different processes', () => {
     expect(sink.kinds).toEqual(['input_started']);
   });
 
+  it('tells the bot so also on a stream that had opened before that prompt', async () => {
+    const all = await two();
+    const { a, b, place, clock, asked, notes } = all;
+    await begun(all);
+    const { turn, sink } = await new MemoryCall(b.sessions).open();
+    await new MemoryCall(a.sessions).press('9');
+    await clock.advanceAsync(500);
+    turn.push({ kind: 'dtmf', digits: '1' });
+    await after(clock, 100, sink.ended());
+    expect([notes, b.seen.filter((line) => line === 'barge_in')]).toEqual([['barge_in keys 500'], ['barge_in']]);
+    expect(asked.at(-1)).toMatchObject({ digits: '1', heard: { complete: false, ms: 500 } });
+    expect(place.of({ organizationId: 'org', conversationId: 'call-1' }).record?.state).toEqual({ count: 2, notes: ['barge_in'] });
+  });
+
   it('stops a mouth in the process that is speaking when the caller acts in another one', async () => {
     const clock = new FakeClock();
     const place = new SharedPlace(clock);
@@ -144,14 +158,17 @@ describe('a call whose turns come to different processes', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('repeats the reply of the process that was faster, instead of another one', async () => {
+  it.each([
+    ['a reply', '1'],
+    ['last words', '8'],
+  ])('repeats the reply of the process that was faster, instead of %s of its own, and goes on', async (_what, digits) => {
     const all = await two();
     const { a, b, place, clock } = all;
     await begun(all);
     const gate = gateOf();
     place.before = (operation, owner) => (operation === 'commit' && owner === 'a' ? gate.opened : undefined);
     const before = await new MemoryCall(b.sessions).open();
-    const loser = new MemoryCall(a.sessions).press('1');
+    const loser = new MemoryCall(a.sessions).press(digits);
     await flushMicrotasks();
     // It stands still for longer than its lease, while the same input is answered on an older stream of the call.
     place.of({ organizationId: 'org', conversationId: 'call-1' }).untilMs = 0;
@@ -160,7 +177,8 @@ describe('a call whose turns come to different processes', () => {
     gate.open();
     expect([before.sink.texts, (await after(clock, 50, loser)).texts]).toEqual([['Input 1.'], ['Input 1.']]);
     expect(a.seen).toContain('reply_repeated');
-    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+    const goesOn = [await new MemoryCall(a.sessions).press('1'), await new MemoryCall(b.sessions).press('1')];
+    expect(goesOn.map(({ texts }) => texts)).toEqual([['Input 2.'], ['Input 3.']]);
   });
 
   it('is not ended for its bot where its turns no longer come, and is once where they came last', async () => {
