@@ -84,10 +84,15 @@ export function transitions(server: RunningServer): readonly unknown[] {
   return server.logged({ event: 'data_source' }).map((line) => line['transition']);
 }
 
-/** The last one first in the end: each demands that nothing is there that was not before it. @param clock - has to go on meanwhile. */
-export async function closeAll(servers: readonly RunningServer[], clock?: FakeClock): Promise<void> {
+/**
+ * The last one first in the end: each demands that nothing is there that was not before it.
+ *
+ * @param clock - has to go on meanwhile.
+ * @param expected - the events of errors that a test has brought about.
+ */
+export async function closeAll(servers: readonly RunningServer[], clock?: FakeClock, expected: readonly string[] = []): Promise<void> {
   for (const server of servers) await going(server.app.close(), clock);
-  for (const server of [...servers].reverse()) await server.close();
+  for (const server of [...servers].reverse()) await server.close(expected);
 }
 
 /** Lets time pass until `work` is over. */
