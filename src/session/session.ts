@@ -391,7 +391,7 @@ export class Session implements TurnHost, RunningSession {
     if (!this.bot.notes.has(event.type) || (this.isEnded && !isEnd)) return;
     const sinceMs = this.#parts.clock.monotonicMs();
     this.#work.add(async () => {
-      // After an end of ours nobody waits behind a store that is asked for nothing.
+      // After an end of ours a bot is told nothing more, and nobody behind waits for a store that is asked in vain.
       if (isEnd || this.#farewell === undefined) await this.#parts.runner.note(this, event, turn, sinceMs);
     });
   }

@@ -8,6 +8,7 @@ import { MemoryStore } from '../../../src/store/memory.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
+import { stuckBot } from '../../support/stuck-bot.ts';
 
 const { handover } = TEST_SETTINGS;
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
@@ -87,14 +88,7 @@ describe('a call that we end', () => {
   });
 
   it('speaks the line of the hand-over on the newest of three turns, and keeps it from one that was completed', async () => {
-    const stuck = bot<null>({
-      id: 'stuck',
-      name: 'Stuck',
-      version: 1,
-      session_start: () => go(null, say('Welcome.').listen()),
-      otherwise: () => new Promise(() => undefined),
-    });
-    const { sessions, clock } = await testEngine([stuck], { settings: { maxDurationMs: 50_000 } });
+    const { sessions, clock } = await testEngine([stuckBot], { settings: { maxDurationMs: 50_000 } });
     const call = new MemoryCall(sessions);
     await call.start();
     await clock.advanceAsync(59_900);
@@ -126,14 +120,7 @@ describe('a call that we end', () => {
   });
 
   it('is handed over on the turn that came when the one before was cancelled', async () => {
-    const stuck = bot<null>({
-      id: 'stuck',
-      name: 'Stuck',
-      version: 1,
-      session_start: () => go(null, say('Welcome.').listen()),
-      otherwise: () => new Promise(() => undefined),
-    });
-    const { sessions, clock } = await testEngine([stuck], { settings: { maxDurationMs: 50_000 } });
+    const { sessions, clock } = await testEngine([stuckBot], { settings: { maxDurationMs: 50_000 } });
     const call = new MemoryCall(sessions);
     await call.start();
     await clock.advanceAsync(59_900);

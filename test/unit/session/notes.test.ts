@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
 import type { SessionRecord } from '../../../src/session/record.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
+import { LINE_SILENCE } from '../../support/caller-audio.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
@@ -164,8 +165,7 @@ describe('a note to a bot', () => {
     await clock.advanceAsync(10_000);
 
     store.isHeld = true;
-    const frame = { kind: 'audio', audio: new Uint8Array(160).fill(0xff) } as const;
-    const [last, other] = [await call.open(frame), await call.open(frame)];
+    const [last, other] = [await call.open(LINE_SILENCE), await call.open(LINE_SILENCE)];
     await flushMicrotasks();
     waiting.shift()?.();
     await flushMicrotasks();

@@ -6,6 +6,7 @@ import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
 import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
 import { testEngine, TEST_SETTINGS, type TestEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
+import { stuckBot } from '../../support/stuck-bot.ts';
 import { SharedPlace, TEST_LEASE_MS } from '../../support/shared-store.ts';
 import { after, begun, gateOf, two } from '../../support/two-engines.ts';
 
@@ -288,14 +289,7 @@ describe('a process that stops while others can go on', () => {
   });
 
   it('hands over, when its time is up, a caller whose input is still being answered, and counts the turn', async () => {
-    const stuck = bot<null>({
-      id: 'stuck',
-      name: 'Stuck',
-      version: 1,
-      session_start: () => go(null, say('Welcome.').listen()),
-      otherwise: () => new Promise(() => undefined),
-    });
-    const all = await two({ turnDeadlineMs: 60_000 }, [1, 1], stuck);
+    const all = await two({ turnDeadlineMs: 60_000 }, [1, 1], stuckBot);
     const { a, clock } = all;
     await begun(all);
     const { sink } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '1' });
