@@ -98,8 +98,7 @@ export class BotRunner {
   /** The call is over for the bot. An end that was decided and never handed over is handed over now, without a word. Never throws. */
   async settle(session: RunningSession, turn: Turn, writer = this.#writer(session, turn)): Promise<void> {
     try {
-      const { owed } = session;
-      if (owed !== undefined && !session.isEnded) await this.#sayGoodbye({ session, turn, writer }, [], owed);
+      if (session.owed !== undefined && !session.isEnded) await this.#sayGoodbye({ session, turn, writer }, [], session.owed);
       turn.finish('superseded');
     } catch (thrown) {
       turn.fail(toAppError(thrown));
@@ -156,10 +155,11 @@ export class BotRunner {
     }
   }
 
-  /** @param isHeard - false: whatever there is to be heard is still owed. */
+  /** @param isHeard - false: whatever there is to be heard is still owed, as is an end, in whichever process the next turn comes. */
   #release(claim: CallClaim, session: RunningSession, turn: Turn, isHeard: boolean): void {
     const { clock, shared } = this.#parts;
-    this.#records.release(claim, isHeard && shared !== undefined ? session.playback.tell(clock.monotonicMs()) : undefined, turn);
+    const isTold = isHeard && session.owed === undefined && shared !== undefined;
+    this.#records.release(claim, isTold ? session.playback.tell(clock.monotonicMs()) : undefined, turn);
   }
 
   /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */

@@ -73,14 +73,11 @@ export class Draining {
   async #seeOff(session: Session): Promise<void> {
     if (this.#mayMove(session)) {
       // What is being answered has the rest of the time; its caller has no other server to be answered by.
-      session.completeSilent();
-      while (session.openTurns > 0 && !this.#isOver) {
+      for (;;) {
+        session.complete('silent');
+        if (session.openTurns === 0 && (await session.moveAway())) return;
+        if (this.#isOver) break;
         await this.#nextLook();
-        session.completeSilent();
-      }
-      if (session.openTurns === 0) {
-        await session.moveAway();
-        return;
       }
     }
     await this.#leave(session);

@@ -55,8 +55,7 @@ export class MovingCalls {
     // Not known while the store is away: the next look will tell.
     const isHere = await this.#goesOnHere(session.call).catch(() => true);
     if (isHere || this.#live.get(id) !== session || !session.isLeftAlone(this.#parts.clock.monotonicMs())) return;
-    this.#live.delete(id);
-    await session.moveAway();
+    if ((await session.moveAway()) && this.#live.get(id) === session) this.#live.delete(id);
   }
 
   async #goesOnHere(key: CallKey): Promise<boolean> {

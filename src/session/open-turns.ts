@@ -58,6 +58,14 @@ export class OpenTurns {
       ?.finish('interrupted');
   }
 
+  /** Completes those on which the caller has done nothing yet, or all of them. */
+  complete(which: 'silent' | 'all'): void {
+    for (const turn of this.list()) {
+      if (isSilent(turn)) turn.finish('nothing_said');
+      else if (which === 'all') turn.finish('superseded');
+    }
+  }
+
   /**
    * Completes all but the one to end a call on: the newest that is being answered, because nobody would hear its answer
    * otherwise, or else the newest.
@@ -79,6 +87,6 @@ function isNewer(turn: Turn, other: Turn | undefined): boolean {
 }
 
 /** Whether the caller has neither spoken nor pressed a key on it. */
-export function isSilent({ state }: Turn): boolean {
+function isSilent({ state }: Turn): boolean {
   return state === 'waiting' || state === 'listening';
 }

@@ -44,7 +44,8 @@ export interface RunningSession {
   readonly leaving: 'too_long' | 'shutdown' | undefined;
   /** The welcome's prompts, for the one repetition that a duplicate start gets (G-28). */
   keepWelcome(prompts: readonly Prompt[]): void;
-  takeWelcome(): readonly Prompt[];
+  /** Undefined where the call has begun elsewhere and nothing of it was taken yet. */
+  takeWelcome(): readonly Prompt[] | undefined;
   /**
    * Another process may have had the turn before; called with the call as it was claimed.
    *

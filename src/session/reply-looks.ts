@@ -21,8 +21,7 @@ export async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promi
 
 /** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */
 export function welcomeOf(session: RunningSession, { reply, turns }: SessionRecord): readonly Prompt[] {
-  const welcome = session.takeWelcome();
-  return welcome.length === 0 && turns === 1 && reply !== undefined ? replyOf(reply).prompts : welcome;
+  return session.takeWelcome() ?? (turns === 1 && reply !== undefined ? replyOf(reply).prompts : []);
 }
 
 /** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */

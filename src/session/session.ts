@@ -18,7 +18,7 @@ import { Interruption } from './interruption.ts';
 import { listeningPatience } from './listening-patience.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
 import { NextStream } from './next-stream.ts';
-import { isSilent, OpenTurns } from './open-turns.ts';
+import { OpenTurns } from './open-turns.ts';
 import type { CaughtUp, OwedEnd, RunningSession } from './parts.ts';
 import type { Interrupted, KeptCall, OpenedCall, TurnSink } from './ports.ts';
 import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
@@ -58,7 +58,7 @@ export class Session implements TurnHost, RunningSession {
   #farewell: Turn | undefined;
   #end: SessionEnd | 'moved' | undefined;
   #leaving: 'too_long' | 'shutdown' | undefined;
-  #welcome: readonly Prompt[] = [];
+  #welcome: readonly Prompt[] | undefined;
 
   constructor({ call, bot, mode, turns, listen, isTied = false, isContinued = false }: SessionStartingPoint, parts: SessionParts) {
     this.call = call;
@@ -132,9 +132,10 @@ export class Session implements TurnHost, RunningSession {
     return !this.isEnded && this.#nextStream.isAwaited(nowMs);
   }
 
-  /** True when nothing of the call happens here and its caller should have come back by now. */
+  /** True when nothing of the call happens here, nor is owed, and its caller should have come back by now. */
   isLeftAlone(nowMs: number): boolean {
-    return !this.isTied && !this.isEnded && this.#open.size + this.#work.size === 0 && !this.isAwaited(nowMs);
+    if (this.isTied || this.isEnded || this.#owed !== undefined || this.isAwaited(nowMs)) return false;
+    return this.#open.size + this.#work.size === 0;
   }
 
   /**
@@ -201,16 +202,18 @@ export class Session implements TurnHost, RunningSession {
     this.#interruption.elsewhere(place, this.#parts.clock.monotonicMs());
   }
 
-  /** Completes the turns on which the caller has done nothing yet: what comes next comes to another process. */
-  completeSilent(): void {
-    for (const turn of this.#open.list()) if (isSilent(turn)) turn.finish('nothing_said');
+  /** What comes next comes to another process: see {@link OpenTurns.complete}. */
+  complete(which: 'silent' | 'all'): void {
+    this.#open.complete(which);
   }
 
-  /** The call goes on in another process: nothing of it is left here, and its bot is told of no end. No turn may be open. */
-  async moveAway(): Promise<void> {
+  /** The call goes on in another process, its bot is told of no end. @returns false when a turn is open: nothing is done. */
+  async moveAway(): Promise<boolean> {
     await this.#work.done();
+    if (this.#open.size > 0) return false;
     if (this.#end === undefined) this.#isOver('moved');
     this.#ear.close();
+    return true;
   }
 
   /** Ends a session that nobody uses any more, or may use; open turns fail as too old. Waits until the bot was told. */
@@ -239,8 +242,7 @@ export class Session implements TurnHost, RunningSession {
     const isPlaying = this.playback.isPlaying(nowMs);
     // G-51: what is said into a prompt that cannot be cut is not input.
     if (this.#interruption.isBarred(nowMs, isPlaying)) return;
-    // A reply that is still being made is as easily lost to a cough or an "mhm" as one that is heard; not so when we end the
-    // call, because then it may never be spoken.
+    // A reply in the making is as easily lost to a cough as one that is heard; not when we end the call: it may never be spoken.
     this.#ear.hear(turn, input.audio, isPlaying || (this.#leaving === undefined && this.#open.isReplying));
   }
 
@@ -332,7 +334,7 @@ export class Session implements TurnHost, RunningSession {
     this.#welcome = prompts;
   }
 
-  takeWelcome(): readonly Prompt[] {
+  takeWelcome(): readonly Prompt[] | undefined {
     const welcome = this.#welcome;
     this.#welcome = [];
     return welcome;

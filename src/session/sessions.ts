@@ -265,8 +265,9 @@ export class Sessions {
       const claims = opening === undefined ? undefined : this.#claimsOf(opening, live);
       const opened = await this.#records.open(live.call, { isPatient: false, claims }).catch(() => undefined);
       await this.#stopping.get(id);
-      // It may have been given up meanwhile.
-      if (this.#live.get(id) !== live) continue;
+      // It may have been given up meanwhile, or have moved away.
+      const here = this.#live.get(id);
+      if (here !== live || here.hasMoved) continue;
       if (opened !== undefined) live.opened(opened);
       return live;
     }
@@ -360,8 +361,8 @@ export class Sessions {
     const { store } = this.#parts;
     // While the store is away it is taken for ours: its place here is given up in any case.
     if (!session.isEnded && !(await store.serves(session.call).catch(() => true))) {
-      await session.moveAway();
-      return;
+      session.complete('all');
+      if (await session.moveAway()) return;
     }
     await session.stop('idle');
     await store.drop(session.call);

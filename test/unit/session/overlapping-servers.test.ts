@@ -57,6 +57,17 @@ describe('a session whose call goes on elsewhere', () => {
     expect([b.sessions.size, b.seen.at(-1), notes]).toEqual([0, 'session_ended idle', ['session_end idle']]);
   });
 
+  it('completes a stream on which nothing came for too long, also when its call goes on elsewhere', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    const { sink } = await new MemoryCall(a.sessions).open();
+    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs / 2);
+    await new MemoryCall(b.sessions).press('1');
+    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs / 2 + TEST_SETTINGS.sweepMs);
+    expect([sink.end, sink.outputs, a.seen.at(-1)]).toEqual(['complete', [], 'session_ended moved']);
+  });
+
   it('G-93 counts the length of a call from its start, wherever that was', async () => {
     const all = await two({ maxDurationMs: 300_000 });
     const { a, b, clock } = all;
@@ -181,7 +192,9 @@ describe('a reply', () => {
   it('G-28 of a start is said once more in whichever process the start is repeated', async () => {
     const { a, b } = await two();
     await new MemoryCall(a.sessions).start();
-    expect((await new MemoryCall(b.sessions).start()).texts).toEqual(['Welcome.']);
+    const repeated = [];
+    for (const { sessions } of [b, a, b, a]) repeated.push((await new MemoryCall(sessions).start()).texts);
+    expect(repeated).toEqual([['Welcome.'], ['Welcome.'], [], []]);
   });
 });
 
@@ -207,6 +220,46 @@ describe('an input that another server keeps from its answer', () => {
     await clock.advanceAsync(30_000);
     expect([(await last).next?.kind, before.sink.next, before.sink.texts]).toEqual(['end', undefined, []]);
     expect(place.of(KEY).record?.ended).toBe(true);
+  });
+});
+
+describe('last words', () => {
+  it('G-77 are said by whichever server has the next turn when their stream breaks, and the call ends once', async () => {
+    const all = await two({ maxFarewellMs: 30_000 });
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    const { sink, turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
+    await clock.advanceAsync(500);
+    expect(sink.kinds).toContain('prompt');
+    turn.abort('hang_up');
+    const next = new MemoryCall(b.sessions).press('1');
+    await clock.advanceAsync(60_000);
+    expect([(await next).next?.kind, (await next).texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
+  });
+
+  it('G-77 are not said again on the server that has said them', async () => {
+    const all = await two({ maxFarewellMs: 30_000 });
+    const { a, clock, place, notes } = all;
+    await begun(all);
+    const { turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
+    await clock.advanceAsync(500);
+    turn.abort('hang_up');
+    // What has reached the caller of them is heard to its end first (G-7A).
+    const next = await after(clock, 12_000, new MemoryCall(a.sessions).press('1'));
+    expect([next.next?.kind, next.texts, notes]).toEqual(['end', [], ['session_end bot_end']]);
+    await clock.advanceAsync(1000);
+    expect(place.of(KEY).record).toMatchObject({ ended: true, closed: true });
+  });
+
+  it('G-77 stay with the server that has begun them, which tells the bot of the end when nobody comes back', async () => {
+    const all = await two({ maxFarewellMs: 30_000 });
+    const { a, clock, notes } = all;
+    await begun(all);
+    const { turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
+    await clock.advanceAsync(500);
+    turn.abort('hang_up');
+    await clock.advanceAsync(200_000);
+    expect([notes, a.sessions.size]).toEqual([['session_end idle'], 0]);
   });
 });
 

@@ -316,6 +316,46 @@ describe('a process that stops while others can go on', () => {
     expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 2.']);
   });
 
+  it('never takes an input that opens as its call moves away, and completes it without an answer', async () => {
+    const all = await two();
+    const { a, b, clock } = all;
+    await begun(all);
+    const pressed = new MemoryCall(a.sessions).press('1').then(
+      ({ texts }) => texts,
+      (error: unknown) => error,
+    );
+    const closing = a.sessions.close(2000);
+    expect(await after(clock, 3000, pressed)).toMatchObject({ code: 'shutting_down' });
+    await closing;
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+  });
+
+  it('stays with a call on which an input comes while its bot is still being told of the turn before', async () => {
+    const gate = gateOf();
+    const slow = bot<null>({
+      id: 'slow',
+      name: 'Slow',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      turn_ended: async (_state, { reason }) => {
+        if (reason === 'hang_up') await gate.opened;
+      },
+      otherwise: () => go(null, say('Yes.').listen()),
+    });
+    const all = await two({}, [1, 1], slow);
+    const { a, clock } = all;
+    await begun(all);
+    (await new MemoryCall(a.sessions).open()).turn.abort('hang_up');
+    const closing = a.sessions.close(4000);
+    await clock.advanceAsync(100);
+    const pressed = new MemoryCall(a.sessions).press('1');
+    await flushMicrotasks();
+    gate.open();
+    expect((await after(clock, 500, pressed)).texts).toEqual(['Yes.']);
+    expect(await after(clock, 4000, closing)).toEqual({ turns: 0, calls: 0 });
+    expect(a.seen.at(-1)).toBe('session_ended moved');
+  });
+
   it('hands over the caller of a call that cannot go on elsewhere', async () => {
     const { a, clock } = await two();
     const call = new MemoryCall(a.sessions, { isTied: true });
