@@ -18,7 +18,7 @@ import { keptReply, replyOf } from './kept-reply.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
-import { heardOutcome, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
+import { heardOutcome, isOver, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { isSensitiveInput } from './sensitive-input.ts';
 import { transcriptText, type TranscriptLine } from './transcript.ts';
@@ -184,7 +184,7 @@ export class BotRunner {
     writer: ReplyWriter,
   ): Promise<void> {
     const mouth = { session, turn, writer };
-    if (session.isEnded || session.owed !== undefined || (record.ended && !isUnheard)) {
+    if (isOver(session, record, isUnheard)) {
       await this.settle(session, turn, writer);
       return;
     }
@@ -262,9 +262,9 @@ export class BotRunner {
     try {
       const { session, turn } = mouth;
       // Last words take longer than answers, and nothing is said into them (G-7C).
-      const isOver = session.isEnded || session.owed !== undefined;
-      const record = isOver ? undefined : await this.#parts.store.load(session.call);
-      if (isOver || record?.ended === true) turn.finish('superseded');
+      const hasEnded = session.isEnded || session.owed !== undefined;
+      const record = hasEnded ? undefined : await this.#parts.store.load(session.call);
+      if (hasEnded || record?.ended === true) turn.finish('superseded');
       // The caller answers the same question again.
       else await this.#listenOn(mouth, say(this.#parts.settings.apology).listen().prompts, record?.listen ?? { kind: 'listen' }, 'failed');
     } catch (thrown) {
@@ -282,9 +282,9 @@ export class BotRunner {
         if (claim.kept === undefined) return false;
         const { record } = claim.kept;
         session.caughtUp(claim.kept, turn);
-        const isOver = session.isEnded || session.owed !== undefined || (record.ended && !claim.isUnheard);
-        if (!isOver && record.reply === undefined) return false;
-        if (isOver) await this.settle(session, turn, writer);
+        const hasEnded = isOver(session, record, claim.isUnheard);
+        if (!hasEnded && record.reply === undefined) return false;
+        if (hasEnded) await this.settle(session, turn, writer);
         else await this.#repeat(mouth, record);
         return true;
       } finally {

@@ -62,7 +62,8 @@ export class MovingCalls {
     const { store } = this.#parts;
     if (!(await store.serves(key))) return false;
     const record = await store.load(key);
-    return record?.ended !== true;
+    // An end that was decided here may still have to be handed over, and its bot to be told.
+    return record?.closed !== true;
   }
 
   /** Its caller is here, and may say nothing for longer than the store remembers a call. Never throws: the next look tries again. */

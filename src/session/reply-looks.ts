@@ -19,6 +19,15 @@ export async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promi
   return { kind: 'failed', error, event: outcome.event };
 }
 
+/**
+ * Whether nothing more is said of a call but an end that is owed (G-7C).
+ *
+ * @param isUnheard - another process has decided on a reply that nobody has heard; of one that ends the call the record says so.
+ */
+export function isOver({ isEnded, owed }: RunningSession, { ended, closed }: SessionRecord, isUnheard: boolean): boolean {
+  return isEnded || owed !== undefined || closed === true || (ended && !isUnheard);
+}
+
 /** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */
 export function welcomeOf(session: RunningSession, { reply, turns }: SessionRecord): readonly Prompt[] {
   return session.takeWelcome() ?? (turns === 1 && reply !== undefined ? replyOf(reply).prompts : []);

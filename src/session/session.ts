@@ -132,10 +132,9 @@ export class Session implements TurnHost, RunningSession {
     return !this.isEnded && this.#nextStream.isAwaited(nowMs);
   }
 
-  /** True when nothing of the call happens here, nor is owed, and its caller should have come back by now. */
+  /** True when nothing of the call happens here and its caller should have come back by now. */
   isLeftAlone(nowMs: number): boolean {
-    if (this.isTied || this.isEnded || this.#owed !== undefined || this.isAwaited(nowMs)) return false;
-    return this.#open.size + this.#work.size === 0;
+    return !this.isTied && !this.isEnded && this.#open.size + this.#work.size === 0 && !this.isAwaited(nowMs);
   }
 
   /**
@@ -362,6 +361,7 @@ export class Session implements TurnHost, RunningSession {
   /** @returns now, in monotonic ms. */
   #found({ record }: KeptCall): number {
     const nowMs = this.#parts.clock.monotonicMs();
+    if (record.closed === true) this.#owed = undefined;
     this.#isKept = true;
     this.#names.goOnFrom(record.turns);
     this.times.recordUsed(nowMs);

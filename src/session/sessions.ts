@@ -361,8 +361,11 @@ export class Sessions {
     const { store } = this.#parts;
     // While the store is away it is taken for ours: its place here is given up in any case.
     if (!session.isEnded && !(await store.serves(session.call).catch(() => true))) {
-      session.complete('all');
-      if (await session.moveAway()) return;
+      // The loop is for a turn that had the session in its hand already.
+      do {
+        session.complete('all');
+      } while (!(await session.moveAway()));
+      return;
     }
     await session.stop('idle');
     await store.drop(session.call);

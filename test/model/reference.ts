@@ -213,8 +213,9 @@ export class Reference {
   #acts(rpc: Rpc | undefined, by: string): void {
     if (by === 'keys') this.#lastCut = undefined;
     if (this.#isProtected()) return;
-    // G-61: keys take the place of what was being said on another RPC.
-    if (by === 'keys') for (const other of this.open) if (other !== rpc && other.state === 'hearing') other.state = 'keys';
+    // G-61: keys take the place of what was being said on another RPC. Not those on the RPC that we hand over, whichever that is.
+    if (by === 'keys' && !this.#view.isLeaving())
+      for (const other of this.open) if (other !== rpc && other.state === 'hearing') other.state = 'keys';
     const nowMs = this.#view.nowMs();
     const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome && !other.isCut);
     for (const other of cut) other.isCut = true;

@@ -1,11 +1,12 @@
 // What happens between two servers that have turns of one call at the same moment, or that fail in the middle of one.
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
+import { LINE_SILENCE } from '../../support/caller-audio.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
 import { TEST_LEASE_MS } from '../../support/shared-store.ts';
-import { after, begun, gateOf, two } from '../../support/two-engines.ts';
+import { after, begun, gateOf, two, type Two } from '../../support/two-engines.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const away = new AppError('store_unavailable', 'away');
@@ -224,26 +225,30 @@ describe('an input that another server keeps from its answer', () => {
 });
 
 describe('last words', () => {
-  it('G-77 are said by whichever server has the next turn when their stream breaks, and the call ends once', async () => {
+  /** Two servers, and a call whose goodbye was cut by a stream that broke. */
+  async function brokenGoodbye(): Promise<Two> {
     const all = await two({ maxFarewellMs: 30_000 });
-    const { a, b, clock, notes } = all;
     await begun(all);
-    const { sink, turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
-    await clock.advanceAsync(500);
+    const { sink, turn } = await new MemoryCall(all.a.sessions).open({ kind: 'dtmf', digits: '7' });
+    await all.clock.advanceAsync(500);
     expect(sink.kinds).toContain('prompt');
     turn.abort('hang_up');
-    const next = new MemoryCall(b.sessions).press('1');
-    await clock.advanceAsync(60_000);
-    expect([(await next).next?.kind, (await next).texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
+    await all.clock.advanceAsync(500);
+    return all;
+  }
+
+  it('G-77 are said by whichever server has the next turn when their stream breaks, and the call ends once', async () => {
+    const { a, b, clock, notes } = await brokenGoodbye();
+    const next = await after(clock, 30_000, new MemoryCall(b.sessions).press('1'));
+    expect([next.next?.kind, next.texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
+    const late = await new MemoryCall(a.sessions).open(LINE_SILENCE);
+    const later = await after(clock, 12_000, new MemoryCall(a.sessions).press('1'));
+    late.turn.halfClose();
+    expect([late.sink.outputs, later.outputs, notes]).toEqual([[], [], ['session_end bot_end']]);
   });
 
   it('G-77 are not said again on the server that has said them', async () => {
-    const all = await two({ maxFarewellMs: 30_000 });
-    const { a, clock, place, notes } = all;
-    await begun(all);
-    const { turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
-    await clock.advanceAsync(500);
-    turn.abort('hang_up');
+    const { a, clock, place, notes } = await brokenGoodbye();
     // What has reached the caller of them is heard to its end first (G-7A).
     const next = await after(clock, 12_000, new MemoryCall(a.sessions).press('1'));
     expect([next.next?.kind, next.texts, notes]).toEqual(['end', [], ['session_end bot_end']]);
@@ -251,15 +256,25 @@ describe('last words', () => {
     expect(place.of(KEY).record).toMatchObject({ ended: true, closed: true });
   });
 
+  it('G-7C are over for the other servers, too, once their end was told on a stream without an input', async () => {
+    const { a, b, clock, notes } = await brokenGoodbye();
+    const { sink } = await new MemoryCall(a.sessions).open(LINE_SILENCE);
+    await after(clock, 12_000, sink.ended());
+    expect([sink.next?.kind, notes]).toEqual(['end', ['session_end bot_end']]);
+    expect((await after(clock, 1000, new MemoryCall(b.sessions).press('1'))).outputs).toEqual([]);
+  });
+
   it('G-77 stay with the server that has begun them, which tells the bot of the end when nobody comes back', async () => {
-    const all = await two({ maxFarewellMs: 30_000 });
-    const { a, clock, notes } = all;
-    await begun(all);
-    const { turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
-    await clock.advanceAsync(500);
-    turn.abort('hang_up');
+    const { a, clock, notes } = await brokenGoodbye();
     await clock.advanceAsync(200_000);
     expect([notes, a.sessions.size]).toEqual([['session_end idle'], 0]);
+  });
+
+  it('G-77 are told to the bot by the server on which the caller was last, also when nothing was said there', async () => {
+    const { a, b, clock, notes } = await brokenGoodbye();
+    (await new MemoryCall(b.sessions).open()).turn.abort('hang_up');
+    await clock.advanceAsync(200_000);
+    expect([notes, a.sessions.size, b.sessions.size]).toEqual([['session_end idle'], 0, 0]);
   });
 });
 

@@ -316,7 +316,7 @@ describe('a process that stops while others can go on', () => {
     expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 2.']);
   });
 
-  it('never takes an input that opens as its call moves away, and completes it without an answer', async () => {
+  it('refuses an input that opens as its call moves away, rather than completing it without an answer', async () => {
     const all = await two();
     const { a, b, clock } = all;
     await begun(all);
