@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { callCommand } from '../../src/cli/call.ts';
 import type { CallSurroundings } from '../../src/cli/call-surroundings.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../support/free-port.ts';
 import { platformCommand } from '../../src/cli/platform.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';

@@ -4,7 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../support/free-port.ts';
 import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';
 
 /** The organization of the text. */
