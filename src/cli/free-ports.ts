@@ -2,8 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
-/** Ports that the system gives to nobody who has not asked for them by number: on Linux those begin at 32,768. */
-export const NAMED_PORTS = { from: 10_000, count: 22_000 };
+/** Ports that the system gives to nobody who has not asked for them by number, on Linux below 32,768, and that no browser refuses. */
+export const NAMED_PORTS = { from: 10_100, count: 22_000 };
 /** So many that are taken, one after the other, mean that something else is wrong. */
 const MAX_TAKEN = 200;
 

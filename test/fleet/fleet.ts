@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
-import { freePorts } from '../../src/cli/free-ports.ts';
+import { freePorts } from '../support/free-port.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';

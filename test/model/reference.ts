@@ -200,7 +200,8 @@ export class Reference {
     rpc.state = 'owing';
     rpc.input = input;
     rpc.isUnheardWelcome = input === 'session_start';
-    if (input === 'dtmf') this.#acts(rpc, 'keys'); // G-64
+    // G-64. The RPC that we hand over takes none, whichever that is.
+    if (input === 'dtmf') this.#acts(rpc, 'keys', this.#view.isLeaving());
     rpc.mayResume = input === 'speech' && this.#lastCut === rpc;
     this.#lastCut = undefined;
     rpc.heard = this.mouth.heard();
@@ -210,12 +211,12 @@ export class Reference {
   }
 
   /** G-52, G-53: speech or a key cuts what is spoken, unless it may not be cut (G-37) or is a welcome not begun (005). */
-  #acts(rpc: Rpc | undefined, by: string): void {
+  #acts(rpc: Rpc | undefined, by: string, mayBeRefused = false): void {
     if (by === 'keys') this.#lastCut = undefined;
     if (this.#isProtected()) return;
-    // G-61: keys take the place of what was being said on another RPC. Not those on the RPC that we hand over, whichever that is.
-    if (by === 'keys' && !this.#view.isLeaving())
-      for (const other of this.open) if (other !== rpc && other.state === 'hearing') other.state = 'keys';
+    // G-61: keys take the place of what was being said on another RPC.
+    const isInput = by === 'keys' && !mayBeRefused;
+    if (isInput) for (const other of this.open) if (other !== rpc && other.state === 'hearing') other.state = 'keys';
     const nowMs = this.#view.nowMs();
     const cut = this.open.filter((other) => other !== rpc && other.state === 'owing' && !other.isUnheardWelcome && !other.isCut);
     for (const other of cut) other.isCut = true;

@@ -1,5 +1,5 @@
 // Ports of this machine that nobody listens on, for a server whose address others must know before it is started, and for
-// addresses where nobody is to be found. No two tests that run at the same time get the same.
+// addresses where nobody is to be found. Test files that run at the same time look in different places.
 import * as parley from '../../src/cli/free-ports.ts';
 
 /** Test files that run at the same time, at most. */

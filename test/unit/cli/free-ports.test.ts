@@ -16,8 +16,8 @@ async function taken(port: number): Promise<void> {
 }
 
 it('are all different, and none that the system gives to those who have asked for no number', async () => {
-  const ports = await freePorts(100);
-  expect(new Set(ports).size).toBe(100);
+  const ports = await freePorts(20);
+  expect(new Set(ports).size).toBe(20);
   expect(ports.every((port) => port >= NAMED_PORTS.from && port < 32_768)).toBe(true);
 });
 
