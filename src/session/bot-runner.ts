@@ -5,8 +5,7 @@ import type { JsonValue } from '../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
 import { say, type Answer } from '../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
-import type { FinalNext } from '../dialog/output.ts';
-import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
+import { isTerminal, type Listen, type Prompt, type Reply } from '../dialog/reply.ts';
 import { BotNotes } from './bot-notes.ts';
 import { BotQuestion } from './bot-question.ts';
 import type { CallClaim } from './call-claim.ts';
@@ -15,13 +14,14 @@ import { CallTranscript } from './call-transcript.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
 import { keptReply, replyOf } from './kept-reply.ts';
+import { LastWords, type Mouth } from './last-words.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
-import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
+import type { EngineParts, RunningSession } from './parts.ts';
+import type { KeptCall } from './ports.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
-import { heardOutcome, isOver, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
+import { heardOutcome, isEndTold, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { isSensitiveInput } from './sensitive-input.ts';
-import { transcriptText, type TranscriptLine } from './transcript.ts';
 import type { Turn } from './turn.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
@@ -43,15 +43,7 @@ interface Answered {
 interface ClaimedInput {
   readonly input: CompleteInput;
   readonly record: SessionRecord;
-  /** See {@link CallClaim.isUnheard}. */
-  readonly isUnheard: boolean;
-}
-
-/** Where an answer goes. */
-interface Mouth {
-  readonly session: RunningSession;
-  readonly turn: Turn;
-  readonly writer: ReplyWriter;
+  readonly unheard: KeptCall['unheard'];
 }
 
 /** Runs the bots of all sessions; holds nothing of any of them. */
@@ -60,12 +52,14 @@ export class BotRunner {
   readonly #records: CallRecords;
   readonly #notes: BotNotes;
   readonly #transcript: CallTranscript;
+  readonly #lastWords: LastWords;
 
   constructor(parts: EngineParts, records: CallRecords) {
     this.#parts = parts;
     this.#records = records;
     this.#notes = new BotNotes(parts, records);
     this.#transcript = new CallTranscript(parts);
+    this.#lastWords = new LastWords(parts, this.#transcript);
   }
 
   /** Answers one complete input and ends its turn. Never throws. */
@@ -85,23 +79,39 @@ export class BotRunner {
       } else if (error.code !== 'record_conflict' || !(await this.#sayWinners({ session, turn, writer }))) {
         this.#parts.log.error({ ...logIds(session.call, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
         this.#parts.observer.botFailed?.(session.call, turn.id, error);
-        await this.#handOver(session, turn, writer, 'failed');
+        await this.#lastWords.handOver({ session, turn, writer }, 'failed');
       }
     }
   }
 
   /** Ends the call from our side on an open turn: a spoken line and a transfer. Never throws. */
   async leave(session: RunningSession, turn: Turn, end: SessionEnd): Promise<void> {
-    await this.#handOver(session, turn, this.#writer(session, turn), end);
+    await this.#lastWords.handOver({ session, turn, writer: this.#writer(session, turn) }, end);
   }
 
-  /** The call is over for the bot. An end that was decided and never handed over is handed over now, without a word. Never throws. */
-  async settle(session: RunningSession, turn: Turn, writer = this.#writer(session, turn)): Promise<void> {
+  /** See {@link LastWords.settle}; not where another process has handed the end over, or does so now. Never throws. */
+  async settle(session: RunningSession, turn: Turn): Promise<void> {
+    const mouth = { session, turn, writer: this.#writer(session, turn) };
+    if (this.#parts.shared === undefined || session.isEnded) {
+      await this.#lastWords.settle(mouth);
+      return;
+    }
     try {
-      if (session.owed !== undefined && !session.isEnded) await this.#sayGoodbye({ session, turn, writer }, [], session.owed);
-      turn.finish('superseded');
+      await this.#settleClaimed(mouth);
     } catch (thrown) {
-      turn.fail(toAppError(thrown));
+      if (toAppError(thrown).details['held'] === true) turn.finish('superseded');
+      // A caller need not wait for a store that is away.
+      else await this.#lastWords.settle(mouth);
+    }
+  }
+
+  async #settleClaimed({ session, turn, writer }: Mouth): Promise<void> {
+    const claim = await this.#records.claim(session, { heldMs: this.#parts.settings.turnDeadlineMs, awayMs: LEAST_WAIT_MS });
+    try {
+      if (claim.kept !== undefined) session.caughtUp(claim.kept, turn);
+      await this.#lastWords.settle({ session, turn, writer });
+    } finally {
+      this.#release(claim, session, turn, true);
     }
   }
 
@@ -137,7 +147,7 @@ export class BotRunner {
   async #answer(session: RunningSession, turn: Turn, input: CompleteInput, writer: ReplyWriter): Promise<void> {
     // A store that is slow now keeps nobody any more, nor those behind.
     if (session.isEnded) {
-      await this.settle(session, turn, writer);
+      turn.finish('superseded');
       return;
     }
     const { clock, settings } = this.#parts;
@@ -151,7 +161,7 @@ export class BotRunner {
       if (toAppError(thrown).code === 'slow_reader') session.playback.dropped();
       throw thrown;
     } finally {
-      this.#release(claim, session, turn, !claim.isUnheard || writer.hasSaid);
+      this.#release(claim, session, turn, claim.kept?.unheard !== 'elsewhere' || writer.hasSaid || session.isEnded);
     }
   }
 
@@ -163,37 +173,32 @@ export class BotRunner {
   }
 
   /** The record of a call that was claimed, and the input as it is with what another process has told of the turn before. */
-  async #caughtUp(session: RunningSession, turn: Turn, input: CompleteInput, { kept, isUnheard }: CallClaim): Promise<ClaimedInput> {
+  async #caughtUp(session: RunningSession, turn: Turn, input: CompleteInput, { kept }: CallClaim): Promise<ClaimedInput> {
     const record = kept?.record ?? firstRecord(session);
     const news = kept === undefined ? undefined : session.caughtUp(kept, turn);
     const { bargeIn, cut = input.cut } = news ?? {};
     // Only now is it known what came of the answer before it.
     const { playback } = session;
     const heard = news === undefined ? playback.settled(input.heard) : playback.heardWhenComplete(input.completeAtMs);
-    const known = { input: { ...input, cut, heard }, record, isUnheard };
+    const known = { input: { ...input, cut, heard }, record, unheard: kept?.unheard };
     if (bargeIn === undefined) return known;
     this.#parts.observer.bargeIn?.(session.call, turn.id, bargeIn.by, bargeIn.heard.ms);
     if (!session.bot.notes.has('barge_in')) return known;
     return { ...known, record: await this.#notes.tell(session, bargeIn, turn, known.record) };
   }
 
-  async #answerClaimed(
-    session: RunningSession,
-    turn: Turn,
-    { input, record, isUnheard }: ClaimedInput,
-    writer: ReplyWriter,
-  ): Promise<void> {
+  async #answerClaimed(session: RunningSession, turn: Turn, { input, record, unheard }: ClaimedInput, writer: ReplyWriter): Promise<void> {
     const mouth = { session, turn, writer };
-    if (isOver(session, record, isUnheard)) {
-      await this.settle(session, turn, writer);
+    if (session.isEnded || session.owed !== undefined || isEndTold({ record, unheard })) {
+      await this.#lastWords.settle(mouth);
       return;
     }
     if (session.leaving !== undefined) {
       // One that was completed meanwhile has no mouth for last words.
-      if (!turn.over.aborted) await this.#handOver(session, turn, writer, session.leaving);
+      if (!turn.over.aborted) await this.#lastWords.handOver(mouth, session.leaving);
       return;
     }
-    if (isUnheard) {
+    if (unheard === 'elsewhere' || record.ended) {
       await this.#repeat(mouth, record);
       return;
     }
@@ -249,7 +254,7 @@ export class BotRunner {
     const { prompts, next } = reply === undefined ? say(this.#parts.settings.apology).listen() : replyOf(reply);
     if (isTerminal(next)) {
       const end = next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
-      await this.#sayGoodbye(mouth, prompts, { next: this.#lastFinal(next, record.transcript), end });
+      await this.#lastWords.say(mouth, prompts, { next: this.#lastWords.final(next, record.transcript), end });
       turn.finish('replied');
     } else {
       session.listensFor(record.listen);
@@ -282,9 +287,9 @@ export class BotRunner {
         if (claim.kept === undefined) return false;
         const { record } = claim.kept;
         session.caughtUp(claim.kept, turn);
-        const hasEnded = isOver(session, record, claim.isUnheard);
+        const hasEnded = session.isEnded || session.owed !== undefined || isEndTold(claim.kept);
         if (!hasEnded && record.reply === undefined) return false;
-        if (hasEnded) await this.settle(session, turn, writer);
+        if (hasEnded) await this.#lastWords.settle(mouth);
         else await this.#repeat(mouth, record);
         return true;
       } finally {
@@ -335,14 +340,8 @@ export class BotRunner {
       return;
     }
     const end = hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
-    await this.#sayGoodbye({ session, turn, writer }, prompts, { next: this.#lastFinal(next, transcript), end });
+    await this.#lastWords.say({ session, turn, writer }, prompts, { next: this.#lastWords.final(next, transcript), end });
     turn.finish(hasFailed ? 'failed' : 'replied');
-  }
-
-  /** Last words and the terminal event. One that cannot be handed over stays owed to the caller's next turn. */
-  async #sayGoodbye({ session, turn, writer }: Mouth, prompts: readonly Prompt[], owed: OwedEnd): Promise<void> {
-    session.owes(owed, turn);
-    if (await writer.finish(prompts, owed.next, true)) session.ends(owed.end);
   }
 
   /**
@@ -356,34 +355,14 @@ export class BotRunner {
       if (writer.hasSaid) session.playback.dropped();
       else session.playback.unspoken(isKept);
     }
-    if (!isDone && !turn.over.aborted && session.leaving !== undefined) await this.#handOver(session, turn, writer, session.leaving);
+    if (!isDone && !turn.over.aborted && session.leaving !== undefined)
+      await this.#lastWords.handOver({ session, turn, writer }, session.leaving);
     else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
 
   /** Nobody says it a second time where no other process can. */
   #kept(reply: Reply): KeptReply | undefined {
     return this.#parts.shared === undefined ? undefined : keptReply(reply, this.#parts.settings.maxRecordBytes);
-  }
-
-  #lastFinal(next: Next, transcript: readonly TranscriptLine[]): FinalNext {
-    return finalNext(next, this.#parts.settings.listen, transcript.length > 0 ? transcriptText(transcript) : undefined);
-  }
-
-  /** A terminal reply of our own, without the bot. */
-  async #handOver(session: RunningSession, turn: Turn, writer: ReplyWriter, end: SessionEnd): Promise<void> {
-    if (session.isEnded) {
-      turn.finish('superseded');
-      return;
-    }
-    try {
-      const { prompts, next } = say(this.#parts.settings.handover).transfer({ reason: end });
-      const owed = { next: this.#lastFinal(next, await this.#transcript.soFar(session)), end };
-      await this.#sayGoodbye({ session, turn, writer }, prompts, owed);
-      turn.finish(end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
-    } catch (thrown) {
-      session.ends(end);
-      turn.fail(toAppError(thrown));
-    }
   }
 
   #excuse(record: SessionRecord): Reply {

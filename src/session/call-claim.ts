@@ -24,15 +24,12 @@ export interface ClaimParts {
 export class CallClaim {
   /** Whoever knows the bot brings its record to the version that is here. */
   kept: KeptCall | undefined;
-  /** See {@link OwnClaim}. */
-  readonly isUnheard: boolean;
   readonly key: CallKey;
   readonly #parts: ClaimParts;
   readonly #cancelRenewal: () => void;
 
-  constructor(key: CallKey, { kept, isUnheard }: OwnClaim, parts: ClaimParts) {
+  constructor(key: CallKey, { kept }: OwnClaim, parts: ClaimParts) {
     this.kept = kept;
-    this.isUnheard = isUnheard;
     this.key = key;
     this.#parts = parts;
     this.#cancelRenewal = this.#renewed();

@@ -5,6 +5,7 @@ import type { CallKey } from '../dialog/call.ts';
 import type { Playback } from './heard.ts';
 import type { CaughtUp } from './parts.ts';
 import type { Interruptions, KeptCall } from './ports.ts';
+import { isEndTold } from './reply-looks.ts';
 import type { Turn } from './turn.ts';
 
 /** Owned by a session. Times are monotonic ms. */
@@ -36,6 +37,11 @@ export class Elsewhere {
   /** A stream opened here, or an input is answered: what was told of the words before counts from now on. */
   told({ spoken }: KeptCall, nowMs: number): boolean {
     return spoken !== undefined && this.#playback.told(spoken, nowMs);
+  }
+
+  /** Whether an end of the call that is owed here was handed over by another process, or by a stream of this one that came to its end late. */
+  hasToldEnd(kept: KeptCall): boolean {
+    return this.#interruptions !== undefined && isEndTold(kept);
   }
 
   /** See {@link RunningSession.caughtUp}. */

@@ -31,6 +31,11 @@ export interface KeptCall {
   readonly record: SessionRecord;
   /** What its caller hears, or has heard, of the last reply: as it was told last, by whomever, with times as of now; undefined when nobody has told. */
   readonly spoken: Spoken | undefined;
+  /**
+   * Where the last reply was committed when nobody has handed it over yet: by this process, or by one that died, lost its lease
+   * or is still about it. Undefined also where no other process could hand it over.
+   */
+  readonly unheard?: 'here' | 'elsewhere' | undefined;
 }
 
 /** A call as a stream of it finds it that opens. */
@@ -54,8 +59,6 @@ export interface OwnClaim {
   readonly kind: 'ours';
   /** Undefined: the call is unknown. */
   readonly kept: KeptCall | undefined;
-  /** The last reply was committed by a process that died, or lost its lease, before it had handed the reply over. */
-  readonly isUnheard: boolean;
 }
 
 /**

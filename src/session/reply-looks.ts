@@ -4,6 +4,7 @@ import { isTerminal, type Listen, type Prompt } from '../dialog/reply.ts';
 import type { Outcome } from './bot-question.ts';
 import { replyOf } from './kept-reply.ts';
 import type { RunningSession } from './parts.ts';
+import type { KeptCall } from './ports.ts';
 import type { SessionRecord } from './record.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 
@@ -19,13 +20,9 @@ export async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promi
   return { kind: 'failed', error, event: outcome.event };
 }
 
-/**
- * Whether nothing more is said of a call but an end that is owed (G-7C).
- *
- * @param isUnheard - another process has decided on a reply that nobody has heard; of one that ends the call the record says so.
- */
-export function isOver({ isEnded, owed }: RunningSession, { ended, closed }: SessionRecord, isUnheard: boolean): boolean {
-  return isEnded || owed !== undefined || closed === true || (ended && !isUnheard);
+/** Whether the end of a call was handed over, here or elsewhere, where other processes can tell. */
+export function isEndTold({ record, unheard }: Pick<KeptCall, 'record' | 'unheard'>): boolean {
+  return record.closed === true || (record.ended && unheard === undefined);
 }
 
 /** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */

@@ -359,11 +359,11 @@ export class Session implements TurnHost, RunningSession {
   }
 
   /** @returns now, in monotonic ms. */
-  #found({ record }: KeptCall): number {
+  #found(kept: KeptCall): number {
     const nowMs = this.#parts.clock.monotonicMs();
-    if (record.closed === true) this.#owed = undefined;
+    if (this.#elsewhere.hasToldEnd(kept)) this.#owed = undefined;
     this.#isKept = true;
-    this.#names.goOnFrom(record.turns);
+    this.#names.goOnFrom(kept.record.turns);
     this.times.recordUsed(nowMs);
     return nowMs;
   }

@@ -40,7 +40,7 @@ export class MemoryStore implements SessionStore {
 
   async openClaimed(key: CallKey): Promise<OpenedCall & { readonly claim: Claim }> {
     const kept = await this.#kept(key);
-    return { place: 0, kept, claim: { kind: 'ours', kept, isUnheard: false } };
+    return { place: 0, kept, claim: { kind: 'ours', kept } };
   }
 
   serves(): Promise<boolean> {
@@ -48,7 +48,7 @@ export class MemoryStore implements SessionStore {
   }
 
   async claim(key: CallKey): Promise<Claim> {
-    return { kind: 'ours', kept: await this.#kept(key), isUnheard: false };
+    return { kind: 'ours', kept: await this.#kept(key) };
   }
 
   renew(): Promise<boolean> {

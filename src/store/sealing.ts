@@ -84,7 +84,7 @@ export class SealingStore implements SessionStore {
   #unsealed(kept: KeptCall | undefined, key: CallKey): KeptCall | undefined {
     if (kept === undefined) return undefined;
     const { record, spoken } = kept;
-    return { record: this.#opened(record, key), spoken: spoken === undefined ? undefined : this.#spoken(spoken, key) };
+    return { ...kept, record: this.#opened(record, key), spoken: spoken === undefined ? undefined : this.#spoken(spoken, key) };
   }
 
   #opened(record: SessionRecord, key: CallKey): SessionRecord {

@@ -39,7 +39,7 @@ export function sessionStoreSuite(name: string, create: () => SessionStore): voi
       const store = create();
       expect(await store.load(KEY)).toBeUndefined();
       expect((await store.open(KEY)).kept).toBeUndefined();
-      expect(await store.claim(KEY, undefined)).toEqual({ kind: 'ours', kept: undefined, isUnheard: false });
+      expect(await store.claim(KEY, undefined)).toEqual({ kind: 'ours', kept: undefined });
       expect(await store.load(KEY)).toBeUndefined();
     });
 
@@ -112,7 +112,7 @@ export function sessionStoreSuite(name: string, create: () => SessionStore): voi
       ours(await store.claim(KEY, undefined));
       expect(await store.renew(KEY)).toBe(true);
       expect(await store.commit(record(), 0, true)).toBe(true);
-      expect(ours(await store.claim(KEY, undefined)).isUnheard).toBe(false);
+      expect(ours(await store.claim(KEY, undefined)).kept?.unheard).not.toBe('elsewhere');
       await store.release(KEY, SPOKEN);
       expect(ours(await store.claim(KEY, undefined)).kept?.record).toEqual(record());
       await store.release(KEY, undefined);
@@ -189,13 +189,13 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
       expect(await one.openClaimed(KEY, first)).toEqual({
         place: 1,
         kept: undefined,
-        claim: { kind: 'ours', kept: undefined, isUnheard: false },
+        claim: { kind: 'ours', kept: undefined },
       });
       const kept = { record: first, spoken: undefined };
       expect(await other.openClaimed(KEY, undefined)).toEqual({ place: 2, kept, claim: { kind: 'held' } });
       expect([await one.serves(KEY), await other.serves(KEY)]).toEqual([false, true]);
       await one.release(KEY, undefined);
-      expect(await other.openClaimed(KEY, undefined)).toEqual({ place: 3, kept, claim: { kind: 'ours', kept, isUnheard: false } });
+      expect(await other.openClaimed(KEY, undefined)).toEqual({ place: 3, kept, claim: { kind: 'ours', kept } });
       expect(await one.claim(KEY, undefined)).toEqual({ kind: 'held' });
     });
 
@@ -269,23 +269,24 @@ export function sharedStoreSuite(name: string, create: (leaseMs: number, leaseMs
       const { one, other } = create(SHORT_MS, LONG_MS);
       ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0, true);
-      expect((await claimed(other)).isUnheard).toBe(true);
+      expect((await claimed(other)).kept?.unheard).toBe('elsewhere');
       await other.release(KEY, undefined);
-      expect(ours(await other.claim(KEY, undefined)).isUnheard).toBe(true);
+      expect((await other.open(KEY)).kept?.unheard).toBe('elsewhere');
+      expect(ours(await other.claim(KEY, undefined)).kept?.unheard).toBe('elsewhere');
       await other.release(KEY, SPOKEN);
-      expect(ours(await other.claim(KEY, undefined)).isUnheard).toBe(false);
+      expect(ours(await other.claim(KEY, undefined)).kept?.unheard).toBeUndefined();
       await other.release(KEY, undefined);
-      expect(ours(await one.claim(KEY, undefined)).isUnheard).toBe(false);
+      expect(ours(await one.claim(KEY, undefined)).kept?.unheard).toBeUndefined();
     });
 
-    it('owes nothing for a commit without a reply, and nothing to a process for its own', async () => {
+    it('owes nothing for a commit without a reply, and knows of a reply whose it is', async () => {
       const { one, other } = create(SHORT_MS, SHORT_MS);
       ours(await one.claim(KEY, undefined));
       await one.commit(record(), 0);
-      expect((await claimed(other)).isUnheard).toBe(false);
+      expect((await claimed(other)).kept?.unheard).toBeUndefined();
       await other.commit(record({ version: 2 }), 1, true);
-      expect((await claimed(other)).isUnheard).toBe(false);
-      expect((await claimed(one)).isUnheard).toBe(true);
+      expect((await claimed(other)).kept?.unheard).toBe('here');
+      expect((await claimed(one)).kept?.unheard).toBe('elsewhere');
     });
 
     it('keeps a call for whoever committed a reply, claimed or not', async () => {

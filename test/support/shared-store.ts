@@ -168,7 +168,7 @@ class SharedStore implements SessionStore {
     const kept = this.#place.of(key);
     if (this.#isTaken(kept)) return { kind: 'held' };
     this.#lease(kept);
-    const claim: Claim = { kind: 'ours', kept: this.#told(kept), isUnheard: kept.pending !== undefined && kept.pending !== this.#owner };
+    const claim: Claim = { kind: 'ours', kept: this.#told(kept) };
     if (kept.record === undefined && first !== undefined) Object.assign(kept, { record: copied(first), holder: this.#owner });
     return claim;
   }
@@ -182,10 +182,11 @@ class SharedStore implements SessionStore {
     kept.untilMs = this.#place.clock.monotonicMs() + TEST_LEASE_MS;
   }
 
-  #told({ record, spoken, toldAtMs }: Kept): KeptCall | undefined {
+  #told({ record, spoken, toldAtMs, pending }: Kept): KeptCall | undefined {
     if (record === undefined) return undefined;
     const ageMs = this.#place.clock.monotonicMs() - toldAtMs;
-    return { record: copied(record), spoken: spoken === undefined ? undefined : toldLater(spoken, ageMs) };
+    const unheard = pending === undefined ? undefined : pending === this.#owner ? 'here' : 'elsewhere';
+    return { record: copied(record), spoken: spoken === undefined ? undefined : toldLater(spoken, ageMs), unheard };
   }
 }
 

@@ -16,10 +16,10 @@ export function storeWith(replaced: Partial<Pick<SessionStore, 'load' | 'commit'
     open: async (key) => ({ place: 0, kept: await kept(key) }),
     openClaimed: async (key) => {
       const known = await kept(key);
-      return { place: 0, kept: known, claim: { kind: 'ours', kept: known, isUnheard: false } };
+      return { place: 0, kept: known, claim: { kind: 'ours', kept: known } };
     },
     serves: base.serves.bind(base),
-    claim: async (key) => ({ kind: 'ours', kept: await kept(key), isUnheard: false }),
+    claim: async (key) => ({ kind: 'ours', kept: await kept(key) }),
     renew: base.renew.bind(base),
     commit: replaced.commit ?? base.commit.bind(base),
     release: base.release.bind(base),

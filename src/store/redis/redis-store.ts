@@ -115,12 +115,12 @@ export class RedisStore implements SessionStore {
     const json = first === undefined ? '' : JSON.stringify(first);
     // One that is too large fails at the commit, where it is told.
     const begun = Buffer.byteLength(json) > this.#options.maxRecordBytes ? '' : json;
-    const [place, claim, isUnheard, record, spoken, ageMs] = listOf(await this.#run(FIND, key, [...this.#us, purpose, begun]));
-    const kept = keptCall(record, spoken, ageMs);
+    const [place, claim, unheard, record, spoken, ageMs] = listOf(await this.#run(FIND, key, [...this.#us, purpose, begun]));
+    const kept = keptCall(record, spoken, ageMs, unheard);
     return {
       place: Number(place),
       kept,
-      claim: claim === 1 ? { kind: 'ours', kept, isUnheard: isUnheard === 1 } : { kind: 'held' },
+      claim: claim === 1 ? { kind: 'ours', kept } : { kind: 'held' },
     };
   }
 
@@ -138,9 +138,13 @@ function listOf(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : [];
 }
 
-function keptCall(record: unknown, spoken: unknown, ageMs: unknown): KeptCall | undefined {
+function keptCall(record: unknown, spoken: unknown, ageMs: unknown, unheard: unknown): KeptCall | undefined {
   if (typeof record !== 'string') return undefined;
-  return { record: recordOf(record), spoken: typeof spoken === 'string' ? spokenOf(spoken, Number(ageMs)) : undefined };
+  return {
+    record: recordOf(record),
+    spoken: typeof spoken === 'string' ? spokenOf(spoken, Number(ageMs)) : undefined,
+    unheard: unheard === 1 ? 'here' : unheard === 2 ? 'elsewhere' : undefined,
+  };
 }
 
 function recordOf(json: string): SessionRecord {

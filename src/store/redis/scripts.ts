@@ -20,8 +20,8 @@ end
 `;
 
 /**
- * me, lease, ttl, purpose, first record or nothing → which stream of the call this is, is ours, is unheard, record, spoken, age of
- * spoken; no record for an unknown call.
+ * me, lease, ttl, purpose, first record or nothing → which stream of the call this is, is ours, unheard of mine (1) or of
+ * somebody else (2), record, spoken, age of spoken; no record for an unknown call.
  */
 export const FIND = redisScript(`${NOW}${IS_TAKEN}
 local key, me, lease, ttl, purpose, first = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -40,7 +40,7 @@ if purpose ~= 'open' and not is_taken(call[1], call[2], me) then
   if not record and first ~= '' then redis.call('HSET', key, 'record', first, 'holder', me) end
 end
 redis.call('PEXPIRE', key, (record or (is_ours == 1 and first ~= '')) and ttl or lease)
-return { place, is_ours, (call[3] and call[3] ~= me) and 1 or 0, record, call[5], now - (call[6] or now) }
+return { place, is_ours, call[3] and (call[3] == me and 1 or 2) or 0, record, call[5], now - (call[6] or now) }
 `);
 
 /** me, lease, ttl → 1, or 0 when somebody else has the call. */

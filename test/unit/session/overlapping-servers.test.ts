@@ -264,6 +264,42 @@ describe('last words', () => {
     expect((await after(clock, 1000, new MemoryCall(b.sessions).press('1'))).outputs).toEqual([]);
   });
 
+  it('G-77 are told once when streams of both servers wait for their end', async () => {
+    const { a, b, clock, notes } = await brokenGoodbye();
+    const waiting = new MemoryCall(b.sessions).press('1');
+    await clock.advanceAsync(500);
+    const { sink } = await new MemoryCall(a.sessions).open(LINE_SILENCE);
+    await clock.advanceAsync(60_000);
+    const told = await waiting;
+    expect([told.next?.kind, sink.end, sink.outputs, notes]).toEqual(['end', 'complete', [], ['session_end bot_end']]);
+  });
+
+  it('G-77 are told once, also on a stream that had opened before another server told it', async () => {
+    const { a, b, clock, notes } = await brokenGoodbye();
+    const { sink, turn } = await new MemoryCall(a.sessions).open();
+    expect((await after(clock, 30_000, new MemoryCall(b.sessions).press('1'))).next?.kind).toBe('end');
+    turn.push(LINE_SILENCE);
+    await clock.advanceAsync(1000);
+    expect([sink.end, sink.outputs, notes]).toEqual(['complete', [], ['session_end bot_end']]);
+  });
+
+  it('G-77 are told by the server that has begun them when it had given up the call meanwhile', async () => {
+    const { a, b, clock, notes } = await brokenGoodbye();
+    (await new MemoryCall(b.sessions).open()).turn.abort('hang_up');
+    await clock.advanceAsync(20_000);
+    expect(a.sessions.size).toBe(0);
+    const next = await after(clock, 30_000, new MemoryCall(a.sessions).press('1'));
+    expect([next.next?.kind, next.texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
+  });
+
+  it('G-77 are told on the next stream also when the store is away', async () => {
+    const { a, clock, place } = await brokenGoodbye();
+    place.before = () => Promise.reject(away);
+    const { sink } = await new MemoryCall(a.sessions).open(LINE_SILENCE);
+    await after(clock, 20_000, sink.ended());
+    expect(sink.next?.kind).toBe('end');
+  });
+
   it('G-77 stay with the server that has begun them, which tells the bot of the end when nobody comes back', async () => {
     const { a, clock, notes } = await brokenGoodbye();
     await clock.advanceAsync(200_000);

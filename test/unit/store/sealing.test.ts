@@ -45,6 +45,15 @@ describe('a sealed state', () => {
   });
 });
 
+describe('a call whose words are sealed', () => {
+  it('says all that its store says of it', async () => {
+    const open = new MemoryStore();
+    const kept = { record: record({}), spoken: undefined, unheard: 'elsewhere' } as const;
+    open.claim = () => Promise.resolve({ kind: 'ours', kept });
+    expect(await new SealingStore(open, new Seal()).claim(call, undefined)).toEqual({ kind: 'ours', kept });
+  });
+});
+
 describe('a sealed state that does not open', () => {
   it.each([
     ['was sealed with another key', (sealed: string) => new Seal().close(sealed, 'org/call')],

@@ -233,7 +233,7 @@ describe('what does not fit', () => {
     if (one === undefined || other === undefined) throw new Error('unreachable');
     await one.commit(record(), 0, true);
     await one.release(CALL, { ...SPOKEN, before: { ms: 1, text: 'x'.repeat(1000) } });
-    expect(await other.claim(CALL, undefined)).toEqual({ kind: 'ours', kept: { record: record(), spoken: undefined }, isUnheard: false });
+    expect(await other.claim(CALL, undefined)).toEqual({ kind: 'ours', kept: { record: record(), spoken: undefined } });
   });
 
   it.each(['', 'no JSON', 'null', '[]', '7', '{}', '{"version":"1","call":{}}'])('is no record: %s', async (damaged) => {
@@ -262,7 +262,7 @@ describe('a store whose user may do no more than it needs', () => {
     expect(await server.ask('ACL', 'SETUSER', 'parley', ...rules)).toBe('+OK');
     const store = storeOf(await redisConnection(server, { user: 'parley', password: 'secret' }), { keyPrefix: 'parley' });
     await store.open(CALL);
-    expect(await store.claim(CALL, undefined)).toEqual({ kind: 'ours', kept: undefined, isUnheard: false });
+    expect(await store.claim(CALL, undefined)).toEqual({ kind: 'ours', kept: undefined });
     expect(await store.commit(record(), 0, true)).toBe(true);
     expect(await store.renew(CALL)).toBe(true);
     await store.release(CALL, SPOKEN);
