@@ -19,7 +19,7 @@ import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { KeptCall } from './ports.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
-import { heardOutcome, isEndTold, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
+import { heardOutcome, isEndTold, isLeftToSay, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { isSensitiveInput } from './sensitive-input.ts';
 import type { Turn } from './turn.ts';
@@ -105,11 +105,15 @@ export class BotRunner {
     }
   }
 
-  async #settleClaimed({ session, turn, writer }: Mouth): Promise<void> {
+  async #settleClaimed(mouth: Mouth): Promise<void> {
+    const { session, turn } = mouth;
     const claim = await this.#records.claim(session, { heldMs: this.#parts.settings.turnDeadlineMs, awayMs: LEAST_WAIT_MS });
     try {
-      if (claim.kept !== undefined) session.caughtUp(claim.kept, turn);
-      await this.#lastWords.settle({ session, turn, writer });
+      const { kept } = claim;
+      if (kept !== undefined) session.caughtUp(kept, turn);
+      const isLeft = kept?.record.ended === true && session.owed === undefined && !session.isEnded && isLeftToSay(kept);
+      if (isLeft) await this.#repeat(mouth, kept.record);
+      else await this.#lastWords.settle(mouth);
     } finally {
       this.#release(claim, session, turn, true);
     }
@@ -154,6 +158,7 @@ export class BotRunner {
     // What was waited for before, behind notes, does not make the caller wait for much longer.
     const heldMs = Math.max(LEAST_WAIT_MS, settings.turnDeadlineMs - (clock.monotonicMs() - input.completeAtMs));
     const claim = await this.#records.claim(session, { heldMs });
+    const found = claim.kept;
     try {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);
@@ -161,7 +166,7 @@ export class BotRunner {
       if (toAppError(thrown).code === 'slow_reader') session.playback.dropped();
       throw thrown;
     } finally {
-      this.#release(claim, session, turn, claim.kept?.unheard !== 'elsewhere' || writer.hasSaid || session.isEnded);
+      this.#release(claim, session, turn, writer.hasSaid || session.isEnded || found === undefined || !isLeftToSay(found));
     }
   }
 
@@ -198,7 +203,7 @@ export class BotRunner {
       if (!turn.over.aborted) await this.#lastWords.handOver(mouth, session.leaving);
       return;
     }
-    if (unheard === 'elsewhere' || record.ended) {
+    if (isLeftToSay({ record, unheard })) {
       await this.#repeat(mouth, record);
       return;
     }

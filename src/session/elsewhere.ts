@@ -16,6 +16,8 @@ export class Elsewhere {
   /** What the caller began on a turn here over words that may be said elsewhere. */
   #act: { readonly turn: Turn; readonly by: BargeIn['by']; readonly atMs: number } | undefined;
 
+  #hasEndLeft = false;
+
   constructor(call: CallKey, playback: Playback, interruptions: Interruptions | undefined) {
     this.#call = call;
     this.#playback = playback;
@@ -39,9 +41,17 @@ export class Elsewhere {
     return spoken !== undefined && this.#playback.told(spoken, nowMs);
   }
 
-  /** Whether an end of the call that is owed here was handed over by another process, or by a stream of this one that came to its end late. */
-  hasToldEnd(kept: KeptCall): boolean {
-    return this.#interruptions !== undefined && isEndTold(kept);
+  /** The end of the call was decided when it was looked at last, and nobody had handed it over. */
+  get hasEndLeft(): boolean {
+    return this.#hasEndLeft;
+  }
+
+  /** The call was looked at. @returns whether an end of it that is owed here was handed over, by another process or on an older stream. */
+  found(kept: KeptCall): boolean {
+    if (this.#interruptions === undefined) return false;
+    const isTold = isEndTold(kept);
+    this.#hasEndLeft = kept.record.ended && !isTold;
+    return isTold;
   }
 
   /** See {@link RunningSession.caughtUp}. */

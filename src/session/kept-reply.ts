@@ -1,5 +1,5 @@
 // A reply in the form that travels with a record, for the case that another process has to say it. Knows no store.
-import type { Prompt, Reply } from '../dialog/reply.ts';
+import { isTerminal, type Prompt, type Reply } from '../dialog/reply.ts';
 import type { KeptPrompt, KeptReply } from './record.ts';
 
 /** Characters of Base64 for three bytes. */
@@ -9,11 +9,13 @@ const BASE64_GROUP = 4;
  * The travelling form.
  *
  * @param maxBytes - largest sound that a bot has made itself, of all its prompts in Base64; the rest is small.
- * @returns undefined for a reply that is too large: whoever has to go on without it asks the caller again.
+ * @returns undefined for a reply that is too large: whoever has to go on without it asks the caller again. An end without its
+ *   prompts: it is worth more than they are.
  */
 export function keptReply({ prompts, next }: Reply, maxBytes: number): KeptReply | undefined {
   const bytes = prompts.reduce((sum, prompt) => sum + (prompt.kind === 'audio' ? (prompt.mulaw.length / 3) * BASE64_GROUP : 0), 0);
-  return bytes > maxBytes ? undefined : { prompts: prompts.map(keptPrompt), next };
+  if (bytes <= maxBytes) return { prompts: prompts.map(keptPrompt), next };
+  return isTerminal(next) ? { prompts: [], next } : undefined;
 }
 
 /** The reply again. */

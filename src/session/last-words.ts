@@ -51,11 +51,11 @@ export class LastWords {
     }
   }
 
-  /** A terminal reply of our own, without the bot. Never throws. */
+  /** A terminal reply of our own, without the bot; an end that is owed goes before. Never throws. */
   async handOver(mouth: Mouth, end: SessionEnd): Promise<void> {
     const { session, turn } = mouth;
-    if (session.isEnded) {
-      turn.finish('superseded');
+    if (session.isEnded || session.owed !== undefined) {
+      await this.settle(mouth);
       return;
     }
     try {

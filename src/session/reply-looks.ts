@@ -25,6 +25,11 @@ export function isEndTold({ record, unheard }: Pick<KeptCall, 'record' | 'unhear
   return record.closed === true || (record.ended && unheard === undefined);
 }
 
+/** Whether the last reply is still to be said here: one of another process, or an end that this one has lost sight of. */
+export function isLeftToSay({ record, unheard }: Pick<KeptCall, 'record' | 'unheard'>): boolean {
+  return unheard === 'elsewhere' || (unheard === 'here' && record.ended && record.closed !== true);
+}
+
 /** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */
 export function welcomeOf(session: RunningSession, { reply, turns }: SessionRecord): readonly Prompt[] {
   return session.takeWelcome() ?? (turns === 1 && reply !== undefined ? replyOf(reply).prompts : []);

@@ -28,6 +28,11 @@ describe('a reply that travels', () => {
     expect([keptReply(twice, 16) !== undefined, keptReply(twice, 15)]).toEqual([true, undefined]);
   });
 
+  it('travels without its prompts when it ends the call', () => {
+    const next = { kind: 'end', outcome: 'done' } as const;
+    expect(keptReply({ ...REPLY, next }, 1)).toEqual({ prompts: [], next });
+  });
+
   it('may have any number of other prompts', () => {
     expect(keptReply({ ...REPLY, prompts: REPLY.prompts.filter(({ kind }) => kind !== 'audio') }, 0)).toBeDefined();
   });
