@@ -109,11 +109,8 @@ export class BotRunner {
     const { session, turn } = mouth;
     const claim = await this.#records.claim(session, { heldMs: this.#parts.settings.turnDeadlineMs, awayMs: LEAST_WAIT_MS });
     try {
-      const { kept } = claim;
-      if (kept !== undefined) session.caughtUp(kept, turn);
-      const isLeft = kept?.record.ended === true && session.owed === undefined && !session.isEnded && isLeftToSay(kept);
-      if (isLeft) await this.#repeat(mouth, kept.record);
-      else await this.#lastWords.settle(mouth);
+      if (claim.kept !== undefined) session.caughtUp(claim.kept, turn);
+      await this.#lastWords.settle(mouth);
     } finally {
       this.#release(claim, session, turn, true);
     }

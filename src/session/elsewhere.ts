@@ -16,7 +16,6 @@ export class Elsewhere {
   /** What the caller began on a turn here over words that may be said elsewhere. */
   #act: { readonly turn: Turn; readonly by: BargeIn['by']; readonly atMs: number } | undefined;
 
-  #hasEndLeft = false;
 
   constructor(call: CallKey, playback: Playback, interruptions: Interruptions | undefined) {
     this.#call = call;
@@ -41,17 +40,9 @@ export class Elsewhere {
     return spoken !== undefined && this.#playback.told(spoken, nowMs);
   }
 
-  /** The end of the call was decided when it was looked at last, and nobody had handed it over. */
-  get hasEndLeft(): boolean {
-    return this.#hasEndLeft;
-  }
-
-  /** The call was looked at. @returns whether an end of it that is owed here was handed over, by another process or on an older stream. */
-  found(kept: KeptCall): boolean {
-    if (this.#interruptions === undefined) return false;
-    const isTold = isEndTold(kept);
-    this.#hasEndLeft = kept.record.ended && !isTold;
-    return isTold;
+  /** Whether an end of the call that is owed here was handed over, by another process or on an older stream. */
+  hasToldEnd(kept: KeptCall): boolean {
+    return this.#interruptions !== undefined && isEndTold(kept);
   }
 
   /** See {@link RunningSession.caughtUp}. */

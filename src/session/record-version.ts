@@ -14,7 +14,8 @@ type MigrationParts = Pick<EngineParts, 'log' | 'settings'>;
 /**
  * The record as the bot of this process can use it. A call whose bot has no use for an older state starts over.
  *
- * @throws AppError `shutting_down` for a state of a newer version that the bot has no use for: other servers have that version.
+ * @throws AppError `bot_outdated` for a state of a newer version that the bot has no use for: its caller is handed over, rather than
+ *   beginning again.
  */
 export function recordFor(bot: Bot, record: SessionRecord, parts: MigrationParts): SessionRecord {
   if (bot.version === record.bot.version || record.ended) return record;
@@ -24,7 +25,7 @@ export function recordFor(bot: Bot, record: SessionRecord, parts: MigrationParts
   const state = migrated(record, bot, parts);
   if (state !== undefined) return { ...today, state };
   if (record.bot.version > bot.version) {
-    throw new AppError('shutting_down', 'the call goes on with a newer version of its bot than this server has', {
+    throw new AppError('bot_outdated', 'the call goes on with a newer version of its bot than this server has', {
       details: { bot: bot.id, version: bot.version, newerVersion: record.bot.version },
     });
   }

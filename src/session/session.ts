@@ -232,7 +232,7 @@ export class Session implements TurnHost, RunningSession {
 
   listen(turn: Turn, input: AudioInput): void {
     if (this.isEnded) return;
-    if (this.#owed !== undefined || this.#elsewhere.hasEndLeft) {
+    if (this.#owed !== undefined) {
       this.#settle(turn);
       return;
     }
@@ -361,7 +361,7 @@ export class Session implements TurnHost, RunningSession {
   /** @returns now, in monotonic ms. */
   #found(kept: KeptCall): number {
     const nowMs = this.#parts.clock.monotonicMs();
-    if (this.#elsewhere.found(kept)) this.#owed = undefined;
+    if (this.#elsewhere.hasToldEnd(kept)) this.#owed = undefined;
     this.#isKept = true;
     this.#names.goOnFrom(kept.record.turns);
     this.times.recordUsed(nowMs);

@@ -18,6 +18,7 @@ const GRPC_STATUS = {
   bad_message: { code: status.INVALID_ARGUMENT },
   bot_failed: INTERNAL,
   bot_invalid: INTERNAL,
+  bot_outdated: INTERNAL,
   bot_timeout: INTERNAL,
   certificate_invalid: INTERNAL,
   config_invalid: INTERNAL,

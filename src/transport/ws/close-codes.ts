@@ -25,6 +25,7 @@ const ANSWERS = {
   bad_message: { code: 'bad_request', status: 400, close: CLOSE_CODE.protocol },
   bot_failed: INTERNAL,
   bot_invalid: INTERNAL,
+  bot_outdated: INTERNAL,
   bot_timeout: INTERNAL,
   certificate_invalid: INTERNAL,
   config_invalid: INTERNAL,
