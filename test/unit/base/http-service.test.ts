@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CircuitState } from '../../../src/base/circuit-breaker.ts';
@@ -18,6 +17,7 @@ import {
   type Answering,
   type SpeechService,
 } from '../../support/speech-service.ts';
+import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 import { never } from '../../support/voice.ts';
 
@@ -79,15 +79,6 @@ async function failureOf(work: Promise<unknown>): Promise<{ message: string; det
 async function passPause(clock: FakeClock, ms: number): Promise<void> {
   await until('the pause begins', () => clock.nextTimerInMs === ms);
   await clock.advanceAsync(ms);
-}
-
-/** A port nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const OK = body('fine', 'text/plain');
@@ -275,7 +266,7 @@ describe('HttpService', () => {
   });
 
   it('says how no connection came about', async () => {
-    const { service, clock, retries } = await open([], { url: `http://127.0.0.1:${String(await closedPort())}` });
+    const { service, clock, retries } = await open([], { url: `http://127.0.0.1:${String(await freePort())}` });
     const asked = failureOf(ask(service));
     await passPause(clock, 150);
     expect(await asked).toEqual({ message: 'the test service cannot be reached (ECONNREFUSED)', details: { outcome: 'unreachable' } });

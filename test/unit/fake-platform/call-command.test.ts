@@ -12,6 +12,7 @@ import { DTMF_KEY, EVENT_OUTPUT } from '../../../src/contract/numbers.ts';
 import { mulawWav, pcmWav, readWavLayout } from '../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../support/call-lab.ts';
 import { testCertificate } from '../../support/certificate.ts';
+import { freePort } from '../../support/free-port.ts';
 import { eventOnly, listenFor, startScriptedServer, type ScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
 const ORGANIZATION = ['--org', 'o-1'];
@@ -148,8 +149,7 @@ describe('parley call', () => {
   });
 
   it('ends with 1 when the call failed, without a stack trace', async () => {
-    server.close();
-    const { code, printed, complaints } = await run(server.target, ...ORGANIZATION);
+    const { code, printed, complaints } = await run(`grpc://127.0.0.1:${String(await freePort())}`, ...ORGANIZATION);
     expect(code).toBe(1);
     expect(printed.at(-1)).toContain('refused on #1: nothing listens at the address');
     expect([...printed, ...complaints].join('\n')).not.toMatch(/^\s+at .*:\d+:\d+/mu);

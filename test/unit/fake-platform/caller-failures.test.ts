@@ -8,6 +8,7 @@ import type { CallResult } from '../../../src/fake-platform/caller.ts';
 import { failureOf } from '../../../src/fake-platform/failure.ts';
 import { callScripted, chunk, tone, wavReply } from '../../support/call-lab.ts';
 import { testCertificate } from '../../support/certificate.ts';
+import { freePort } from '../../support/free-port.ts';
 import { patientCall } from '../../support/patient-call.ts';
 import { startScriptedServer, type TurnScript } from '../../support/scripted-server.ts';
 
@@ -45,10 +46,7 @@ function failureOfCall(result: CallResult): string | undefined {
 
 describe('an address without a server of this contract', () => {
   it('is refused when nothing listens', async () => {
-    const server = createServer();
-    const address = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    expect(failureOfCall(await patientCall(`grpc://${address}`))).toBe('refused');
+    expect(failureOfCall(await patientCall(`grpc://127.0.0.1:${String(await freePort())}`))).toBe('refused');
   });
 
   it('is unknown when the name has no address', async () => {

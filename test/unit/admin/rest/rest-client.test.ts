@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { REST_LIMITS, RestClient, type RestClientOptions, type RestRequest } from '../../../../src/admin/rest/rest-client.ts';
 import { RestError } from '../../../../src/admin/rest/rest-error.ts';
@@ -21,6 +20,7 @@ import {
   type AdminServer,
 } from '../../../support/admin-server.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { freePort } from '../../../support/free-port.ts';
 import type { Answering } from '../../../support/speech-service.ts';
 import { until } from '../../../support/until.ts';
 import { never } from '../../../support/voice.ts';
@@ -249,7 +249,7 @@ describe('asking again', () => {
   });
 
   it.each<HttpMethod>(['GET', 'POST'])('is done for %s when no connection came about, because nothing was sent', async (method) => {
-    const { rest, clock } = await open([], { address: addressAt(`http://127.0.0.1:${String(await closedPort())}`) });
+    const { rest, clock } = await open([], { address: addressAt(`http://127.0.0.1:${String(await freePort())}`) });
     const failing = restErrorOf(ask(rest, asked(method)));
     for (const ms of [250, 500, 1000]) await passPause(clock, ms);
     expect(await failing).toMatchObject({ code: 'platform_unavailable', outcome: 'unreachable', mayHaveHappened: false });
@@ -383,13 +383,4 @@ function halfMessage(then: (response: ServerResponse) => void): Answering {
       then(response);
     });
   };
-}
-
-/** A port nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -11,6 +11,7 @@ import { SocketLine } from '../../../../src/fake-platform/socket/socket-line.ts'
 import { parseTarget } from '../../../../src/fake-platform/target.ts';
 import { testCertificate } from '../../../support/certificate.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { patientCall } from '../../../support/patient-call.ts';
 import {
   chunk,
@@ -70,10 +71,7 @@ async function listen(server: NetServer): Promise<string> {
 
 describe('an address without a WebSocket', () => {
   it('is refused when nothing listens', async () => {
-    const server = createServer();
-    const address = await listen(server);
-    await new Promise((resolve) => server.close(resolve));
-    expect(failureOfCall(await call(address)).code).toBe('refused');
+    expect(failureOfCall(await call(`ws://127.0.0.1:${String(await freePort())}`)).code).toBe('refused');
   });
 
   it('is unknown when the name has no address', async () => {
