@@ -16,7 +16,6 @@ export class Elsewhere {
   /** What the caller began on a turn here over words that may be said elsewhere. */
   #act: { readonly turn: Turn; readonly by: BargeIn['by']; readonly atMs: number } | undefined;
 
-
   constructor(call: CallKey, playback: Playback, interruptions: Interruptions | undefined) {
     this.#call = call;
     this.#playback = playback;
