@@ -19,7 +19,7 @@ import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { KeptCall } from './ports.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
-import { heardOutcome, isEndTold, isLeftToSay, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
+import { heardOutcome, isEndTold, isLeftToSay, isOver, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { isSensitiveInput } from './sensitive-input.ts';
 import type { Turn } from './turn.ts';
@@ -155,7 +155,6 @@ export class BotRunner {
     // What was waited for before, behind notes, does not make the caller wait for much longer.
     const heldMs = Math.max(LEAST_WAIT_MS, settings.turnDeadlineMs - (clock.monotonicMs() - input.completeAtMs));
     const claim = await this.#records.claim(session, { heldMs });
-    const found = claim.kept;
     try {
       const caughtUp = await this.#caughtUp(session, turn, input, claim);
       await this.#answerClaimed(session, turn, caughtUp, writer);
@@ -163,7 +162,8 @@ export class BotRunner {
       if (toAppError(thrown).code === 'slow_reader') session.playback.dropped();
       throw thrown;
     } finally {
-      this.#release(claim, session, turn, writer.hasSaid || session.isEnded || found === undefined || !isLeftToSay(found));
+      const isLeft = claim.kept !== undefined && isLeftToSay(claim.kept);
+      this.#release(claim, session, turn, writer.hasSaid || session.isEnded || !isLeft);
     }
   }
 
@@ -191,7 +191,7 @@ export class BotRunner {
 
   async #answerClaimed(session: RunningSession, turn: Turn, { input, record, unheard }: ClaimedInput, writer: ReplyWriter): Promise<void> {
     const mouth = { session, turn, writer };
-    if (session.isEnded || session.owed !== undefined || isEndTold({ record, unheard })) {
+    if (isOver(session) || isEndTold({ record, unheard })) {
       await this.#lastWords.settle(mouth);
       return;
     }
@@ -269,7 +269,7 @@ export class BotRunner {
     try {
       const { session, turn } = mouth;
       // Last words take longer than answers, and nothing is said into them (G-7C).
-      const hasEnded = session.isEnded || session.owed !== undefined;
+      const hasEnded = isOver(session);
       const record = hasEnded ? undefined : await this.#parts.store.load(session.call);
       if (hasEnded || record?.ended === true) turn.finish('superseded');
       // The caller answers the same question again.
@@ -289,7 +289,7 @@ export class BotRunner {
         if (claim.kept === undefined) return false;
         const { record } = claim.kept;
         session.caughtUp(claim.kept, turn);
-        const hasEnded = session.isEnded || session.owed !== undefined || isEndTold(claim.kept);
+        const hasEnded = isOver(session) || isEndTold(claim.kept);
         if (!hasEnded && record.reply === undefined) return false;
         if (hasEnded) await this.#lastWords.settle(mouth);
         else await this.#repeat(mouth, record);

@@ -8,6 +8,7 @@ import type { Next, Prompt } from '../dialog/reply.ts';
 import type { CallTranscript } from './call-transcript.ts';
 import { finalNext } from './final-next.ts';
 import type { EngineParts, OwedEnd, RunningSession } from './parts.ts';
+import { isOver } from './reply-looks.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 import { transcriptText, type TranscriptLine } from './transcript.ts';
 import type { Turn } from './turn.ts';
@@ -54,7 +55,7 @@ export class LastWords {
   /** A terminal reply of our own, without the bot; an end that is owed goes before. Never throws. */
   async handOver(mouth: Mouth, end: SessionEnd): Promise<void> {
     const { session, turn } = mouth;
-    if (session.isEnded || session.owed !== undefined) {
+    if (isOver(session)) {
       await this.settle(mouth);
       return;
     }

@@ -20,6 +20,11 @@ export async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promi
   return { kind: 'failed', error, event: outcome.event };
 }
 
+/** Whether nothing is answered here any more: a session has ended, or its end is decided and has only to be handed over. */
+export function isOver({ isEnded, owed }: RunningSession): boolean {
+  return isEnded || owed !== undefined;
+}
+
 /** Whether the end of a call was handed over, here or elsewhere, where other processes can tell. */
 export function isEndTold({ record, unheard }: Pick<KeptCall, 'record' | 'unheard'>): boolean {
   return record.closed === true || (record.ended && unheard === undefined);

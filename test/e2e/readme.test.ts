@@ -4,8 +4,8 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePorts } from '../support/free-port.ts';
 import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';
+import { freePorts } from '../support/free-port.ts';
 
 /** The organization of the text. */
 const ORG = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';

@@ -16,8 +16,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** So many of them, all different. */
+/** So many of them, all different. @throws Error when a test file has been given half of all there are. */
 export async function freePorts(wanted: number): Promise<readonly number[]> {
+  if (given.size + wanted > OURS.count / 2) throw new Error('a test file wants more ports than there are for it');
   const ports: number[] = [];
   while (ports.length < wanted) {
     for (const port of await parley.freePorts(wanted - ports.length, OURS)) {
