@@ -119,8 +119,10 @@ export interface BotDefinition<S> {
   /** Version of the state's shape; raise it when old states no longer fit. */
   readonly version: number;
   /**
-   * Brings a state of an older version into today's shape, so that calls go on when a new version is deployed. Without
-   * it, or when it throws or returns undefined, such a call starts over with the welcome.
+   * Brings a state of another version into today's shape, so that calls go on when a new version is deployed. Without
+   * it, or when it throws or returns undefined, a call of an older version starts over with the welcome. Look at
+   * `fromVersion`: while servers of both versions run, or after going back, states of a newer version come too. Return
+   * undefined for those you cannot read, and their callers are handed over.
    */
   readonly migrate?: (state: JsonValue, fromVersion: number) => S | undefined;
   /**

@@ -9,7 +9,7 @@ export type TurnEnd =
   /** The caller spoke or pressed a key over the reply. */
   | 'interrupted'
   | 'hang_up'
-  /** The turn was late: the session had already ended. */
+  /** The turn brought no answer of its own: the session had already ended, or ends with this turn for another reason. */
   | 'superseded'
   | 'deadline'
   | 'shutdown'
