@@ -47,7 +47,7 @@ export class NextStream {
     this.#dueMs = nowMs + playMs + this.#silentMs();
   }
 
-  /** The last open stream was cancelled: the platform comes back at once (G-16), or the caller is gone. */
+  /** The last open stream was cancelled: the platform comes back at once, or the caller is gone. */
   cancelled(nowMs: number): void {
     this.#dueMs = nowMs;
   }

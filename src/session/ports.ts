@@ -183,7 +183,7 @@ export interface SessionObserver {
   fillerSpoken?(call: CallFacts, turnId: string): void;
   /** A client did not read its prompts in time. */
   slowReader?(call: CallFacts, turnId: string): void;
-  /** Another process died before it had handed its reply over: the caller hears that reply, whatever the input was. */
+  /** A reply that was decided, here or in another process, was not heard or not to its end: it is said again, whatever the input was. */
   replyRepeated?(call: CallFacts, turnId: string): void;
   /** A bot threw, took too long or answered nonsense; the caller heard a safe prompt or was transferred. */
   botFailed?(call: CallFacts, turnId: string, error: AppError): void;

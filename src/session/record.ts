@@ -22,8 +22,8 @@ export interface SessionRecord {
   /** What the caller was last asked for. */
   readonly listen: Listen;
   /**
-   * The last reply, for the case that another process has to say it; undefined when there is none, or when it is too large
-   * to travel.
+   * The last reply, for the case that another process has to say it; undefined when there is none, when no other process could,
+   * or when it is too large to travel (a terminal one goes without its prompts then).
    */
   readonly reply?: KeptReply | undefined;
   /** Bot failures in a row; the second one transfers the caller. */
@@ -40,7 +40,7 @@ export interface SessionRecord {
   readonly turns: number;
   /** Of the stream that was answered last among all of the call, where they are counted: a store that has lost the call counts on from there. */
   readonly place?: number;
-  /** Set when a terminal event was sent or received; further turns get no prompts (G-7C). */
+  /** A terminal event is decided or was received; once it is told, further turns get no prompts (G-7C). */
   readonly ended: boolean;
   /** The bot was told of the end, and nothing is told to it any more. */
   readonly closed?: true;

@@ -1,4 +1,4 @@
-// What the runner asks of replies and outcomes before it speaks: is anything to be heard, what is kept, what is said again.
+// What is asked of calls, replies and outcomes before somebody speaks: is anything to be heard, what is kept, what is said again.
 import { AppError } from '../base/errors.ts';
 import { isTerminal, type Listen, type Prompt } from '../dialog/reply.ts';
 import type { Outcome } from './bot-question.ts';

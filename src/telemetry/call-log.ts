@@ -65,7 +65,7 @@ export function createCallLog({ log, clock }: { readonly log: Logger; readonly c
       log.info({ event: 'filler_spoken', ...turnIds(call, turnId) }, 'the caller heard that the bot is still thinking');
     },
     replyRepeated(call, turnId) {
-      log.info({ event: 'reply_repeated', ...turnIds(call, turnId) }, 'the reply of a server that died was said again');
+      log.info({ event: 'reply_repeated', ...turnIds(call, turnId) }, 'a reply that the caller had not heard to its end was said again');
     },
     botFailed(call, turnId, error) {
       const fields = { event: 'bot_failed', ...turnIds(call, turnId), agentId: call.agentId, ...errorFields(error.cause ?? error) };

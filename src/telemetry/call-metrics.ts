@@ -192,7 +192,10 @@ function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
     resumed: counter('parley_prompts_resumed_total', 'Prompts that went on because what had cut them was no speech.'),
     fillers: counter('parley_fillers_total', 'Fillers that were spoken while a bot was thinking.'),
     slowReaders: counter('parley_slow_readers_total', 'Turns that were given up because the client did not read its prompts in time.'),
-    repeated: counter('parley_replies_repeated_total', 'Replies that were said again because the server that had decided on them died.'),
+    repeated: counter(
+      'parley_replies_repeated_total',
+      'Replies that were said again because their server died or stood still, or their last words broke off.',
+    ),
     failures: counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', 'code'),
   };
   for (const bot of bots) {
