@@ -5,7 +5,7 @@ import type { JsonValue } from '../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../bot/bot.ts';
 import { say, type Answer } from '../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
-import { isTerminal, type Listen, type Prompt, type Reply } from '../dialog/reply.ts';
+import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../dialog/reply.ts';
 import { BotNotes } from './bot-notes.ts';
 import { BotQuestion } from './bot-question.ts';
 import type { CallClaim } from './call-claim.ts';
@@ -70,9 +70,7 @@ export class BotRunner {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') {
-        this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
-        this.#parts.observer.slowReader?.(session.call, turn.id);
-        turn.fail(error);
+        this.#lastWords.failed({ session, turn, writer }, error);
       } else if (error.details['held'] === true) {
         this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
         await this.#askAgain({ session, turn, writer });
@@ -84,7 +82,7 @@ export class BotRunner {
     }
   }
 
-  /** Ends the call from our side on an open turn: a spoken line and a transfer. Never throws. */
+  /** Ends the call from our side on an open turn: see {@link LastWords.handOver}. Never throws. */
   async leave(session: RunningSession, turn: Turn, end: SessionEnd): Promise<void> {
     await this.#lastWords.handOver({ session, turn, writer: this.#writer(session, turn) }, end);
   }
@@ -99,9 +97,14 @@ export class BotRunner {
     try {
       await this.#settleClaimed(mouth);
     } catch (thrown) {
-      if (toAppError(thrown).details['held'] === true) turn.finish('superseded');
+      const error = toAppError(thrown);
+      if (error.details['held'] === true) {
+        turn.finish('superseded');
+        return;
+      }
       // A caller need not wait for a store that is away.
-      else await this.#lastWords.settle(mouth);
+      this.#parts.log.warn({ ...logIds(session.call, turn), err: error }, 'an end that is owed is told although the store does not answer');
+      await this.#lastWords.settle(mouth);
     }
   }
 
@@ -195,12 +198,14 @@ export class BotRunner {
       await this.#lastWords.settle(mouth);
       return;
     }
-    if (session.leaving !== undefined) {
+    const isLeft = isLeftToSay({ record, unheard });
+    // An end that the bot has decided goes before one of ours.
+    if (session.leaving !== undefined && !(isLeft && record.ended)) {
       // One that was completed meanwhile has no mouth for last words.
       if (!turn.over.aborted) await this.#lastWords.handOver(mouth, session.leaving);
       return;
     }
-    if (isLeftToSay({ record, unheard })) {
+    if (isLeft) {
       await this.#repeat(mouth, record);
       return;
     }
@@ -248,16 +253,15 @@ export class BotRunner {
     await this.#listenOn(mouth, prompts, record.listen, 'replied');
   }
 
-  /** Another process has decided on this reply and nobody has heard it: the caller hears it, whatever came in place of an answer to it. */
+  /** Nobody has heard this reply that was decided, or not to its end: the caller hears it, whatever came in place of an answer to it. */
   async #repeat(mouth: Mouth, record: SessionRecord): Promise<void> {
     const { session, turn } = mouth;
     const { reply } = record;
     this.#parts.observer.replyRepeated?.(session.call, turn.id);
     const { prompts, next } = reply === undefined ? say(this.#parts.settings.apology).listen() : replyOf(reply);
     if (isTerminal(next)) {
-      const end = next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
-      await this.#lastWords.say(mouth, prompts, { next: this.#lastWords.final(next, record.transcript), end });
-      turn.finish('replied');
+      const end = record.failures > 0 ? 'failed' : endOf(next);
+      await this.#lastWords.say(mouth, prompts, { next: this.#lastWords.final(next, record.transcript), end }, 'replied');
     } else {
       session.listensFor(record.listen);
       await this.#listenOn(mouth, prompts, record.listen, 'replied', true);
@@ -275,7 +279,7 @@ export class BotRunner {
       // The caller answers the same question again.
       else await this.#listenOn(mouth, say(this.#parts.settings.apology).listen().prompts, record?.listen ?? { kind: 'listen' }, 'failed');
     } catch (thrown) {
-      mouth.turn.fail(toAppError(thrown));
+      this.#lastWords.failed(mouth, toAppError(thrown));
     }
   }
 
@@ -341,9 +345,8 @@ export class BotRunner {
       await this.#listenOn({ session, turn, writer }, prompts, asked, hasFailed ? 'failed' : 'replied', true);
       return;
     }
-    const end = hasFailed ? 'failed' : next.kind === 'transfer' ? 'bot_transfer' : 'bot_end';
-    await this.#lastWords.say({ session, turn, writer }, prompts, { next: this.#lastWords.final(next, transcript), end });
-    turn.finish(hasFailed ? 'failed' : 'replied');
+    const owed = { next: this.#lastWords.final(next, transcript), end: hasFailed ? 'failed' : endOf(next) } as const;
+    await this.#lastWords.say({ session, turn, writer }, prompts, owed, hasFailed ? 'failed' : 'replied');
   }
 
   /**
@@ -373,6 +376,10 @@ export class BotRunner {
     // The caller answers the same question again.
     return { ...say(apology).listen(), next: record.listen };
   }
+}
+
+function endOf({ kind }: Exclude<Next, Listen>): SessionEnd {
+  return kind === 'transfer' ? 'bot_transfer' : 'bot_end';
 }
 
 /** Last words are said also when nobody can be told that they were. */

@@ -166,10 +166,17 @@ export class CallRecords {
     this.#releasing.set(id, released);
   }
 
-  /** A call that is turned away leaves nothing behind, neither what it began with nor the claim that was taken for it. Never throws. */
+  /**
+   * A call that is turned away leaves nothing behind, neither what it began with nor the claim that was taken for it; one that had
+   * begun already stays as it was. Never throws.
+   */
   async leaveNothing(key: CallKey): Promise<void> {
     const claim = this.#ahead.take(callId(key));
     if (claim === undefined) return;
+    if (claim.kept !== undefined) {
+      this.#giveBack(claim, undefined);
+      return;
+    }
     claim.end();
     await this.#parts.store.drop(key).catch(() => undefined);
   }

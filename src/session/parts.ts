@@ -36,7 +36,7 @@ export interface RunningSession {
   readonly answerLimit: AnswerLimit;
   /** The store has a record of the call that others find. */
   readonly isKept: boolean;
-  /** True after a terminal event was sent or received (G-7C). */
+  /** True after a terminal event was sent or received (G-7C), when nobody uses the session any more, and when the call goes on elsewhere. */
   readonly isEnded: boolean;
   /** A terminal event that was decided and not yet handed over. */
   readonly owed: OwedEnd | undefined;
@@ -58,6 +58,8 @@ export interface RunningSession {
   owes(owed: OwedEnd, turn: Turn): void;
   /** A terminal event was handed over or received; the first end counts. */
   ends(end: SessionEnd): void;
+  /** See {@link OpenTurns.complete}. */
+  complete(which: 'silent' | 'all'): void;
 }
 
 /** What a session has learned of the turn before, which another process had. */

@@ -201,7 +201,7 @@ export class Session implements TurnHost, RunningSession {
     this.#interruption.elsewhere(place, this.#parts.clock.monotonicMs());
   }
 
-  /** What comes next comes to another process: see {@link OpenTurns.complete}. */
+  /** Nothing more is said on these streams: see {@link OpenTurns.complete}. */
   complete(which: 'silent' | 'all'): void {
     this.#open.complete(which);
   }

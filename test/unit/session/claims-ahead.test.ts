@@ -143,4 +143,20 @@ describe('a call that is turned away', () => {
     await expect(new MemoryCall(a.sessions).start()).rejects.toMatchObject({ code: 'shutting_down' });
     expect(place.of(KEY).record).toBeUndefined();
   });
+
+  it('stays as it was when it had begun on another server', async () => {
+    const all = await two();
+    const { a, b, clock, place } = all;
+    await begun(all);
+    const gate = gateOf();
+    place.before = (operation, owner) => (operation === 'open_claimed' && owner === 'b' ? gate.opened : undefined);
+    const refused = expect(new MemoryCall(b.sessions).press('1')).rejects.toMatchObject({ code: 'shutting_down' });
+    await flushMicrotasks();
+    const closing = b.sessions.close(0);
+    gate.open();
+    await refused;
+    await after(clock, 1000, closing);
+    expect([place.of(KEY).owner, place.of(KEY).record?.started]).toEqual([undefined, true]);
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
+  });
 });

@@ -1,9 +1,12 @@
 // An end that was decided and whose stream broke before it was told: it is told once, whichever servers its caller comes back to.
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
+import { bot, go, say } from '../../../src/bot/index.ts';
 import { LINE_SILENCE } from '../../support/caller-audio.ts';
+import { TEST_SETTINGS } from '../../support/engine.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { after, begun, two, type Two } from '../../support/two-engines.ts';
+import { after, begun, gateOf, two, type Two } from '../../support/two-engines.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const away = new AppError('store_unavailable', 'away');
@@ -21,6 +24,29 @@ async function brokenGoodbye(): Promise<Two> {
 }
 
 describe('last words whose stream breaks between servers', () => {
+  it('are said again for the reason that they had', async () => {
+    const broken = bot<null>({
+      id: 'broken',
+      name: 'Broken',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => {
+        throw new Error('no idea');
+      },
+    });
+    const all = await two({ maxFarewellMs: 30_000 }, [1, 1], broken);
+    const { a, b, clock } = all;
+    await begun(all);
+    await after(clock, 5000, new MemoryCall(a.sessions).press('1'));
+    const { sink, turn } = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    expect(sink.texts).toEqual([TEST_SETTINGS.handover]);
+    turn.abort('hang_up');
+    await clock.advanceAsync(500);
+    const next = await after(clock, 30_000, new MemoryCall(b.sessions).press('1'));
+    expect([next.next?.kind, b.seen.filter((event) => event.startsWith('session_ended'))]).toEqual(['transfer', ['session_ended failed']]);
+  });
+
   it('G-77 are said by whichever server has the next turn when their stream breaks, and the call ends once', async () => {
     const { a, b, clock, notes } = await brokenGoodbye();
     const next = await after(clock, 30_000, new MemoryCall(b.sessions).press('1'));
@@ -83,6 +109,19 @@ describe('last words whose stream breaks between servers', () => {
     expect([sink.end, sink.outputs]).toEqual(['open', []]);
     turn.push({ kind: 'no_input' });
     await after(clock, 30_000, sink.ended());
+    expect([sink.next?.kind, sink.texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
+  });
+
+  it('G-77 go before a hand-over of the server that is to say them', async () => {
+    const { b, clock, place, notes } = await brokenGoodbye();
+    const gate = gateOf();
+    const { sink, turn } = await new MemoryCall(b.sessions).open();
+    place.before = (operation, owner) => (operation === 'claim' && owner === 'b' ? gate.opened : undefined);
+    turn.push({ kind: 'dtmf', digits: '1' });
+    const closing = b.sessions.close(2000);
+    await clock.advanceAsync(2000);
+    gate.open();
+    await after(clock, 1000, closing);
     expect([sink.next?.kind, sink.texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
   });
 

@@ -174,13 +174,14 @@ describe('a wire that throws', () => {
   };
 
   it('ends the turn and the call when we hand the caller over', async () => {
-    const { call, sessions, seen } = await begun();
+    const { call, sessions, seen, log } = await begun();
     const { sink } = await call.open(FRAME);
     sink.write = broken;
     await sessions.close(0);
     expect(sink.end).toMatchObject({ code: 'internal' });
     expect(seen).toContain('turn_ended failed');
     expect(seen).toContain('session_ended shutdown');
+    expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1', err: { cause: { message: 'no wire' } } }]);
   });
 
   it('ends the turn to which an end is owed, and leaves it owed', async () => {
@@ -197,6 +198,22 @@ describe('a wire that throws', () => {
     await clock.advanceAsync(1000);
     expect(third.sink.next).toMatchObject({ kind: 'end', metadata: { outcome: 'done' } });
     expect(seen).toContain('session_ended bot_end');
+  });
+});
+
+describe('a client that does not read while we hand its caller over', () => {
+  it('G-91 is told of the end on the next stream', async () => {
+    const { call, clock, seen, log } = await begun({ maxDurationMs: 90_000 });
+    await clock.advanceAsync(84_000);
+    const { sink } = await call.open(FRAME);
+    sink.isFull = true;
+    await clock.advanceAsync(31_000 + TEST_SETTINGS.slowReaderMs);
+    expect([sink.texts, sink.next, sink.end]).toMatchObject([[handover], undefined, { code: 'slow_reader' }]);
+    expect(log.lines).toMatchObject([{ level: 'warn', conversationId: 'call-1', code: 'slow_reader' }]);
+    const next = await call.open(FRAME);
+    await clock.advanceAsync(30_000);
+    expect([next.sink.texts, next.sink.next]).toMatchObject([[], { kind: 'transfer', metadata: { reason: 'too_long' } }]);
+    expect(seen.filter((event) => event.startsWith('session_ended'))).toEqual(['session_ended too_long']);
   });
 });
 

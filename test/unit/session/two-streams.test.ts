@@ -116,6 +116,20 @@ describe('a caller who speaks while last words are spoken on another stream', ()
   });
 });
 
+describe('a call that its bot ends on one of two streams', () => {
+  it('G-13 has the other one completed when nothing has come on it', async () => {
+    const { call, clock, seen } = await begun();
+    const waiting = await call.open(FRAME);
+    const farewell = await call.open({ kind: 'custom_event', name: 'closed', parameters: {} });
+    await flushMicrotasks();
+    expect(waiting.sink.end).toBe('open');
+    await clock.advanceAsync(GOODBYE_MS + 1000);
+    expect(farewell.sink.next).toMatchObject({ kind: 'end' });
+    expect([waiting.sink.kinds, waiting.sink.end]).toEqual([[], 'complete']);
+    expect(seen.slice(-3)).toEqual(['session_ended bot_end', 'turn_ended replied', 'turn_ended nothing_said']);
+  });
+});
+
 describe('a caller whom the server hands over', () => {
   it('has a stream that opened meanwhile completed behind the last words', async () => {
     const { call, clock, seen, sessions } = await begun();
@@ -126,7 +140,7 @@ describe('a caller whom the server hands over', () => {
     await clock.advanceAsync(3000);
     expect(older.sink.next).toMatchObject({ kind: 'transfer' });
     expect([newer.sink.kinds, newer.sink.end]).toEqual([[], 'complete']);
-    expect(seen.slice(-3)).toEqual(['session_ended shutdown', 'turn_ended shutdown', 'turn_ended superseded']);
+    expect(seen.slice(-3)).toEqual(['session_ended shutdown', 'turn_ended shutdown', 'turn_ended nothing_said']);
     await closing;
   });
 });
