@@ -103,7 +103,10 @@ export class BotRunner {
         return;
       }
       // A caller need not wait for a store that is away.
-      this.#parts.log.warn({ ...logIds(session.call, turn), err: error }, 'an end that is owed is told although the store does not answer');
+      this.#parts.log.warn(
+        { ...logIds(session.call, turn), err: error },
+        'an end that is owed is told without what the store knows of its call',
+      );
       await this.#lastWords.settle(mouth);
     }
   }
@@ -199,6 +202,8 @@ export class BotRunner {
       return;
     }
     const isLeft = isLeftToSay({ record, unheard });
+    // Nobody hears it on a turn that was completed or cancelled meanwhile: it is left to the next one.
+    if (isLeft && turn.over.aborted) return;
     // An end that the bot has decided goes before one of ours.
     if (session.leaving !== undefined && !(isLeft && record.ended)) {
       // One that was completed meanwhile has no mouth for last words.

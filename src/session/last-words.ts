@@ -40,7 +40,7 @@ export class LastWords {
    * Last words and the terminal event; streams that only wait for the caller complete behind it (G-13). An end that cannot be
    * handed over stays owed to the caller's next turn (G-77).
    *
-   * @throws AppError what the writer throws; the turn is not done then.
+   * @throws whatever the writer throws; the turn is not done then.
    */
   async say({ session, turn, writer }: Mouth, prompts: readonly Prompt[], owed: OwedEnd, turnEnd: TurnEnd): Promise<void> {
     session.owes(owed, turn);

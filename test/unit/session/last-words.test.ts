@@ -125,6 +125,21 @@ describe('last words whose stream breaks between servers', () => {
     expect([sink.next?.kind, sink.texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
   });
 
+  it('G-77 are left to the next stream when the one on which they were to be said has gone', async () => {
+    const { b, clock, place, notes } = await brokenGoodbye();
+    const gate = gateOf();
+    const { turn } = await new MemoryCall(b.sessions).open();
+    place.before = (operation, owner) => (operation === 'claim' && owner === 'b' ? gate.opened : undefined);
+    turn.push({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    turn.abort('hang_up');
+    gate.open();
+    await clock.advanceAsync(1000);
+    expect(b.seen.filter((event) => event.startsWith('reply_repeated'))).toEqual([]);
+    const next = await after(clock, 30_000, new MemoryCall(b.sessions).press('1'));
+    expect([next.next?.kind, next.texts.length, notes]).toEqual(['end', 1, ['session_end bot_end']]);
+  });
+
   it('G-77 are told rather than a hand-over of ours when the store is away', async () => {
     const { a, clock, place } = await brokenGoodbye();
     place.before = () => Promise.reject(away);
