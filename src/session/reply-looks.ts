@@ -36,7 +36,7 @@ export function isLeftToSay({ record, unheard }: Pick<KeptCall, 'record' | 'unhe
 }
 
 /** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */
-export function welcomeOf(session: RunningSession, { reply, turns }: SessionRecord): readonly Prompt[] {
+export function welcomeOf(session: Pick<RunningSession, 'takeWelcome'>, { reply, turns }: SessionRecord): readonly Prompt[] {
   return session.takeWelcome() ?? (turns === 1 && reply !== undefined ? replyOf(reply).prompts : []);
 }
 

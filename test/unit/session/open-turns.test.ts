@@ -50,6 +50,20 @@ describe('the last turn of a call that is left', () => {
   });
 });
 
+describe('streams on which nothing more is said', () => {
+  it('complete where the caller has done nothing', () => {
+    const turns = [answeringTurn(1), hearingTurn(2), loneTurn([], 3)] as const;
+    opened(...turns).complete('silent');
+    expect(ends(...turns)).toEqual([undefined, undefined, 'nothing_said']);
+  });
+
+  it('complete all where what comes next comes to another process', () => {
+    const turns = [answeringTurn(1), hearingTurn(2), loneTurn([], 3)] as const;
+    opened(...turns).complete('all');
+    expect(ends(...turns)).toEqual(['superseded', 'superseded', 'nothing_said']);
+  });
+});
+
 describe('streams of a call', () => {
   it('count from the place on that is asked for', () => {
     const open = opened(loneTurn());
