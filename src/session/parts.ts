@@ -36,7 +36,7 @@ export interface RunningSession {
   readonly answerLimit: AnswerLimit;
   /** The store has a record of the call that others find. */
   readonly isKept: boolean;
-  /** True after a terminal event was sent or received (G-7C), when nobody uses the session any more, and when the call goes on elsewhere. */
+  /** True after a terminal event (G-7C), when nobody uses the session any more, and when the call goes on elsewhere. */
   readonly isEnded: boolean;
   /** A terminal event that was decided and not yet handed over. */
   readonly owed: OwedEnd | undefined;

@@ -145,7 +145,8 @@ export class Sessions {
 
   /**
    * Waits until no turn is open and no caller is to be back soon, hands over every caller who is still there and ends all
-   * sessions, all within `limitMs` and a second, and half a second more where others must be told: see {@link Draining}. A second call waits for the first.
+   * sessions, all within `limitMs` and a second, and half a second more where others must be told: see {@link Draining}.
+   * A second call waits for the first.
    */
   close(limitMs: number): Promise<CutCalls> {
     this.#closing ??= this.#close(limitMs);
