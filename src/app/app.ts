@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
-import { WatchedFiles } from '../base/watched-files.ts';
+import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
@@ -55,6 +55,12 @@ export interface ReadySummary {
   readonly websocket?: SocketAddress;
 }
 
+/** What became of something that was read anew. */
+export interface FileVerdict {
+  readonly what: string;
+  readonly verdict: Verdict;
+}
+
 /** A running server. */
 export interface App {
   readonly ready: ReadySummary;
@@ -65,6 +71,8 @@ export interface App {
   readonly shown: Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'>; readonly calls: CallTimelines };
   /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
   readonly warmed: Promise<void>;
+  /** Reads anew certificates, keys, nonces and, where they are watched, bots. Calls go on; never rejects. */
+  readonly lookNow: () => Promise<readonly FileVerdict[]>;
   /** Takes no more connections for calls, for one of several processes that drains: the others take them. What is open goes on. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
@@ -148,7 +156,7 @@ async function open(
   if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
 
   const warming = new AbortController();
-  const catalog: CatalogSource = settings.bots.watch
+  const watchedBots = settings.bots.watch
     ? await followBots(first, openBots, settings, { clock, log, lifecycle }, (reloaded) => {
         metrics.botsReloaded(
           reloaded === undefined ? 'failed' : 'loaded',
@@ -156,7 +164,8 @@ async function open(
         );
         if (reloaded !== undefined) void warm(voice, promptsOf(reloaded), warming.signal, log);
       })
-    : { current: first };
+    : undefined;
+  const catalog: CatalogSource = watchedBots ?? { current: first };
 
   const kept = await openSessionStore(settings, { clock, log, lifecycle, metrics: metrics.store });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
@@ -290,6 +299,10 @@ async function open(
     openTurns: () => sessions.openTurns,
     shown,
     warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
+    lookNow: async () => {
+      const [looked, bots] = await Promise.all([files.lookNow(), watchedBots?.lookNow()]);
+      return bots === undefined ? looked : [...looked, { what: 'bots', verdict: bots }];
+    },
     stopListening: () => {
       server.stopListening();
       sockets?.server.stopListening();
@@ -311,7 +324,7 @@ async function followBots(
   settings: Settings,
   { clock, log, lifecycle }: { readonly clock: Clock; readonly log: Logger; readonly lifecycle: Lifecycle },
   onReload: (reloaded: Catalog | undefined) => void,
-): Promise<CatalogSource> {
+): Promise<WatchedCatalog> {
   const watched = await WatchedCatalog.start({ folder: botsFolder(settings.bots), first, open, onReload, clock, log });
   lifecycle.opened('bots watch', () => watched.close());
   return watched;

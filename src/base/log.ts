@@ -21,6 +21,12 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
+/** The logger of a process. */
+export interface ProcessLogger extends Logger {
+  /** Changes the level of this logger and of all its children. */
+  readonly setLevel: (level: LogLevel) => void;
+}
+
 // The second net. Each name is one that a careless caller might use for data that must not be logged.
 const REDACTED = ['token', 'authorization', 'nonce', 'digits', 'text', 'transcript', 'audio', 'secret', 'password'];
 
@@ -88,14 +94,20 @@ function unblocked(fd: number): number {
 }
 
 /**
- * Creates the process logger.
+ * Creates the process logger. Its level is kept beside it, because children of the library's loggers do not follow their parent's.
  *
  * @param options.destination - where lines go; default standard error, so that standard output stays for results.
  */
-export function createLogger(options: { level: LogLevel; destination?: DestinationStream }): Logger {
-  return pino(
+export function createLogger(options: { level: LogLevel; destination?: DestinationStream }): ProcessLogger {
+  let least = numberOf(options.level);
+  const root = pino(
     {
-      level: options.level,
+      level: 'trace',
+      hooks: {
+        logMethod(args, method, level) {
+          if (level >= least) method.apply(this, args);
+        },
+      },
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
@@ -104,4 +116,13 @@ export function createLogger(options: { level: LogLevel; destination?: Destinati
     },
     options.destination ?? logDestination(),
   );
+  return Object.assign(root, {
+    setLevel: (level: LogLevel) => {
+      least = numberOf(level);
+    },
+  });
+}
+
+function numberOf(level: LogLevel): number {
+  return pino.levels.values[level] ?? Infinity;
 }

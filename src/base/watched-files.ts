@@ -36,6 +36,9 @@ export interface WatchedFilesOptions<What extends string> {
   readonly onJudged?: (what: What, isTaken: boolean) => void;
 }
 
+/** What became of what lies in the files. */
+export type Verdict = 'taken' | 'unchanged' | 'refused';
+
 /** All watches of a process. `close` must be called. */
 export class WatchedFiles<What extends string> {
   readonly #options: WatchedFilesOptions<What>;
@@ -55,6 +58,11 @@ export class WatchedFiles<What extends string> {
     this.#cancelTimer ??= every(this.#options.clock, LOOK_MS, () => {
       for (const each of this.#followers) each.look();
     });
+  }
+
+  /** Looks at once, for somebody who says that everything is written; a change counts without a second look. */
+  lookNow(): Promise<readonly { readonly what: What; readonly verdict: Verdict }[]> {
+    return Promise.all(this.#followers.map(async (each) => ({ what: each.what, verdict: await each.lookNow() })));
   }
 
   /** Resolves when the looks that are under way are over. */
@@ -115,6 +123,10 @@ class Follower<What extends string> {
     this.#options = options;
   }
 
+  get what(): What {
+    return this.#watch.what;
+  }
+
   get looking(): Promise<void> {
     return this.#looking ?? Promise.resolve();
   }
@@ -130,24 +142,39 @@ class Follower<What extends string> {
     });
   }
 
+  async lookNow(): Promise<Verdict> {
+    await this.looking;
+    const found = await this.#find();
+    if (found === undefined) return 'unchanged';
+    this.#seen = found.mark;
+    // Whoever asks is told why something is refused, also when the log has said it before.
+    this.#judged = '';
+    return this.#judge(found);
+  }
+
+  async #find(): Promise<Found | undefined> {
+    const found = await find(this.#watch.files, this.#watch.code);
+    return this.#isClosed ? undefined : found;
+  }
+
   async #look(): Promise<void> {
-    const { files, code } = this.#watch;
-    const found = await find(files, code);
-    if (this.#isClosed) return;
+    const found = await this.#find();
+    if (found === undefined) return;
     const isAtRest = found.mark === this.#seen;
     this.#seen = found.mark;
     // What was refused is tried again, because time alone may mend it: a certificate may begin later.
     if (isAtRest && (found.mark !== this.#judged || this.#isRefused)) this.#judge(found);
   }
 
-  #judge(found: Found): void {
+  #judge(found: Found): Verdict {
     const { what, files, take } = this.#watch;
     const { log, onJudged } = this.#options;
     const isNews = found.mark !== this.#judged;
     this.#judged = found.mark;
+    let isChanged = false;
     try {
       if ('error' in found) throw found.error;
-      const isChanged = take(found.contents);
+      isChanged = take(found.contents);
       if (isChanged) log.info({ event: 'files_taken', what, files }, 'files have changed and are in use');
       else if (this.#isRefused) log.info({ event: 'files_taken', what, files }, 'the files are again what is in use');
       this.#isRefused = false;
@@ -159,6 +186,8 @@ class Follower<What extends string> {
       if (isNews) log.error({ event: 'files_refused', what, files, err: error }, text);
     }
     onJudged?.(what, !this.#isRefused);
+    if (this.#isRefused) return 'refused';
+    return isChanged ? 'taken' : 'unchanged';
   }
 }
 

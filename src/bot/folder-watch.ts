@@ -55,6 +55,12 @@ export class FolderWatch {
     await this.#looking;
   }
 
+  /** Looks at once. Resolves when a change that was found has been told. */
+  async lookNow(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#tell());
+    await this.#looking;
+  }
+
   #touched(): void {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.monotonicMs();

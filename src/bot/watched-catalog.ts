@@ -3,6 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import type { Verdict } from '../base/watched-files.ts';
 import type { Bot } from './bot.ts';
 import type { Catalog, CatalogSource } from './catalog.ts';
 import { FolderWatch } from './folder-watch.ts';
@@ -32,6 +33,7 @@ export class WatchedCatalog implements CatalogSource {
   #current: Catalog;
   #watch: FolderWatch | undefined;
   #reloads = 0;
+  #isRefused = false;
   #isClosed = false;
 
   private constructor(options: WatchedCatalogOptions) {
@@ -52,6 +54,14 @@ export class WatchedCatalog implements CatalogSource {
     return this.#current;
   }
 
+  /** Looks for changes at once. Resolves when what was found is loaded. */
+  async lookNow(): Promise<Verdict> {
+    const before = this.#current;
+    await this.#watch?.lookNow();
+    if (this.#isRefused) return 'refused';
+    return this.#current === before ? 'unchanged' : 'taken';
+  }
+
   /** Stops watching; a reload that is under way is waited for and changes nothing any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -70,10 +80,12 @@ export class WatchedCatalog implements CatalogSource {
       const catalog = open(await loadBots(folder, { urlOf: nextGeneration(folder), clock }));
       if (this.#isClosed) return;
       this.#current = catalog;
+      this.#isRefused = false;
       log.info({ bots: catalog.bots.map(({ id }) => id), reloads: this.#reloads }, 'the bots were loaded again; running calls keep theirs');
       onReload?.(catalog);
     } catch (thrown) {
       if (this.#isClosed) return;
+      this.#isRefused = true;
       const error = toAppError(thrown, 'internal', 'the bots could not be loaded again');
       // Whoever has just saved a file looks for the reason here, so it stands in the message itself.
       log.error(

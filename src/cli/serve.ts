@@ -1,7 +1,7 @@
 // `parley serve`: runs the server until it is told to stop, in this process or in several.
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
-import { loadSettings } from '../app/config/load-settings.ts';
+import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
 import { primaryLink } from '../app/workers/cluster-processes.ts';
 import { keepTicksFast } from '../base/fast-ticks.ts';
 import { wholeNumberFrom } from './option-values.ts';
@@ -23,7 +23,7 @@ interface ServeOptions {
  */
 export function serveCommand(leave: () => void): Command {
   const command = acceptSettings(new Command('serve'))
-    .description('run the server until SIGTERM or SIGINT; open turns are finished first')
+    .description('run the server until SIGTERM or SIGINT; open turns are finished first. SIGHUP reloads')
     .option('--json', 'print the ready line as JSON')
     .option('--workers <number>', 'processes that take calls, or auto for one per core; more than 1 need store.kind redis', workersOf, 1)
     .addHelpText(
@@ -33,8 +33,10 @@ export function serveCommand(leave: () => void): Command {
     );
   return command.action(async (options: ServeOptions) => {
     keepTicksFast();
-    const loaded = loadSettings({ argv: settingsArguments(command) });
-    await serve({ loaded, isJson: options.json === true, leave }, options.workers);
+    // From the first moment: by default the signal ends the process. Whoever can reload hears it, too.
+    process.on('SIGHUP', () => undefined);
+    const load = (): LoadedSettings => loadSettings({ argv: settingsArguments(command) });
+    await serve({ loaded: load(), load, isJson: options.json === true, leave }, options.workers);
   });
 }
 

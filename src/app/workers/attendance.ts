@@ -18,6 +18,7 @@ export function attendPrimary(
       app.stopListening();
       return;
     }
+    if (message.kind !== 'ask') return;
     const { id, question } = message;
     void answerTo(question, app.shown)
       .catch((err: unknown) => {

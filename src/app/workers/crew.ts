@@ -139,6 +139,11 @@ export class Crew {
     );
   }
 
+  /** Has every worker read anew what may change. */
+  reload(): void {
+    for (const { process } of this.#members.values()) process.send({ kind: 'reload' });
+  }
+
   /** Asks every worker to finish its calls, and kills those that do not end in time. Idempotent; never throws. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();

@@ -35,7 +35,9 @@ export type Answer =
 export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   /** Others take calls: take no more connections, and finish what is open. */
-  | { readonly kind: 'step_aside' };
+  | { readonly kind: 'step_aside' }
+  /** Read anew what may change; calls go on. */
+  | { readonly kind: 'reload' };
 
 /** From a worker. */
 export type FromWorker =

@@ -32,6 +32,8 @@ export interface Primary {
   /** Sessions and turns of all workers, as they said within the last second. */
   readonly openSessions: () => number;
   readonly openTurns: () => number;
+  /** Has every worker read anew what may change; calls go on. */
+  readonly reload: () => void;
   /** Lets every worker finish its calls within its limits, then closes everything. Idempotent; never throws. */
   close(): Promise<void>;
 }
@@ -70,6 +72,9 @@ export async function startPrimary(options: PrimaryOptions): Promise<Primary> {
       ready: { ...ready, opsPort: ops.port, workers },
       openSessions: () => crew.openSessions,
       openTurns: () => crew.openTurns,
+      reload: () => {
+        crew.reload();
+      },
       close: () => (closing ??= close()),
     };
   } catch (error) {

@@ -3,18 +3,24 @@ import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { createLogger } from '../../base/log.ts';
 import { printReady } from './ready-line.ts';
+import { Reloading } from './reloading.ts';
 import { hearSignals, Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
 /** Starts it; it stops when the process is told to. @throws AppError what keeps it from starting. */
-export async function serveAlone({ loaded, isJson, leave }: Serving): Promise<void> {
+export async function serveAlone({ loaded, load, isJson, leave }: Serving): Promise<void> {
   const { settings, changing } = loaded;
   const log = createLogger({ level: settings.log.level });
   const stopping = new Stopping({ log, leave });
   hearSignals(stopping);
+  const reloading = new Reloading({ loaded, load, log, setLevel: log.setLevel });
+  process.on('SIGHUP', () => {
+    reloading.ask();
+  });
   try {
     const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal });
     if (stopping.started(app)) printReady(app.ready, isJson);
+    reloading.started(app.lookNow);
   } catch (thrown) {
     stopping.failed(thrown);
   }

@@ -8,13 +8,15 @@ import { systemClock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { createLogger } from '../../base/log.ts';
 import { EXIT } from '../failure.ts';
+import { Reloading } from './reloading.ts';
 import { Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
 /** Starts it. @throws what no text of ours is there for; whoever started this one is told in any case. */
-export async function serveAsWorker({ loaded, leave }: Serving, link: PrimaryLink): Promise<void> {
+export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
-  const log = createLogger({ level: settings.log.level }).child({ worker: link.id });
+  const root = createLogger({ level: settings.log.level });
+  const log = root.child({ worker: link.id });
   const stopping = new Stopping({
     log,
     leave: () => {
@@ -23,6 +25,10 @@ export async function serveAsWorker({ loaded, leave }: Serving, link: PrimaryLin
     },
   });
   hearPrimary(stopping, link);
+  const reloading = new Reloading({ loaded, load, log, setLevel: root.setLevel });
+  link.onMessage(({ kind }) => {
+    if (kind === 'reload') reloading.ask();
+  });
   try {
     const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal, isWorker: true });
     const finish = attendPrimary(app, { link, clock: systemClock, log });
@@ -31,6 +37,7 @@ export async function serveAsWorker({ loaded, leave }: Serving, link: PrimaryLin
       finish();
     };
     stopping.started({ ...app, close });
+    reloading.started(app.lookNow);
   } catch (thrown) {
     const { code, message, details } = toAppError(thrown);
     if (code !== 'shutting_down') await link.send({ kind: 'failed', failure: { code, message, details } });

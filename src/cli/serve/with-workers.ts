@@ -5,15 +5,20 @@ import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { EXIT } from '../failure.ts';
 import { printReady } from './ready-line.ts';
+import { Reloading } from './reloading.ts';
 import { hearSignals, Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';
 
 /** Starts it; it stops when this process is told to. @throws AppError what keeps it from starting. */
-export async function serveWithWorkers({ loaded, isJson, leave }: Serving, workers: number): Promise<void> {
+export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving, workers: number): Promise<void> {
   const { settings } = loaded;
   const log = createLogger({ level: settings.log.level });
   const stopping = new Stopping({ log, leave });
   hearSignals(stopping);
+  const reloading = new Reloading({ loaded, load, log, setLevel: log.setLevel });
+  process.on('SIGHUP', () => {
+    reloading.ask();
+  });
   const onHopeless = (): void => {
     process.exitCode = EXIT.failed;
     stopping.stop({});
@@ -25,6 +30,11 @@ export async function serveWithWorkers({ loaded, isJson, leave }: Serving, worke
       signal: stopping.signal,
     });
     if (stopping.started(primary)) printReady(primary.ready, isJson);
+    // The files are those of the workers, each of which says what it has read.
+    reloading.started(() => {
+      primary.reload();
+      return Promise.resolve([]);
+    });
   } catch (thrown) {
     stopping.failed(thrown);
   }

@@ -1,0 +1,92 @@
+// Reads anew what may change while the server runs, when SIGHUP or the process that started this one asks for it. It never ends a
+// call: what is refused stays as it was. What the files mean is decided by those who use them.
+import { waitAtMost } from '../../base/abort.ts';
+import { systemClock } from '../../base/clock.ts';
+import { toAppError } from '../../base/errors.ts';
+import type { LogLevel, Logger } from '../../base/log.ts';
+import type { FileVerdict } from '../../app/app.ts';
+import type { LoadedSettings } from '../../app/config/load-settings.ts';
+import { changedSettings } from '../../app/config/changed-settings.ts';
+
+/** Longest wait for files that do not answer, ms. */
+const LIMIT_MS = 10_000;
+
+/** Who reloads. */
+export interface ReloadingOptions {
+  /** What is in force. */
+  readonly loaded: LoadedSettings;
+  /** Reads the configuration anew. @throws AppError `config_invalid`. */
+  readonly load: () => LoadedSettings;
+  readonly log: Logger;
+  readonly setLevel: (level: LogLevel) => void;
+}
+
+/** Reloads of one process, one after the other. */
+export class Reloading {
+  readonly #options: ReloadingOptions;
+  #level: LogLevel;
+  #lookNow: (() => Promise<readonly FileVerdict[]>) | undefined;
+  #isAsked = false;
+  #isRunning = false;
+
+  constructor(options: ReloadingOptions) {
+    this.#options = options;
+    this.#level = options.loaded.settings.log.level;
+  }
+
+  /** Reloads now; during the start, as soon as the server runs. Asking again while a reload goes on brings one more. */
+  ask(): void {
+    this.#isAsked = true;
+    if (this.#lookNow === undefined) this.#options.log.info({}, 'asked to reload during the start: it is done as soon as the server runs');
+    else void this.#run(this.#lookNow);
+  }
+
+  /** The server runs. @param lookNow - reads its files anew. Must not reject. */
+  started(lookNow: () => Promise<readonly FileVerdict[]>): void {
+    this.#lookNow = lookNow;
+    if (this.#isAsked) void this.#run(lookNow);
+  }
+
+  async #run(lookNow: () => Promise<readonly FileVerdict[]>): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    while (this.#isAsked) {
+      this.#isAsked = false;
+      const settings = this.#readSettings();
+      const looked = await waitAtMost(lookNow(), LIMIT_MS, systemClock);
+      if (looked.kind === 'value') this.#tell([...looked.value, ...settings.verdicts], settings.needRestart);
+      else this.#options.log.error({ event: 'reload_refused', limitMs: LIMIT_MS }, 'the files that are read anew did not answer in time');
+    }
+    this.#isRunning = false;
+  }
+
+  /** Of the settings only the log level is used; the others are named when they have changed. */
+  #readSettings(): { readonly verdicts: readonly FileVerdict[]; readonly needRestart: readonly string[] } {
+    const { loaded, load, log, setLevel } = this.#options;
+    try {
+      const next = load();
+      const { level } = next.settings.log;
+      const verdict = level === this.#level ? 'unchanged' : 'taken';
+      this.#level = level;
+      setLevel(level);
+      return {
+        verdicts: [{ what: 'log.level', verdict }],
+        needRestart: changedSettings(loaded, next).filter((key) => key !== 'log.level'),
+      };
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      log.error({ event: 'reload_refused', err: error }, `the configuration is not used, what was there before goes on: ${error.message}`);
+      return { verdicts: [{ what: 'log.level', verdict: 'refused' }], needRestart: [] };
+    }
+  }
+
+  #tell(verdicts: readonly FileVerdict[], needRestart: readonly string[]): void {
+    const named = (wanted: FileVerdict['verdict']): readonly string[] =>
+      verdicts.filter(({ verdict }) => verdict === wanted).map(({ what }) => what);
+    const fields = { event: 'reloaded', taken: named('taken'), unchanged: named('unchanged'), refused: named('refused'), needRestart };
+    const { log } = this.#options;
+    if (fields.refused.length > 0) log.warn(fields, 'reloaded, except what is refused; calls go on');
+    else if (needRestart.length > 0) log.warn(fields, 'reloaded, except settings that need a restart; calls go on');
+    else log.info(fields, 'reloaded; calls go on');
+  }
+}
