@@ -94,6 +94,8 @@ interface AccessParts {
   readonly log: Logger;
   /** Asked before every renewal of a token; default: each may happen. */
   readonly renewing?: Renewing | undefined;
+  /** Whether the platform is asked for the first token of an organization; default true. */
+  readonly asksForFirst?: boolean | undefined;
 }
 
 const NO_SERVICE_APP = { integration: undefined, serviceApp: undefined };
@@ -142,7 +144,7 @@ function openWay(settings: AccessSettings, parts: WayParts): Omit<Access, 'rest'
 
 function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
-  { address, profile, store, clock, log, renewing, resting }: WayParts,
+  { address, profile, store, clock, log, renewing, asksForFirst, resting }: WayParts,
 ): Omit<Access, 'rest'> {
   const identity = serviceAppIdentity(serviceApp, profile);
   const { idScheme } = identity;
@@ -152,7 +154,7 @@ function serviceAppAccess(
   const webhooks = new Webhooks(new RestClient({ ...common, tokens: integration }));
   const forTokens = new RestClient({ ...common, resting, tokens: integration });
   const organizations = new Organizations({
-    ...{ store, clock, log, idScheme, renewing },
+    ...{ store, clock, log, idScheme, renewing, asksForFirst },
     applications: new ApplicationTokens({ rest: forTokens, app: serviceApp, idScheme, clock }),
     requests: new TokenRequests({ ...common, resting, credentials: serviceApp }),
   });

@@ -37,6 +37,8 @@ export interface KeptTokensOptions<T extends OAuthTokens> {
   readonly obtain: (before: T | undefined, signal: AbortSignal) => Promise<T>;
   /** The error of whoever asks after {@link KeptTokens.forget}. */
   readonly gone: () => AppError;
+  /** The error of whoever asks while no pair is kept; undefined: a first one is obtained then. */
+  readonly missing?: (() => AppError) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly bufferSeconds?: number | undefined;
@@ -155,9 +157,11 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   }
 
   async #renew(stale: string | undefined): Promise<T> {
-    const { obtain, renewing = alwaysRenewing } = this.#options;
+    const { obtain, missing, renewing = alwaysRenewing } = this.#options;
     const found = await this.#storedInstead(stale);
     if (found !== undefined) return found;
+    // Whoever may not renew now would be told of a token that has ended, and there is none.
+    if (this.#held === undefined && missing !== undefined) throw missing();
     return renewing(async () => {
       // Whoever was let before us may have renewed it.
       const renewed = await this.#storedInstead(stale);

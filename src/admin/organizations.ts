@@ -14,6 +14,8 @@ import { serviceAppTokens, type ServiceAppTokens } from './tokens.ts';
 
 const PREFIX = 'organizations/';
 const SUFFIX = '/tokens';
+/** Who asks for it. */
+const FIRST_TOKEN = 'a running server asks for the first one when the organization authorizes the app or is in admin.organizations';
 
 /** The name under which the tokens of an organization, a plain UUID, are kept in the store. */
 export function tokensKey(organizationId: string): string {
@@ -26,7 +28,7 @@ export async function organizationsWithTokens(store: Pick<SecretStore, 'keys'>):
   return keys.flatMap((key) => (key.endsWith(SUFFIX) ? [key.slice(PREFIX.length, -SUFFIX.length)] : []));
 }
 
-/** An organization that the platform gives the app no token for: not authorized, no longer, or not yet everywhere (H-26). */
+/** An organization without a token of the app: none is kept, or the platform gives none (not authorized, no longer, not yet: H-26). */
 export class OrgNotRegisteredError extends AppError {
   /** UUID. */
   readonly organizationId: string;
@@ -50,6 +52,8 @@ export interface OrganizationsOptions {
   readonly bufferSeconds?: number | undefined;
   /** As {@link KeptTokensOptions} has it. */
   readonly renewing?: KeptTokensOptions<ServiceAppTokens>['renewing'];
+  /** Whether the platform is asked for the first token of an organization; default true. */
+  readonly asksForFirst?: boolean | undefined;
 }
 
 /** Tokens by organization. Whoever created it closes it. */
@@ -103,13 +107,15 @@ export class Organizations {
   }
 
   #keep(id: string, organization: string): KeptTokens<ServiceAppTokens> {
-    const { store, clock, log, bufferSeconds, renewing } = this.#options;
+    const { store, clock, log, bufferSeconds, renewing, asksForFirst = true } = this.#options;
+    const missing = (): AppError => new OrgNotRegisteredError(id, `no token of the app is kept for it: ${FIRST_TOKEN}`);
     return new KeptTokens({
       ...{ store, clock, log, bufferSeconds, renewing },
       key: tokensKey(id),
       shape: serviceAppTokens,
       ready: this.#leaving.get(id),
       gone: () => new OrgNotRegisteredError(id, 'its tokens have been erased'),
+      missing: asksForFirst ? undefined : missing,
       obtain: (before, signal) => this.#obtain(id, organization, before, signal),
     });
   }

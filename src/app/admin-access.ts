@@ -28,6 +28,8 @@ export interface AdminAccessParts {
    * `save`: as `look`, for what is known only after a long wait and is then written, unless somebody holds the store already.
    */
   readonly purpose: 'look' | 'change' | 'save';
+  /** Whether the platform is asked for the first token of an organization; default false: a server does so. */
+  readonly asksForFirst?: boolean | undefined;
   /** What to do when the store cannot be ours alone. */
   readonly ifHeld?: string | undefined;
   /** Where servers share their stores; default: the store is a file. */
@@ -58,7 +60,7 @@ export interface AdminAccess {
  *   `profile_invalid`, `bad_message`.
  */
 export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessParts): Promise<AdminAccess> {
-  const { profile, clock, log } = parts;
+  const { profile, clock, log, asksForFirst = false } = parts;
   const address = platformAddress(profile, admin.baseUrl);
   const settings = accessSettings(admin);
   const { sharing } = parts;
@@ -69,7 +71,7 @@ export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessPa
     release,
   } = sharing?.kind === 'redis' ? await openShared(admin, sharing.redis, parts) : await openStore(admin, parts);
   try {
-    const access = openAccess(settings, { address, profile, store, clock, log, renewing });
+    const access = openAccess(settings, { address, profile, store, clock, log, renewing, asksForFirst });
     const clientOf = (organization: string): RestClient =>
       new RestClient({ address, tokens: access.organizations.tokensOf(organization), clock, log });
     return {

@@ -30,7 +30,7 @@ export const ERROR_MENDS = {
     'Try the login again; the message says what went wrong. The redirect address must be the registered one, and free on this machine.',
   login_needed: 'Log in with the integration again, while no server runs: `parley admin login`.',
   org_not_registered:
-    "The administrator of the organization authorizes the app on the platform's administration page; until then nothing can be done for it.",
+    "Let the administrator of the organization authorize the app on the platform's administration page while a server runs, or name the organization in admin.organizations and start the server.",
   overloaded: 'A configured limit is reached; raise it or add capacity.',
   platform_answer_invalid: 'Nothing to mend here; quote the tracking id of the message to the support of the platform.',
   platform_refused: 'Read the message of the platform; quote its tracking id to the support of the platform.',

@@ -66,7 +66,8 @@ it('R-04 renews with a fresh nonce that the journal knows beside the one before'
 });
 
 it('renews nothing that is not there, or not in use', async () => {
-  const { run, api, only } = await servedWorld({ isRegistered: false });
+  const { run, api, only } = await servedWorld();
+  await run('data-sources', 'delete', only().id, '--org', ORG, '--yes');
   const none = await run('data-sources', 'renew', '--org', ORG);
   expect(none).toMatchObject({ code: 1, out: '' });
   expect(none.err).toContain('error data_source_unclear');

@@ -47,9 +47,31 @@ it('knows organizations by their events, and leaves out those that took their au
   await writeKeptEvent(store, ORG, { ...event, event: 'authorized' });
   await writeKeptEvent(store, OTHER_ORG, { ...event, event: 'deauthorized' });
   await store.close();
-  expect(await around.run('data-sources', 'list')).toEqual({ code: 0, out: 'there are no data sources\n', err: '' });
-  expect(around.api.journal.count('GET /dataSources')).toBe(1);
+  const meant = await around.run('data-sources', 'list');
+  expect(meant).toMatchObject({ code: 1, out: '' });
+  expect(meant.err).toContain(`error org_not_registered  organization ${ORG}: no token of the app is kept for it`);
 });
+
+it.each(['while a server holds the store', 'while no server runs'])(
+  'says %s that no token is kept for an organization whose event never came, and asks for none',
+  async (when) => {
+    const around = await servedWorld();
+    around.api.authorize(OTHER_ORG);
+    const asked = around.api.journal.entries.length;
+    const held = when.includes('holds') ? await around.openStore() : undefined;
+    try {
+      const looks = [['list'], ['get', 'some-id'], ['update', 'some-id', '--set', 'status=active'], ['delete', 'some-id', '--yes']];
+      for (const argv of [...looks.map((look) => ['data-sources', ...look]), ['schemas', 'list']]) {
+        const end = await around.run(...argv, '--org', OTHER_ORG);
+        expect(end).toMatchObject({ code: 1, out: '' });
+        expect(end.err).toContain(`error org_not_registered  organization ${OTHER_ORG}: no token of the app is kept for it`);
+      }
+    } finally {
+      await held?.close();
+    }
+    expect(around.api.journal.entries).toHaveLength(asked);
+  },
+);
 
 it('shows one with what is not as the configuration wants it, and the word of the platform', async () => {
   const { run, json, api, only } = await servedWorld();

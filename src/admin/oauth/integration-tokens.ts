@@ -43,6 +43,7 @@ export class IntegrationTokens implements TokenSource {
       ...options,
       ...{ key: INTEGRATION_KEY, shape: oauthTokens },
       gone: () => new AppError('login_needed', 'the integration has been logged out'),
+      missing: nobodyLoggedIn,
       obtain: (before, signal) => this.#refresh(before, signal),
     });
   }
@@ -74,7 +75,7 @@ export class IntegrationTokens implements TokenSource {
   }
 
   async #refresh(before: OAuthTokens | undefined, signal: AbortSignal): Promise<OAuthTokens> {
-    if (before === undefined) throw new AppError('login_needed', 'nobody has logged in with the integration yet');
+    if (before === undefined) throw nobodyLoggedIn();
     const { refreshToken } = before;
     const { clock } = this.#options;
     // The platform need not be asked by every request that wants a token. But a refusal may have been its mistake.
@@ -88,4 +89,8 @@ export class IntegrationTokens implements TokenSource {
       throw thrown;
     }
   }
+}
+
+function nobodyLoggedIn(): AppError {
+  return new AppError('login_needed', 'nobody has logged in with the integration yet');
 }

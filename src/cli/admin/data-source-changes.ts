@@ -24,9 +24,10 @@ export function createCommand(): Command {
     .requiredOption('--org <id>', 'the organization')
     .addOption(new Option('--transport <name>', 'for which transport').choices(['grpc', 'websocket']).default('grpc'));
   return command.action(async ({ org, transport }: { org: string; transport: 'grpc' | 'websocket' }) => {
-    await runWithAccess(command, 'change', async (given) => {
+    const created = async (given: Given): Promise<void> => {
       show(await (await dataSourcesOf(org, given)).create(transport, given.signal), given);
-    });
+    };
+    await runWithAccess(command, 'change', created, { asksForFirst: true });
   });
 }
 

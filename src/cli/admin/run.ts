@@ -97,16 +97,16 @@ export async function runAsConfigured(
 /**
  * As {@link runAsConfigured}, with the administration switched on and its interface open.
  *
- * @param options.ifHeld - what to do when the store cannot be ours alone.
+ * @param options - `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it.
  */
 export async function runWithAccess(
   command: Command,
   purpose: AdminAccessParts['purpose'],
   work: (given: AdminWork & { readonly access: AdminAccess }) => Promise<void>,
-  { limitMs, ifHeld }: { readonly limitMs?: number; readonly ifHeld?: string } = {},
+  { limitMs, ...how }: { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'> = {},
 ): Promise<void> {
   const withAccess = async (given: AdminWork): Promise<void> => {
-    const access = await openAdminAccess(given.admin, { ...given, sharing: given.settings.store, purpose, ifHeld });
+    const access = await openAdminAccess(given.admin, { ...given, sharing: given.settings.store, purpose, ...how });
     try {
       await work({ ...given, access });
     } finally {

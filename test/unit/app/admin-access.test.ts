@@ -56,7 +56,8 @@ it('makes no folder for a path that was mistyped', async () => {
   const folder = path.join(path.dirname(around.storeFile), 'mistyped');
   const access = await looking({ ...around, flags: [...around.flags, `--admin.store.file=${path.join(folder, 'admin.store')}`] });
   const asked = access.tokensOf(ORG).current(new AbortController().signal);
-  await expect(asked).rejects.toMatchObject({ code: 'login_needed' });
+  await expect(asked).rejects.toMatchObject({ code: 'org_not_registered' });
+  await expect(access.access.integration?.keepAlive(new AbortController().signal)).rejects.toMatchObject({ code: 'login_needed' });
   expect(existsSync(folder)).toBe(false);
 });
 

@@ -29,7 +29,7 @@ const BREAKAGES: readonly Breakage[] = [
     'the organization has taken its authorization back (6.5)',
     (it) => (it.list = () => Promise.reject(new OrgNotRegisteredError(ORG, 'the platform refused it', { status: 403 }))),
     'platform_access/not_authorized',
-    /the platform refused it; The administrator of the organization authorizes the app/u,
+    /the platform refused it; Let the administrator of the organization authorize the app/u,
   ],
   [
     'the app may not read data sources (5.4)',
