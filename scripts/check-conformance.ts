@@ -133,7 +133,7 @@ function tell(name: string, { passed, failed, notApplicable, finding, results }:
     if (verdict === 'fail' || verdict === 'advice') process.stderr.write(`  ${rules[0] ?? ''} ${id}: ${reason}\n`);
 }
 
-/** Whether a whole server passed, and no check went without something to look at but the ones that are known for it. */
+/** Whether a whole server passed without advice, and no check went without something to look at but the ones that are known for it. */
 function isWhole(name: string, found: Conformance, expected: readonly string[]): boolean {
   tell(name, found);
   const skipped = found.results.filter(({ verdict }) => verdict === 'not_applicable');
@@ -142,7 +142,12 @@ function isWhole(name: string, found: Conformance, expected: readonly string[]):
   const applied = expected.filter((id) => !skipped.some((each) => each.id === id));
   for (const { id, reason } of gaps) process.stderr.write(`  ${id} should apply, and does not: ${reason}\n`);
   for (const id of applied) process.stderr.write(`  ${id} should not apply, and does\n`);
-  return found.ok && gaps.length === 0 && applied.length === 0;
+  return found.ok && found.advisedRules.length === 0 && gaps.length === 0 && applied.length === 0;
+}
+
+/** Rules that were broken or advised, each once. */
+function namedRules({ brokenRules, advisedRules }: Conformance): readonly string[] {
+  return [...new Set([...brokenRules, ...advisedRules])];
 }
 
 /** Whether a broken server is named by exactly the rule that it breaks, and by the check that is there for it. */
@@ -150,7 +155,7 @@ async function isNamed(breach: Breach): Promise<boolean> {
   const found = await withIssuer((issuer) => examineBroken(breach, issuer));
   const { rule, check } = BREACHES[breach];
   const failed = found.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'advice').map(({ id }) => id);
-  const rules = [...found.brokenRules, ...found.advisedRules];
+  const rules = namedRules(found);
   const named = rules.length === 1 && rules[0] === rule && failed.some((id) => id === check);
   if (!named) tell(`broken server ${breach} should break ${rule} alone, and fail ${check}`, found);
   return named;
@@ -164,7 +169,7 @@ async function namedSocketRule(breach: SocketBreach): Promise<string | undefined
   // What a busy machine leaves open is looked at once more.
   if (found.results.some(({ id, reason }) => id === check && reason.includes('too busy'))) found = await look();
   const failed = found.results.filter(({ verdict }) => verdict === 'fail' || verdict === 'advice').map(({ id }) => id);
-  const rules = [...found.brokenRules, ...found.advisedRules];
+  const rules = namedRules(found);
   if (rules.length === 1 && rules[0] === rule && failed.some((id) => id === check)) return rule;
   tell(`broken server of sockets ${breach} should break ${rule} alone, and fail ${check}`, found);
   return undefined;

@@ -39,6 +39,7 @@ interface Flags extends Omit<AccessFlags, 'org'> {
   readonly check: readonly string[];
   readonly platform?: string;
   readonly html?: string;
+  readonly ours?: true;
   readonly list?: true;
   readonly json?: true;
 }
@@ -55,7 +56,7 @@ Examples:
   $ parley conformance grpc://localhost:50051 --org $ORG --rule G-42 --rule G-43 --json
   $ parley conformance --list
 
-Exit code: 0 nothing failed, 1 a check failed or stayed undecided or the server cannot be talked to, 2 wrong usage, 130 interrupted.`;
+Exit code: 0 nothing failed (advice does not count), 1 a check failed or stayed undecided or the server cannot be talked to, 2 wrong usage, 130 interrupted.`;
 
 /** The command. Its surroundings default to this process. */
 export function conformanceCommand(surroundings: CallSurroundings = processSurroundings()): Command {
@@ -75,6 +76,7 @@ export function conformanceCommand(surroundings: CallSurroundings = processSurro
     .option('--rule <id>', 'only checks of this rule, such as G-42; may be repeated', repeated, [])
     .option('--check <id>', 'only this check; may be repeated', repeated, [])
     .option('--platform <url>', 'a running `parley platform` that signs tokens, right and wrong, such as http://127.0.0.1:8090')
+    .option('--ours', 'hold the server to what only this project has decided as well: for our own server')
     .option('--html <file>', 'write a report with every exchange')
     .option('--list', 'list the checks instead of running them')
     .option('--json', 'print JSON')
@@ -122,7 +124,7 @@ interface Work {
 }
 
 async function examine<Lab extends BaseLab>(suite: Suite<Lab>, { target, suspect, flags, surroundings, misused }: Work): Promise<void> {
-  const { jobs, json, html, rule, check } = flags;
+  const { jobs, json, html, rule, check, ours: isOurs = false } = flags;
   const checks = chooseChecks(suite.checks, rule, check);
   const [foreign] = unknownChoices(suite.checks, rule, check);
   if (foreign !== undefined) misused(`no check of a target such as ${target} has this rule or id: ${foreign}`);
@@ -134,7 +136,7 @@ async function examine<Lab extends BaseLab>(suite: Suite<Lab>, { target, suspect
   });
   try {
     view.show(0, checks.length, 'checks');
-    const found = await runConformance({ suite, suspect, checks, jobs, signal: stop.signal, onResult: tell(view) });
+    const found = await runConformance({ suite, suspect, checks, isOurs, jobs, signal: stop.signal, onResult: tell(view) });
     view.stop();
     print(json === true ? JSON.stringify(conformanceData(found, target)) : conformanceText(found, pc.createColors(isColoured)));
     if (html !== undefined) await writeFile(html, conformancePage(found, target));

@@ -22,7 +22,7 @@ import { recorded } from './line-signals.ts';
 const profile = loadProfile('fake');
 
 /** What a run on a server of this process needs to know. */
-export interface ExamineOptions<Lab extends BaseLab = CheckLab> extends Pick<RunOptions<Lab>, 'checkMs' | 'onResult'> {
+export interface ExamineOptions<Lab extends BaseLab = CheckLab> extends Pick<RunOptions<Lab>, 'checkMs' | 'onResult' | 'isOurs'> {
   readonly checks?: readonly Check<Lab>[];
   readonly issuer?: Issuer;
   readonly jobs?: number;
@@ -30,7 +30,7 @@ export interface ExamineOptions<Lab extends BaseLab = CheckLab> extends Pick<Run
   readonly suspect?: Partial<GivenSuspect>;
 }
 
-/** Runs checks on a server of RPCs, with the keys of the reference server. */
+/** Runs checks on a server of RPCs, with the keys of the reference server. It is held to our own decisions, too, unless told otherwise. */
 export function examine(target: string, options: ExamineOptions = {}): Promise<Conformance> {
   return examineBy(RPC_SUITE, target, options);
 }
@@ -43,13 +43,11 @@ export function examineSocket(target: string, options: ExamineOptions<SocketLab>
 async function examineBy<Lab extends BaseLab>(
   suite: Suite<Lab>,
   target: string,
-  { checks = suite.checks, issuer, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions<Lab>,
+  { checks = suite.checks, issuer, isOurs = true, jobs = 8, signal, suspect = {}, ...more }: ExamineOptions<Lab>,
 ): Promise<Conformance> {
   return runConformance({
     ...more,
-    suite,
-    checks,
-    jobs,
+    ...{ suite, checks, isOurs, jobs },
     ...(signal === undefined ? {} : { signal }),
     suspect: {
       target: parseTarget(target),

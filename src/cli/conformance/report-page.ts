@@ -28,7 +28,7 @@ pre { overflow-x: auto; padding: 0.6rem; border: 1px solid var(--line); border-r
 
 /** The page. @param target - the server as the user named it. */
 export function conformancePage(found: Conformance, target: string): string {
-  const { passed, failed, notApplicable, undecided, score, finding, isInterrupted, brokenRules, results } = found;
+  const { passed, failed, notApplicable, undecided, score, finding, isInterrupted, brokenRules, advisedRules, results } = found;
   const points =
     score === undefined ? 'no check applied' : `${String(passed)} of ${String(passed + failed)} (${(score * 100).toFixed(0)} %)`;
   const facts: readonly (readonly [string, string])[] = [
@@ -37,6 +37,7 @@ export function conformancePage(found: Conformance, target: string): string {
     ['Not applicable', String(notApplicable)],
     ...(undecided === 0 ? [] : ([['Undecided', String(undecided)]] as const)),
     ['Broken rules', brokenRules.length === 0 ? 'none' : brokenRules.join(', ')],
+    ...(advisedRules.length === 0 ? [] : ([['Advice not followed', advisedRules.join(', ')]] as const)),
     ...(isInterrupted ? ([['Interrupted', 'the run did not come to its end']] as const) : []),
     ...(finding === undefined ? [] : ([[finding.code, finding.message]] as const)),
   ];
@@ -63,16 +64,16 @@ function section(verdict: Verdict, results: readonly CheckResult[]): string {
   const rows = results.filter((result) => result.verdict === verdict);
   if (rows.length === 0) return '';
   return `<h2 class="${verdict}">${String(rows.length)} ${WORDS[verdict]}</h2>
-<table><thead><tr><th scope="col">Rule</th><th scope="col">Check</th></tr></thead><tbody>
+<table><thead><tr><th scope="col">Rule</th><th scope="col">Level</th><th scope="col">Check</th></tr></thead><tbody>
 ${rows.map((result) => row(result)).join('\n')}
 </tbody></table>`;
 }
 
 function row(result: CheckResult): string {
-  const { id, rules, title, reason, exchanges, verdict, durationMs } = result;
+  const { id, rules, level, title, reason, exchanges, verdict, durationMs } = result;
   const proof = exchanges.map((lines) => `<pre>${escaped(lines.map(exchangeText).join('\n'))}</pre>`).join('');
   const open = verdict === 'fail' || verdict === 'advice' || verdict === 'undecided' ? ' open' : '';
   const details = proof === '' ? '' : `<details${open}><summary>Exchange (${String(durationMs)} ms)</summary>${proof}</details>`;
   const why = reason === '' ? '' : `<br><span class="${verdict}">${escaped(reason)}</span>`;
-  return `<tr><td>${escaped(rules.join(', '))}</td><td><strong>${escaped(id)}</strong> – ${escaped(groupOf(result))}<br>${escaped(title)}${why}${details}</td></tr>`;
+  return `<tr><td>${escaped(rules.join(', '))}</td><td>${level}</td><td><strong>${escaped(id)}</strong> – ${escaped(groupOf(result))}<br>${escaped(title)}${why}${details}</td></tr>`;
 }

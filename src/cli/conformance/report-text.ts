@@ -1,6 +1,6 @@
 // What a conformance run found, for people and for programs. Decides nothing.
 import type pc from 'picocolors';
-import type { Check } from '../../fake-platform/conformance/check.ts';
+import type { ListedCheck } from '../../fake-platform/conformance/registry.ts';
 import type { Verdict } from '../../fake-platform/conformance/verdict.ts';
 import { exchangeText } from '../../fake-platform/conformance/exchange.ts';
 import type { CheckResult, Conformance } from '../../fake-platform/conformance/run.ts';
@@ -12,9 +12,9 @@ type Colors = ReturnType<typeof pc.createColors>;
 const SHOWN_LINES = 14;
 const MARKS: Readonly<Record<Verdict, string>> = { pass: 'pass', fail: 'FAIL', advice: 'adv.', not_applicable: 'n/a', undecided: '????' };
 
-/** The checks without running any: id, rules and what each demands. */
-export function checkList(checks: readonly Pick<Check, 'id' | 'rules' | 'title'>[]): string {
-  return alignedRows(checks.map(({ id, rules, title }) => [rules[0], id, title]));
+/** The checks without running any: rule, level, id and what each demands. */
+export function checkList(checks: readonly Pick<ListedCheck, 'id' | 'rules' | 'title' | 'level'>[]): string {
+  return alignedRows(checks.map(({ id, rules, title, level }) => [rules[0], level, id, title]));
 }
 
 /** A line for each check by group of rules, failures with their exchange below, and the score at the end. */
@@ -22,7 +22,9 @@ export function conformanceText(found: Conformance, colors: Colors): string {
   const { results, finding } = found;
   const named = finding === undefined ? [] : [`${colors.red(finding.code)}: ${finding.message}`];
   if (results.length === 0) return [...named, found.isInterrupted ? verdictLine(found, colors) : 'no check was run'].join('\n');
-  const lines = alignedRows(results.map(({ verdict, rules, id, reason }) => [MARKS[verdict], rules[0] ?? '', id, reason])).split('\n');
+  const lines = alignedRows(
+    results.map(({ verdict, rules, level, id, reason }) => [MARKS[verdict], rules[0] ?? '', level, id, reason]),
+  ).split('\n');
   const blocks = results.flatMap((result, index) => [
     ...(groupOf(result) === (index === 0 ? '' : groupOf(results[index - 1])) ? [] : ['', colors.bold(groupOf(result))]),
     painted(lines[index] ?? '', result, colors),
@@ -39,7 +41,7 @@ function verdictLine(
   colors: Colors,
 ): string {
   const points = score === undefined ? '' : `score ${String(passed)}/${String(passed + failed)} (${(score * 100).toFixed(0)} %), `;
-  const word = verdictWord({ ok, isInterrupted, failed, passed }, colors);
+  const word = verdictWord({ ok, isInterrupted, failed, passed, advisedRules }, colors);
   const open = undecided === 0 ? '' : `, ${String(undecided)} undecided`;
   const broken = brokenRules.length === 0 ? '' : `; broken: ${brokenRules.join(', ')}`;
   const advised = advisedRules.length === 0 ? '' : `; advice: ${advisedRules.join(', ')}`;
@@ -47,12 +49,12 @@ function verdictLine(
 }
 
 function verdictWord(
-  { ok, isInterrupted, failed, passed }: Pick<Conformance, 'ok' | 'isInterrupted' | 'failed' | 'passed'>,
+  { ok, isInterrupted, failed, passed, advisedRules }: Pick<Conformance, 'ok' | 'isInterrupted' | 'failed' | 'passed' | 'advisedRules'>,
   colors: Colors,
 ): string {
   if (isInterrupted) return colors.yellow('interrupted');
   if (!ok) return colors.red(failed > 0 ? 'does not conform' : 'not known to conform');
-  return passed > 0 ? colors.green('conforms') : colors.yellow('nothing applied');
+  return passed > 0 || advisedRules.length > 0 ? colors.green('conforms') : colors.yellow('nothing applied');
 }
 
 /** What the rules of a group are about; those of the calls by the first digit of their number. */
@@ -94,7 +96,7 @@ function painted(line: string, { verdict }: CheckResult, colors: Colors): string
   return paint(mark) + line.slice(mark.length);
 }
 
-function failureLines({ id, rules, title, reason, exchanges, verdict }: CheckResult, colors: Colors): readonly string[] {
+function failureLines({ id, rules, level, title, reason, exchanges, verdict }: CheckResult, colors: Colors): readonly string[] {
   const all = exchanges[0] ?? [];
   // A reason that names an RPC or a socket is proved by that one.
   const named = /\b(?:RPC|WS)\d+\b/u.exec(reason)?.[0];
@@ -102,7 +104,7 @@ function failureLines({ id, rules, title, reason, exchanges, verdict }: CheckRes
   const lines = (ofNamed.length > 0 ? ofNamed : all).slice(-SHOWN_LINES);
   const hidden = all.length - lines.length;
   return [
-    `${(verdict === 'fail' ? colors.red : colors.yellow)(MARKS[verdict])} ${rules[0] ?? ''} ${id}`,
+    `${(verdict === 'fail' ? colors.red : colors.yellow)(MARKS[verdict])} ${rules[0] ?? ''} ${level} ${id}`,
     `  wanted: ${title}`,
     `  found:  ${reason}`,
     ...lines.map((line) => colors.dim(`  ${exchangeText(line)}`)),

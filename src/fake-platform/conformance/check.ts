@@ -1,6 +1,7 @@
 // What a check is, and what it can say. Knows no wire and no server.
 import type { BaseLab } from './base-lab.ts';
 import type { CheckLab } from './lab.ts';
+import type { Level } from './verdict.ts';
 
 /**
  * What a check cannot do without. `call`: a call can be placed. `speech`: the caller has a voice, and the bot listens.
@@ -17,8 +18,8 @@ export interface Check<Lab extends BaseLab = CheckLab> {
   /** What the server does when it passes: a sentence. */
   readonly title: string;
   readonly needs: readonly Need[];
-  /** No source demands it: a server that does otherwise gets advice, which does not count. Default: it is demanded. */
-  readonly isRecommended?: true;
+  /** Where it comes from. Default `must`: a source demands it. */
+  readonly level?: Level;
   /** Checks that touch what the server remembers of keys run alone, after all others. Default: beside others. */
   readonly phase?: 'last';
   /** Passes when it returns. @throws CheckOutcome otherwise, by {@link BaseLab.fail}, {@link BaseLab.skip} and {@link BaseLab.giveUp}. */

@@ -16,6 +16,7 @@ import { CheckLab } from './lab.ts';
 import { missed, reach } from './reach.ts';
 import type { Suite } from './suite.ts';
 import { Survey } from './survey.ts';
+import type { Level } from './verdict.ts';
 import { ENVELOPE_CHECKS } from './websocket/checks/envelopes.ts';
 import { INPUT_CHECKS as SOCKET_INPUT_CHECKS } from './websocket/checks/inputs.ts';
 import { KEEP_ALIVE_CHECKS } from './websocket/checks/keep-alive.ts';
@@ -60,13 +61,14 @@ export const SOCKET_CHECKS: readonly Check<SocketLab>[] = inOrder<SocketLab>([
 
 /** How a check is called, what it shows, and over which transports. */
 export interface ListedCheck extends Pick<Check, 'id' | 'rules' | 'title' | 'needs'> {
+  readonly level: Level;
   readonly transports: readonly Transport[];
 }
 
 /** All checks, those of tokens once. */
 export const ALL_CHECKS: readonly ListedCheck[] = [...new Set<ListedCheck | Check | Check<SocketLab>>([...CHECKS, ...SOCKET_CHECKS])].map(
-  ({ id, rules, title, needs }) => ({
-    ...{ id, rules, title, needs },
+  ({ id, rules, title, needs, level = 'must' }) => ({
+    ...{ id, rules, title, needs, level },
     transports: [
       ...(CHECKS.some((check) => check.id === id) ? ['grpc' as const] : []),
       ...(SOCKET_CHECKS.some((check) => check.id === id) ? ['websocket' as const] : []),

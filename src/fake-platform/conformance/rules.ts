@@ -1,5 +1,5 @@
 // Every rule that binds a server, and either the checks that show it or why nobody outside can see it. Knows no server.
-import { ALL_CHECKS } from './registry.ts';
+import { ALL_CHECKS, type ListedCheck } from './registry.ts';
 
 /** Why a rule cannot be seen from outside: a sentence. Rules that have a check do not stand here. */
 export const UNSEEN: Readonly<Record<string, string>> = {
@@ -33,8 +33,8 @@ export const UNSEEN: Readonly<Record<string, string>> = {
 /** A rule with what is known of it from outside. */
 export interface RuleEntry {
   readonly rule: string;
-  /** Checks by id; empty when it cannot be seen. */
-  readonly checks: readonly string[];
+  /** Checks; empty when it cannot be seen. */
+  readonly checks: readonly Pick<ListedCheck, 'id' | 'level'>[];
   /** Why it cannot be seen; empty when it can. */
   readonly unseen: string;
 }
@@ -44,13 +44,14 @@ export function ruleEntries(): readonly RuleEntry[] {
   const rules = new Set([...Object.keys(UNSEEN), ...ALL_CHECKS.flatMap((check) => check.rules)]);
   return [...rules].sort().map((rule) => ({
     rule,
-    checks: ALL_CHECKS.filter((check) => check.rules.includes(rule)).map(({ id }) => id),
+    checks: ALL_CHECKS.filter((check) => check.rules.includes(rule)),
     unseen: UNSEEN[rule] ?? '',
   }));
 }
 
 /** The table of docs/conformance.md. */
 export function rulesTable(): string {
-  const rows = ruleEntries().map(({ rule, checks, unseen }) => `| ${rule} | ${checks.map((id) => `\`${id}\``).join(', ') || unseen} |`);
+  const marked = ({ id, level }: RuleEntry['checks'][number]): string => `\`${id}\`${level === 'must' ? '' : ` (${level})`}`;
+  const rows = ruleEntries().map(({ rule, checks, unseen }) => `| ${rule} | ${checks.map(marked).join(', ') || unseen} |`);
   return ['| Rule | Check, or why it cannot be seen from outside |', '| --- | --- |', ...rows].join('\n');
 }

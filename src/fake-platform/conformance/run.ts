@@ -8,13 +8,14 @@ import { redactor, type Redactor } from './redaction.ts';
 import { Slots } from './slots.ts';
 import type { OpenSuite, Suite } from './suite.ts';
 import type { GivenSuspect, Reached, Suspect } from './suspect.ts';
-import { CheckOutcome, type Verdict } from './verdict.ts';
+import { CheckOutcome, type Level, type Verdict } from './verdict.ts';
 
 /** What a check said of a server. */
 export interface CheckResult {
   readonly id: string;
   readonly rules: readonly string[];
   readonly title: string;
+  readonly level: Level;
   readonly verdict: Verdict;
   /** Why it is no pass; empty for one. */
   readonly reason: string;
@@ -25,7 +26,7 @@ export interface CheckResult {
 
 /** What all checks said. */
 export interface Conformance {
-  /** Nothing failed and nothing stayed undecided, the server answered to the end, and the run came to it. */
+  /** No rule that counts was broken: nothing failed and nothing stayed undecided, the server answered to the end, and the run came to it. */
   readonly ok: boolean;
   /** The server cannot be talked to: no check was run, or it stopped answering while they were. */
   readonly finding: Failure | undefined;
@@ -39,7 +40,7 @@ export interface Conformance {
   readonly score: number | undefined;
   /** Rules that were broken, each once. */
   readonly brokenRules: readonly string[];
-  /** Rules of checks that recommend something else, each once; they do not count. */
+  /** Rules of advice that was not followed, each once; they do not count. */
   readonly advisedRules: readonly string[];
   readonly results: readonly CheckResult[];
 }
@@ -51,6 +52,8 @@ export interface RunOptions<Lab extends BaseLab> {
   readonly suspect: GivenSuspect;
   /** Of the suite: all, or those that were chosen. */
   readonly checks: readonly Check<Lab>[];
+  /** The server is ours: it is held to what we alone have decided, too. Default false. */
+  readonly isOurs?: boolean;
   /** Checks at once, and calls that are placed for several of them. */
   readonly jobs: number;
   /** Longest time of one check beside the calls that are placed for several, ms. */
@@ -63,6 +66,9 @@ export interface RunOptions<Lab extends BaseLab> {
 const CHECK_MS = 90_000;
 /** Shortest wait for a check again, ms. */
 const MIN_WAIT_MS = 1000;
+
+/** Why a check says nothing of a server that is not ours. */
+const NOT_ASKED = 'no source demands it: it is how this project’s own server does it, and only --ours asks for it';
 
 /** Why a check cannot be run; undefined when it can. */
 function unmet(need: Need, suspect: Suspect, { whyNot }: Reached): string | undefined {
@@ -96,7 +102,10 @@ export async function runConformance<Lab extends BaseLab>(options: RunOptions<La
   const results: CheckResult[] = [];
   const perform = async (check: Check<Lab>): Promise<void> => {
     if (isInterrupted()) return;
-    const missing = check.needs.map((need) => unmet(need, suspect, reached)).find((why) => why !== undefined);
+    const missing =
+      check.level === 'ours' && options.isOurs !== true
+        ? NOT_ASKED
+        : check.needs.map((need) => unmet(need, suspect, reached)).find((why) => why !== undefined);
     const result = missing === undefined ? await runCheck(check, { suspect, open, slots }, options) : notApplicable(check, missing);
     if (result === undefined) return;
     const shown = redacted(result, redact);
@@ -143,7 +152,8 @@ async function runCheck<Lab extends BaseLab>(
   const lab = open.lab();
   const startMs = clock.monotonicMs();
   const said = (verdict: Verdict, reason: string): CheckResult => ({
-    ...{ id: check.id, rules: check.rules, title: check.title, verdict, reason },
+    ...named(check),
+    ...{ verdict, reason },
     exchanges: lab.proof.map(({ lines }) => [...lines]),
     durationMs: Math.round(clock.monotonicMs() - startMs),
   });
@@ -154,7 +164,7 @@ async function runCheck<Lab extends BaseLab>(
     return kind === 'timeout' ? said('undecided', `the check was given up after ${String(checkMs / 1000)} s`) : said('pass', '');
   } catch (thrown) {
     if (thrown instanceof CheckOutcome) {
-      if (thrown.verdict === 'fail' && check.isRecommended === true && !lab.isOverloaded) return said('advice', thrown.message);
+      if (thrown.verdict === 'fail' && check.level === 'advice' && !lab.isOverloaded) return said('advice', thrown.message);
       if (thrown.verdict !== 'fail' || !lab.isOverloaded) return said(thrown.verdict, thrown.message);
       return said('undecided', `${thrown.message}; the server said that it has no room: try with fewer --jobs`);
     }
@@ -189,8 +199,16 @@ function told(finding: Failure | undefined, redact: Redactor): Failure | undefin
   return finding && { ...finding, message: redact(finding.message) };
 }
 
-function notApplicable({ id, rules, title }: Pick<Check, 'id' | 'rules' | 'title'>, reason: string): CheckResult {
-  return { ...{ id, rules, title, reason }, verdict: 'not_applicable', exchanges: [], durationMs: 0 };
+/** A check as its result names it. */
+function named({ id, rules, title, level = 'must' }: Pick<Check, 'id' | 'rules' | 'title' | 'level'>): Omit<CheckResult, keyof Said> {
+  return { id, rules, title, level };
+}
+
+/** What a result says beside the name of its check. */
+type Said = Pick<CheckResult, 'verdict' | 'reason' | 'exchanges' | 'durationMs'>;
+
+function notApplicable(check: Pick<Check, 'id' | 'rules' | 'title' | 'level'>, reason: string): CheckResult {
+  return { ...named(check), reason, verdict: 'not_applicable', exchanges: [], durationMs: 0 };
 }
 
 function summary(results: readonly CheckResult[], finding: Failure | undefined, isInterrupted: boolean): Conformance {

@@ -10,7 +10,7 @@ export const NOTHING = Symbol('nothing');
 export type Look<Call extends Proof = CallRecord> = (call: Call) => string | typeof NOTHING | undefined;
 
 /** A check that looks at recorded calls. */
-export interface ShapeOptions<Call extends Proof> extends Pick<Check, 'isRecommended'> {
+export interface ShapeOptions<Call extends Proof> extends Pick<Check, 'level'> {
   readonly id: string;
   readonly rules: readonly [string, ...string[]];
   readonly title: string;

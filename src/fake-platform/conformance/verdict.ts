@@ -1,6 +1,12 @@
 // What a check can say of a server. Knows no check.
 
 /**
+ * Where a check comes from, and so what it counts. `must`: a rule with a source in the platform's documents. `advice`: a
+ * convention, or a habit of a sample. `ours`: a decision of this project alone, of which other servers are not even told.
+ */
+export type Level = 'must' | 'advice' | 'ours';
+
+/**
  * What a check said. `advice`: the server does otherwise than is recommended, and breaks no rule. `undecided`: the check
  * applies, and its end says nothing of the server, such as a limit of ours.
  */

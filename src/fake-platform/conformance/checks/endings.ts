@@ -25,6 +25,11 @@ function eachTerminal(kinds: readonly string[], look: (received: Received) => st
   });
 }
 
+function settingsProblem({ answer: { mode, config } }: Received): string | undefined {
+  const carried = [...(mode === undefined ? [] : ['an input mode']), ...(config === undefined ? [] : ['input settings'])];
+  return carried.length === 0 ? undefined : `a terminal response carries ${carried.join(' and ')}`;
+}
+
 export const ENDING_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'end-on-final',
@@ -58,16 +63,23 @@ export const ENDING_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'end-without-settings',
     rules: ['G-78'],
-    title: 'A terminal response has neither input mode nor input settings.',
+    title: 'A response with SESSION_END has neither input mode nor input settings.',
     otherwise: NO_END,
-    look: eachTerminal(['session_end', 'transfer'], ({ answer }) =>
-      answer.mode === undefined && answer.config === undefined ? undefined : 'a terminal response carries an input mode or input settings',
-    ),
+    look: eachTerminal(['session_end'], settingsProblem),
+  }),
+  shapeCheck({
+    id: 'transfer-without-settings',
+    rules: ['G-78'],
+    title: 'A response with TRANSFER_TO_AGENT has neither input mode nor input settings.',
+    level: 'advice',
+    otherwise: NO_TRANSFER,
+    look: eachTerminal(['transfer'], settingsProblem),
   }),
   shapeCheck({
     id: 'farewell-cannot-be-cut',
     rules: ['G-55'],
     title: 'No last words may be cut by the caller: neither a prompt beside a terminal event nor the chunks before it.',
+    level: 'advice',
     otherwise: NO_END,
     look: eachTurn((turn) => {
       const terminal = terminalOf(turn.rpc);
@@ -82,6 +94,7 @@ export const ENDING_CHECKS: readonly Check[] = [
     id: 'transfer-content',
     rules: ['G-79'],
     title: 'A transfer is named transfer_requested, and its routing hint and summary are as the platform reads them.',
+    level: 'advice',
     otherwise: NO_TRANSFER,
     look: eachTerminal(['transfer'], ({ answer, message }) => {
       if (answer.event?.name !== 'transfer_requested') return 'the event of the transfer is not named transfer_requested';
@@ -96,6 +109,7 @@ export const ENDING_CHECKS: readonly Check[] = [
     id: 'end-waits-for-farewell',
     rules: ['G-7A'],
     title: 'A terminal event behind streamed last words waits until they have been heard.',
+    level: 'advice',
     otherwise: 'no call ended behind streamed last words: name keys upon which one does with --end-press',
     look: eachTurn((turn) => {
       const first = turn.rpc.received.find(({ answer }) => answer.type === 'chunk' && answer.prompts.some(({ audio }) => audio.length > 0));

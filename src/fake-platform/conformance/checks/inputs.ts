@@ -1,8 +1,9 @@
 // Checks of what each kind of input is answered with: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
+import type { Answer } from '../../answer.ts';
 import type { Check } from '../check.ts';
 import { isNotice } from '../heard.ts';
 import { hasPrompt, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
-import { NOTHING, shapeCheck } from '../shape-check.ts';
+import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
 import { statusName } from '../../status-name.ts';
 import { chunksOf, eachTurn } from './replies.ts';
@@ -34,6 +35,18 @@ const NO_SPEECH =
   'nobody was spoken to in a moment of which it is sure that the bot listens: it asks for keys only, or how long its prompts last is not known';
 const NO_KEYS = 'no call came as far as keys, or the bot asks for none';
 const NOT_HEARD = 'the server reported no start of speech';
+
+const NO_GOING_ON = 'no FINAL was seen that goes on with a call';
+
+/** Looks at every FINAL that goes on with a call. */
+function eachGoingOn(look: (final: Answer) => string | undefined): Look {
+  return eachTurn((turn, call) => {
+    const final = turn.rpc.final?.answer;
+    const isOrdinary = turn.kind !== 'session_end' && turn.kind !== 'dtmf_start' && turnsOf(call, turn.kind).includes(turn);
+    // A call that ends by a terminal event in another response of the turn goes on with nothing.
+    return final === undefined || !isOrdinary || terminalOf(turn.rpc) !== undefined ? NOTHING : look(final);
+  });
+}
 
 export const INPUT_CHECKS: readonly Check[] = [
   shapeCheck({
@@ -142,16 +155,17 @@ export const INPUT_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'settings-on-every-final',
     rules: ['G-80'],
-    title: 'Every FINAL that does not end the call carries input mode and input settings.',
-    otherwise: 'no FINAL was seen that goes on with a call',
-    look: eachTurn((turn, call) => {
-      const final = turn.rpc.final?.answer;
-      const isOrdinary = turn.kind !== 'session_end' && turn.kind !== 'dtmf_start' && turnsOf(call, turn.kind).includes(turn);
-      // A call that ends by a terminal event in another response of the turn goes on with nothing.
-      if (final === undefined || !isOrdinary || terminalOf(turn.rpc) !== undefined) return NOTHING;
-      if (final.mode === undefined) return 'a FINAL has no input mode';
-      return final.config === undefined ? 'a FINAL has no input settings' : undefined;
-    }),
+    title: 'Every FINAL that does not end the call carries input settings.',
+    otherwise: NO_GOING_ON,
+    look: eachGoingOn(({ config }) => (config === undefined ? 'a FINAL has no input settings' : undefined)),
+  }),
+  shapeCheck({
+    id: 'mode-on-every-final',
+    rules: ['G-80', 'G-81'],
+    title: 'Every FINAL that does not end the call carries an input mode; without one the caller may speak and press keys.',
+    level: 'advice',
+    otherwise: NO_GOING_ON,
+    look: eachGoingOn(({ mode }) => (mode === undefined ? 'a FINAL has no input mode' : undefined)),
   }),
   shapeCheck({
     id: 'times-not-negative',

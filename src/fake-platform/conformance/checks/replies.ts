@@ -154,6 +154,7 @@ export const REPLY_CHECKS: readonly Check[] = [
     id: 'settings-only-on-final',
     rules: ['G-44'],
     title: 'Input mode and input settings stand on the FINAL and on nothing else.',
+    level: 'advice',
     otherwise: NO_CHUNKS,
     look: eachTurn(({ rpc }) => {
       const others = rpc.answers.filter(({ type }) => type !== 'final');
@@ -187,6 +188,7 @@ export const REPLY_CHECKS: readonly Check[] = [
     id: 'no-text-beside-chunks',
     rules: ['G-46'],
     title: 'A CHUNK with sound carries no text, which the platform might speak as well.',
+    level: 'advice',
     otherwise: NO_CHUNKS,
     look: eachSound('chunk', ({ text }) => (text === '' ? undefined : 'a CHUNK carries text beside its sound')),
   }),

@@ -123,8 +123,7 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     id: 'clock-skew-allowed',
     rules: ['J-27'],
     title: 'A token that ended 20 s ago is let in: clocks may differ by up to 30 s.',
-    // A server may allow less (J-16).
-    isRecommended: true,
+    level: 'ours',
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const token = await signerOf(lab).sign({ claims: { exp: nowS(lab) - JUST_ENDED_S } });
@@ -164,12 +163,18 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
       await demandRefused(lab, { 'a token of an unknown organization': lab.authorization(token) }, organizationId);
     },
   },
-  refusedCheck('audience-list-refused', ['J-28', 'J-17'], 'A token whose audience is a list is refused.', (lab) => ({
-    'a token whose audience is a list': { claims: { aud: [textClaim(lab, 'aud')] } },
-  })),
-  refusedCheck('access-token-refused', ['J-2F'], 'A token that says it is an access token is refused.', () => ({
-    'a token with token_type Bearer': { claims: { token_type: 'Bearer' } },
-  })),
+  {
+    ...refusedCheck('audience-list-refused', ['J-28', 'J-17'], 'A token whose audience is a list is refused.', (lab) => ({
+      'a token whose audience is a list': { claims: { aud: [textClaim(lab, 'aud')] } },
+    })),
+    level: 'ours',
+  },
+  {
+    ...refusedCheck('access-token-refused', ['J-2F'], 'A token that says it is an access token is refused.', () => ({
+      'a token with token_type Bearer': { claims: { token_type: 'Bearer' } },
+    })),
+    level: 'advice',
+  },
   {
     id: 'new-key-learned',
     rules: ['J-2A'],
@@ -200,7 +205,7 @@ export const RPC_SIGNED_TOKEN_CHECKS: readonly Check[] = [
     id: 'admitted-call-not-cut',
     rules: ['J-04'],
     title: 'An RPC that was let in is not cut when its token ends.',
-    isRecommended: true,
+    level: 'ours',
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const { clock, organizationId, timing } = lab.suspect;

@@ -21,6 +21,8 @@ import {
 } from '../probe-call.ts';
 import type { CallRecord } from '../survey.ts';
 
+/** What the platform sends before the first audio, bytes (G-33). */
+const TINY_BYTES = 3;
 /** The largest piece that counts as a probe, bytes (G-34). */
 const PROBE_BYTES = 14;
 /** Pieces that are sent: 350 ms of speech. */
@@ -61,7 +63,8 @@ function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => Spo
   return {
     id,
     rules: ['G-31'],
-    title: `Speech is heard when it comes as ${words}.`,
+    title: `Speech is heard when it comes as ${words}, which samples take beside the platform’s µ-law.`,
+    level: 'advice',
     needs: ['call', 'speech'],
     run: async (lab) => {
       await lab.demandHeard();
@@ -93,6 +96,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
     id: 'format-remembered',
     rules: ['G-32'],
     title: 'A format that was named once holds for all later audio of the call.',
+    level: 'advice',
     needs: ['call', 'speech'],
     run: async (lab) => {
       const form = linear16(lab.speech, WIDE_HZ);
@@ -111,9 +115,26 @@ export const SPEECH_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'tiny-packets-taken',
+    rules: ['G-33'],
+    title: 'A few packets of 3 bytes before the first audio, as the platform sends them, break nothing.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
+      const rpc = call.open(MULAW_FORMAT, tiny, tiny, tiny, SILENCE).halfClose();
+      await rpc.settled(lab.suspect.timing.answerMs);
+      if (hasStart(rpc)) lab.fail(`packets of ${String(TINY_BYTES)} silent bytes were taken for speech`);
+      const broken = whyUnanswered(rpc);
+      if (broken !== undefined) lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken}`);
+      if (terminalOf(rpc) === undefined) await call.end();
+    },
+  },
+  {
     id: 'probes-are-no-speech',
-    rules: ['G-34', 'G-33'],
+    rules: ['G-34'],
     title: 'Audio of less than 15 bytes is no sound, however much of it comes.',
+    level: 'advice',
     needs: ['call', 'speech'],
     run: async (lab) => {
       await lab.demandHeard();

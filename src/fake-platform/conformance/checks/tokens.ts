@@ -172,6 +172,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     id: 'refusals-look-alike',
     rules: ['J-1C'],
     title: 'Every refused token is refused in the same words: the reason is for operators.',
+    level: 'ours',
     needs: ['token_check', 'token'],
     run: async (lab) => {
       const good = goodParts(lab);
@@ -194,6 +195,13 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
   },
 ];
 
+/** Demands that the good token is let in after a scheme. */
+async function demandTaken(lab: BaseLab, scheme: string): Promise<void> {
+  lab.note(`with the token after ${scheme}`);
+  const { isTaken, how } = await lab.present(`${scheme} ${lab.suspect.token ?? ''}`);
+  if (!isTaken) lab.fail(`a call with the good token after "${scheme} " ${how}`);
+}
+
 /** The checks of RPCs alone. */
 export const RPC_TOKEN_CHECKS: readonly Check[] = [
   {
@@ -211,14 +219,20 @@ export const RPC_TOKEN_CHECKS: readonly Check[] = [
   {
     id: 'bearer-accepted',
     rules: ['G-03', 'J-20'],
-    title: 'The token is taken after “Bearer”, in any case, as it is alone.',
+    title: 'The token is taken after “Bearer” as it is alone.',
+    needs: ['token_check', 'token'],
+    run: (lab) => demandTaken(lab, 'Bearer'),
+  },
+  {
+    id: 'bearer-in-any-case',
+    rules: ['G-03'],
+    title: 'The token is taken after “bearer” and “BEARER”, too: the name of a scheme has no case.',
+    level: 'advice',
     needs: ['token_check', 'token'],
     run: async (lab) => {
-      for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
-        lab.note(`with the token after ${scheme}`);
-        const { isTaken } = await lab.present(`${scheme} ${lab.suspect.token ?? ''}`);
-        if (!isTaken) lab.fail(`the token after "${scheme} " was refused`);
-      }
+      const { isTaken } = await lab.present(`Bearer ${lab.suspect.token ?? ''}`);
+      if (!isTaken) lab.skip('the token is not taken after “Bearer”, which is another breach');
+      for (const scheme of ['bearer', 'BEARER']) await demandTaken(lab, scheme);
     },
   },
   {

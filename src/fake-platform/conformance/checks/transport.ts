@@ -68,6 +68,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     id: 'health-check-is-open',
     rules: ['G-04', 'O-04'],
     title: 'The single health question needs no token, and watching health does.',
+    level: 'advice',
     needs: ['token_check'],
     run: async (lab) => {
       const connection = lab.connect(null);
@@ -87,7 +88,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'list-wants-token',
-    rules: ['G-04'],
+    rules: ['G-02', 'G-04'],
     title: 'The agents are not listed without a token.',
     needs: ['token_check'],
     run: async (lab) => {
@@ -142,6 +143,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     id: 'one-default-agent',
     rules: ['G-07'],
     title: 'At most one agent is marked as the default.',
+    level: 'ours',
     needs: ['call'],
     run: async (lab) => {
       const defaults = new Set((await lab.agents()).filter(({ isDefault }) => isDefault).map(({ id }) => id));
@@ -152,6 +154,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
     id: 'unnamed-call-gets-default',
     rules: ['G-07'],
     title: 'A call that names no agent gets the default one, else the first on the list.',
+    level: 'advice',
     needs: ['call'],
     run: async (lab) => {
       const agents = await lab.agents();

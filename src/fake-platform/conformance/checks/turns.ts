@@ -82,6 +82,7 @@ export const TURN_CHECKS: readonly Check[] = [
     id: 'agent-does-not-change',
     rules: ['G-17'],
     title: 'A later RPC that names another agent is INVALID_ARGUMENT.',
+    level: 'advice',
     needs: ['call'],
     run: async (lab) => {
       const agents = await lab.agents();
@@ -124,6 +125,7 @@ export const TURN_CHECKS: readonly Check[] = [
     id: 'message-without-input',
     rules: ['G-18'],
     title: 'A message without any input is ignored or INVALID_ARGUMENT.',
+    level: 'ours',
     needs: ['call'],
     run: async (lab) => {
       const call = await lab.ready();
@@ -155,7 +157,7 @@ export const TURN_CHECKS: readonly Check[] = [
     id: 'start-may-come-again',
     rules: ['G-28'],
     title: 'SESSION_START may come again for a known call, which goes on.',
-    isRecommended: true,
+    level: 'advice',
     needs: ['call'],
     run: async (lab) => {
       await demandKeysWork(lab);

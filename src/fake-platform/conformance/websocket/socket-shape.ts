@@ -41,7 +41,7 @@ function first(looks: readonly (readonly [string, string | typeof NOTHING | unde
 export type MisdeedLook = (misdeed: MisdeedRecord, after: readonly Message[]) => string | typeof NOTHING | undefined;
 
 /** A check that looks at misdeeds; those that could not be done do not count. */
-export interface MisdeedOptions extends Pick<Check<SocketLab>, 'id' | 'rules' | 'title' | 'isRecommended'> {
+export interface MisdeedOptions extends Pick<Check<SocketLab>, 'id' | 'rules' | 'title' | 'level'> {
   readonly of: readonly MisdeedName[];
   readonly needs?: Check<SocketLab>['needs'];
   readonly look: MisdeedLook;

@@ -39,11 +39,14 @@ async function run(
 
 it('lists the checks without a server', async () => {
   const { code, out } = await run('--list', '--rule', 'G-42');
-  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^G-42 {2}chunk-size-and-form {2}A CHUNK carries/u) as string });
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^G-42 {2}must {2}chunk-size-and-form {2}A CHUNK carries/u) as string,
+  });
 });
 
 it('lists the checks of sockets beside them, and looks at a server of sockets with those', async () => {
-  expect((await run('--list')).out).toMatch(/^G-01 .*\n(?:.*\n)*W-40 {2}ping-answered /u);
+  expect((await run('--list')).out).toMatch(/^G-01 .*\n(?:.*\n)*W-40 {2}must {4}ping-answered /u);
   const server = await startSocketReference({ breach: 'ping_unanswered' });
   onTestFinished(() => {
     server.close();
@@ -84,10 +87,10 @@ it('tells a failure with its exchange as text, as JSON and as a page without scr
     rmSync(folder, { recursive: true });
   });
   const file = path.join(folder, 'report.html');
-  const words = [server.target, '--org', 'o', '--wav', WAV, '--check', 'one-default-agent', '--check', 'both-methods-served'];
+  const words = [server.target, '--org', 'o', '--wav', WAV, '--ours', '--check', 'one-default-agent', '--check', 'both-methods-served'];
   const text = await run(...words, '--html', file);
   expect(text.code).toBe(1);
-  expect(text.out).toMatch(/^FAIL {2}G-07 {2}one-default-agent/mu);
+  expect(text.out).toMatch(/^FAIL {2}G-07 {2}ours {2}one-default-agent/mu);
   expect(text.out).toMatch(/^does not conform {2}score 1\/2 \(50 %\), 1 failed, 0 not applicable; broken: G-07$/mu);
   expect(text.err).toContain('FAIL one-default-agent');
   const page = readFileSync(file, 'utf8');
@@ -96,6 +99,23 @@ it('tells a failure with its exchange as text, as JSON and as a page without scr
   expect(page).not.toMatch(/<script|https?:\/\/(?!127)|\son\w+=/u);
   const data: unknown = JSON.parse((await run(...words, '--json')).out);
   expect(data).toMatchObject({ ok: false, passed: 1, failed: 1, brokenRules: ['G-07'], target: server.target });
+});
+
+it('ends with code 0 where only advice was not followed, and shows it with its level in every report (G-44)', async () => {
+  const server = await startReferenceServer({ breach: 'settings_on_chunk' });
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-conformance-'));
+  onTestFinished(() => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const file = path.join(folder, 'report.html');
+  const words = [server.target, '--org', 'o', '--wav', WAV, '--pace', '8', '--check', 'settings-only-on-final', '--html', file];
+  const { code, out } = await run(...words);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^adv\. {2}G-44 {2}advice {2}settings-only-on-final/mu) as string });
+  expect(out).toMatch(/^conforms .* 0 failed, 0 not applicable; advice: G-44$/mu);
+  expect(readFileSync(file, 'utf8')).toMatch(/1 advised<[^]*<td>advice<\/td>/u);
+  const data: unknown = JSON.parse((await run(...words, '--json')).out);
+  expect(data).toMatchObject({ ok: true, failed: 0, advisedRules: ['G-44'], results: [{ level: 'advice', verdict: 'advice' }] });
 });
 
 it('ends with code 0 where nothing applied, and says so', async () => {

@@ -50,8 +50,35 @@ describe('the checks', () => {
   it('advise where nothing demands: it does not count', async () => {
     const checks = chooseChecks(CHECKS, [], ['start-may-come-again']);
     const found = await examineReference({ breach: 'second_start_refused' }, { checks });
-    expect(found.results).toMatchObject([{ verdict: 'advice', reason: expect.stringContaining('ALREADY_EXISTS') as string }]);
+    expect(found.results).toMatchObject([
+      { level: 'advice', verdict: 'advice', reason: expect.stringContaining('ALREADY_EXISTS') as string },
+    ]);
     expect(found).toMatchObject({ ok: true, failed: 0, score: undefined, brokenRules: [], advisedRules: ['G-28'] });
+  });
+
+  it('hold no server but ours to what only we have decided (G-07)', async () => {
+    const checks = chooseChecks(CHECKS, [], ['one-default-agent']);
+    const foreign = await examineReference({ breach: 'two_defaults' }, { checks, isOurs: false });
+    expect(foreign).toMatchObject({ ok: true, failed: 0, notApplicable: 1, brokenRules: [], advisedRules: [] });
+    expect(foreign.results[0]?.reason).toContain('--ours');
+    const ours = await examineReference({ breach: 'two_defaults' }, { checks, isOurs: true });
+    expect(ours).toMatchObject({ ok: false, failed: 1, brokenRules: ['G-07'], results: [{ level: 'ours', verdict: 'fail' }] });
+  });
+
+  it.each<[Breach, string]>([
+    ['health_wants_token', 'G-04'],
+    ['bearer_by_case', 'G-03'],
+    ['agent_may_change', 'G-17'],
+    ['format_forgotten', 'G-32'],
+    ['probes_heard', 'G-34'],
+    ['settings_on_chunk', 'G-44'],
+    ['farewell_can_be_cut', 'G-55'],
+    ['settings_on_transfer', 'G-78'],
+    ['transfer_misnamed', 'G-79'],
+  ])('only advise a server with %s: %s is a convention or a habit of samples for others', async (breach, rule) => {
+    const checks = chooseChecks(CHECKS, [], [BREACHES[breach].check]);
+    const found = await examineBroken(breach, issuer, { checks, isOurs: false });
+    expect(found).toMatchObject({ ok: true, failed: 0, brokenRules: [], advisedRules: [rule], results: [{ verdict: 'advice' }] });
   });
 
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {

@@ -13,6 +13,15 @@ describe('the checks', () => {
     }
   });
 
+  it('fail a server only for rules that a source of the platform shows', () => {
+    const level = new Map(ALL_CHECKS.map((check) => [check.id, check.level]));
+    const levels = ['end-without-settings', 'transfer-without-settings', 'unknown-path-no-upgrade'].map((id) => level.get(id));
+    expect(levels).toEqual(['must', 'advice', 'ours']);
+    // Design decisions of this project: no source shows them.
+    const own = ['G-07', 'G-18', 'J-04', 'J-1C', 'W-07', 'W-41', 'W-46'];
+    for (const { id, rules, level: found } of ALL_CHECKS) if (own.includes(rules[0])) expect(found, id).not.toBe('must');
+  });
+
   it('are listed once, with the transports over which they hold', () => {
     const transports = new Map(ALL_CHECKS.map((check) => [check.id, check.transports]));
     expect(transports.get('chunk-size-and-form')).toEqual(['grpc']);

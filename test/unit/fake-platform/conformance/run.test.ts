@@ -60,7 +60,7 @@ it('take an error for no refusal, and name the last check before the server was 
 });
 
 it.each([
-  ['list_open', 'G-04', 'list-wants-token', 'no-token-refused'],
+  ['list_open', 'G-02', 'list-wants-token', 'no-token-refused'],
   ['list_broken', 'G-05', 'listed-agents-can-be-called', 'both-methods-served'],
   ['broken_json_wrong_code', 'G-92', 'odd-json-refused'],
 ] as const)('name the breach %s', async (breach, rule, ...ids) => {

@@ -91,8 +91,8 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'repeated-seq-refused',
     rules: ['W-10'],
     title: 'A seq that comes again or falls is refused.',
+    level: 'advice',
     // That it is invalid is said; what a server does about it is not.
-    isRecommended: true,
     of: ['a number again', 'a lower number'],
     look: ({ name, turns, socket }) => {
       if (socket.closing?.isByServer === true) return undefined;
@@ -173,8 +173,8 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'no-input-time-not-sent',
     rules: ['W-14'],
     title: 'The field no_input_timeout_msec is not sent: the schema has none.',
+    level: 'advice',
     // Sources disagree.
-    isRecommended: true,
     otherwise: 'the server sent no input settings',
     look: eachMessage(({ json }) => {
       const config = objectOf(json?.['payload'])?.['input_handling_config'];
@@ -185,12 +185,14 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
   socketShape({
     id: 'no-prompt-cancellation-field',
     rules: ['W-15'],
-    title: 'The field disable_prompt_cancellation is not sent: the schema has none.',
-    isRecommended: true,
+    title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
+    // In newer prose, and not in the schema.
+    level: 'advice',
     otherwise: 'the server answered nothing',
     look: eachMessage(({ json, answer }) => {
       if (answer === undefined) return NOTHING;
-      return hasField(json?.['payload'], 'disable_prompt_cancellation') ? 'an answer carries disable_prompt_cancellation' : undefined;
+      const isMisplaced = answer.type !== 'partial' && hasField(json?.['payload'], 'disable_prompt_cancellation');
+      return isMisplaced ? `a ${answer.type.toUpperCase()} carries disable_prompt_cancellation` : undefined;
     }),
   }),
   {

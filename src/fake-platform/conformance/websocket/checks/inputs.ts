@@ -79,8 +79,8 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     id: 'hang-up-closes',
     rules: ['W-28'],
     title: 'A server whose caller has hung up closes the socket when the platform does not.',
+    level: 'advice',
     // Who closes is not said.
-    isRecommended: true,
     otherwise: 'no call was still open to be hung up',
     look: ({ name, turns, socket }) => {
       if (name !== 'hang-up' || turns.at(-1)?.kind !== 'session_end') return NOTHING;
@@ -126,6 +126,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     id: 'last-words-not-cut',
     rules: ['W-29'],
     title: 'The platform plays the last words: no prompt before or beside a terminal event may be cut.',
+    level: 'advice',
     otherwise: NO_END,
     look: eachTurn(({ terminal, answers }) => {
       if (terminal === undefined) return NOTHING;

@@ -40,8 +40,7 @@ export const KEEP_ALIVE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'pong-leaves-seq-alone',
     rules: ['W-41'],
     title: 'The number of a PONG does not disturb the server’s own: they go on where they were.',
-    // A design decision: no source shows it.
-    isRecommended: true,
+    level: 'ours',
     needs: ['call'],
     run: async (lab: SocketLab) => {
       const call = await lab.ready();
@@ -75,6 +74,7 @@ export const KEEP_ALIVE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'compression-bounded',
     rules: ['W-45'],
     title: 'A compressed message that is 20 MB when it is unpacked is refused; compression need not be taken at all.',
+    level: 'advice',
     needs: ['call'],
     run: async (lab: SocketLab) => {
       const socket = lab.connect('voice', undefined, true);

@@ -40,6 +40,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     id: 'list-closes',
     rules: ['W-51'],
     title: 'Behind its answer the list channel is closed with 1000.',
+    level: 'advice',
     needs: ['call'],
     run: async (lab: SocketLab) => {
       const { socket, messages } = await lab.list();
@@ -67,7 +68,7 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
   {
     id: 'list-fields-named',
     rules: ['W-52'],
-    title: 'An agent on the list has id and name, and nothing of the names of gRPC.',
+    title: 'An agent on the list has id and name.',
     needs: ['call'],
     run: async (lab: SocketLab) => {
       const { messages } = await lab.list();
@@ -75,6 +76,18 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
       if (list.length === 0) lab.skip('the list is empty');
       for (const agent of list) {
         if (typeof agent['id'] !== 'string' || typeof agent['name'] !== 'string') lab.fail('an agent on the list has no id or no name');
+      }
+    },
+  },
+  {
+    id: 'list-has-own-fields',
+    rules: ['W-52'],
+    title: 'An agent on the list has no field of the list of gRPC.',
+    level: 'advice',
+    needs: ['call'],
+    run: async (lab: SocketLab) => {
+      const { messages } = await lab.list();
+      for (const agent of listIn(messages) ?? lab.skip('the list is not given at all')) {
         const foreign = ['virtual_agent_id', 'virtual_agent_name', 'is_default', 'attributes'].find((name) => name in agent);
         if (foreign !== undefined) lab.fail(`an agent on the list has the field ${foreign}`);
       }
@@ -96,8 +109,8 @@ export const LIST_CHECKS: readonly Check<SocketLab>[] = [
     id: 'silent-list-ends',
     rules: ['W-45'],
     title: 'A list channel on which no question comes is closed.',
+    level: 'advice',
     // The time of one gateway.
-    isRecommended: true,
     needs: ['call'],
     run: async (lab: SocketLab) => {
       const socket = lab.connect('list');

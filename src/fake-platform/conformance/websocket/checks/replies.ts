@@ -159,6 +159,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     id: 'large-audio-taken',
     rules: ['W-34'],
     title: 'A message with 65,536 bytes of caller audio is taken.',
+    level: 'advice',
     needs: ['call'],
     run: async (lab) => {
       const call = await lab.ready();

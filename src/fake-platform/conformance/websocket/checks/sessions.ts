@@ -38,6 +38,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     id: 'silent-socket-ends',
     rules: ['W-20'],
     title: 'A socket on which no SESSION_START comes is closed after some ten seconds.',
+    level: 'advice',
     of: ['no message'],
     look: ({ socket }) => (socket.closing?.isByServer === true ? undefined : 'the socket was not closed within 15 s'),
   }),
@@ -70,6 +71,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     id: 'text-frames-wanted',
     rules: ['W-0A'],
     title: 'What comes in a binary frame is not answered.',
+    level: 'advice',
     of: ['a binary frame'],
     look: demandUnanswered,
   }),
@@ -84,6 +86,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     id: 'huge-message-refused',
     rules: ['W-45'],
     title: 'A message of 20 MB is refused.',
+    level: 'advice',
     of: ['a message of 20 MB'],
     look: (misdeed) => {
       if (isAnswered(misdeed)) return 'it was answered';
@@ -148,8 +151,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     id: 'error-before-close',
     rules: ['W-46'],
     title: 'Before a socket is closed for an error an ERROR says why.',
-    // A design decision: no source shows it.
-    isRecommended: true,
+    level: 'ours',
     of: ['audio before SESSION_START', 'no JSON', 'a request without a payload', 'two conversation ids in one message', 'a binary frame'],
     look: ({ socket }, after) => {
       if (socket.closing?.isByServer !== true) return NOTHING;

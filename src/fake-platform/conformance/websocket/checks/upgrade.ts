@@ -63,6 +63,7 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'unknown-path-no-upgrade',
     rules: ['W-07'],
     title: 'Any other path is answered with HTTP 404, and not upgraded.',
+    level: 'ours',
     needs: [],
     run: async (lab) => {
       for (const path of ['/v1/conformance-no-such-path', '/'] as const) {
@@ -79,7 +80,7 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'admitted-socket-not-cut',
     rules: ['J-04'],
     title: 'A call that was let in is not cut when its token ends.',
-    isRecommended: true,
+    level: 'ours',
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const { clock } = lab.suspect;
