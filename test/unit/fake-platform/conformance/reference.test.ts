@@ -81,6 +81,18 @@ describe('the checks', () => {
     expect(found).toMatchObject({ ok: true, failed: 0, brokenRules: [], advisedRules: [rule], results: [{ verdict: 'advice' }] });
   });
 
+  it('let a server look at the token when the first message comes, as long as it answers nothing else (G-02)', async () => {
+    const checks = chooseChecks(CHECKS, [], ['no-token-refused', 'malformed-token-refused', 'refused-before-first-message']);
+    const found = await examineBroken('refused_upon_first_message', issuer, { checks, isOurs: false });
+    expect(found).toMatchObject({ ok: true, passed: 2, failed: 0, notApplicable: 1, advisedRules: [] });
+    const ours = await examineBroken('refused_upon_first_message', issuer, {
+      checks,
+      isOurs: true,
+      suspect: { timing: { answerMs: 1000, pace: 8, newKeyMs: 100 } },
+    });
+    expect(ours).toMatchObject({ ok: false, passed: 2, failed: 1, brokenRules: ['G-02'] });
+  });
+
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     const found = await examine('grpc://127.0.0.1:1', { checks: QUICK });
     expect(found).toMatchObject({ ok: false, finding: { code: 'refused' }, results: [] });
