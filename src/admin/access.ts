@@ -45,7 +45,15 @@ export interface ServiceAppSide {
 }
 
 /** When tokens end, which is all that is ever told of them. */
-export type Lifetimes = Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'>;
+export interface Lifetimes extends Pick<OAuthTokens, 'expiresAtMs' | 'refreshExpiresAtMs'> {
+  /** False where the platform gave no refresh token. */
+  readonly isRefreshable: boolean;
+}
+
+/** When a pair ends. */
+export function lifetimesOf({ expiresAtMs, refreshExpiresAtMs, refreshToken }: OAuthTokens): Lifetimes {
+  return { expiresAtMs, refreshExpiresAtMs, isRefreshable: refreshToken !== undefined };
+}
 
 /** The integration that asks for the tokens of organizations, and that somebody logs in with. */
 export interface IntegrationSide {
@@ -92,6 +100,8 @@ interface AccessParts {
   readonly store: SecretStore;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How long before its end an access token is renewed, seconds. */
+  readonly bufferSeconds: number;
   /** Asked before every renewal of a token; default: each may happen. */
   readonly renewing?: Renewing | undefined;
   /** Whether the platform is asked for the first token of an organization; default true. */
@@ -123,7 +133,7 @@ interface WayParts extends AccessParts {
 }
 
 function openWay(settings: AccessSettings, parts: WayParts): Omit<Access, 'rest'> {
-  const { address, store, clock, log, renewing, resting } = parts;
+  const { address, store, clock, log, bufferSeconds, renewing, resting } = parts;
   if (settings.type === 'service_app') return serviceAppAccess(settings, parts);
   if (settings.type === 'static_token') {
     const tokens = fixedToken(settings.accessToken);
@@ -132,7 +142,7 @@ function openWay(settings: AccessSettings, parts: WayParts): Omit<Access, 'rest'
   }
   const requests = new TokenRequests({ address, clock, log, resting, credentials: settings.client });
   const { refreshToken } = settings;
-  const tokens = ownTokens({ store, requests, refreshToken, clock, log, renewing });
+  const tokens = ownTokens({ store, requests, refreshToken, clock, log, bufferSeconds, renewing });
   const ownId = tryDecodeId(settings.organization, 'ORGANIZATION', parts.profile.ids?.urnScheme ?? '');
   return {
     organizations: { tokensOf: () => tokens, forget: () => tokens.forget() },
@@ -144,17 +154,17 @@ function openWay(settings: AccessSettings, parts: WayParts): Omit<Access, 'rest'
 
 function serviceAppAccess(
   { integration: credentials, serviceApp }: Extract<AccessSettings, { readonly type: 'service_app' }>,
-  { address, profile, store, clock, log, renewing, asksForFirst, resting }: WayParts,
+  { address, profile, store, clock, log, bufferSeconds, renewing, asksForFirst, resting }: WayParts,
 ): Omit<Access, 'rest'> {
   const identity = serviceAppIdentity(serviceApp, profile);
   const { idScheme } = identity;
   const common = { address, clock, log };
   const requests = new TokenRequests({ ...common, resting, credentials });
-  const integration = new IntegrationTokens({ store, requests, clock, log, renewing });
+  const integration = new IntegrationTokens({ store, requests, clock, log, bufferSeconds, renewing });
   const webhooks = new Webhooks(new RestClient({ ...common, tokens: integration }));
   const forTokens = new RestClient({ ...common, resting, tokens: integration });
   const organizations = new Organizations({
-    ...{ store, clock, log, idScheme, renewing, asksForFirst },
+    ...{ store, clock, log, idScheme, bufferSeconds, renewing, asksForFirst },
     applications: new ApplicationTokens({ rest: forTokens, app: serviceApp, idScheme, clock }),
     requests: new TokenRequests({ ...common, resting, credentials: serviceApp }),
   });
@@ -171,7 +181,7 @@ function serviceAppAccess(
         const { redirectUri } = credentials;
         const tokens = await login({ ...how, requests, redirectUri, scopes, pkce, clock }, signal);
         await integration.save(tokens);
-        return { expiresAtMs: tokens.expiresAtMs, refreshExpiresAtMs: tokens.refreshExpiresAtMs };
+        return lifetimesOf(tokens);
       },
       keepAlive: (signal) => integration.keepAlive(signal),
     },

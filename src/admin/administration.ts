@@ -45,6 +45,8 @@ export interface AdministrationOptions {
   /** Stands in for the address of the profile. */
   readonly baseUrl?: string | undefined;
   readonly access: AccessSettings;
+  /** How long before its end a token of ours is renewed, seconds. */
+  readonly bufferSeconds: number;
   /** Undefined: nobody listens for events; only the organizations given here are served. */
   readonly webhooks?: WebhookSettings | undefined;
   /** Organizations that have authorized us, in any spelling, beside those whose events tell of it. */
@@ -78,9 +80,9 @@ export class Administration {
   /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for settings that cannot be. */
   constructor(options: AdministrationOptions) {
     this.#options = options;
-    const { profile, clock, log, store, trust, times, observer, owner } = options;
+    const { profile, clock, log, store, trust, times, observer, owner, bufferSeconds } = options;
     const address = platformAddress(profile, options.baseUrl);
-    this.#access = openAccess(options.access, { address, profile, store, clock, log, renewing: confirmedRenewing(owner) });
+    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, renewing: confirmedRenewing(owner) });
     this.#organizations = new ServedOrganizations({
       ...{ store, trust, times, clock, observer, owner },
       tokens: this.#access.organizations,

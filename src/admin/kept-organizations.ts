@@ -1,7 +1,7 @@
 // What the store holds of organizations, for people: who has authorized the app, when tokens end, which data sources are
 // looked after. And the way to forget one. Asks the platform for nothing, and tells no secret.
 import { parseJson } from '../base/json.ts';
-import type { Access, Lifetimes } from './access.ts';
+import { lifetimesOf, type Access, type Lifetimes } from './access.ts';
 import { journalKey, journalsOf, organizationsWithJournals, type JournalView } from './lifecycle/nonce-journal.ts';
 import { organizationsWithTokens, tokensKey } from './organizations.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -87,6 +87,6 @@ export class KeptOrganizations {
   async #lifetimes(key: string | undefined): Promise<Lifetimes | undefined> {
     const text = key === undefined ? undefined : await this.#store.get(key);
     const tokens = oauthTokens.safeParse(parseJson(text ?? '')).data;
-    return tokens === undefined ? undefined : { expiresAtMs: tokens.expiresAtMs, refreshExpiresAtMs: tokens.refreshExpiresAtMs };
+    return tokens === undefined ? undefined : lifetimesOf(tokens);
   }
 }

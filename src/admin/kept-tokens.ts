@@ -10,8 +10,6 @@ import type { SecretStore } from './secret-store.ts';
 import type { TokenSource } from './token-source.ts';
 import { isExpired, isRefreshDue, type OAuthTokens } from './tokens.ts';
 
-/** How long before its end an access token is renewed, unless told otherwise, seconds. */
-const BUFFER_SECONDS = 300;
 /** Longest wait for a renewal, ms: beyond what its requests may take together. */
 const MAX_WAIT_MS = 300_000;
 
@@ -41,7 +39,8 @@ export interface KeptTokensOptions<T extends OAuthTokens> {
   readonly missing?: (() => AppError) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly bufferSeconds?: number | undefined;
+  /** How long before its end an access token is renewed, seconds. */
+  readonly bufferSeconds: number;
   /** The store is not touched before this. */
   readonly ready?: Promise<void> | undefined;
   /** Asked before every renewal; default: each may happen. */
@@ -50,7 +49,7 @@ export interface KeptTokensOptions<T extends OAuthTokens> {
 
 /** Tokens that are there when they are needed. Whoever created it calls `close` or `forget`. */
 export class KeptTokens<T extends OAuthTokens> implements TokenSource {
-  readonly #options: KeptTokensOptions<T> & { readonly bufferSeconds: number };
+  readonly #options: KeptTokensOptions<T>;
   readonly #ended = linkAbort();
   #held: T | undefined;
   /** The held pair is not in the store yet. */
@@ -59,7 +58,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   #writing: Promise<AppError | undefined> = Promise.resolve(undefined);
 
   constructor(options: KeptTokensOptions<T>) {
-    this.#options = { ...options, bufferSeconds: options.bufferSeconds ?? BUFFER_SECONDS };
+    this.#options = options;
   }
 
   /** A token that serves for a while yet. One that is about to end is given out while no other can be had. */

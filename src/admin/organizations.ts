@@ -48,8 +48,8 @@ export interface OrganizationsOptions {
   readonly idScheme: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long before its end an access token is refreshed, seconds; default 300. */
-  readonly bufferSeconds?: number | undefined;
+  /** How long before its end an access token is refreshed, seconds. */
+  readonly bufferSeconds: number;
   /** As {@link KeptTokensOptions} has it. */
   readonly renewing?: KeptTokensOptions<ServiceAppTokens>['renewing'];
   /** Whether the platform is asked for the first token of an organization; default true. */

@@ -18,6 +18,8 @@ export interface OwnTokensOptions {
   readonly refreshToken: string;
   readonly clock: Clock;
   readonly log: Logger;
+  /** How long before its end an access token is refreshed, seconds. */
+  readonly bufferSeconds: number;
   /** As {@link KeptTokensOptions} has it. */
   readonly renewing?: KeptTokensOptions<OAuthTokens>['renewing'];
 }
@@ -32,10 +34,18 @@ export function ownTokensKey(refreshToken: string): string {
 }
 
 /** Tokens that begin with a refresh token of the operator. Whoever created them closes them. */
-export function ownTokens({ store, requests, refreshToken, clock, log, renewing }: OwnTokensOptions): KeptTokens<OAuthTokens> {
+export function ownTokens({
+  store,
+  requests,
+  refreshToken,
+  clock,
+  log,
+  bufferSeconds,
+  renewing,
+}: OwnTokensOptions): KeptTokens<OAuthTokens> {
   const first: OAuthTokens = { accessToken: 'none yet', expiresAtMs: 0, refreshToken };
   return new KeptTokens({
-    ...{ store, clock, log, renewing, shape: oauthTokens },
+    ...{ store, clock, log, bufferSeconds, renewing, shape: oauthTokens },
     key: ownTokensKey(refreshToken),
     obtain: (before, signal) => requests.refresh(before ?? first, signal),
     gone: () => new AppError('login_needed', 'the tokens of the organization have been erased'),

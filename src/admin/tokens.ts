@@ -10,11 +10,17 @@ export const oauthTokens = z.object({
   accessToken: tokenText,
   /** End of the access token, ms since the epoch. */
   expiresAtMs: z.number(),
-  refreshToken: tokenText,
+  /** Undefined where the platform gave none: another access token must then be asked for in another way. */
+  refreshToken: tokenText.optional(),
   /** End of the refresh token, ms since the epoch; undefined when the platform did not say. */
   refreshExpiresAtMs: z.number().optional(),
   /** When the refresh token has to be used, so that it does not end before anybody does, ms since the epoch. */
   refreshDueMs: z.number().optional(),
+  // As the platform said them. What an older version has kept lacks these.
+  tokenType: z.string().optional(),
+  expiresInSeconds: z.number().optional(),
+  /** When the pair was asked for, ms since the epoch. */
+  obtainedAtMs: z.number().optional(),
 });
 
 /** A pair of tokens. */
@@ -46,7 +52,7 @@ export interface ServiceAppCredentials {
 }
 
 /** True when the access token is over, or will be within `bufferSeconds`. */
-export function isExpired({ expiresAtMs }: Pick<OAuthTokens, 'expiresAtMs'>, nowMs: number, bufferSeconds = 60): boolean {
+export function isExpired({ expiresAtMs }: Pick<OAuthTokens, 'expiresAtMs'>, nowMs: number, bufferSeconds: number): boolean {
   return expiresAtMs - bufferSeconds * 1000 <= nowMs;
 }
 
@@ -71,19 +77,20 @@ const reply = z.object({
   expires_in: seconds,
   refresh_token: tokenText.optional(),
   refresh_token_expires_in: seconds.optional(),
+  token_type: z.string().min(1).max(100).optional(),
 });
-const withRefresh = z.object({ refresh_token: tokenText });
 
 /**
- * Reads a token reply (5.1). Without a refresh token in it, the one before stays in force.
+ * Reads a token reply (5.1). Without a refresh token in it, the one before stays in force; a first reply may have none.
  *
  * @param nowMs - when the request was sent: a slow answer must not make a token live longer.
- * @throws AppError `platform_answer_invalid` when it is none, or when there is no refresh token, new or old.
+ * @throws AppError `platform_answer_invalid` when it is none.
  */
 export function readTokenReply(value: unknown, nowMs: number, before?: OAuthTokens): OAuthTokens {
   const read = demand(reply, value, 'a token reply');
-  const refreshToken = read.refresh_token ?? before?.refreshToken ?? demand(withRefresh, value, 'a first token reply').refresh_token;
-  const refreshSeconds = read.refresh_token_expires_in;
+  const refreshToken = read.refresh_token ?? before?.refreshToken;
+  // The end of a token that nobody has says nothing.
+  const refreshSeconds = refreshToken === undefined ? undefined : read.refresh_token_expires_in;
   const refreshExpiresAtMs =
     refreshSeconds !== undefined
       ? nowMs + refreshSeconds * 1000
@@ -93,7 +100,10 @@ export function readTokenReply(value: unknown, nowMs: number, before?: OAuthToke
   return {
     accessToken: read.access_token,
     expiresAtMs: nowMs + read.expires_in * 1000,
-    refreshToken,
+    expiresInSeconds: read.expires_in,
+    obtainedAtMs: nowMs,
+    ...(read.token_type === undefined ? {} : { tokenType: read.token_type }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(refreshExpiresAtMs === undefined ? {} : { refreshExpiresAtMs, ...refreshDue(refreshExpiresAtMs, nowMs) }),
   };
 }

@@ -71,7 +71,16 @@ export async function openAdminAccess(admin: AdminSettings, parts: AdminAccessPa
     release,
   } = sharing?.kind === 'redis' ? await openShared(admin, sharing.redis, parts) : await openStore(admin, parts);
   try {
-    const access = openAccess(settings, { address, profile, store, clock, log, renewing, asksForFirst });
+    const access = openAccess(settings, {
+      address,
+      profile,
+      store,
+      clock,
+      log,
+      renewing,
+      asksForFirst,
+      bufferSeconds: admin.tokenExpiryBufferS,
+    });
     const clientOf = (organization: string): RestClient =>
       new RestClient({ address, tokens: access.organizations.tokensOf(organization), clock, log });
     return {

@@ -58,6 +58,7 @@ export async function startAdministration(
     ...{ profile, trust, clock, log, times },
     baseUrl: admin.baseUrl,
     access: accessSettings(admin),
+    bufferSeconds: admin.tokenExpiryBufferS,
     webhooks: webhookSettings(admin.webhooks, identity),
     organizations: admin.organizations,
     wanted: wantedDataSources(admin, profile),

@@ -110,7 +110,10 @@ it('a first look that fails ends the start, with the sentence that mends it, and
 it('L-10 renews no token any more once another process has taken its store, and uses those that are good', async () => {
   const around = await surroundings({ switches: { accessTokenSeconds: 600 } });
   const { api, clock } = around;
-  const server = await serve({ ...around, flags: [...around.flags, '--admin.data_sources.check_interval_s=60'] });
+  const server = await serve({
+    ...around,
+    flags: [...around.flags, '--admin.data_sources.check_interval_s=60', '--admin.token_expiry_buffer_s=300'],
+  });
   api.authorize(ORG);
   await until('it is registered', () => server.logged({ event: 'data_source', transition: 'created' }).length === 1);
   await rm(`${around.storeFile}.lock`, { recursive: true });

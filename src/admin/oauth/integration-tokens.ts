@@ -15,8 +15,8 @@ export interface IntegrationTokensOptions {
   readonly requests: Pick<TokenRequests, 'refresh'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long before its end the access token is refreshed, seconds; default 300. */
-  readonly bufferSeconds?: number | undefined;
+  /** How long before its end the access token is refreshed, seconds. */
+  readonly bufferSeconds: number;
   /** As {@link KeptTokensOptions} has it. */
   readonly renewing?: KeptTokensOptions<OAuthTokens>['renewing'];
 }
@@ -35,7 +35,7 @@ export class IntegrationTokens implements TokenSource {
   readonly #options: IntegrationTokensOptions;
   readonly #kept: KeptTokens<OAuthTokens>;
   /** `untilMs` is monotonic. */
-  #refusal: { readonly refreshToken: string; readonly error: AppError; readonly untilMs: number } | undefined;
+  #refusal: { readonly refreshToken: string | undefined; readonly error: AppError; readonly untilMs: number } | undefined;
 
   constructor(options: IntegrationTokensOptions) {
     this.#options = options;
@@ -79,7 +79,8 @@ export class IntegrationTokens implements TokenSource {
     const { refreshToken } = before;
     const { clock } = this.#options;
     // The platform need not be asked by every request that wants a token. But a refusal may have been its mistake.
-    if (this.#refusal?.refreshToken === refreshToken && clock.monotonicMs() < this.#refusal.untilMs) throw this.#refusal.error;
+    const refused = this.#refusal;
+    if (refused !== undefined && refused.refreshToken === refreshToken && clock.monotonicMs() < refused.untilMs) throw refused.error;
     try {
       return await this.#options.requests.refresh(before, signal);
     } catch (thrown) {

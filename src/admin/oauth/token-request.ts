@@ -74,13 +74,15 @@ export class TokenRequests {
   /**
    * Refreshes tokens. A reply without a refresh token leaves the one before in force.
    *
-   * @throws AppError `login_needed` when the platform no longer takes the refresh token, and as {@link exchange}.
+   * @throws AppError `login_needed` when the platform no longer takes the refresh token or gave none, and as {@link exchange}.
    */
   async refresh(before: OAuthTokens, signal: AbortSignal): Promise<OAuthTokens> {
     const askedAtMs = this.#options.clock.nowMs();
+    const { refreshToken } = before;
+    if (refreshToken === undefined) throw new AppError('login_needed', 'the platform gave no refresh token with the one that has ended');
     try {
       const options = this.#requestOptions(signal);
-      const answer = await refreshTokenGrantRequest(this.server, this.client, this.#secret(), before.refreshToken, options);
+      const answer = await refreshTokenGrantRequest(this.server, this.client, this.#secret(), refreshToken, options);
       return readTokenReply(await processRefreshTokenResponse(this.server, this.client, answer), askedAtMs, before);
     } catch (thrown) {
       const error = ownError(thrown);

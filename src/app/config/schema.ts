@@ -129,6 +129,7 @@ export const SCHEMA = {
     fail_startup: flag(),
     login: oneOf('service_app', 'oauth_refresh', 'static_token'),
     organizations: list(organization, 5000),
+    token_expiry_buffer_s: integer(0, 3600),
     store: { file: path(), keys: list(storeKey, 5) },
     integration: {
       client_id: orNone(word(500)),

@@ -114,6 +114,7 @@ interface AdminSettings {
   readonly login: 'service_app' | 'oauth_refresh' | 'static_token';
   /** In any spelling of the platform. */
   readonly organizations: readonly string[];
+  readonly tokenExpiryBufferS: number;
   /** `keys` are secret: 32 bytes in hex; the first seals, each opens. */
   readonly store: { readonly file: string; readonly keys: readonly string[] };
   readonly integration: ClientSettings & { readonly redirectUri: string };

@@ -14,6 +14,9 @@ const MAX_WAIT_S = 3600;
 /** What the command needs beside the waiting, ms. */
 const REST_MS = 60_000;
 
+const NO_END = 'the platform does not say until when';
+const NO_REFRESH = 'none was given: log in again before the access token ends';
+
 /** What stands in for a login where there is none. */
 const INSTEAD: Readonly<Record<AdminSettings['login'], string>> = {
   service_app: 'nothing stands in for it',
@@ -43,7 +46,7 @@ export function loginCommand(person: Person): Command {
           if (options.browser && person.isThere) await openedBrowser(person, url, output);
         };
         const { scopes } = integration;
-        const { expiresAtMs, refreshExpiresAtMs } = await integration.logIn({ show, limitMs }, signal);
+        const { expiresAtMs, refreshExpiresAtMs, isRefreshable } = await integration.logIn({ show, limitMs }, signal);
         const nowMs = clock.nowMs();
         const isRefreshEndTold = refreshExpiresAtMs !== undefined;
         output.show(
@@ -56,7 +59,7 @@ export function loginCommand(person: Person): Command {
             ['logged in at', access.address.baseUrl],
             ['scopes asked for', scopes.join(' ')],
             ['access token', `until ${endText(expiresAtMs, nowMs)}`],
-            ['refresh token', isRefreshEndTold ? `until ${endText(refreshExpiresAtMs, nowMs)}` : 'the platform does not say until when'],
+            ['refresh token', isRefreshEndTold ? `until ${endText(refreshExpiresAtMs, nowMs)}` : isRefreshable ? NO_END : NO_REFRESH],
             ['kept in', access.keptIn],
           ]),
         );

@@ -1,4 +1,5 @@
 // Organizations as people and programs read them.
+import type { Lifetimes } from '../../admin/access.ts';
 import type { KeptOrganization } from '../../admin/kept-organizations.ts';
 import { endText, isoTime } from './time-text.ts';
 
@@ -26,15 +27,12 @@ export function organizationRow(view: OrganizationView, nowMs: number): readonly
 /** All that is known of one, as rows of name and value. */
 export function organizationMembers(view: OrganizationView, nowMs: number): readonly (readonly string[])[] {
   const { organizationId, event, tokens, dataSources } = view;
-  const refreshEndsMs = tokens?.refreshExpiresAtMs;
   return [
     ['organization', organizationId],
     ['authorized', authorizationText(view)],
     ...(event?.isOpen === true ? [['its event', 'has had no effect yet: a running server goes on with it']] : []),
     ['access token', tokens === undefined ? 'none is kept' : tokenText(tokens.expiresAtMs, nowMs)],
-    ...(tokens === undefined
-      ? []
-      : [['refresh token', refreshEndsMs === undefined ? 'kept, with no known end' : tokenText(refreshEndsMs, nowMs)]]),
+    ...(tokens === undefined ? [] : [['refresh token', refreshText(tokens, nowMs)]]),
     ...(dataSources.length === 0 ? [['data sources', 'none is looked after']] : []),
     ...dataSources.flatMap(({ transport, dataSourceId, tokenEndsMs, isRenewalOpen }) => [
       [`${transport} data source`, dataSourceId ?? 'not registered yet'],
@@ -94,6 +92,11 @@ function authorizationText({ event, isConfigured }: OrganizationView): string {
     ...(event?.isAuthorized === false ? ['taken back by webhook'] : []),
   ];
   return parts.length === 0 ? 'not known' : parts.join(', ');
+}
+
+function refreshText({ isRefreshable, refreshExpiresAtMs }: Lifetimes, nowMs: number): string {
+  if (!isRefreshable) return 'none is kept';
+  return refreshExpiresAtMs === undefined ? 'kept, with no known end' : tokenText(refreshExpiresAtMs, nowMs);
 }
 
 function tokenText(endMs: number, nowMs: number): string {

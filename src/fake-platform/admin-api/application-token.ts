@@ -8,7 +8,7 @@ import { parsed, Refusal } from './refusal.ts';
 import type { GuardedRoute, Permitted } from './route.ts';
 import { isSameSecret } from './same-secret.ts';
 import type { Switches } from './switches.ts';
-import type { FirstTokenFields, TokenBook } from './token-book.ts';
+import type { TokenFields, TokenBook } from './token-book.ts';
 
 /** What the resource needs. */
 export interface ApplicationTokenParts {
@@ -31,7 +31,7 @@ export function applicationTokenRoute({ apps, ids, organizations, tokens, switch
     throw new Refusal(400, 'the targetOrgId is no organization');
   };
 
-  const pair = ({ id, body, grant }: Permitted): FirstTokenFields => {
+  const pair = ({ id, body, grant }: Permitted): TokenFields => {
     const app = apps.serviceApp(ids.decode('APPLICATION', id) ?? '');
     if (app === undefined) throw new Refusal(404, 'there is no such service app');
     const sent = parsed(request, body);

@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import type { Authorization, OrganizationBook } from './organization-book.ts';
 import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
-import type { FirstTokenFields, TokenAccount, TokenBook } from './token-book.ts';
+import type { TokenFields, TokenAccount, TokenBook } from './token-book.ts';
 import type { Webhook, WebhookBook } from './webhook-book.ts';
 
 /** What can be played, looked up and changed without a request. */
@@ -33,7 +33,7 @@ export interface PlatformHandle {
   /** Authorizations in force, oldest first. */
   authorizations(): readonly Authorization[];
   /** A pair of an integration, by default of the first, without login. */
-  logIn(app?: Integration): FirstTokenFields;
+  logIn(app?: Integration): TokenFields;
   /** What became of the tokens of an app in an organization: the developer's for an integration, a customer's for a service app. */
   tokenAccount(clientId: string, organizationId: string): TokenAccount;
   /** Ends tokens of an app, also of one organization only, and says how many. */

@@ -55,8 +55,8 @@ export interface DeliverySwitches {
 export interface Switches {
   /** What happens on the authorization page: a button for people, consent at once, or no consent at once. */
   consent: 'ask' | 'auto' | 'deny';
-  /** A refresh brings a new refresh token and revokes the old one, keeps it, or keeps it without saying so. */
-  refreshTokens: 'rotate' | 'keep' | 'omit';
+  /** A refresh brings a new refresh token and revokes the old one, keeps it, or keeps it without saying so; `none` gives none at all. */
+  refreshTokens: 'rotate' | 'keep' | 'omit' | 'none';
   /** Adds `error` and `error_description` of OAuth to refusals of the token endpoint. */
   oauthErrors: boolean;
   accessTokenSeconds: number;

@@ -24,9 +24,6 @@ export interface TokenFields {
   readonly token_type: 'Bearer';
 }
 
-/** A pair with its refresh token, as the first answer always is. */
-export type FirstTokenFields = Required<TokenFields>;
-
 /** What became of the tokens that an app has in one organization. */
 export interface TokenAccount {
   /** Pairs that came about without a refresh token: at a login, or through the integration. */
@@ -64,8 +61,9 @@ export class TokenBook {
   }
 
   /** Makes a pair. */
-  issue(grant: Grant): FirstTokenFields {
+  issue(grant: Grant): TokenFields {
     this.#count(grant, 'issued');
+    if (this.#switches.refreshTokens === 'none') return this.#newAccess(grant);
     return { ...this.#newAccess(grant), ...this.#keepRefresh(this.#newToken(grant), grant) };
   }
 
@@ -78,7 +76,7 @@ export class TokenBook {
     const rule = this.#switches.refreshTokens;
     if (rule === 'rotate') this.#refresh.delete(refreshToken);
     const kept = this.#keepRefresh(rule === 'rotate' ? this.#newToken(grant) : refreshToken, grant);
-    return { ...this.#newAccess(grant), ...(rule === 'omit' ? {} : kept) };
+    return { ...this.#newAccess(grant), ...(rule === 'omit' || rule === 'none' ? {} : kept) };
   }
 
   /** Who an access token speaks for; undefined when it is not good (any more). */
@@ -103,7 +101,7 @@ export class TokenBook {
     return books.reduce((sum, book) => sum + book.deleteWhere(({ grant }) => matches(grant)), 0);
   }
 
-  #newAccess(grant: Grant): Pick<FirstTokenFields, 'access_token' | 'expires_in' | 'token_type'> {
+  #newAccess(grant: Grant): TokenFields {
     const seconds = this.#switches.accessTokenSeconds;
     const token = this.#newToken(grant);
     this.#access.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });
@@ -111,7 +109,7 @@ export class TokenBook {
   }
 
   /** Its life begins anew with each use. */
-  #keepRefresh(token: string, grant: Grant): Pick<FirstTokenFields, 'refresh_token' | 'refresh_token_expires_in'> {
+  #keepRefresh(token: string, grant: Grant): Pick<TokenFields, 'refresh_token' | 'refresh_token_expires_in'> {
     const seconds = this.#switches.refreshTokenSeconds;
     this.#refresh.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });
     return { refresh_token: token, refresh_token_expires_in: seconds };

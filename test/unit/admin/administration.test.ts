@@ -49,6 +49,7 @@ async function open(given: Given = {}) {
   const { log, lines } = keptLog();
   const integration = { ...api.integration, redirectUri: 'http://127.0.0.1:8765/callback' };
   const administration = new Administration({
+    bufferSeconds: 300,
     ...{ profile, baseUrl: api.baseUrl, store, trust, clock, log, failsStart: true, organizations: [], pinned: [] },
     access: { type: 'service_app', integration, serviceApp: api.serviceApp },
     webhooks: { targetUrl: `http://127.0.0.1:${String(port)}/deliveries`, host: '127.0.0.1', port, path: '/deliveries' },

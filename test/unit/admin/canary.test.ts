@@ -94,7 +94,15 @@ const DOINGS: Readonly<Record<string, (parts: Parts) => Promise<unknown>>> = {
     new Webhooks(rest).update('w', { name: 'n', targetUrl: HOOK.targetUrl, secret: HOOK.secret }, never()),
   'asking for the token of an app': ({ rest, clock }) => apps(rest, clock).obtain(ORG, never()),
   'asking for it by organization': ({ rest, requests, clock, log }) =>
-    new Organizations({ store: new MemorySecrets(), applications: apps(rest, clock), requests, idScheme: SCHEME, clock, log })
+    new Organizations({
+      bufferSeconds: 60,
+      store: new MemorySecrets(),
+      applications: apps(rest, clock),
+      requests,
+      idScheme: SCHEME,
+      clock,
+      log,
+    })
       .tokensOf(ORG)
       .current(never()),
   'exchanging a code': ({ requests }) => {
@@ -103,7 +111,7 @@ const DOINGS: Readonly<Record<string, (parts: Parts) => Promise<unknown>>> = {
     return requests.exchange({ callback, redirectUri: 'http://127.0.0.1:1/c', codeVerifier: 'CANARY-verifier' }, never());
   },
   'refreshing the integration': async ({ requests, clock, log }) => {
-    const integration = new IntegrationTokens({ store: new MemorySecrets(), requests, clock, log });
+    const integration = new IntegrationTokens({ bufferSeconds: 60, store: new MemorySecrets(), requests, clock, log });
     await integration.save(OLD);
     return integration.current(never());
   },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { IntegrationTokens } from '../../../src/admin/oauth/integration-tokens.ts';
 import { login } from '../../../src/admin/oauth/login.ts';
 import { TokenRequests } from '../../../src/admin/oauth/token-request.ts';
-import { Organizations, organizationsWithTokens, OrgNotRegisteredError } from '../../../src/admin/organizations.ts';
+import { Organizations, organizationsWithTokens, OrgNotRegisteredError, tokensKey } from '../../../src/admin/organizations.ts';
 import { platformAddress } from '../../../src/admin/platform-address.ts';
 import { encodeId } from '../../../src/admin/platform-id.ts';
 import { ApplicationTokens } from '../../../src/admin/rest/application-token.ts';
@@ -52,9 +52,10 @@ async function open(switches: InitialSwitches = {}) {
   const options = { address: platformAddress(profile, api.baseUrl), clock, log, random: () => 0 };
   const idScheme = profile.ids?.urnScheme ?? '';
   const requests = new TokenRequests({ ...options, credentials: api.integration });
-  const integration = new IntegrationTokens({ store, requests, clock, log });
+  const integration = new IntegrationTokens({ bufferSeconds: 60, store, requests, clock, log });
   const rest = new RestClient({ ...options, tokens: integration });
   const organizations = new Organizations({
+    bufferSeconds: 60,
     ...{ store, clock, log, idScheme },
     applications: new ApplicationTokens({ rest, app: api.serviceApp, idScheme, clock }),
     requests: new TokenRequests({ ...options, credentials: api.serviceApp }),
@@ -186,6 +187,25 @@ describe('with the fake platform', () => {
       expect(await dataSources.list(never())).toEqual([]);
     },
   );
+
+  it('tokens of an organization without a refresh token are asked for anew through the integration', async () => {
+    const { dataSources, clock, api, store } = await ready({ accessTokenSeconds: 3600 });
+    api.switches.refreshTokens = 'none';
+    for (let round = 1; round <= 3; round += 1) {
+      expect(await dataSources.list(never())).toEqual([]);
+      expect(api.journal.count('POST /applications/:id/token')).toBe(round);
+      clock.advance(3_600_000);
+    }
+    expect(JSON.parse(store.values.get(tokensKey(ORG)) ?? '')).toMatchObject({ tokenType: 'Bearer', expiresInSeconds: 3600 });
+  });
+
+  it('a login without a refresh token serves until its token ends, and then asks for another one', async () => {
+    const { webhooks, clock, logIn } = await open({ refreshTokens: 'none', accessTokenSeconds: 3600 });
+    await logIn();
+    expect(await webhooks.list(never())).toEqual([]);
+    clock.advance(3_600_000);
+    expect((await failureOf(webhooks.list(never()))).code).toBe('login_needed');
+  });
 
   it.each([true, false])('a dead refresh token of the integration asks for a login (words of OAuth: %s)', async (oauthErrors) => {
     const { api, webhooks, logIn } = await ready({ oauthErrors });

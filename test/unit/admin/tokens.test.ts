@@ -13,6 +13,7 @@ describe('a token reply', () => {
       refreshToken: 'r',
       refreshExpiresAtMs: NOW + 7_776_000_000,
       refreshDueMs: NOW + 3_888_000_000,
+      ...{ tokenType: 'Bearer', expiresInSeconds: 1_209_600, obtainedAtMs: NOW },
     });
     expect(readTokenReply({ ...REPLY, expires_in: '1209600' }, NOW).expiresAtMs).toBe(expiresAtMs);
   });
@@ -20,10 +21,20 @@ describe('a token reply', () => {
   it('without a refresh token leaves the old one in force, and its end', () => {
     const before = { accessToken: 'old', expiresAtMs: 0, refreshToken: 'kept', refreshExpiresAtMs: 7 };
     const bare = { access_token: 'a', expires_in: 60 };
-    expect(readTokenReply(bare, NOW, before)).toEqual({ ...before, accessToken: 'a', expiresAtMs: NOW + 60_000 });
+    expect(readTokenReply(bare, NOW, before)).toEqual({
+      ...{ ...before, accessToken: 'a', expiresAtMs: NOW + 60_000 },
+      ...{ expiresInSeconds: 60, obtainedAtMs: NOW },
+    });
     expect(readTokenReply({ ...bare, refresh_token_expires_in: 10 }, NOW, before).refreshExpiresAtMs).toBe(NOW + 10_000);
     // The end of the old token says nothing about a new one.
     expect(readTokenReply({ ...bare, refresh_token: 'new' }, NOW, before)).not.toHaveProperty('refreshExpiresAtMs');
+  });
+
+  it('needs no refresh token, also the first one: then it has no end either', () => {
+    const { refresh_token: _, ...bare } = REPLY;
+    const read = readTokenReply(bare, NOW);
+    expect(read).toMatchObject({ accessToken: 'a', tokenType: 'Bearer' });
+    for (const member of ['refreshToken', 'refreshExpiresAtMs', 'refreshDueMs']) expect(read).not.toHaveProperty(member);
   });
 
   it('says when a refresh token is to be used: in the middle of what is left of its life', () => {
@@ -40,7 +51,6 @@ describe('a token reply', () => {
     ['access token', { ...REPLY, access_token: '' }],
     ['lifetime', { ...REPLY, expires_in: undefined }],
     ['sensible lifetime', { ...REPLY, expires_in: -1 }],
-    ['refresh token, old or new', { ...REPLY, refresh_token: undefined }],
     ['members', 'CANARY'],
   ])('without %s is none', (_, value) => {
     const read = (): unknown => readTokenReply(value, NOW);
@@ -55,7 +65,7 @@ describe('an access token', () => {
     [60_000, true],
     [-1, true],
   ])('that ends in %i ms counts as expired: %s', (leftMs, expected) => {
-    expect(isExpired({ expiresAtMs: NOW + leftMs }, NOW)).toBe(expected);
+    expect(isExpired({ expiresAtMs: NOW + leftMs }, NOW, 60)).toBe(expected);
   });
 
   it('counts as expired so many seconds ahead as asked for', () => {

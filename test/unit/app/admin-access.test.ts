@@ -62,11 +62,11 @@ it('makes no folder for a path that was mistyped', async () => {
 });
 
 it('renews a token while the store is its own, and none while a server holds it, but uses it as long as it lasts', async () => {
-  const around = await adminSurroundings({ switches: { accessTokenSeconds: 200 } });
+  const around = await adminSurroundings({ switches: { accessTokenSeconds: 50 } });
   const access = await looking(around);
   const token = () => access.access.integration?.keepAlive(new AbortController().signal);
   const refreshes = () => around.api.journal.count('POST /access_token');
-  // Less than 300 seconds are left of it.
+  // It ends within admin.token_expiry_buffer_s.
   const held = await around.openStore();
   await token();
   expect(refreshes()).toBe(0);

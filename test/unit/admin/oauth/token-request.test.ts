@@ -47,6 +47,7 @@ describe('the token endpoint', () => {
       ...{ accessToken: 'CANARY-access', refreshToken: 'CANARY-refresh' },
       ...{ expiresAtMs: clock.nowMs() + 1_209_600_000, refreshExpiresAtMs: clock.nowMs() + 7_776_000_000 },
       refreshDueMs: clock.nowMs() + 3_888_000_000,
+      ...{ tokenType: 'bearer', expiresInSeconds: 1_209_600, obtainedAtMs: clock.nowMs() },
     });
     const client = { client_id: 'client-1', client_secret: 'CANARY secret' };
     const sent = {
@@ -67,6 +68,7 @@ describe('the token endpoint', () => {
       ...BEFORE,
       accessToken: 'CANARY-access',
       expiresAtMs: clock.nowMs() + 1_209_600_000,
+      ...{ tokenType: 'bearer', expiresInSeconds: 1_209_600, obtainedAtMs: clock.nowMs() },
     });
     const client = { client_id: 'client-1', client_secret: 'CANARY secret' };
     expect(form(server)).toEqual([

@@ -28,6 +28,7 @@ describe('the token of an app in an organization', () => {
     expect(await apps.obtain(ORG, never())).toEqual({
       ...{ accessToken: 'CANARY-a', refreshToken: 'CANARY-r', orgId: ORG, targetOrgId: ORG },
       ...{ expiresAtMs: clock.nowMs() + 60_000, refreshExpiresAtMs: clock.nowMs() + 600_000, refreshDueMs: clock.nowMs() + 300_000 },
+      ...{ tokenType: 'Bearer', expiresInSeconds: 60, obtainedAtMs: clock.nowMs() },
     });
     const { method, path, body } = await server.arrived(1);
     expect([method, path]).toEqual(['POST', `/v1/applications/${encoded(`us/APPLICATION/${CLIENT_ID}`)}/token`]);
@@ -69,7 +70,7 @@ describe('the token of an app in an organization', () => {
   });
 
   it('is refused when it has not all parts', async () => {
-    const { apps } = await open(CLIENT_ID, json({ ...REPLY, refresh_token: undefined }));
+    const { apps } = await open(CLIENT_ID, json({ ...REPLY, access_token: undefined }));
     expect((await failureOf(apps.obtain(ORG, never()))).code).toBe('platform_answer_invalid');
   });
 
