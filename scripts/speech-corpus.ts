@@ -63,6 +63,12 @@ const PROMPT = 'Welcome to the parcel service. You can ask me where your parcel 
 
 /** Loudness of callers, dBFS: what a telephone brings of somebody who speaks normally. */
 const CALLER_DBFS = -26;
+/** The shortest sentence that interrupts a prompt in the moment in which a stream opens, ms. */
+const OPENING_LEAST_MS = 2000;
+/** Loudness of callers who speak already when a stream opens, dBFS. */
+const OPENING_DBFS = [-20, -26, -32] as const;
+/** How much of the line comes before them, ms; below 0: so much of what they say lies before the stream. */
+const OPENING_LEADS_MS = [-300, -100, 0, 20, 60, 100, 200, 300] as const;
 const PROMPT_DBFS = -20;
 /** There is no line without any noise. */
 const LINE_NOISE_DBFS = -62;
@@ -236,6 +242,8 @@ function overPrompts(speech: readonly Speech[], { sounds: count }: CorpusSize, r
       ...words.map((said) => interrupting('single words over a prompt', said, promptOf(number + 1), random)),
       ...words.map((said) => atTheEnd('single words on the end of a prompt', said, promptOf(number + 1), random)),
     ]),
+    ...speech.map(({ prompt }) => promptLine({ row: 'a stream opens in the echo of a prompt', prompt, echoDb: -25, fromMs: 1500, random })),
+    ...openings(speech, random),
   ];
 }
 
@@ -243,16 +251,34 @@ function murmurAt(random: Random): Sound {
   return atSpeechLevel(murmur(random), CALLER_DBFS - between(random, 0, 6));
 }
 
+/** Callers who interrupt a prompt, on streams that open while they speak or just before. */
+function openings(speech: readonly Speech[], random: Random): Line[] {
+  return OPENING_DBFS.flatMap((dbfs) =>
+    speech.flatMap(({ sentences }, number) =>
+      OPENING_LEADS_MS.map((leadMs, index) => {
+        const long = sentences.filter((sound) => lengthMs(sound) >= OPENING_LEAST_MS);
+        const whole = louder(long[index % long.length] ?? quiet(1), dbfs - CALLER_DBFS);
+        const said = leadMs < 0 ? cutOut(whole, -leadMs, lengthMs(whole) + leadMs) : whole;
+        const row = `speaks at ${String(dbfs)} dBFS as a stream opens under a prompt`;
+        return interrupting(row, said, speech[(number + 1) % speech.length]?.prompt ?? quiet(1), random, Math.max(0, leadMs));
+      }),
+    ),
+  );
+}
+
 interface PromptLine {
   readonly row: string;
   readonly prompt: Sound;
   readonly echoDb?: number;
+  /** How much of the prompt was heard before the stream opened, ms. Default 0. */
+  readonly fromMs?: number;
   readonly sound?: Sound;
   readonly random: Random;
 }
 
 /** A prompt that is heard to its end, and maybe a sound over its middle that is not meant to cut it. */
-function promptLine({ row, prompt, echoDb = -30, sound, random }: PromptLine): Line {
+function promptLine({ row, prompt: whole, echoDb = -30, fromMs = 0, sound, random }: PromptLine): Line {
+  const prompt = cutOut(whole, fromMs, lengthMs(whole) - fromMs);
   const ground = over(lineNoise(lengthMs(prompt) + 1500, random), echoOf(prompt, echoDb));
   const mulaw = asMulaw(sound === undefined ? ground : over(ground, sound, between(random, 1000, 2500)));
   // Its echo ends a little later than the prompt.
@@ -260,8 +286,8 @@ function promptLine({ row, prompt, echoDb = -30, sound, random }: PromptLine): L
 }
 
 /** A caller who wants to be heard in the middle of a prompt, which would go on for long. */
-function interrupting(row: string, said: Sound, prompt: Sound, random: Random): Line {
-  const startMs = between(random, 1000, 2500);
+function interrupting(row: string, said: Sound, prompt: Sound, random: Random, leadMs?: number): Line {
+  const startMs = leadMs ?? between(random, 1000, 2500);
   return answered(row, said, { startMs, prompt, promptMs: startMs + lengthMs(said) + TAIL_MS }, random);
 }
 

@@ -25,6 +25,10 @@ const GATE = {
   firstBackgroundDbfs: -35,
   /** Frames before the gate may open at all: the detector takes the start of any noise for a voice that long. */
   settleFrames: 6,
+  /** Frames for which the first background is in doubt: it may have been the caller. */
+  doubtFrames: 150,
+  /** A floor this far below the background within that time, dB: what was taken for background has a voice's pauses. */
+  pauseDb: 15,
   /** How fast the floor follows what is no voice, dB per frame (6 dB a second). */
   riseDb: 0.12,
   /** How fast it follows a voice: hardly, or a long sentence would raise the floor to its own level. */
@@ -64,7 +68,7 @@ export class LevelGate {
     // Kept finite for digital silence.
     this.#levelDbfs = 10 * Math.log10(Math.max(power, 1) / FULL_SCALE_POWER);
     if (this.#framesSeen === 0) this.#floorDbfs = Math.min(this.#levelDbfs, GATE.firstFloorDbfs);
-    if (this.#framesSeen < GATE.settleFrames) this.#framesSeen += 1;
+    if (this.#framesSeen < GATE.doubtFrames) this.#framesSeen += 1;
     if (this.#framesSeen < GATE.settleFrames || this.#levelDbfs < GATE.leastDbfs) return false;
     return (
       this.#levelDbfs >= this.#floorDbfs + (this.#open ? GATE.closeDb : GATE.openDb) &&
@@ -97,6 +101,11 @@ export class LevelGate {
     const above = this.#levelDbfs - this.#backgroundDbfs;
     if (this.#framesSeen < GATE.settleFrames) {
       this.#backgroundDbfs = Math.min(Math.max(this.#backgroundDbfs, this.#levelDbfs), GATE.firstBackgroundDbfs);
+      return;
+    }
+    if (this.#framesSeen < GATE.doubtFrames && this.#floorDbfs < this.#backgroundDbfs - GATE.pauseDb) {
+      // One who speaks pauses, and neither noise nor a crowd does: the caller spoke already when the line opened.
+      this.#backgroundDbfs = GATE.leastDbfs;
       return;
     }
     const step = above > 0 ? above * GATE.backgroundRise : Math.max(above, -GATE.backgroundFallDb);

@@ -69,6 +69,19 @@ describe('callers over a prompt', () => {
     expect(rowOf('sentences over a prompt').startMs?.most).toBeLessThanOrEqual(500);
   });
 
+  it.each([-20, -26, -32])('are heard when they speak already as a stream opens under it, at %i dBFS', (dbfs) => {
+    expect(rowOf(`speaks at ${String(dbfs)} dBFS as a stream opens under a prompt`)).toMatchObject({
+      utterances: 8,
+      missed: 0,
+      falseStarts: 0,
+      cut: 0,
+    });
+  });
+
+  it('are not imagined when a stream opens in its echo', () => {
+    expect(rowOf('a stream opens in the echo of a prompt').falseStarts).toBe(0);
+  });
+
   it('are heard when their word falls on its end', () => {
     expect(rowOf('single words on the end of a prompt')).toMatchObject({ missed: 0, falseStarts: 0, cut: 0 });
   });

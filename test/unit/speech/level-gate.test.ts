@@ -164,3 +164,26 @@ describe('how far a frame stands above the rest of the line', () => {
     expect(gate.headroomDb).toBeLessThan(24);
   });
 });
+
+describe('a line that opens loud', () => {
+  it('takes what it opened with for the background as long as it goes on', () => {
+    const gate = new LevelGate();
+    feed(gate, 100, -40, false);
+    expect(feed(gate, 1, -35.5, true)).toBe(false);
+  });
+
+  it('forgets that background in the first pause: it was the caller', () => {
+    const gate = new LevelGate();
+    feed(gate, 25, -34, false);
+    expect(feed(gate, 1, -34, true)).toBe(false);
+    feed(gate, 5, -62, false);
+    expect(feed(gate, 1, -34, true)).toBe(true);
+  });
+
+  it('takes a pause later than three seconds after its start for a pause of others', () => {
+    const gate = new LevelGate();
+    feed(gate, 150, -34, false);
+    feed(gate, 5, -62, false);
+    expect(feed(gate, 1, -34, true)).toBe(false);
+  });
+});
