@@ -1,13 +1,15 @@
 // The administration of several servers with one store: one of them renews, the others let in what it has written down, and each
 // takes deliveries for all (L-10, L-15). Joins the parts; when this server renews is decided by its ownership.
 import type { Administration, AdministrationOptions } from '../admin/administration.ts';
+import { pause } from '../base/abort.ts';
 import { every, systemClock } from '../base/clock.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { Lifecycle } from '../base/lifecycle.ts';
 import { adminPlace, NEWS, sharedServer } from '../store/redis/admin-place.ts';
 import { RedisConnection } from '../store/redis/connection.ts';
 import { DeliveryQueue } from '../store/redis/delivery-queue.ts';
 import { OWNER_LEASE_MS, takeOwnership } from '../store/redis/owner-lease.ts';
-import { SharedTexts } from '../store/redis/shared-texts.ts';
+import { SharedTexts, type SharedTextsOptions } from '../store/redis/shared-texts.ts';
 import type { Seal } from '../store/seal.ts';
 import { CoalescedLook } from './coalesced-look.ts';
 import type { Settings } from './config/settings.ts';
@@ -37,8 +39,8 @@ export interface SharedAdministrationParts extends ReplicaParts {
 /**
  * Starts it. Resolves when tokens are let in that are good, and where this server renews as {@link Administration.start} does.
  *
- * @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, and where this
- *   server renews what {@link Administration.start} throws.
+ * @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
+ *   the start is given up, and where this server renews what {@link Administration.start} throws.
  */
 export async function startSharedAdministration(
   redis: Settings['store']['redis'],
@@ -52,7 +54,7 @@ export async function startSharedAdministration(
   lifecycle.opened('connection of the administration', () => connection.close());
   const server = sharedServer(connection);
   const place = adminPlace(redis.keyPrefix);
-  const texts = await SharedTexts.open({ server, place, seal });
+  const texts = await openTexts({ server, place, seal }, parts);
   const replica = new Replica({ options, texts, queue: new DeliveryQueue({ server, place, seal }), parts });
   parts.followKeys(seal, () => {
     void replica.rewrite();
@@ -103,4 +105,18 @@ export async function startSharedAdministration(
   await ownership.start();
   // Handed over at once: what this server still does for open calls needs no renewal.
   return { rest: () => void ownership.stop() };
+}
+
+/** Without admin.fail_startup a store that is away is waited for, as the platform is. @throws as {@link startSharedAdministration}. */
+async function openTexts(texts: SharedTextsOptions, { options, log, signal }: SharedAdministrationParts): Promise<SharedTexts> {
+  for (;;) {
+    try {
+      return await SharedTexts.open(texts);
+    } catch (thrown) {
+      const err = toAppError(thrown);
+      if (options.failsStart || err.code !== 'store_unavailable') throw err;
+      log.warn({ event: 'admin_store_away', err }, 'the store of the administration cannot be read; trying again');
+    }
+    if (!(await pause(LOOK_MS, systemClock, signal))) throw new AppError('shutting_down', 'the start was given up');
+  }
 }

@@ -41,3 +41,14 @@ export function every(clock: Clock, periodMs: number, task: () => void): CancelT
     cancel();
   };
 }
+
+/** Longest period of a timer, ms. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** Keeps the process alive, which timers of {@link systemClock} do not, until the returned function is called. */
+export function holdProcess(): () => void {
+  const timer = setInterval(() => undefined, LONGEST_MS);
+  return () => {
+    clearInterval(timer);
+  };
+}

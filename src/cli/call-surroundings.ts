@@ -1,6 +1,6 @@
 // What `parley call` uses of the process and its files: output, exit code, the user's Ctrl-C, and reading within bounds.
 import { readFile, stat } from 'node:fs/promises';
-import { systemClock, type Clock } from '../base/clock.ts';
+import { holdProcess, systemClock, type Clock } from '../base/clock.ts';
 import { callerVoice, type CallerVoice } from './caller-voice.ts';
 
 /** What the command uses of its surroundings; tests bring their own. */
@@ -35,13 +35,12 @@ export function processSurroundings(): CallSurroundings {
       process.exitCode = code;
     },
     onInterrupt: (listener) => {
-      // Timers of the clock do not keep the process alive, and between two RPCs nothing else would.
-      const { port1 } = new MessageChannel();
-      port1.ref();
+      // Between two RPCs nothing else would keep it alive.
+      const release = holdProcess();
       process.once('SIGINT', listener);
       process.once('SIGTERM', listener);
       return () => {
-        port1.close();
+        release();
         process.off('SIGINT', listener);
         process.off('SIGTERM', listener);
       };

@@ -57,11 +57,20 @@ export function platformCommand(): Command {
 
 async function runPlatform(flags: Flags): Promise<void> {
   const { onInterrupt, print, isColoured } = processSurroundings();
-  const interrupted = new Promise<() => void>((resolve) => {
-    const forget = onInterrupt(() => {
-      resolve(forget);
-    });
+  let forget: () => void = () => undefined;
+  const interrupted = new Promise<void>((resolve) => {
+    forget = onInterrupt(resolve);
   });
+  try {
+    await platformUntil(interrupted, flags, print, isColoured);
+  } finally {
+    // Else a start that has failed would not end the process.
+    forget();
+  }
+}
+
+/** Runs it until then. @throws AppError what keeps it from starting. */
+async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (line: string) => void, isColoured: boolean): Promise<void> {
   const line = eventLine(flags.json === true, isColoured);
   const tell = (event: PlatformEvent): void => {
     print(line(event, systemClock.nowMs()));
@@ -87,7 +96,7 @@ async function runPlatform(flags: Flags): Promise<void> {
     try {
       if (flags.configOut !== undefined) await writeConfig(path.resolve(flags.configOut), platform, flags);
       print(flags.json === true ? JSON.stringify(readyData(platform, port, flags)) : readyText(platform, port, flags));
-      (await interrupted)();
+      await interrupted;
     } finally {
       await forgetKey();
     }

@@ -1,6 +1,7 @@
 // What stops a server, from the first moment on, and what is said and done then. Who asks for it, signals or another process,
 // is decided by whoever makes it.
 import { linkAbort } from '../../base/abort.ts';
+import { holdProcess } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
 import { EXIT } from '../failure.ts';
@@ -25,7 +26,15 @@ export class Stopping {
   /** @param options.leave - ends the process soon, whatever may still keep it busy. */
   constructor({ log, leave }: { readonly log: Logger; readonly leave: () => void }) {
     this.#log = log;
-    this.#leave = leave;
+    // What is waited for during a start may have nothing but a timer, which does not keep the process alive.
+    const release = holdProcess();
+    this.#leave = () => {
+      release();
+      leave();
+    };
+    process.once('exit', (code) => {
+      this.#onExit(code);
+    });
   }
 
   /** Aborts when the start is to be given up. */
@@ -71,6 +80,13 @@ export class Stopping {
     this.#leave();
     if (!this.#starting.isAborted || !(thrown instanceof AppError) || thrown.code !== 'shutting_down') throw thrown;
     this.#log.info({}, 'stopped');
+  }
+
+  /** Whatever ends the process, a library or a bot that exits by itself among it: without having been told to, it never ends well. */
+  #onExit(code: number): void {
+    if (code !== EXIT.ok || this.#isStopping) return;
+    process.exitCode = EXIT.failed;
+    this.#log.error({ event: 'ended_early' }, 'the process ends although nobody has told the server to stop');
   }
 
   #close(running: Running, why: LogFields): void {

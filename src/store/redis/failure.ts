@@ -7,6 +7,26 @@ const UNUSABLE = /\b(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/u;
 /** The word that an answer of a server begins with when it says no. */
 const REFUSAL_WORD = /^[A-Z]+(?=\s|$)/u;
 
+/** What words of the server and codes of the system mean, for whoever mends it. */
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['WRONGPASS', 'the user or the password is wrong (store.redis.user, store.redis.password)'],
+  ['NOAUTH', 'it wants a user or a password (store.redis.user, store.redis.password)'],
+  ['NOPERM', 'the user lacks a right (docs/operations.md lists them)'],
+  ['OOM', 'it is out of memory and takes no writes'],
+  ['ECONNREFUSED', 'nothing takes connections there (store.redis.url)'],
+  ['ENOTFOUND', 'its host cannot be found (store.redis.url)'],
+  ['EAI_AGAIN', 'its host cannot be found (store.redis.url)'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host (store.redis.url)'],
+  ['CERT_HAS_EXPIRED', 'its certificate has ended'],
+]);
+/** Other codes of a certificate whose chain leads to no authority that is trusted. */
+const UNTRUSTED = /CERT|SIGNATURE/u;
+
+function meaningOf(reason: string): string {
+  const meaning = MEANINGS.get(reason) ?? (UNTRUSTED.test(reason) ? 'its certificate is not trusted (store.redis.ca_file)' : undefined);
+  return meaning === undefined ? '' : `: ${meaning}`;
+}
+
 /** The word of an answer that says no: its first one, or one of {@link isUnusable} that an older server puts further back. */
 export function refusalWord(message: string): string {
   return UNUSABLE.exec(message)?.[0] ?? REFUSAL_WORD.exec(message)?.[0] ?? 'ERR';
@@ -19,7 +39,9 @@ export function isUnusable(word: string): boolean {
 
 /** The server said no. */
 export function refused(word: string): AppError {
-  return new AppError('store_unavailable', `the Redis server refused with ${word}`, { details: { reason: word, isRefused: true } });
+  return new AppError('store_unavailable', `the Redis server refused with ${word}${meaningOf(word)}`, {
+    details: { reason: word, isRefused: true },
+  });
 }
 
 /** True when the server has answered, and said no. */
@@ -46,7 +68,10 @@ export function crowded(): AppError {
 export function broken(cause: unknown): AppError {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
   const reason = code ?? (cause instanceof Error ? cause.constructor.name : 'unknown');
-  return new AppError('store_unavailable', `the connection to the Redis server failed with ${reason}`, { details: { reason }, cause });
+  return new AppError('store_unavailable', `the connection to the Redis server failed with ${reason}${meaningOf(reason)}`, {
+    details: { reason },
+    cause,
+  });
 }
 
 /** The word or code of a failure. */

@@ -48,6 +48,8 @@ export class RedisLink {
   #changedAtMs: number;
   /** Tries that failed in a row. */
   #failures = 0;
+  /** What the last one failed with; undefined while the link is up. */
+  #failure: AppError | undefined;
   #cancelPause: CancelTimer = () => undefined;
   #cancelLooks: CancelTimer = () => undefined;
   readonly #waiting = new Set<(wire: RedisWire | undefined) => void>();
@@ -74,7 +76,7 @@ export class RedisLink {
    * Sends one command. While the connection has only just been lost, it waits for another one.
    *
    * @param limitMs - longest wait for the answer, ms; the usual one when left out, and never longer.
-   * @throws AppError `store_unavailable`.
+   * @throws AppError `store_unavailable`; without a connection it says what the last try failed with.
    */
   async send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
     if (this.#isUp) return this.#wire.send(args, limitMs);
@@ -122,6 +124,7 @@ export class RedisLink {
   #up(): void {
     const { clock, onUp } = this.#options;
     this.#isUp = true;
+    this.#failure = undefined;
     this.#changedAtMs = clock.monotonicMs();
     this.#cancelLooks = every(clock, LOOK_MS, () => {
       // What it finds out, the wire acts upon.
@@ -145,6 +148,7 @@ export class RedisLink {
       this.#wire = this.#openWire();
     });
     this.#failures += 1;
+    this.#failure = failure;
     onDown(failure);
     this.#settleTried();
   }
@@ -153,7 +157,8 @@ export class RedisLink {
   async #soon(limitMs: number): Promise<RedisWire> {
     const { clock, timeoutMs } = this.#options;
     const leftMs = Math.min(limitMs, this.#changedAtMs + timeoutMs - clock.monotonicMs());
-    if (this.#isClosed || leftMs <= 0) throw away();
+    if (this.#isClosed) throw away();
+    if (leftMs <= 0) throw this.#failure ?? away();
     if (this.#waiting.size >= MAX_WAITING) throw crowded();
     let forget: () => void = () => undefined;
     const next = new Promise<RedisWire | undefined>((resolve) => {
@@ -162,7 +167,7 @@ export class RedisLink {
     });
     const waited = await waitAtMost(next, leftMs, clock);
     forget();
-    if (waited.kind !== 'value') throw silent();
+    if (waited.kind !== 'value') throw this.#failure ?? silent();
     if (waited.value === undefined) throw away();
     return waited.value;
   }

@@ -1,0 +1,167 @@
+// Servers as processes of their own that the Redis server refuses at their start: what they say, and how they end. One that was
+// asked to serve never ends with 0 before somebody has told it to stop.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
+import { certificateAuthority } from '../support/certificate-authority.ts';
+import { requireDebian } from '../support/debian.ts';
+import { freePort } from '../support/free-port.ts';
+import { ParleyProcess } from '../support/parley-process.ts';
+import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
+import { serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
+import { ServeProcess } from '../support/serve-process.ts';
+import { logInShared } from '../support/shared-admin.ts';
+
+const hasRedis = requireDebian(REDIS_NEEDS);
+const PASSWORD = 'the-right-one';
+let open: RedisServer;
+let locked: RedisServer;
+let secure: RedisServer;
+beforeAll(async () => {
+  if (!hasRedis) return;
+  [open, locked, secure] = await Promise.all([
+    RedisServer.start(),
+    RedisServer.start({ password: PASSWORD }),
+    certificateAuthority(systemClock.nowMs()).then((authority) => RedisServer.start({ authority })),
+  ]);
+});
+afterAll(async () => {
+  if (hasRedis) await Promise.all([open.stop(), locked.stop(), secure.stop()]);
+});
+
+/** The flags of a server with an administration whose store is there. */
+function flagsFor(around: AdminSurroundings, store: readonly string[], prefix = `test-${randomUUID()}`): readonly string[] {
+  return [
+    ...[...serverFlags(around.issuer, undefined, []), ...WITH_TEST_BOTS, ...around.flags, '--json', '--admin.webhooks.port=0'],
+    ...['kind=redis', `keys=${JSON.stringify([around.key])}`, `redis.key_prefix=${prefix}`, ...store].map((each) => `--store.${each}`),
+    ...['--shutdown.notice_ms=0', '--shutdown.grace_ms=0'],
+  ];
+}
+
+function serve(flags: readonly string[]): ServeProcess {
+  const server = new ServeProcess(flags);
+  onTestFinished(() => server.kill());
+  return server;
+}
+
+/** The line that says why a command ended. */
+function errorOf({ stderr }: ParleyProcess): string {
+  return stderr.split('\n').find((line) => line.startsWith('error ')) ?? `no error in: ${stderr}`;
+}
+
+/** PEM of an authority that signed nothing here. */
+async function foreignAuthority(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'parley-ca-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'ca.pem');
+  await writeFile(file, (await certificateAuthority(systemClock.nowMs())).pem);
+  return file;
+}
+
+const REFUSALS: readonly (readonly [what: string, store: () => Promise<readonly string[]>, cause: RegExp])[] = [
+  [
+    'nobody listens at its port',
+    async () => [`redis.url=redis://127.0.0.1:${String(await freePort())}`],
+    /failed with ECONNREFUSED: nothing takes connections there/,
+  ],
+  [
+    'the password is wrong',
+    () => Promise.resolve([`redis.url=${locked.url}`, 'redis.password=wrong']),
+    /refused with WRONGPASS: the user or the password is wrong/,
+  ],
+  [
+    'it does not know the user',
+    () => Promise.resolve([`redis.url=${locked.url}`, 'redis.user=nobody', 'redis.password=wrong']),
+    /refused with WRONGPASS: the user or the password is wrong/,
+  ],
+  ['it wants a password', () => Promise.resolve([`redis.url=${locked.url}`]), /refused with NOAUTH: it wants a user or a password/],
+  [
+    'another authority has signed its certificate',
+    async () => [`redis.url=${secure.url}`, `redis.ca_file=${await foreignAuthority()}`],
+    /failed with [A-Z_]+: its certificate is not trusted/,
+  ],
+];
+
+describe('a server with an administration ends with 1 and names the cause when the store cannot be used because', () => {
+  it.each(REFUSALS)('%s', async (_what, store, cause) => {
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const server = serve(flagsFor(around, await store()));
+    expect({ exit: await server.ended(), error: errorOf(server) }).toEqual({
+      exit: { code: 1, signal: null },
+      error: expect.stringMatching(/^error store_unavailable/) as string,
+    });
+    expect(errorOf(server)).toMatch(cause);
+    expect(server.stderr).not.toContain('redis.password=');
+  });
+
+  it('nobody listens at its port, and there are workers', async () => {
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const url = `redis.url=redis://127.0.0.1:${String(await freePort())}`;
+    const server = serve([...flagsFor(around, [url]), '--workers', '2']);
+    expect(await server.ended()).toEqual({ code: 1, signal: null });
+    expect(errorOf(server)).toMatch(/^error store_unavailable .*ECONNREFUSED/);
+  });
+});
+
+describe('with admin.fail_startup off, a server whose store is away', () => {
+  it('waits for it, and takes calls when it is there', async () => {
+    const redis = await RedisServer.start();
+    onTestFinished(() => redis.stop());
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const prefix = `test-${randomUUID()}`;
+    await redis.kill();
+    const server = serve([...flagsFor(around, [`redis.url=${redis.url}`], prefix), '--admin.fail_startup=false']);
+    await server.logged('the store of the administration cannot be read; trying again');
+    expect(server.exit).toBeUndefined();
+    await redis.again();
+    await logInShared(redis, prefix, around, systemClock);
+    expect(await server.ready()).toMatchObject({ event: 'ready' });
+    server.signal('SIGTERM');
+    expect(await server.ended()).toEqual({ code: 0, signal: null });
+  });
+
+  it('gives the start up with 0 when it is told to stop', async () => {
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const url = `redis.url=redis://127.0.0.1:${String(await freePort())}`;
+    const server = serve([...flagsFor(around, [url]), '--admin.fail_startup=false']);
+    await server.logged('the store of the administration cannot be read; trying again');
+    server.signal('SIGTERM');
+    expect(await server.ended()).toEqual({ code: 0, signal: null });
+    expect(server.stderr).toContain('stopping: the start is given up');
+  });
+});
+
+describe('a process that was asked to serve', () => {
+  it.each([
+    ['alone', []],
+    ['as one of several', ['--workers', '2']],
+  ] as const)('ends with 1, loudly, when a bot ends it with 0, %s', async (_way, workers) => {
+    const around = await adminSurroundings();
+    const folder = await mkdtemp(path.join(tmpdir(), 'parley-bots-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(path.join(folder, 'leaver.mjs'), 'process.exit(0);\n');
+    const flags = flagsFor(around, [`redis.url=${open.url}`]).filter((flag) => !flag.startsWith('--bots.'));
+    const server = serve([...flags, `--bots.folder=${folder}`, ...workers]);
+    expect(await server.ended()).toEqual({ code: 1, signal: null });
+    expect(server.stderr).toContain('the process ends although nobody has told the server to stop');
+  });
+
+  it('ends with 1 and says that somebody must log in, where nobody has', async () => {
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const server = serve(flagsFor(around, [`redis.url=${open.url}`]));
+    expect(await server.ended()).toEqual({ code: 1, signal: null });
+    expect(errorOf(server)).toMatch(/^error login_needed/);
+  });
+
+  it('ends with 1 when the port of its platform is taken', async () => {
+    const port = new URL(open.url).port;
+    const platform = new ParleyProcess(['platform', '--port', port]);
+    onTestFinished(() => platform.kill());
+    expect(await platform.ended()).toEqual({ code: 1, signal: null });
+    expect(platform.stderr).toMatch(/^error listen_failed/);
+  });
+});
