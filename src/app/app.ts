@@ -4,6 +4,7 @@ import type { RefusalReason } from '../auth/refusal.ts';
 import { pause, waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { Descriptors } from '../base/descriptors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
@@ -32,6 +33,7 @@ import { botsFolder, promptsFolder } from './bot-folders.ts';
 import { followNonces, followSealKeys } from './changing-secrets.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
+import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
@@ -215,6 +217,11 @@ async function open(
       })
     : undefined;
   if (signal.aborted) throw new AppError('shutting_down', 'the start was given up');
+  const descriptors = new Descriptors();
+  const descriptorWatch = new DescriptorWatch({ descriptors, readiness, clock, log });
+  lifecycle.opened('descriptor watch', () => {
+    descriptorWatch.close();
+  });
   const server = await startMediaServer({
     settings: mediaServerSettings(settings, tls.media),
     contract,
@@ -227,6 +234,7 @@ async function open(
     log,
     metadataKeys: profile.metadata,
     admission,
+    mayTake: descriptorWatch.mayTake,
     onRefused: (code) => {
       metrics.streamRefused('grpc', code);
     },
@@ -234,6 +242,7 @@ async function open(
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
   const sockets = await openSockets(settings, {
     ...{ profile, verifier: check?.verifier, sessions, catalog, admission, metrics, clock, log },
+    mayTake: descriptorWatch.mayTake,
     security: tls.sockets,
   });
   if (sockets !== undefined) lifecycle.opened('WebSocket server', () => sockets.server.close(CLOSE_STEP_MS), 2 * CLOSE_STEP_MS);
@@ -278,6 +287,7 @@ async function open(
     sessions.drain();
     administration?.rest();
   });
+  warnOfFewDescriptors(descriptors, settings, log);
   readiness.started();
 
   lifecycle.opened('prompt warm-up', () => {

@@ -19,22 +19,26 @@ export interface DelayHistogram {
   reset(): void;
 }
 
+type Memory = Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
+
 /** What the gauge measures with; the real process unless a test says otherwise. */
 export interface LoadGaugeOptions {
   readonly clock: Clock;
   readonly histogram?: DelayHistogram;
-  readonly memory?: () => Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
+  /** May throw: then the last reading stands. */
+  readonly memory?: () => Memory;
 }
 
 /** Takes a reading per second. Whoever makes it closes it. */
 export class LoadGauge implements LoadSource {
   readonly #histogram: DelayHistogram;
-  readonly #memory: () => Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
+  readonly #memory: () => Memory;
   readonly #stop: () => void;
   #lastDelayMs = 0;
   #loopDelayMs = 0;
-  /** Undefined: not asked for since the last window. Reading it costs more than the rest. */
-  #memoryRead: Pick<LoadReading, 'rssBytes' | 'heapPercent'> | undefined;
+  #memoryRead: Memory = { rssBytes: 0, heapPercent: 0 };
+  /** Not asked for since the last window. Reading it costs more than the rest. */
+  #isMemoryOld = true;
 
   constructor({ clock, histogram, memory = processMemory }: LoadGaugeOptions) {
     const started = histogram === undefined ? startedHistogram() : { histogram, stop: () => undefined };
@@ -54,7 +58,7 @@ export class LoadGauge implements LoadSource {
    * pause, say a garbage collection, is no overload.
    */
   reading(): LoadReading {
-    this.#memoryRead ??= this.#memory();
+    if (this.#isMemoryOld) this.#readMemory();
     return { loopDelayMs: this.#loopDelayMs, ...this.#memoryRead };
   }
 
@@ -66,8 +70,18 @@ export class LoadGauge implements LoadSource {
   #measure(): void {
     const delayMs = this.#takeDelay();
     this.#loopDelayMs = Math.min(delayMs, this.#lastDelayMs);
-    this.#memoryRead = undefined;
+    this.#isMemoryOld = true;
     this.#lastDelayMs = delayMs;
+  }
+
+  // Node opens a file for it, which fails when the process has no descriptor left. No call may fail for that.
+  #readMemory(): void {
+    this.#isMemoryOld = false;
+    try {
+      this.#memoryRead = this.#memory();
+    } catch {
+      // The last reading stands; who watches the descriptors says what is wrong.
+    }
   }
 
   // Both calls go over tens of thousands of counters, which an empty histogram need not.
@@ -85,7 +99,7 @@ function startedHistogram(): { readonly histogram: DelayHistogram; readonly stop
   return { histogram, stop: () => histogram.disable() };
 }
 
-function processMemory(): Pick<LoadReading, 'rssBytes' | 'heapPercent'> {
+function processMemory(): Memory {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
   return { rssBytes: process.memoryUsage.rss(), heapPercent: (100 * used) / limit };
 }

@@ -41,6 +41,8 @@ export interface DoorOptions {
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Asked for each new connection; one that may not stay is closed at once. Default: all may. */
+  readonly mayTake?: (() => boolean) | undefined;
   /** Takes each connection that is ready for the first byte of HTTP. */
   readonly onConnection: (connection: Duplex) => void;
 }
@@ -71,6 +73,10 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const server = net.createServer((socket) => {
     // Broken connections are the turns' business; here they only must not end the process.
     socket.on('error', () => undefined);
+    if (options.mayTake?.() === false) {
+      socket.destroy();
+      return;
+    }
     // Counted here and not by `net`: with its limit, one of several processes that share the port would hand the connection
     // back, and Node 20.20 would offer it to all of them without end and without a pause.
     if (connections.size >= maxConnections) {

@@ -23,10 +23,12 @@ export class ParleyProcess {
   /**
    * @param argv - after `parley`. The environment of this process is not passed on, only its path and its folders.
    * @param input - what is piped in; default nothing.
+   * @param maxDescriptors - how many files and sockets it may have open; default as many as this process.
    */
-  constructor(argv: readonly string[], input?: string) {
+  constructor(argv: readonly string[], input?: string, maxDescriptors?: number) {
     const { PATH, HOME, TMPDIR } = process.env;
-    this.#child = spawn(process.execPath, [compiledMain(), ...compiledFlags(argv)], {
+    const limit = maxDescriptors === undefined ? '' : `ulimit -n ${String(maxDescriptors)} && `;
+    this.#child = spawn('/bin/sh', ['-c', `${limit}exec "$@"`, 'sh', process.execPath, compiledMain(), ...compiledFlags(argv)], {
       cwd: packageRoot(),
       env: { PATH, HOME, TMPDIR, NO_COLOR: '1' },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],

@@ -13,9 +13,12 @@ export interface ReadyLine {
 
 /** One `parley serve`. Whoever starts it kills it. */
 export class ServeProcess extends ParleyProcess {
-  /** @param flags - after `serve`. */
-  constructor(flags: readonly string[]) {
-    super(['serve', ...flags]);
+  /**
+   * @param flags - after `serve`.
+   * @param maxDescriptors - how many files and sockets it may have open.
+   */
+  constructor(flags: readonly string[], maxDescriptors?: number) {
+    super(['serve', ...flags], undefined, maxDescriptors);
   }
 
   /** Waits for the ready line; the process must have been given `--json`. */

@@ -57,6 +57,7 @@ export interface MediaServerParts {
   /** Metadata keys of the platform profile. */
   readonly metadataKeys: { readonly authorization: string; readonly trackingId: string };
   readonly admission: Admission;
+  readonly mayTake: DoorOptions['mayTake'];
   /** Counts RPCs that ended with an error. */
   readonly onRefused: (code: ErrorCode) => void;
 }
@@ -130,6 +131,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     ...settings,
     name: 'media server',
     protocols: ['h2'],
+    mayTake: parts.mayTake,
     clock,
     log,
     onConnection: (connection) => {

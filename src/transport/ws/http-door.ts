@@ -16,6 +16,7 @@ const ANSWERED_CONNECTIONS = 100;
 export interface HttpDoorOptions extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'> {
   /** Most sockets at once. Some connections more are let in, to be told that there is no room. */
   readonly maxConnections: number;
+  readonly mayTake: DoorOptions['mayTake'];
   readonly upgrades: Upgrades;
   readonly clock: Clock;
   readonly log: Logger;

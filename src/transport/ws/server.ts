@@ -9,7 +9,7 @@ import type { CatalogSource } from '../../bot/catalog.ts';
 import { CLOSE_CODE } from '../../contract/envelope.ts';
 import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
-import type { Door } from '../door.ts';
+import type { Door, DoorOptions } from '../door.ts';
 import type { Gate } from '../gate.ts';
 import { Refusals } from '../refused.ts';
 import { breachOf } from './close-codes.ts';
@@ -32,6 +32,7 @@ export interface SocketServerParts {
   readonly sessions: Sessions;
   readonly catalog: CatalogSource;
   readonly admission: Admission;
+  readonly mayTake: DoorOptions['mayTake'];
   readonly clock: Clock;
   readonly log: Logger;
   /** Counts upgrades and sockets that ended with an error. */
@@ -86,7 +87,7 @@ class Sockets implements SocketServer {
       maxMessageBytes: settings.maxMessageBytes,
       limitMs: settings.handshakeTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
-      hasRoom: () => this.openSockets < settings.maxConnections,
+      hasRoom: () => this.openSockets < settings.maxConnections && parts.mayTake?.() !== false,
       onSocket: (accepted) => {
         this.#take(accepted);
       },
@@ -104,8 +105,8 @@ class Sockets implements SocketServer {
   }
 
   async listen(): Promise<Pick<Door, 'address' | 'port'>> {
-    const { settings, clock, log } = this.#parts;
-    this.#door = await openHttpDoor({ ...settings, upgrades: this.#upgrades, clock, log });
+    const { settings, mayTake, clock, log } = this.#parts;
+    this.#door = await openHttpDoor({ ...settings, mayTake, upgrades: this.#upgrades, clock, log });
     return this.#door;
   }
 

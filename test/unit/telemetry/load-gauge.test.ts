@@ -28,6 +28,21 @@ describe('LoadGauge', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('keeps the last reading of the memory when the next one fails, as it does without file descriptors', () => {
+    const clock = new FakeClock();
+    let isBroken = false;
+    const memory = (): typeof MEMORY => {
+      if (isBroken) throw new Error('EMFILE');
+      return MEMORY;
+    };
+    const gauge = new LoadGauge({ clock, histogram: windows(), memory });
+    expect(gauge.reading()).toMatchObject(MEMORY);
+    isBroken = true;
+    clock.advance(1000);
+    expect(gauge.reading()).toMatchObject(MEMORY);
+    gauge.close();
+  });
+
   it('reads an empty window as no delay, and a sample that came early as none', () => {
     const clock = new FakeClock();
     const gauge = new LoadGauge({ clock, histogram: { count: 0, percentile: () => NaN, reset: () => undefined }, memory: () => MEMORY });

@@ -1,0 +1,76 @@
+// What follows from too few file descriptors: new connections are refused, health checks and the log say why, and the start warns
+// of settings that need more than there may be.
+import { every, type CancelTimer, type Clock } from '../base/clock.ts';
+import type { Descriptors } from '../base/descriptors.ts';
+import { LinePacer } from '../base/line-pacer.ts';
+import type { Logger } from '../base/log.ts';
+import type { Readiness } from '../ops/readiness.ts';
+import type { Settings } from './config/settings.ts';
+
+const PERIOD_MS = 1000;
+/** Most connections of the operations server and of the webhook endpoint. */
+const OTHER_CONNECTIONS = 200;
+/** The reason of a server that is not ready for it. */
+const DESCRIPTORS = 'descriptors';
+const MEND = 'raise the limit (LimitNOFILE, ulimit -n)';
+
+/** What it is made of. */
+export interface DescriptorWatchOptions {
+  readonly descriptors: Descriptors;
+  readonly readiness: Pick<Readiness, 'hold'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Looks once a second, and whenever a connection comes in. `close` must be called. */
+export class DescriptorWatch {
+  readonly #options: DescriptorWatchOptions;
+  readonly #pacer: LinePacer<'refused'>;
+  readonly #cancel: CancelTimer;
+  #release: (() => void) | undefined;
+
+  constructor(options: DescriptorWatchOptions) {
+    this.#options = options;
+    this.#pacer = new LinePacer(options.clock);
+    this.#cancel = every(options.clock, PERIOD_MS, () => {
+      this.#look();
+    });
+  }
+
+  /** Whether a new connection may stay open. */
+  readonly mayTake = (): boolean => {
+    const { descriptors, log } = this.#options;
+    if (!descriptors.isShort) return true;
+    this.#look();
+    const leftOut = this.#pacer.next('refused');
+    if (leftOut !== undefined) log.warn({ closed: leftOut + 1 }, 'connections were closed at once: no file descriptors are left for them');
+    return false;
+  };
+
+  close(): void {
+    this.#cancel();
+  }
+
+  #look(): void {
+    const { descriptors, readiness, log } = this.#options;
+    const { limit, used, reserved, isShort, isAmple } = descriptors;
+    if (isShort && this.#release === undefined) {
+      this.#release = readiness.hold(DESCRIPTORS);
+      log.error({ event: 'descriptors_short', limit, used, reserved }, `file descriptors run out, new connections are refused: ${MEND}`);
+    } else if (isAmple && this.#release !== undefined) {
+      this.#release();
+      this.#release = undefined;
+      log.info({ event: 'descriptors_there', limit, used }, 'there are file descriptors again');
+    }
+  }
+}
+
+/** Warns when the settings allow more connections than the process may have descriptors. */
+export function warnOfFewDescriptors({ limit, used, reserved }: Descriptors, { grpc, websocket }: Settings, log: Logger): void {
+  const needed = used + reserved + OTHER_CONNECTIONS + grpc.maxConnections + (websocket.enabled ? websocket.maxConnections : 0);
+  if (limit === undefined || limit >= needed) return;
+  log.warn(
+    { event: 'descriptors_few', limit, needed },
+    `the process may open fewer file descriptors than its settings need: ${MEND}, or lower grpc.max_connections or websocket.max_connections`,
+  );
+}
