@@ -6,7 +6,7 @@ import { authorizationOf, type Suspect } from './suspect.ts';
 import { BaseLab, type Presented } from './base-lab.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
 import type { Slots } from './slots.ts';
-import { ProbeCall, plainSpeech, type ProbeIds, type SpokenForm, type TurnRecord } from './probe-call.ts';
+import { endingText, ProbeCall, plainSpeech, type ProbeIds, type SpokenForm, type TurnRecord } from './probe-call.ts';
 import type { CallRecord, Survey } from './survey.ts';
 import type { Ending } from './wire.ts';
 
@@ -41,12 +41,12 @@ export class CheckLab extends BaseLab<CallRecord> {
     const { rpc } = await call.begin();
     const isTaken = rpc.answers.length > 0 || rpc.isCompleted;
     if (isTaken) await call.end();
-    return presented(isTaken, rpc.ending);
+    return presented(isTaken, rpc.ending, rpc.answers.length > 0);
   }
 
   async presentToList(authorization: string | null, organizationId = this.suspect.organizationId): Promise<Presented> {
     const list = await this.connect(authorization).list(organizationId, this.suspect.timing.answerMs, this.log);
-    return 'code' in list ? presented(false, list) : presented(true, undefined);
+    return 'code' in list ? presented(false, list, false) : presented(true, undefined, true);
   }
 
   /**
@@ -89,6 +89,12 @@ export class CheckLab extends BaseLab<CallRecord> {
     const { call, welcome } = await this.begun(ids);
     await call.heardOut(welcome);
     return call;
+  }
+
+  /** Demands that the keys of the profile are answered by a call that nothing happened to; the check does not apply otherwise. */
+  async demandKeysWork(): Promise<void> {
+    const turn = (await this.calls()).find(({ name }) => name === 'keys')?.turns.find(({ kind }) => kind === 'dtmf');
+    if (turn?.rpc.final === undefined) this.skip('the keys of this run are not answered in an ordinary call: name others with --press');
   }
 
   /** Speech as the platform sends it. The check needs `speech`. */
@@ -134,17 +140,12 @@ export class CheckLab extends BaseLab<CallRecord> {
   }
 }
 
-function presented(isTaken: boolean, ending: Ending | undefined): Presented {
+function presented(isTaken: boolean, ending: Ending | undefined, isAnswered: boolean): Presented {
   return {
     isTaken,
     isRefused: ending !== undefined && REFUSED.includes(ending.code),
     isForbidden: ending !== undefined && FORBIDDEN.includes(ending.code),
-    how: endingText(ending),
+    how: isAnswered ? 'got a response' : endingText(ending),
     words: ending?.details ?? '',
   };
-}
-
-/** How an RPC ended, in words. */
-export function endingText(ending: Ending | undefined): string {
-  return ending === undefined ? 'was left open' : `ended with ${statusName(ending.code)}`;
 }

@@ -11,10 +11,10 @@ import type { Key } from '../key.ts';
 import { SILENT_FRAME } from '../microphone.ts';
 import type { TurnKind } from '../turn-check.ts';
 import type { WireConnection } from './connection.ts';
-import type { ExchangeLog } from './exchange.ts';
+import { quoted, type ExchangeLog } from './exchange.ts';
 import { isHeard, MAX_PLAYBACK_MS, playLeftMs, playMs } from './heard.ts';
 import { statusName } from '../status-name.ts';
-import type { WireRpc } from './wire.ts';
+import type { Ending, WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
@@ -101,7 +101,13 @@ export function isBroken(rpc: WireRpc): boolean {
 export function whyUnanswered(rpc: WireRpc): string | undefined {
   if (rpc.isCompleted || rpc.final !== undefined) return undefined;
   if (rpc.isFlooded) return 'was flooded with more than any reply can be';
-  return rpc.ending === undefined ? 'was left open' : `ended with ${statusName(rpc.ending.code)}`;
+  return endingText(rpc.ending);
+}
+
+/** How an RPC ended, in words: its status and what the server said with it. */
+export function endingText(ending: Ending | undefined): string {
+  if (ending === undefined) return 'was left open';
+  return `ended with ${statusName(ending.code)}${ending.details === '' ? '' : ` ${quoted(ending.details)}`}`;
 }
 
 /** Whether any answer of an RPC carries something to be heard. */

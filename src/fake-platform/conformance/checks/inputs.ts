@@ -2,10 +2,9 @@
 import type { Answer } from '../../answer.ts';
 import type { Check } from '../check.ts';
 import { isNotice } from '../heard.ts';
-import { hasPrompt, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
+import { endingText, hasPrompt, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
-import { statusName } from '../../status-name.ts';
 import { chunksOf, eachTurn } from './replies.ts';
 
 /** The turns of a kind before the end of the call. */
@@ -21,7 +20,7 @@ function eachOf(kind: TurnRecord['kind'], look: (turn: TurnRecord, call: CallRec
 
 /** How an RPC ended, for sentences. */
 function howItEnded({ rpc }: TurnRecord): string {
-  return rpc.ending === undefined ? 'was left open' : `ended with ${statusName(rpc.ending.code)}`;
+  return endingText(rpc.ending);
 }
 
 /** Whether somebody spoke before anybody here can tell that the prompt before was over (G-37). */
@@ -31,9 +30,8 @@ function mayHaveSpokenTooEarly(turn: TurnRecord, { turns }: CallRecord): boolean
 }
 
 const startsOf = ({ rpc }: TurnRecord) => rpc.answers.filter(({ event }) => event?.kind === 'start_of_input');
-const NO_SPEECH =
-  'nobody was spoken to in a moment of which it is sure that the bot listens: it asks for keys only, or how long its prompts last is not known';
-const NO_KEYS = 'no call came as far as keys, or the bot asks for none';
+const NO_SPEECH = 'no call was spoken to at a moment when the bot was known to listen';
+const NO_KEYS = 'no call came as far as keys that the bot asks for';
 const NOT_HEARD = 'the server reported no start of speech';
 
 const NO_GOING_ON = 'no FINAL was seen that goes on with a call';
@@ -124,7 +122,7 @@ export const INPUT_CHECKS: readonly Check[] = [
     id: 'silence-asked-about',
     rules: ['G-71'],
     title: 'NO_INPUT is answered by a prompt or by the end of the call.',
-    otherwise: 'no call came as far as silence, or the bot wants no report of it',
+    otherwise: 'no call came as far as silence that the bot wants to hear of',
     look: eachOf('no_input', (turn) => {
       if (hasPrompt(turn.rpc) || terminalOf(turn.rpc) !== undefined) return undefined;
       return `NO_INPUT got neither a prompt nor a terminal event, and the RPC ${howItEnded(turn)}`;

@@ -3,10 +3,9 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../answer.ts';
 import type { Check } from '../check.ts';
-import { eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
+import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
-import { statusName } from '../../status-name.ts';
 
 /** Chunks with sound, in order. */
 export function chunksOf({ rpc }: TurnRecord): readonly Answer[] {
@@ -53,8 +52,8 @@ function wavProblem(audio: Uint8Array): string | undefined {
   }
 }
 
-const NO_CHUNKS = 'no reply was streamed: the server uses WAV mode, or sends text';
-const NO_WAV = 'no reply carried sound in a FINAL: the server uses CHUNK mode, or sends text';
+const NO_CHUNKS = 'no CHUNK carried sound';
+const NO_WAV = 'no FINAL carried sound';
 
 export const REPLY_CHECKS: readonly Check[] = [
   shapeCheck({
@@ -71,7 +70,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       // Of a call that is over a server may know nothing any more (G-75).
       if (isAfterEnd && rpc.final === undefined && rpc.ending !== undefined) return NOTHING;
       const behind = rpc.final === undefined ? '' : ' behind its FINAL';
-      return rpc.ending === undefined ? `the RPC was left open${behind}` : `the RPC ended with ${statusName(rpc.ending.code)}${behind}`;
+      return `the RPC ${endingText(rpc.ending)}${behind}`;
     }),
   }),
   shapeCheck({
@@ -159,7 +158,9 @@ export const REPLY_CHECKS: readonly Check[] = [
     look: eachTurn(({ rpc }) => {
       const others = rpc.answers.filter(({ type }) => type !== 'final');
       if (others.length === 0) return NOTHING;
-      return others.some(({ mode, config }) => mode !== undefined || config !== undefined) ? 'a CHUNK carries input settings' : undefined;
+      return others.some(({ mode, config }) => mode !== undefined || config !== undefined)
+        ? 'input settings stand on a response that is no FINAL'
+        : undefined;
     }),
   }),
   shapeCheck({

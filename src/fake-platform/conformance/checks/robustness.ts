@@ -5,8 +5,7 @@ import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
 import { SILENT_FRAME } from '../../microphone.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
-import { eventInput, terminalOf, whyUnanswered, type Input, type ProbeCall, type TurnRecord } from '../probe-call.ts';
-import { statusName } from '../../status-name.ts';
+import { endingText, eventInput, terminalOf, whyUnanswered, type Input, type ProbeCall, type TurnRecord } from '../probe-call.ts';
 
 /** A number that no event, no key and no format of audio has. */
 const UNKNOWN_NUMBER = 99;
@@ -32,6 +31,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     title: 'A collection without digits is answered and breaks nothing.',
     needs: ['call'],
     run: async (lab) => {
+      await lab.demandKeysWork();
       const call = askedForKeys(lab, await lab.ready());
       const { rpc } = await call.press([]);
       const broken = whyUnanswered(rpc);
@@ -45,7 +45,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     title: 'Every key is taken under its number: 0 is 10, star 15, pound 16.',
     needs: ['call'],
     run: async (lab) => {
-      await lab.demandKnown();
+      await lab.demandKeysWork();
       for (const key of ODD_KEYS) {
         const call = askedForKeys(lab, (await lab.begun()).call);
         const { rpc } = await call.press([key]);
@@ -103,8 +103,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
         .halfClose();
       await rpc.settled(lab.suspect.timing.answerMs);
       if (rpc.final === undefined) {
-        const how = rpc.ending === undefined ? 'was not answered' : `ended with ${statusName(rpc.ending.code)}`;
-        lab.fail(`a SESSION_START with unknown fields ${how}`);
+        lab.fail(`a SESSION_START with unknown fields got no FINAL, and its RPC ${endingText(rpc.ending)}`);
       }
       await call.end();
     },

@@ -4,8 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../base/json.ts';
 import type { BaseLab } from '../base-lab.ts';
 import type { Check } from '../check.ts';
-import { MULAW_FORMAT, SILENCE } from '../probe-call.ts';
-import { statusName } from '../../status-name.ts';
+import { endingText, MULAW_FORMAT, SILENCE } from '../probe-call.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
 import { demandRefused } from './tokens.ts';
 
@@ -127,7 +126,8 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
     needs: ['token_check', 'token', 'signer'],
     run: async (lab) => {
       const token = await signerOf(lab).sign({ claims: { exp: nowS(lab) - JUST_ENDED_S } });
-      if (!(await lab.present(lab.authorization(token))).isTaken) lab.fail(`a token that ended ${String(JUST_ENDED_S)} s ago was refused`);
+      const { isTaken, how } = await lab.present(lab.authorization(token));
+      if (!isTaken) lab.fail(`a call with a token that ended ${String(JUST_ENDED_S)} s ago ${how}`);
     },
   },
   refusedCheck('endless-refused', ['J-16', 'J-27'], 'A token without an end is refused.', () => ({
@@ -187,14 +187,14 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
       const fresh = await signer.sign({ by: 'newest' });
       const { clock, timing } = lab.suspect;
       const untilMs = clock.monotonicMs() + timing.newKeyMs;
-      let isTaken = false;
+      let { isTaken, how } = await lab.present(lab.authorization(fresh));
       while (!isTaken && clock.monotonicMs() < untilMs) {
-        isTaken = (await lab.present(lab.authorization(fresh))).isTaken;
+        ({ isTaken, how } = await lab.present(lab.authorization(fresh)));
         if (!isTaken) await lab.wait(Math.min(2000, timing.newKeyMs / 4));
       }
-      if (!isTaken) lab.fail(`a token of a new key was refused for ${String(timing.newKeyMs)} ms`);
-      if (!(await lab.present(lab.authorization(old))).isTaken)
-        lab.fail('a token of the old key was refused, although the key is still published');
+      if (!isTaken) lab.fail(`calls with a token of a new key were not taken for ${String(timing.newKeyMs)} ms; the last ${how}`);
+      const again = await lab.present(lab.authorization(old));
+      if (!again.isTaken) lab.fail(`a call with a token of the old key, which is still published, ${again.how}`);
     },
   },
 ];
@@ -222,7 +222,7 @@ export const RPC_SIGNED_TOKEN_CHECKS: readonly Check[] = [
         watched.send(call.message(SILENCE));
       }
       if (watched.isCompleted) lab.skip('the server ended the silent RPC by itself, with OK');
-      if (watched.ending !== undefined) lab.fail(`an RPC ended with ${statusName(watched.ending.code)} when its token did`);
+      if (watched.ending !== undefined) lab.fail(`the RPC ${endingText(watched.ending)} at the time when its token ended`);
       watched.halfClose();
       await watched.settled(timing.answerMs);
       await call.end();

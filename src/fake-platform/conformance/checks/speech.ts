@@ -106,11 +106,11 @@ export const SPEECH_CHECKS: readonly Check[] = [
       if (terminalOf(named.rpc) !== undefined) lab.skip('the bot ends the call after the first words');
       await call.heardOut(named);
       const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
-      if (hasStart(quiet.rpc)) lab.fail('silence in the format of an earlier RPC was taken for speech');
+      if (hasStart(quiet.rpc)) lab.fail('START_OF_INPUT came upon silence in the format of an earlier RPC');
       if (terminalOf(quiet.rpc) !== undefined) lab.skip('the bot ends the call after silence');
       await call.heardOut(quiet);
       const unnamed = await call.speak({ ...form, before: [] });
-      if (!hasStart(unnamed.rpc)) lab.fail('speech in the format of an earlier RPC was not heard');
+      if (!hasStart(unnamed.rpc)) lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
       await call.end();
     },
   },
@@ -124,7 +124,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
       const rpc = call.open(MULAW_FORMAT, tiny, tiny, tiny, SILENCE).halfClose();
       await rpc.settled(lab.suspect.timing.answerMs);
-      if (hasStart(rpc)) lab.fail(`packets of ${String(TINY_BYTES)} silent bytes were taken for speech`);
+      if (hasStart(rpc)) lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes`);
       const broken = whyUnanswered(rpc);
       if (broken !== undefined) lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken}`);
       if (terminalOf(rpc) === undefined) await call.end();
@@ -151,7 +151,8 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const isAnswered = hasPrompt(rpc);
       rpc.halfClose();
       await rpc.settled(lab.suspect.timing.answerMs);
-      if (hasStart(rpc) || isAnswered) lab.fail(`speech in pieces of ${String(PROBE_BYTES)} bytes was heard`);
+      const came = hasStart(rpc) ? 'START_OF_INPUT' : isAnswered ? 'a prompt' : undefined;
+      if (came !== undefined) lab.fail(`${came} came upon speech in pieces of ${String(PROBE_BYTES)} bytes`);
       const broken = whyUnanswered(rpc);
       // Seen on a busy machine: so many small messages were held up on the way until the RPC was cancelled.
       if (broken !== undefined && rpc.ending === undefined) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);

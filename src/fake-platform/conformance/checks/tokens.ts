@@ -34,8 +34,8 @@ function judgeRefusal(
   { isTaken, isRefused, isForbidden, how }: Presented,
   organizationId: string | undefined,
 ): void {
-  if (isTaken) lab.fail(`${name} was let in`);
-  if (!(organizationId === undefined ? isRefused : isForbidden)) lab.fail(`${name} ${how} and was not refused with ${lab.refusal}`);
+  const isRight = organizationId === undefined ? isRefused : isForbidden;
+  if (isTaken || !isRight) lab.fail(`${name} ${how} and was not refused with ${lab.refusal}`);
 }
 
 /** The good token, taken apart; the check does not apply when it is no JWS. */
@@ -148,7 +148,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
         const { isTaken } = await lab.present(lab.authorization(token));
         if (isTaken) lab.skip('the token was let in, which is another breach');
         const asked = issuer.requests.length;
-        if (asked > 0) lab.fail(`${String(asked)} requests went to the issuer of a token before it was refused`);
+        if (asked > 0) lab.fail(`${String(asked)} requests came to the issuer of a token that was not let in`);
       });
     },
   },
@@ -190,7 +190,7 @@ export const TOKEN_CHECKS: readonly Check<BaseLab>[] = [
         if (!isRefused) lab.fail(`a call with a refused token ${how} and was not refused with ${lab.refusal}`);
         words.add(plainWords(said));
       }
-      if (words.size > 1) lab.fail('refused tokens got other words for other reasons');
+      if (words.size > 1) lab.fail(`tokens with different faults were refused in ${String(words.size)} different wordings`);
     },
   },
 ];

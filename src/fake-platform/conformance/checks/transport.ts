@@ -2,11 +2,10 @@
 import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';
-import { endingText, type CheckLab } from '../lab.ts';
+import type { CheckLab } from '../lab.ts';
 import { isHeard } from '../heard.ts';
-import { eventInput, hasPrompt } from '../probe-call.ts';
+import { endingText, eventInput, hasPrompt } from '../probe-call.ts';
 import { MAX_AGENTS, type CallRecord } from '../survey.ts';
-import { statusName } from '../../status-name.ts';
 
 /** An organization that is nobody's. */
 const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
@@ -39,8 +38,8 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
         const answer = await connection.ask(path, new Uint8Array(0), lab.suspect.timing.answerMs, lab.log);
         // A server may ask for the token before it looks at the path.
         if (answer.kind === 'status' && [status.UNIMPLEMENTED, status.UNAUTHENTICATED].includes(answer.ending.code)) continue;
-        const said = answer.kind === 'answer' ? 'an answer' : statusName(answer.ending.code);
-        lab.fail(`${path} was answered with ${said} and not with UNIMPLEMENTED`);
+        const said = answer.kind === 'answer' ? 'got an answer' : endingText(answer.ending);
+        lab.fail(`${path} ${said} and not with UNIMPLEMENTED`);
       }
     },
   },

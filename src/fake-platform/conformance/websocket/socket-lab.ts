@@ -79,8 +79,12 @@ export class SocketLab extends BaseLab<SocketRecord> {
   /** Demands that a call still answers. */
   async demandAlive(call: SocketCall, after: string): Promise<SocketTurn> {
     const turn = await call.goOn(this.suspect.press);
-    if (!turn.isAnswered) this.fail(`after ${after} the next turn ${stateText(call.socket)}`);
-    return turn;
+    if (turn.isAnswered) return turn;
+    this.note(`the same turn without ${after}`);
+    const control = await this.ready();
+    if (!(await control.goOn(this.suspect.press)).isAnswered) this.skip(`the same turn is not answered without ${after} either`);
+    await control.hangUp();
+    return this.fail(`after ${after} the next turn ${stateText(call.socket)}, and without it the same turn was answered`);
   }
 
   /** Asks for the agents, by default with the good token. */
@@ -146,7 +150,7 @@ function presented(socket: ProbeSocket, isTaken: boolean): Presented {
     isTaken,
     isRefused: code !== undefined && REFUSED.includes(code),
     isForbidden: (code !== undefined && FORBIDDEN.includes(code)) || isClosedAsForeign,
-    how: stateText(socket),
+    how: isTaken ? 'got an answer' : stateText(socket),
     words: handshake?.kind === 'refused' ? handshake.words : '',
   };
 }

@@ -11,7 +11,7 @@ import { eachTurn, socketShape } from '../socket-shape.ts';
 
 /** Last words shorter than this tell nothing of when a socket is closed, ms. */
 const MIN_FAREWELL_MS = 600;
-const NO_KEYS = 'no call came as far as keys, or the bot asks for none';
+const NO_KEYS = 'no call came as far as keys that the bot asks for';
 const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
 /** The answer that ended a call, if any. */
@@ -58,7 +58,7 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     id: 'report-of-silence-answered',
     rules: ['W-26'],
     title: 'NO_INPUT is answered by a prompt or by the end of the call.',
-    otherwise: 'no call came as far as silence, or the bot wants no report of it',
+    otherwise: 'no call came as far as silence that the bot wants to hear of',
     look: eachTurn((turn, { turns }) => {
       if (turn.kind !== 'no_input' || isBehindEnd(turn, turns)) return NOTHING;
       const { hasPrompt, terminal } = turn;

@@ -12,7 +12,7 @@ import { stateText, type SocketLab } from '../socket-lab.ts';
 import { eachMessage, eachTurn, socketShape } from '../socket-shape.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u;
-const NO_SOUND = 'no answer carried sound: the server sends text';
+const NO_SOUND = 'no answer carried sound';
 const NO_REPLY = 'nothing was answered';
 
 /** The sounds of a message as they came: texts of base64, empty ones too. */
@@ -102,7 +102,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-23'],
     title: 'Every utterance is reported by one START_OF_INPUT and one END_OF_INPUT, and then comes the reply.',
     needs: ['speech'],
-    otherwise: 'nobody was spoken to: the bot asks for keys only',
+    otherwise: 'no call was spoken to',
     look: eachTurn(({ kind, answers }) => {
       if (kind !== 'speech') return NOTHING;
       const at = (event: string): readonly number[] =>
@@ -121,7 +121,7 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-23'],
     title: 'The caller’s audio goes on while a reply comes, and the server takes it.',
     needs: ['speech'],
-    otherwise: 'nobody was spoken to: the bot asks for keys only',
+    otherwise: 'no call was spoken to',
     look: ({ turns, socket }) => {
       const spoken = turns.find(({ kind }) => kind === 'speech');
       if (spoken === undefined) return NOTHING;

@@ -18,7 +18,7 @@ function isRefused({ socket, after = [] }: MisdeedRecord): boolean {
 
 function demandRefused(misdeed: MisdeedRecord): string | undefined {
   if (isAnswered(misdeed)) return 'it was answered';
-  return isRefused(misdeed) ? undefined : 'it was neither answered nor refused';
+  return isRefused(misdeed) ? undefined : 'it got no ERROR, and the socket was not closed';
 }
 
 /** A server may leave it without a word. */
@@ -90,7 +90,7 @@ export const SESSION_CHECKS: readonly Check<SocketLab>[] = [
     of: ['a message of 20 MB'],
     look: (misdeed) => {
       if (isAnswered(misdeed)) return 'it was answered';
-      return isRefused(misdeed) ? undefined : 'it was taken';
+      return isRefused(misdeed) ? undefined : 'it got no ERROR, and the socket was not closed';
     },
   }),
   misdeedCheck({
