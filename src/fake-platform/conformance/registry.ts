@@ -24,6 +24,7 @@ import { LIST_CHECKS } from './websocket/checks/lists.ts';
 import { OVERLAP_CHECKS as SOCKET_OVERLAP_CHECKS } from './websocket/checks/overlap.ts';
 import { REPLY_CHECKS as SOCKET_REPLY_CHECKS } from './websocket/checks/replies.ts';
 import { SESSION_CHECKS } from './websocket/checks/sessions.ts';
+import { SPEECH_CHECKS as SOCKET_SPEECH_CHECKS } from './websocket/checks/speech.ts';
 import { UPGRADE_CHECKS } from './websocket/checks/upgrade.ts';
 import { SocketLab } from './websocket/socket-lab.ts';
 import { missedSocket, reachSocket } from './websocket/socket-reach.ts';
@@ -51,6 +52,7 @@ export const SOCKET_CHECKS: readonly Check<SocketLab>[] = inOrder<SocketLab>([
   ...ENVELOPE_CHECKS,
   ...SESSION_CHECKS,
   ...SOCKET_REPLY_CHECKS,
+  ...SOCKET_SPEECH_CHECKS,
   ...SOCKET_INPUT_CHECKS,
   ...SOCKET_OVERLAP_CHECKS,
   ...KEEP_ALIVE_CHECKS,

@@ -76,7 +76,10 @@ export class Survey {
       ],
       ['flow', (call) => goOn(call, undefined, () => call.turn('custom_event', FLOW_EVENT))],
     ];
-    if (speech !== undefined) acts.push(['speech', (call) => goOn(call, 'speech', () => call.speak(plainSpeech(speech)))]);
+    if (speech !== undefined) {
+      const speak = (call: ProbeCall) => (): Promise<TurnRecord> => call.speak(plainSpeech(speech));
+      acts.push(['speech', (call) => goOn(call, 'speech', speak(call), speak(call))]);
+    }
     if (endPress.length > 0) acts.push(['end', (call) => pressUntilOver(call, () => call.press(endPress))]);
     if (transferPress.length > 0) acts.push(['transfer', (call) => pressUntilOver(call, () => call.press(transferPress))]);
     const calls = await Promise.all(acts.map(([name, act]) => this.#place(name, this.#suspect.agentId, act)));

@@ -50,7 +50,7 @@ export const INPUT_CHECKS: readonly Check[] = [
   shapeCheck({
     id: 'speech-announced-once',
     rules: ['G-36'],
-    title: 'Speech is announced by START_OF_INPUT, once and in a response of its own.',
+    title: 'Every utterance is announced by START_OF_INPUT, once and in a response of its own.',
     needs: ['speech'],
     otherwise: NO_SPEECH,
     look: eachOf('speech', (turn, call) => {
@@ -59,7 +59,9 @@ export const INPUT_CHECKS: readonly Check[] = [
       const starts = startsOf(turn).filter((answer) => end === -1 || answers.indexOf(answer) < end);
       if (startsOf(turn).length === 0) {
         if (mayHaveSpokenTooEarly(turn, call)) return NOTHING;
-        return answers.length === 0 ? 'speech was not answered at all' : 'START_OF_INPUT did not come';
+        const heard = turnsOf(call, 'speech').filter((each) => startsOf(each).length > 0).length;
+        const before = heard === 0 ? '' : `, and the same words were announced before in this call`;
+        return answers.length === 0 ? `speech was not answered at all${before}` : `START_OF_INPUT did not come${before}`;
       }
       if (starts.length > 1) return `START_OF_INPUT came ${String(starts.length)} times for one utterance`;
       return startsOf(turn).every(isNotice) ? undefined : 'START_OF_INPUT came beside a prompt';

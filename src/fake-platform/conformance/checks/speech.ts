@@ -6,6 +6,7 @@ import { mulawWav } from '../../../speech/wav.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
 import { isHeard, playMs } from '../heard.ts';
+import { QUIET_LINES } from '../quiet-line.ts';
 import {
   eventInput,
   frameInputs,
@@ -32,8 +33,8 @@ const MIN_WELCOME_MS = 1000;
 /** Part of such a welcome in which nothing may be announced: neither side knows to the moment when it is over. */
 const WATCHED_PART = 0.6;
 const WIDE_HZ = 16_000;
-/** How long the answer to probes would be on its way, ms. */
-const PROBE_ANSWER_MS = 500;
+/** How long the answer to what is no speech would be on its way, ms. */
+const LATE_ANSWER_MS = 500;
 
 /** Speech as 16-bit PCM; at 16 kHz each sample stands twice, which is good enough to be speech. */
 function linear16(mulaw: Uint8Array, rateHz: number): SpokenForm {
@@ -106,11 +107,21 @@ export const SPEECH_CHECKS: readonly Check[] = [
       if (terminalOf(named.rpc) !== undefined) lab.skip('the bot ends the call after the first words');
       await call.heardOut(named);
       const quiet = await call.turn('speech', ...Array<Input>(50).fill(form.silence));
-      if (hasStart(quiet.rpc)) lab.fail('START_OF_INPUT came upon silence in the format of an earlier RPC');
+      if (hasStart(quiet.rpc)) {
+        await call.heardOut(quiet);
+        const control = await call.turn('speech', ...form.before, ...Array<Input>(50).fill(form.silence));
+        if (hasStart(control.rpc)) lab.skip('silence is announced as speech also where its format is named');
+        lab.fail('START_OF_INPUT came upon silence in the format of an earlier RPC, and with its format it did not');
+      }
       if (terminalOf(quiet.rpc) !== undefined) lab.skip('the bot ends the call after silence');
       await call.heardOut(quiet);
       const unnamed = await call.speak({ ...form, before: [] });
-      if (!hasStart(unnamed.rpc)) lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
+      if (!hasStart(unnamed.rpc)) {
+        await call.heardOut(unnamed);
+        const control = await call.speak(form);
+        if (!hasStart(control.rpc)) lab.skip('later speech is not announced also where its format is named');
+        lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
+      }
       await call.end();
     },
   },
@@ -124,10 +135,36 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
       const rpc = call.open(MULAW_FORMAT, tiny, tiny, tiny, SILENCE).halfClose();
       await rpc.settled(lab.suspect.timing.answerMs);
-      if (hasStart(rpc)) lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes`);
+      if (hasStart(rpc)) {
+        const control = (await lab.ready()).open(MULAW_FORMAT, SILENCE).halfClose();
+        await control.settled(lab.suspect.timing.answerMs);
+        if (hasStart(control)) lab.skip('a frame of silence alone is announced as speech, too');
+        lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes, and not upon a frame of silence alone`);
+      }
       const broken = whyUnanswered(rpc);
       if (broken !== undefined) lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken}`);
       if (terminalOf(rpc) === undefined) await call.end();
+    },
+  },
+  {
+    id: 'only-speech-announced',
+    rules: ['G-36'],
+    title: 'Silence and line noise are not announced as speech.',
+    needs: ['call'],
+    run: async (lab) => {
+      for (const { what, mulaw } of QUIET_LINES) {
+        const call = await lab.ready();
+        if (!call.isAskedFor('speech')) lab.skip('the bot asks for keys only');
+        lab.note(`nobody speaks: ${what}`);
+        const rpc = call.open(MULAW_FORMAT);
+        const isOver = (): boolean => hasStart(rpc) || rpc.ending !== undefined;
+        await call.stream(rpc, frameInputs(mulaw), isOver);
+        await rpc.until(isOver, LATE_ANSWER_MS);
+        rpc.halfClose();
+        await rpc.settled(lab.suspect.timing.answerMs);
+        if (hasStart(rpc)) lab.fail(`START_OF_INPUT came on ${rpc.name}, which carried nothing but ${what}`);
+        if (terminalOf(rpc) === undefined) await call.end();
+      }
     },
   },
   {
@@ -146,7 +183,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
         audio_input: { caller_audio: speech.subarray(index * PROBE_BYTES, (index + 1) * PROBE_BYTES) },
       }));
       const rpc = call.open(MULAW_FORMAT, ...probes);
-      await rpc.until(() => hasStart(rpc) || hasPrompt(rpc) || rpc.ending !== undefined, PROBE_ANSWER_MS);
+      await rpc.until(() => hasStart(rpc) || hasPrompt(rpc) || rpc.ending !== undefined, LATE_ANSWER_MS);
       // A bot may ask again once the line is closed without a word, and before that only when it has heard something.
       const isAnswered = hasPrompt(rpc);
       rpc.halfClose();

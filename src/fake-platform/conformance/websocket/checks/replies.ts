@@ -103,13 +103,17 @@ export const REPLY_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Every utterance is reported by one START_OF_INPUT and one END_OF_INPUT, and then comes the reply.',
     needs: ['speech'],
     otherwise: 'no call was spoken to',
-    look: eachTurn(({ kind, answers }) => {
+    look: eachTurn((turn, call) => {
+      const { kind, answers } = turn;
       if (kind !== 'speech') return NOTHING;
       const at = (event: string): readonly number[] =>
         answers.flatMap(({ answer }, index) => (answer.event?.kind === event ? [index] : []));
       const [starts, ends] = [at('start_of_input'), at('end_of_input')];
       const reply = answers.findIndex(({ answer }) => !isNotice(answer));
-      if (starts.length !== 1) return `START_OF_INPUT came ${String(starts.length)} times for one utterance`;
+      if (starts.length !== 1) {
+        const isLater = call.turns.findIndex((each) => each.kind === 'speech') < call.turns.indexOf(turn);
+        return `START_OF_INPUT came ${String(starts.length)} times for ${isLater ? 'an utterance that is not the first' : 'one utterance'}`;
+      }
       if (ends.length !== 1) return `END_OF_INPUT came ${String(ends.length)} times for one utterance`;
       if ((ends[0] ?? 0) < (starts[0] ?? 0)) return 'END_OF_INPUT came before START_OF_INPUT';
       if (reply === -1) return 'no reply came behind END_OF_INPUT';
