@@ -71,6 +71,8 @@ export interface LoadWish {
 const DEFAULT_DURATION = '1m';
 const DEFAULT_WINDOW = '20s';
 const DEFAULT_CAPACITY_RAMP = '5s';
+/** Holds beside the conditions of a search that says nothing of calls that fail. */
+const UNSAID_CONDITION = 'failed < 1%';
 const MAX_WORKERS = 64;
 
 /** Adds the options to the command. */
@@ -149,7 +151,7 @@ function taskOf(flags: LoadFlags): LoadTask {
   if (findCapacity !== undefined) {
     return {
       kind: 'capacity',
-      criteria: parseCriteria(findCapacity),
+      criteria: withFailures(parseCriteria(findCapacity)),
       windowMs: parseDuration(flags.duration ?? DEFAULT_WINDOW),
       rampMs: parseDuration(flags.ramp ?? DEFAULT_CAPACITY_RAMP),
       maxCalls: parseCalls(flags.maxCalls),
@@ -162,6 +164,12 @@ function taskOf(flags: LoadFlags): LoadTask {
     warmUpMs: flags.warmUp === undefined ? undefined : parseDuration(flags.warmUp),
     expected: flags.expect === undefined ? [] : parseCriteria(flags.expect),
   };
+}
+
+/** Callers who are turned away wait for nothing, so conditions of times alone would hold for a server that takes none. */
+function withFailures(criteria: readonly Criterion[]): readonly Criterion[] {
+  const isSaid = criteria.some(({ metric }) => metric === 'failed' || metric === 'refused');
+  return isSaid ? criteria : [...criteria, ...parseCriteria(UNSAID_CONDITION)];
 }
 
 function stagesOf({ rate, calls, steps }: LoadFlags, durationMs: number): readonly LoadStage[] {

@@ -47,7 +47,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
     const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
     const { access, agentId, noInputMs, repeatsLostTurns } = wish;
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
-    const { scenarios, failures, ...rehearsed } = await rehearse(mix, {
+    const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, {
       access,
       agentId,
       clock,
@@ -58,6 +58,7 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
       signal,
     });
     if (failures.length > 0) return { kind: 'refused', failures };
+    for (const note of notes) view.say(note);
     if (signal.aborted) return { kind: 'refused', failures: [] };
     const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
     try {

@@ -12,6 +12,8 @@ export interface MixEntry {
   readonly scenario: LoadScenario;
   /** How often it is played, in proportion to the others. */
   readonly weight: number;
+  /** Whether its test expects a transfer; undefined where nothing is said about how the call ends. */
+  readonly expectsTransfer?: boolean;
 }
 
 /** What stands in a mix, before anything is spoken: a scenario by name, or the tests of a file. */
@@ -93,10 +95,15 @@ export async function prepareMix(drafts: readonly MixDraft[], tools: ScriptTools
       entries.push({ weight, scenario: { ...PLAIN, name: source.name, script } });
     } else {
       for (const test of await readyTests(source.tests, tools))
-        entries.push({ weight: weight / source.tests.length, scenario: scenarioOf(test) });
+        entries.push({ weight: weight / source.tests.length, scenario: scenarioOf(test), ...expectedEndOf(test) });
     }
   }
   return entries;
+}
+
+function expectedEndOf({ welcome, steps, call }: ReadyTest): Pick<MixEntry, 'expectsTransfer'> {
+  const expected = [...welcome, ...steps.flatMap(({ expectations }) => expectations), ...call].find(({ kind }) => kind === 'outcome');
+  return expected?.kind === 'outcome' ? { expectsTransfer: expected.outcome === 'transferred' } : {};
 }
 
 function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {

@@ -1,6 +1,7 @@
 // One call of every scenario before a load: it tells whether the server takes them at all, and how long they are.
 import type { CallLimits } from '../../fake-platform/call-limits.ts';
-import { placeCall } from '../../fake-platform/caller.ts';
+import { placeCall, type CallResult } from '../../fake-platform/caller.ts';
+import { transferReason } from '../../fake-platform/load/call-facts.ts';
 import { KnownSounds, PromptWatch, type KnownSound } from '../../fake-platform/load/prompt-watch.ts';
 import type { WeightedScenario } from '../../fake-platform/load/load-run.ts';
 import type { ChangeRate } from '../../fake-platform/prompt-sound.ts';
@@ -29,6 +30,8 @@ export interface Rehearsed {
   readonly mix: readonly MixEntry[];
   /** Why calls failed, a line each; a load of them would measure nothing. */
   readonly failures: readonly string[];
+  /** What else is to be known of them, a line each. */
+  readonly notes: readonly string[];
   /** How what was heard sounds while nobody else calls. */
   readonly sounds: readonly KnownSound[];
 }
@@ -40,7 +43,7 @@ const ROOM = 2;
 export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
   const { access, agentId, ...more } = options;
   const known = new KnownSounds();
-  const calls = mix.map(async ({ scenario, weight }) => {
+  const calls = mix.map(async ({ scenario, weight, expectsTransfer }) => {
     const limits = { ...more.limits, ...scenario.limits };
     const { name, script, session, habits, allowPartial, vendorConfig, hangUpAtMs } = scenario;
     const agent = scenario.agentId === '' ? agentId : scenario.agentId;
@@ -58,17 +61,40 @@ export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptio
       overLine: (line) => watch.over(line),
     });
     watch.compare();
-    const fatal = result.findings.find((finding) => finding.fatal);
-    const failure = result.outcome === 'failed' ? [`${name}: ${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`] : [];
+    const failure = failureOf(result, expectsTransfer);
+    const transfer = transferOf(result);
     const callMs = scenario.limits?.callMs ?? Math.max(limits.callMs, ROOM * result.durationMs);
-    const entry = { weight, scenario: { ...scenario, limits: { ...scenario.limits, callMs } } };
-    return { scenario: { name, weight, meanMs: result.durationMs }, entry, failure };
+    const entry = {
+      weight,
+      scenario: { ...scenario, limits: { ...scenario.limits, callMs }, ...(transfer && { expectedTransfer: transfer.reason }) },
+    };
+    const failures = failure === undefined ? [] : [`${name}: ${failure}`];
+    const note =
+      transfer === undefined ? [] : [`${name}: a transfer with the reason "${transfer.reason}" is expected, as in the rehearsal`];
+    return { scenario: { name, weight, meanMs: result.durationMs }, entry, failures, notes: note };
   });
   const held = await Promise.all(calls);
   return {
     scenarios: held.map(({ scenario }) => scenario),
     mix: held.map(({ entry }) => entry),
-    failures: held.flatMap(({ failure }) => failure),
+    failures: held.flatMap(({ failures }) => failures),
+    notes: held.flatMap(({ notes }) => notes),
     sounds: known.all,
   };
+}
+
+/** How the server transferred the caller; undefined when it did not. */
+function transferOf({ outcome, terminal }: CallResult): { readonly reason: string; readonly turn: number } | undefined {
+  return outcome === 'transferred' && terminal !== undefined ? { reason: transferReason(terminal), turn: terminal.turn } : undefined;
+}
+
+/** Why such calls would measure nothing; a caller who is handed over instead of a welcome was turned away. */
+function failureOf(result: CallResult, expectsTransfer: boolean | undefined): string | undefined {
+  if (result.outcome === 'failed') {
+    const fatal = result.findings.find((finding) => finding.fatal);
+    return `${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`;
+  }
+  const transfer = transferOf(result);
+  if (transfer === undefined || (expectsTransfer ?? transfer.turn > 1)) return undefined;
+  return `handed_over: the server handed the caller over unasked, with the reason "${transfer.reason}"`;
 }

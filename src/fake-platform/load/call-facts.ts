@@ -1,7 +1,8 @@
 // What a load keeps of one call: a few numbers, so that a million calls fit into a report. Knows no line.
 import { z } from 'zod';
 import type { CallResult } from '../caller.ts';
-import { FINDING_CODES, type FindingCode } from '../finding.ts';
+import { FINDING_CODES } from '../finding.ts';
+import type { TerminalEvent } from '../answer.ts';
 import type { Reply } from '../turn.ts';
 import type { Arrival } from './arrivals.ts';
 import type { SoundCounts } from './prompt-watch.ts';
@@ -21,6 +22,10 @@ export const waitFact = z.object({
 /** One of them. */
 export type WaitFact = z.infer<typeof waitFact>;
 
+/** What ends a call of a load as failed: `handed_over` is a transfer that its scenario does not expect. */
+export const LOAD_FAILURES = [...FINDING_CODES, 'handed_over'] as const;
+type LoadFailure = (typeof LOAD_FAILURES)[number];
+
 /** One call that is over. */
 export const callFacts = z.object({
   scenario: z.number(),
@@ -33,8 +38,8 @@ export const callFacts = z.object({
   isHeard: z.boolean(),
   /** Longest silence inside each reply. */
   gapsMs: z.array(z.number()),
-  /** RPCs that broke and replies that did not come. */
-  failures: z.array(z.object({ code: z.enum(FINDING_CODES), message: z.string() })),
+  /** RPCs that broke, replies that did not come, and a transfer that nobody expected. */
+  failures: z.array(z.object({ code: z.enum(LOAD_FAILURES), message: z.string() })),
   /** Rules of the contract that the server broke, once for each RPC. */
   breaches: z.array(z.string()),
   /** Turns that were lost and said again, opened again with nothing to say again, and lost for good. */
@@ -47,7 +52,7 @@ export const callFacts = z.object({
 export type CallFacts = z.infer<typeof callFacts>;
 
 /** Failures by which a server, or what is before it, does not take a call. */
-const REFUSALS: ReadonlySet<FindingCode> = new Set<FindingCode>([
+const REFUSALS: ReadonlySet<LoadFailure> = new Set<LoadFailure>([
   'refused',
   'host_unknown',
   'connect_timeout',
@@ -59,9 +64,15 @@ const REFUSALS: ReadonlySet<FindingCode> = new Set<FindingCode>([
   'overloaded',
 ]);
 
-/** Whether the call was not taken at all. */
+/** Whether the call was not taken at all: nothing came, or a transfer instead of a welcome. */
 export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
-  return outcome === 'failed' && replies === 0 && failures.some(({ code }) => REFUSALS.has(code));
+  if (outcome !== 'failed') return false;
+  return failures.some(({ code }) => (code === 'handed_over' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
+}
+
+/** Why the server transferred a call, as it told the flow: the `reason` beside the event, or else the event's name. */
+export function transferReason({ metadata, name }: TerminalEvent): string {
+  return typeof metadata['reason'] === 'string' ? metadata['reason'] : name;
 }
 
 const KIND_OF: Readonly<Record<Reply['kind'], WaitKind | undefined>> = {
@@ -79,21 +90,37 @@ export function replyWait(kind: Reply['kind']): WaitKind | undefined {
   return KIND_OF[kind];
 }
 
-/** The facts of a call that is over. */
+type CallOver = Pick<
+  CallResult,
+  'outcome' | 'terminal' | 'durationMs' | 'replies' | 'findings' | 'turnsRepeated' | 'turnsReopened' | 'turnsLost'
+>;
+
+/**
+ * The facts of a call that is over.
+ *
+ * @param expectedTransfer - the reason with which its scenario expects to be transferred; undefined: not at all.
+ */
 export function factsOf(
-  { outcome, durationMs, replies, findings, turnsRepeated, turnsReopened, turnsLost }: CallResult,
+  { outcome, terminal, durationMs, replies, findings, turnsRepeated, turnsReopened, turnsLost }: CallOver,
   { scenario, dueMs }: Arrival,
+  expectedTransfer: string | undefined,
   { isHeard, sound }: { readonly isHeard: boolean; readonly sound: SoundCounts },
 ): CallFacts {
+  const reason = outcome === 'transferred' && terminal !== undefined ? transferReason(terminal) : undefined;
+  const isHandedOver = reason !== undefined && reason !== expectedTransfer;
+  const handedOver = { code: 'handed_over', message: `the server handed the caller over, with the reason "${reason ?? ''}"` } as const;
   return {
     scenario,
     dueMs,
     durationMs,
-    outcome,
+    outcome: isHandedOver ? 'failed' : outcome,
     replies: replies.length,
     isHeard,
     gapsMs: replies.filter(({ prompts }) => prompts > 0).map(({ maxGapMs }) => maxGapMs),
-    failures: findings.flatMap(({ code, rule, message }) => (rule === undefined ? [{ code, message }] : [])),
+    failures: [
+      ...findings.flatMap(({ code, rule, message }) => (rule === undefined ? [{ code, message }] : [])),
+      ...(isHandedOver ? [handedOver] : []),
+    ],
     breaches: findings.flatMap(({ rule }) => rule ?? []),
     turnsRepeated,
     turnsReopened,

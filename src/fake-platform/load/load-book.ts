@@ -39,6 +39,8 @@ export type Account = Pick<
 >;
 
 const LONG_GAP_MS = 100;
+/** Most kinds of failures that are kept apart. */
+const MAX_FAILURE_LINES = 50;
 
 /** What one worker has told. */
 class WorkerAccount {
@@ -218,7 +220,7 @@ export class LoadBook {
     }
     if (!call.isHeard) this.#calls.unheard += 1;
     this.#turns.replies += call.replies;
-    this.#turns.failed += call.failures.length;
+    this.#turns.failed += call.failures.filter(({ code }) => code !== 'handed_over').length;
     for (const name of ['turnsRepeated', 'turnsReopened', 'turnsLost'] as const) this.#lostTurns[name] += call[name];
     for (const gapMs of call.gapsMs) {
       this.#gaps.record(gapMs);
@@ -227,8 +229,10 @@ export class LoadBook {
     for (const kind of ['compared', 'wrong', 'short', 'unknown'] as const) this.#sound[kind] += call.sound[kind];
     for (const rule of call.breaches) this.#breaches.set(rule, (this.#breaches.get(rule) ?? 0) + 1);
     for (const { code, message } of call.failures) {
-      const known = this.#failures.get(code);
-      this.#failures.set(code, { code, count: (known?.count ?? 0) + 1, example: known?.example ?? message });
+      // One line for each reason of a transfer; reasons that somebody makes up for each call share one.
+      const key = code === 'handed_over' && this.#failures.size < MAX_FAILURE_LINES ? message : code;
+      const known = this.#failures.get(key);
+      this.#failures.set(key, { code, count: (known?.count ?? 0) + 1, example: known?.example ?? message });
     }
   }
 }

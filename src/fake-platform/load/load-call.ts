@@ -30,6 +30,8 @@ export interface LoadScenario {
   readonly noInputMs?: number;
   /** Whether turns that are lost are said again. Default: as in the whole load. */
   readonly repeatsLostTurns?: boolean;
+  /** The reason with which the server transfers the caller as it should; any other transfer is a failure. Default: all are. */
+  readonly expectedTransfer?: string;
   /** Where the limits of the whole load do not fit. Connections are shared, and so is their limit. */
   readonly limits?: Partial<Pick<CallLimits, 'callMs' | 'answerMs'>>;
 }
@@ -101,7 +103,7 @@ export async function holdLoadCall(options: LoadCallOptions): Promise<CallFacts>
       for (const { kind, waitedMs } of due) if (isWaitedFor(kind)) waited(replyWait(kind), waitedMs);
     },
   });
-  const facts = factsOf(result, arrival, { isHeard: call.isHeard, sound: watch.compare() });
+  const facts = factsOf(result, arrival, scenario.expectedTransfer, { isHeard: call.isHeard, sound: watch.compare() });
   if (!facts.isHeard && call.givenUpMs !== undefined && !isRefused(facts)) {
     onWaited({ kind: 'first_audio', fromMs: arrival.dueMs, waitedMs: Math.max(0, call.givenUpMs - arrival.dueMs) });
   }

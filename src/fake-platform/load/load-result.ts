@@ -1,7 +1,7 @@
 // A measured load as it is written down and read again: figures for people and machines, and the histograms they come from,
 // so that two runs can be compared. Knows how it looks, not how it came about.
 import { z } from 'zod';
-import { FINDING_CODES } from '../finding.ts';
+import { LOAD_FAILURES } from './call-facts.ts';
 
 /** Times as percentiles, ms, with the histogram itself. */
 const times = z.object({
@@ -115,7 +115,7 @@ export const loadResultSchema = z.object({
   sound: z.object({ compared: z.number(), wrong: z.number(), short: z.number(), unknown: z.number() }),
   /** How often each rule of the contract was broken. */
   breaches: z.record(z.string(), z.number()),
-  failures: z.array(z.object({ code: z.enum(FINDING_CODES), count: z.number(), example: z.string() })),
+  failures: z.array(z.object({ code: z.enum(LOAD_FAILURES), count: z.number(), example: z.string() })),
   /** Each level alone, where there are several; the figures above are of all together. */
   levels: z.array(level),
   workers: z.array(

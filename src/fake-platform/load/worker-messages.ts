@@ -30,6 +30,7 @@ const scenario = z.object({
   hangUpAtMs: z.exactOptional(z.number()),
   noInputMs: z.exactOptional(z.number()),
   repeatsLostTurns: z.exactOptional(z.boolean()),
+  expectedTransfer: z.exactOptional(z.string()),
   limits: z.exactOptional(z.object({ callMs: z.exactOptional(z.number()), answerMs: z.exactOptional(z.number()) })),
 });
 

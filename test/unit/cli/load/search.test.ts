@@ -71,8 +71,8 @@ const FLAGS = {
   maxCalls: '40',
 };
 
-async function searchWith(worker: QuickWorker) {
-  const flags = { ...FLAGS, findCapacity: 'failed < 1%', ramp: '0s', duration: '1s' };
+async function searchWith(worker: QuickWorker, findCapacity = 'failed < 1%') {
+  const flags = { ...FLAGS, findCapacity, ramp: '0s', duration: '1s' };
   const wish = await understand(server.target, flags);
   const nothing = (): undefined => undefined;
   const surroundings = {
@@ -106,6 +106,15 @@ it('lets as many arrive as calls of the length that was measured need, and count
   expect([perSecond(second), perSecond(third)]).toEqual([20 / 4, 40 / 4]);
   expect(lengthOf(second.arrivals.phases)).toBe(4000 + 1000);
   expect(second.endsWhenAnswered).toBe(true);
+});
+
+it('finds no room at a server that turns callers away, although no condition speaks of them', async () => {
+  const worker = new QuickWorker(
+    () => 4000,
+    () => 'failed',
+  );
+  const { capacity } = await searchWith(worker, 'unheard <= 0');
+  expect(capacity).toMatchObject({ calls: 0, limit: 'server' });
 });
 
 it('learns nothing about the length of calls from a server that cannot keep up', async () => {

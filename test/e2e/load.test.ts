@@ -1,0 +1,43 @@
+// `parley load` against a real server that takes only some of its callers: those whom it turns away are no good calls.
+import { expect, it, onTestFinished } from 'vitest';
+import { readLoadResult } from '../../src/fake-platform/load/load-result.ts';
+import { ParleyProcess } from '../support/parley-process.ts';
+import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
+
+async function load(server: RunningServer, ...words: readonly string[]): Promise<ParleyProcess> {
+  const { issuer, certificate, target } = server;
+  const access = ['--org', issuer.claims.organizationId, '--token', await issuer.issueToken(), '--ca', certificate.certificateFile];
+  const running = new ParleyProcess(['load', target, ...access, '--mix', 'listen', '--arrivals', 'fixed', '--json', ...words]);
+  onTestFinished(() => running.kill());
+  return running;
+}
+
+async function serverFor(...flags: readonly string[]): Promise<RunningServer> {
+  const server = await RunningServer.start({ flags: [...WITH_TEST_BOTS, ...flags] });
+  onTestFinished(() => server.close());
+  await server.app.warmed;
+  return server;
+}
+
+it('counts callers as failed and refused whom the server hands over for its limits, with the reason that it gives', async () => {
+  const server = await serverFor('--sessions.max=1');
+  const loading = await load(server, '--rate', '10/s', '--duration', '2s', '--expect', 'failed < 1%');
+  expect(await loading.ended()).toMatchObject({ code: 1 });
+  const { calls, turns, failures } = readLoadResult(loading.stdout, 'stdout');
+  expect(calls.finished).toBe(20);
+  expect(calls.failed).toBeGreaterThan(0);
+  expect(calls).toMatchObject({ refused: calls.failed, unheard: 0 });
+  expect(failures).toEqual([
+    { code: 'handed_over', count: calls.failed, example: 'the server handed the caller over, with the reason "total"' },
+  ]);
+  expect(turns.failed).toBe(0);
+});
+
+it('measures nothing where already the rehearsed caller is handed over unasked', async () => {
+  const server = await serverFor('--overload.max_rss_bytes=1048576');
+  const loading = await load(server, '--find-capacity', 'first-audio p99 < 10s');
+  expect(await loading.ended()).toMatchObject({ code: 1 });
+  expect(JSON.parse(loading.stdout)).toEqual({
+    failures: ['listen: handed_over: the server handed the caller over unasked, with the reason "memory"'],
+  });
+});
