@@ -49,7 +49,10 @@ export interface ReadySummary {
   readonly port: number;
   readonly security: 'TLS' | 'plaintext';
   readonly bots: readonly string[];
+  /** How many the token check knows: of the settings, and those that the administration has kept from before. */
   readonly dataSources: number;
+  /** More data sources are registered as organizations authorize the app. */
+  readonly isRegistering: boolean;
   readonly hasTokenCheck: boolean;
   /** 0: this process has none. */
   readonly opsPort: number;
@@ -300,7 +303,8 @@ async function open(
       port: server.port,
       security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
       bots: first.bots.map(({ id }) => id),
-      dataSources: settings.auth.dataSources.length,
+      dataSources: trust.sources.size,
+      isRegistering: administration !== undefined,
       hasTokenCheck: check !== undefined,
       opsPort: operations.server?.port ?? 0,
       ...(websocket !== undefined && { websocket }),

@@ -54,6 +54,11 @@ export class TrustedDataSources {
     else sameUrl.push(kept);
   }
 
+  /** How many data sources are served. */
+  get size(): number {
+    return this.#byId.size;
+  }
+
   /** Stops answering for a data source: its tokens are refused from now on, remembered ones too. */
   remove(id: string): void {
     const known = this.#byId.get(id);

@@ -6,7 +6,7 @@ import { toAppError } from '../base/errors.ts';
 import type { BotModule, BotProblem } from '../bot/loader.ts';
 import { placeInFolder } from '../bot/module-place.ts';
 import { TestCall } from '../bot/testing.ts';
-import { shownFile } from '../voice/prompt-files.ts';
+import { shownFile } from '../dialog/shown-file.ts';
 
 /** Each is tried in a call of its own. */
 const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promise<unknown>])[] = [

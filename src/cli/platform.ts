@@ -1,7 +1,7 @@
 // `parley platform`: a fake platform for development on this machine, which runs until Ctrl-C and shows what is asked of it.
 // Its sub-commands, each in a file of its own, play the people around a platform, and bad luck.
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { CONTROL_PREFIX } from '../fake-platform/admin-api/control-wire.ts';
 import type { JournalEntry } from '../fake-platform/admin-api/journal.ts';
@@ -22,6 +22,9 @@ interface Flags {
   readonly serverPort: number;
   readonly websocket?: number;
   readonly webhookPort: number;
+  readonly serverUrl?: string;
+  readonly websocketUrl?: string;
+  readonly webhookUrl?: string;
   readonly redirectUri: string;
   readonly json?: true;
 }
@@ -32,6 +35,7 @@ const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
 const EXAMPLES = `
 Examples:
   $ parley platform --config-out parley.platform.yaml
+  $ parley platform --config-out parley.platform.yaml --server-url https://localhost:8443   (a proxy ends TLS before the server)
   $ parley platform authorize ${ORGANIZATION}
   $ parley platform break 429 --retry-after 3`;
 
@@ -44,6 +48,9 @@ export function platformCommand(): Command {
     .option('--server-port <n>', 'port of that server', portNumber, 8086)
     .option('--websocket <n>', 'let that server take calls over WebSocket as well, on this port', portNumber)
     .option('--webhook-port <n>', 'port on which that server takes deliveries', portNumber, 8089)
+    .option('--server-url <url>', 'where that server is called: the address of a proxy before it', addressOf('http:', 'https:'))
+    .option('--websocket-url <url>', 'the same for calls over WebSocket', addressOf('ws:', 'wss:'))
+    .option('--webhook-url <url>', 'the same for deliveries, with its path', addressOf('http:', 'https:'))
     .option('--redirect-uri <uri>', 'where a browser comes back to after a login', 'http://127.0.0.1:8765/callback')
     .option('--json', 'print JSON lines')
     // Sub-commands have a --port of their own.
@@ -110,11 +117,12 @@ function isOurLook({ asker, path: asked, status }: JournalEntry): boolean {
   return asker?.kind === 'control' && asked === `${CONTROL_PREFIX}/status` && status === 200;
 }
 
-function writeConfig(file: string, platform: FakePlatform, { serverPort, websocket, webhookPort, redirectUri }: Flags): Promise<void> {
+function writeConfig(file: string, platform: FakePlatform, flags: Flags): Promise<void> {
+  const { serverPort, websocket, webhookPort, webhookUrl, redirectUri } = flags;
   return writeServerConfig(file, platform, {
-    ...{ grpcPort: serverPort, webhookPort, redirectUri },
-    url: `http://127.0.0.1:${String(serverPort)}`,
-    ...(websocket !== undefined && { websocket: { port: websocket, url: socketAddress(websocket) } }),
+    ...{ grpcPort: serverPort, webhookPort, webhookUrl, redirectUri },
+    url: flags.serverUrl ?? `http://127.0.0.1:${String(serverPort)}`,
+    ...(websocket !== undefined && { websocket: { port: websocket, url: socketAddress(websocket, flags) } }),
     // Loopback only, with the token check on; a timeline can show what was said.
     more: { tls: { mode: 'off' }, media: { reveal_prompt_text: true } },
   });
@@ -132,12 +140,28 @@ function readyText({ api, issuer }: FakePlatform, port: number, flags: Flags): s
   return [...facts, '', 'Next, in other terminals:', ...commands, '', ending, ''].join('\n');
 }
 
-function socketAddress(port: number): string {
-  return `ws://127.0.0.1:${String(port)}`;
+function socketAddress(port: number, { websocketUrl }: Flags): string {
+  return websocketUrl ?? `ws://127.0.0.1:${String(port)}`;
+}
+
+/** The address that `parley call` takes for a registered one. */
+function callAddress({ serverUrl, serverPort }: Flags): string {
+  return serverUrl === undefined ? `grpc://127.0.0.1:${String(serverPort)}` : serverUrl.replace(/^http/u, 'grpc');
+}
+
+/** Reads an address as it is registered: character for character (J-19), with one of these schemes. */
+function addressOf(...schemes: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (!URL.canParse(text) || !schemes.includes(new URL(text).protocol)) {
+      throw new InvalidArgumentError(`It must be an address that begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}.`);
+    }
+    return text;
+  };
 }
 
 /** The way from here to a call. */
-function nextCommands(port: number, { configOut, serverPort, websocket }: Flags): readonly string[] {
+function nextCommands(port: number, flags: Flags): readonly string[] {
+  const { configOut, websocket } = flags;
   const on = port === PLATFORM_PORT ? '' : ` --port ${String(port)}`;
   if (configOut === undefined) return [`parley platform status${on}`];
   const call = (address: string, tokenFile: string): string =>
@@ -147,12 +171,12 @@ function nextCommands(port: number, { configOut, serverPort, websocket }: Flags)
     `parley serve --config ${configOut}`,
     `parley platform authorize ${ORGANIZATION}${on}`,
     `parley platform token ${ORGANIZATION}${on}`,
-    call(`grpc://127.0.0.1:${String(serverPort)}`, 'token.jws'),
+    call(callAddress(flags), 'token.jws'),
     ...(websocket === undefined
       ? []
       : [
           `parley platform token ${ORGANIZATION} --transport websocket --out socket.jws${on}`,
-          call(socketAddress(websocket), 'socket.jws'),
+          call(socketAddress(websocket, flags), 'socket.jws'),
         ]),
   ];
 }

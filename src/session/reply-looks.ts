@@ -1,6 +1,7 @@
 // What is asked of calls, replies and outcomes before somebody speaks: is anything to be heard, what is kept, what is said again.
 import { AppError } from '../base/errors.ts';
 import { isTerminal, type Listen, type Prompt } from '../dialog/reply.ts';
+import { shownFile } from '../dialog/shown-file.ts';
 import type { Outcome } from './bot-question.ts';
 import { replyOf } from './kept-reply.ts';
 import type { RunningSession } from './parts.ts';
@@ -12,11 +13,15 @@ import type { ReplyWriter } from './reply-writer.ts';
  * A reply that leaves the caller in silence has failed like one that throws. Last words have not: the transfer or the end
  * is more than an apology.
  */
-export async function heardOutcome(outcome: Outcome, writer: ReplyWriter): Promise<Outcome> {
+export async function heardOutcome(outcome: Outcome, writer: Pick<ReplyWriter, 'isMute'>): Promise<Outcome> {
   if (outcome.kind !== 'answer') return outcome;
   const { prompts, next } = outcome.answer.reply;
   if (isTerminal(next) || !(await writer.isMute(prompts))) return outcome;
-  const error = new AppError('prompt_unusable', 'nothing of the reply can be heard: it is recordings alone, and none can be played');
+  const files = prompts.flatMap((prompt) => (prompt.kind === 'file' ? [shownFile(prompt.file)] : []));
+  const error = new AppError(
+    'prompt_unusable',
+    `nothing of the reply can be heard: it is recordings alone, and none can be played (${files.join(', ')})`,
+  );
   return { kind: 'failed', error, event: outcome.event };
 }
 

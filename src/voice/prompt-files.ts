@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { PromptAudio } from '../dialog/output.ts';
+import { shownFile } from '../dialog/shown-file.ts';
 import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../speech/audio-format.ts';
 import { encodeMulaw } from '../speech/g711.ts';
 import type { CreateResampler } from '../speech/resample.ts';
@@ -176,11 +177,6 @@ function audioOf({ audio }: Loaded): PromptAudio {
 
 function unusable(file: string, cause: unknown): AppError {
   return new AppError('prompt_unusable', `the prompt file ${shownFile(file)} ${reasonOf(cause)}`, { cause });
-}
-
-/** A file name as errors and logs show it: bots choose recordings by what the caller typed, so each digit is a `#` (G-68). */
-export function shownFile(file: string): string {
-  return JSON.stringify(file.slice(0, 255).replaceAll(/\p{Nd}/gu, '#'));
 }
 
 function reasonOf(cause: unknown): string {

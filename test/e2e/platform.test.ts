@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { loadSettings } from '../../src/app/config/load-settings.ts';
 import { callCommand } from '../../src/cli/call.ts';
 import type { CallSurroundings } from '../../src/cli/call-surroundings.ts';
 import { platformCommand } from '../../src/cli/platform.ts';
@@ -139,3 +140,26 @@ it('from the platform to a server that can be called, and back, with every secre
   const after = await tell('status');
   expect([after.code, after.err]).toEqual([1, expect.stringContaining('no fake platform of yours runs on port')]);
 }, 120_000);
+
+it('writes the configuration of a server behind a proxy, and the commands that go through it', async () => {
+  const [port = 0] = await freePorts(1);
+  const config = path.join(folder, 'proxied.yaml');
+  const urls = [
+    '--server-url=https://localhost:8443',
+    '--websocket-url=wss://localhost:8443',
+    '--webhook-url=https://localhost:8443/webhooks',
+  ];
+  const platform = kept(new ParleyProcess(['platform', `--port=${String(port)}`, '--config-out', config, '--websocket=8088', ...urls]));
+  await platform.said('the platform is ready', () => platform.stdout.includes('Ctrl-C'));
+  const { settings } = loadSettings({ argv: [`--config=${config}`], env: {} });
+  expect(settings.admin.dataSources).toMatchObject({ url: 'https://localhost:8443', websocketUrl: 'wss://localhost:8443' });
+  expect(settings.admin.webhooks).toMatchObject({ targetUrl: 'https://localhost:8443/webhooks', port: 8089 });
+  expect([settings.grpc.port, settings.tls.mode]).toEqual([8086, 'off']);
+  expect(platform.stdout).toContain('parley call grpcs://localhost:8443 --org');
+  expect(platform.stdout).toContain('parley call wss://localhost:8443 --org');
+}, 60_000);
+
+it('refuses an address of another kind before anything is started', async () => {
+  const { code, err } = await runCommand(platformCommand(), ['--server-url', 'localhost:8443', '--port', '0']);
+  expect([code, err]).toEqual([2, expect.stringContaining('must be an address that begins with http:// or https://')]);
+});

@@ -5,7 +5,16 @@ import type { StartWorker, WorkerEvents, WorkerExit, WorkerProcess } from '../..
 
 /** What a worker says of itself when it takes calls. */
 export const READY: ReadySummary = {
-  ...{ address: '127.0.0.1:8086', port: 8086, security: 'TLS', bots: ['echo'], dataSources: 1, hasTokenCheck: true, opsPort: 0 },
+  ...{
+    address: '127.0.0.1:8086',
+    port: 8086,
+    security: 'TLS',
+    bots: ['echo'],
+    dataSources: 1,
+    isRegistering: false,
+    hasTokenCheck: true,
+    opsPort: 0,
+  },
 };
 
 /** Says that all is well. */

@@ -17,6 +17,8 @@ export interface ServerPlan {
   /** Calls over WebSocket: their port, and the address of the data sources for them (W-03). Absent: gRPC alone. */
   readonly websocket?: { readonly port: number; readonly url: string };
   readonly webhookPort: number;
+  /** Where deliveries go when it is not the server's own port: a proxy before it. */
+  readonly webhookUrl?: string | undefined;
   readonly redirectUri: string;
   /** Further sections, such as `tls`. */
   readonly more: Readonly<Record<string, unknown>>;
@@ -70,7 +72,7 @@ export async function writeServerConfig(file: string, { api, issuer }: FakePlatf
           retry_interval_s: RETRY_S,
           check_interval_s: CHECK_S,
         },
-        webhooks: { target_url: `http://127.0.0.1:${String(plan.webhookPort)}/webhooks`, port: plan.webhookPort },
+        webhooks: { target_url: plan.webhookUrl ?? `http://127.0.0.1:${String(plan.webhookPort)}/webhooks`, port: plan.webhookPort },
       },
     };
     await writeSecret(file, HEADING + stringify(settings));

@@ -5,9 +5,11 @@ import type { ReadySummary } from '../../app/app.ts';
 export type Ready = ReadySummary & { readonly workers?: number };
 
 /** For people. */
-export function readyLine({ address, security, bots, dataSources, hasTokenCheck, opsPort, websocket, workers }: Ready): string {
+export function readyLine(ready: Ready): string {
+  const { address, security, bots, dataSources, isRegistering, hasTokenCheck, opsPort, websocket, workers } = ready;
   const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
-  const line = `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}  ${check}  operations port ${String(opsPort)}`;
+  const more = isRegistering ? ' and each that an organization authorizes' : '';
+  const line = `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}${more}  ${check}  operations port ${String(opsPort)}`;
   const sockets = websocket === undefined ? '' : `  WebSocket ${websocket.address} ${websocket.security}`;
   return `${line}${sockets}${workers === undefined ? '' : `  workers ${String(workers)}`}`;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, listen, play, say, type Reply, type Saying } from '../../../src/bot/index.ts';
 import type { DeliveryMode } from '../../../src/dialog/output.ts';
 import type { Prompt } from '../../../src/dialog/reply.ts';
+import { heardOutcome } from '../../../src/session/reply-looks.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -65,6 +66,16 @@ describe('a reply of which nothing can be heard', () => {
     expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ keys: 0 });
     const second = await call.press('1');
     expect([second.texts, second.next]).toMatchObject([[handover], { kind: 'transfer', metadata: { reason: 'failed' } }]);
+  });
+
+  it('names the recordings that are missing, without the digits of their names (G-68)', async () => {
+    const event = { type: 'session_start', name: '', parameters: {} } as const;
+    const asked = { kind: 'answer', answer: go(null, MISSING.listen()), event, early: [] } as const;
+    const outcome = await heardOutcome(asked, { isMute: () => Promise.resolve(true) });
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      error: { message: expect.stringContaining('"missing-#.wav", "missing-#.wav"') as string },
+    });
   });
 
   it('has failed, too, when all of it was spoken early and nothing is left to say', async () => {
