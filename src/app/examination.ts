@@ -1,6 +1,6 @@
 // What the doctor looks at, from the operator's settings: the organizations and data sources that the server has or would
 // have, the token check that it has, and the platform. Looks only: a server may run meanwhile.
-import type { DoctorContext, ExaminedDataSource, ExaminedOrganization, ExaminedWebhooks } from '../admin/doctor/context.ts';
+import type { DoctorContext, ExaminedDataSource, ExaminedOrganization, ExaminedStore, ExaminedWebhooks } from '../admin/doctor/context.ts';
 import { journalKey, NonceJournal, type KnownNonces } from '../admin/lifecycle/nonce-journal.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from '../admin/lifecycle/registered-values.ts';
 import { ServedDataSource } from '../admin/lifecycle/served-data-source.ts';
@@ -70,7 +70,7 @@ export async function openExamination(parts: ExaminationParts): Promise<Examinat
     const { verifier, keys } = tokenCheck;
     const context = {
       ...{ profile, ...managed, wanted, verifier, keys, nonces: trust.nonces, times: dataSourceTimes(settings.admin) },
-      ...{ authorities, ...server, socketPath: socketPathOf(parts), agents: agentsOf(parts) },
+      ...{ authorities, ...server, store: storeOf(parts), socketPath: socketPathOf(parts), agents: agentsOf(parts) },
     };
     return { context, close };
   } catch (thrown) {
@@ -164,6 +164,22 @@ function nothingToExamine({ organization, profile }: ExaminationParts): AppError
       ? 'auth.data_sources is empty'
       : `auth.data_sources has none of organization ${organizationIdOf(organization, profile)}`;
   return new AppError('config_invalid', `there is nothing to examine: admin.enabled is false, and ${what}`);
+}
+
+function storeOf({ settings: { store }, clock, log }: ExaminationParts): ExaminedStore | undefined {
+  if (store.kind === 'memory') return undefined;
+  const { url, keyPrefix } = store.redis;
+  const look = async () => {
+    const { RedisConnection } = await import('../store/redis/connection.ts');
+    const { afterRestart, LOST_AFTER_RESTART } = await import('../store/redis/after-restart.ts');
+    const connection = await RedisConnection.open({ ...store.redis, clock, log });
+    try {
+      return (await afterRestart(connection, keyPrefix)) === 'lost' ? LOST_AFTER_RESTART : undefined;
+    } finally {
+      await connection.close();
+    }
+  };
+  return { place: url, look };
 }
 
 /** Where the platform dials for a call over WebSocket, behind the registered address (W-01, W-02). */

@@ -8,6 +8,7 @@ import type { Interruptions, SessionStore } from '../session/ports.ts';
 import { MemoryStore } from '../store/memory.ts';
 import { Seal } from '../store/seal.ts';
 import { SealingStore } from '../store/sealing.ts';
+import type { RedisConnection } from '../store/redis/connection.ts';
 import type { StoreMetrics } from '../telemetry/store-metrics.ts';
 import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
@@ -58,6 +59,11 @@ export async function openSessionStore(
   metrics.connected(connection.isUp);
   connection.onChange(metrics.connected);
   const { keyPrefix } = store.redis;
+  const warn = (isUp: boolean): void => {
+    if (isUp) void warnOfLoss(connection, keyPrefix, log);
+  };
+  warn(connection.isUp);
+  connection.onChange(warn);
   const owner = randomUUID();
   const kept = new RedisStore({
     ...{ connection, owner, keyPrefix, leaseMs: store.leaseMs },
@@ -67,4 +73,11 @@ export async function openSessionStore(
   const seal = new Seal(...sealKeys(store.keys));
   const interruptions = new RedisInterruptions({ connection, owner, keyPrefix });
   return { store: new SealingStore(metrics.timed(kept), seal), seal, shared: { interruptions } };
+}
+
+/** Says so when the server would forget its calls with its next restart. Never throws: the connection tells what is wrong with it. */
+async function warnOfLoss(connection: Pick<RedisConnection, 'send'>, keyPrefix: string, log: Logger): Promise<void> {
+  const { afterRestart, LOST_AFTER_RESTART } = await import('../store/redis/after-restart.ts');
+  const kept = await afterRestart(connection, keyPrefix).catch(() => 'unknown');
+  if (kept === 'lost') log.warn({ event: 'store_forgets', mend: LOST_AFTER_RESTART.mend }, LOST_AFTER_RESTART.what);
 }

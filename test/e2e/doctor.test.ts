@@ -45,7 +45,8 @@ describe('parley doctor', () => {
     const { end, report, found, skipped } = await whole.examine([]);
     expect({ code: end.code, err: end.err, found, skipped }).toEqual({ code: 0, err: '', found: [], skipped: [] });
     expect(report).toMatchObject({ ok: true, faults: 0, warnings: 0 });
-    expect([...new Set(report.checks.map(({ id }) => id))]).toEqual(CHECK_IDS);
+    // Its calls are in its own memory.
+    expect([...new Set(report.checks.map(({ id }) => id))]).toEqual(CHECK_IDS.filter((id) => id !== 'store'));
   });
 
   it.each(BREAKAGES)('finds, when $what, exactly that', async ({ breaks, finding, isWarning = false }) => {

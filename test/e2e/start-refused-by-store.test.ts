@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import type { DoctorReport } from '../../src/cli/doctor-text.ts';
 import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { certificateAuthority } from '../support/certificate-authority.ts';
 import { requireDebian } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
 import { ParleyProcess } from '../support/parley-process.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
-import { serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
+import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
 import { ServeProcess } from '../support/serve-process.ts';
 import { logInShared } from '../support/shared-admin.ts';
 
@@ -104,6 +105,55 @@ describe('a server with an administration ends with 1 and names the cause when t
     const server = serve([...flagsFor(around, [url]), '--workers', '2']);
     expect(await server.ended()).toEqual({ code: 1, signal: null });
     expect(errorOf(server)).toMatch(/^error store_unavailable .*ECONNREFUSED/);
+  });
+});
+
+describe.each([
+  ['parley doctor', ['doctor']],
+  ['parley admin', ['admin', 'orgs', 'list']],
+] as const)('%s names the cause, and it alone, when the store cannot be used because', (_what, words) => {
+  it.each(REFUSALS)('%s', async (_because, store, cause) => {
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const command = new ParleyProcess([...words, ...flagsFor(around, await store()).filter((flag) => flag !== '--json')]);
+    onTestFinished(() => command.kill());
+    expect(await command.ended()).toEqual({ code: 1, signal: null });
+    expect(errorOf(command)).toMatch(cause);
+    expect(command.stdout).toBe('');
+  });
+});
+
+describe('parley doctor looks at the store that servers share, without an administration', () => {
+  async function storeLook(...store: readonly string[]): Promise<DoctorReport['checks']> {
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const key = `keys=${JSON.stringify([around.key])}`;
+    const settings = ['kind=redis', key, ...store].map((each) => `--store.${each}`);
+    const flags = [...serverFlags(around.issuer, undefined, [dataSource(around.issuer)]), ...settings];
+    const doctor = new ParleyProcess(['doctor', '--json', '--only', 'store', ...flags]);
+    onTestFinished(() => doctor.kill());
+    await doctor.ended();
+    // Written by the command under test; what is wrong with it shows in what is expected of it.
+    return (JSON.parse(doctor.stdout) as DoctorReport).checks;
+  }
+
+  it('and finds nothing where it is well', async () => {
+    expect(await storeLook(`redis.url=${open.url}`)).toMatchObject([{ id: 'store', state: 'ok' }]);
+  });
+
+  it('and says why it cannot be used', async () => {
+    const [check] = await storeLook(`redis.url=${locked.url}`, 'redis.password=wrong');
+    expect(check?.findings).toMatchObject([{ code: 'store_unreachable', what: expect.stringContaining('WRONGPASS') as string }]);
+  });
+
+  it('and warns of one that a restart would empty, as a server does at its start', async () => {
+    const redis = await RedisServer.start({ acl: ['user default off', 'user parley on >secret ~* &* +@all'], isKept: true });
+    onTestFinished(() => redis.stop());
+    const store = [`redis.url=${redis.url}`, 'redis.user=parley', 'redis.password=secret'];
+    const [check] = await storeLook(...store);
+    expect(check?.findings).toMatchObject([{ code: 'store_forgets', severity: 'warning' }]);
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const server = serve(flagsFor(around, store));
+    await server.ended();
+    expect(server.stderr).toContain('"event":"store_forgets"');
   });
 });
 

@@ -1,4 +1,4 @@
-// Debian's redis-server on a free port of loopback, with nothing kept on disk: for stores over a real server, and for what
+// Debian's redis-server on a free port of loopback, with nothing kept on disk unless it is asked for: for stores over a real server, and for what
 // happens to them when it is killed, hangs or comes back. Whoever starts one stops it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,14 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** Signs its certificate for `localhost`; the server then speaks TLS and nothing else. */
   readonly authority?: Authority;
+  /** Lines of its list of users; the tests have one of their own beside them. */
+  readonly acl?: readonly string[];
+  /** Whether every write is on disk before it is answered, and there again after a restart. */
+  readonly isKept?: true;
 }
+
+/** The user of {@link RedisServer.ask} where there is a list of users. */
+const TESTER = 'tester';
 
 /** One server. */
 export class RedisServer {
@@ -53,6 +60,10 @@ export class RedisServer {
         writeFile(path.join(folder, 'key.pem'), key),
       ]);
     }
+    if (options.acl !== undefined) {
+      const lines = [...options.acl, `user ${TESTER} on >${TESTER} ~* &* +@all`, ''];
+      await writeFile(path.join(folder, 'users.acl'), lines.join('\n'));
+    }
     await server.again();
     return server;
   }
@@ -62,7 +73,7 @@ export class RedisServer {
     return this.#options.authority === undefined ? `redis://127.0.0.1:${String(this.port)}` : `rediss://localhost:${String(this.port)}`;
   }
 
-  /** Starts it after it was killed: at the same port, and empty. */
+  /** Starts it after it was killed: at the same port, and empty unless it keeps its data. */
   async again(): Promise<void> {
     const child = spawn('redis-server', this.#flags(), { cwd: this.#folder, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
@@ -106,12 +117,13 @@ export class RedisServer {
 
   /** What the server answers to one command over a connection of its own, as it stands on the wire, without the last line end. */
   async ask(...words: readonly string[]): Promise<string> {
-    const { password } = this.#options;
-    const commands = [...(password === undefined ? [] : [['AUTH', password]]), words, ['QUIT']];
+    const { password = '', acl } = this.#options;
+    const login = acl === undefined ? [password].filter((word) => word !== '') : [TESTER, TESTER];
+    const commands = [...(login.length === 0 ? [] : [['AUTH', ...login]]), words, ['QUIT']];
     const socket = this.#connect();
     try {
       const answers = await exchange(socket, commands.map(encoded).join(''));
-      const after = password === undefined ? answers : answers.replace('+OK\r\n', '');
+      const after = login.length === 0 ? answers : answers.replace('+OK\r\n', '');
       return after.replace(/\r\n\+OK\r\n$/u, '');
     } finally {
       socket.destroy();
@@ -126,11 +138,13 @@ export class RedisServer {
   }
 
   #flags(): readonly string[] {
-    const { password, authority } = this.#options;
+    const { password, authority, acl, isKept } = this.#options;
     const port = String(this.port);
     const tls = ['--port', '0', '--tls-port', port, '--tls-cert-file', 'cert.pem', '--tls-key-file', 'key.pem', '--tls-auth-clients', 'no'];
     return [
-      ...['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.#folder],
+      ...['--bind', '127.0.0.1', '--save', '', '--appendonly', isKept === true ? 'yes' : 'no', '--dir', this.#folder],
+      ...(isKept === true ? ['--appendfsync', 'always'] : []),
+      ...(acl === undefined ? [] : ['--aclfile', 'users.acl']),
       ...(authority === undefined ? ['--port', port] : tls),
       ...(password === undefined ? [] : ['--requirepass', password]),
     ];

@@ -6,6 +6,7 @@ import type { CaseNotes } from './case-notes.ts';
 
 /** All checks by id, in the order in which results are told. */
 export const CHECK_IDS = [
+  'store',
   'organization_token',
   'platform_access',
   'data_source',
@@ -38,6 +39,8 @@ export type Severity = 'fault' | 'warning';
 export const FINDING_CODES = [
   'check_failed',
   'check_timeout',
+  'store_unreachable',
+  'store_forgets',
   'no_organization',
   'token_not_stored',
   'not_authorized',

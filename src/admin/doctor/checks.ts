@@ -5,10 +5,12 @@ import type { Check } from './check.ts';
 import { alpnCheck, certificateCheck, healthCheck, listensCheck, tlsHandshakeCheck, upgradeCheck } from './endpoint-checks.ts';
 import { dataSourceCheck, schemaCheck, statusCheck, urlCheck } from './registration-checks.ts';
 import { issuerCheck, keySetCheck, nonceCheck, testTokenCheck, tokenExpiryCheck } from './token-checks.ts';
+import { storeCheck } from './store-check.ts';
 import { webhooksCheck } from './webhook-check.ts';
 
 /** All checks, in an order in which nothing needs what comes later. */
 export const DOCTOR_CHECKS: readonly Check[] = [
+  storeCheck,
   ...[organizationTokenCheck, platformAccessCheck],
   ...[dataSourceCheck, schemaCheck, urlCheck, statusCheck],
   ...[tokenExpiryCheck, nonceCheck, issuerCheck, keySetCheck, testTokenCheck],

@@ -52,9 +52,23 @@ export interface AgentsQuestion {
 /** What a health service says; `unknown`: there is none, or it says nothing of use. */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown';
 
+/** The store that servers share. */
+export interface ExaminedStore {
+  /** Where it is, for people. */
+  readonly place: string;
+  /**
+   * What would be lost with its restart, and how to mend that; undefined: nothing, or it cannot be told.
+   *
+   * @throws AppError `store_unavailable`, `config_invalid`.
+   */
+  look(): Promise<{ readonly what: string; readonly mend: string } | undefined>;
+}
+
 /** Everything that is looked at. */
 export interface DoctorContext {
   readonly profile: PlatformProfile;
+  /** Undefined: no server shares its calls with others. */
+  readonly store?: ExaminedStore | undefined;
   /** Undefined: nothing is managed, and what the platform has is not looked at. */
   readonly organizations: readonly ExaminedOrganization[] | undefined;
   readonly wanted: readonly ExaminedDataSource[];

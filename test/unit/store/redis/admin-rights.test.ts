@@ -100,3 +100,9 @@ it('what it names for calls alone is not enough', async () => {
   const server = await limited('calls', FOR_CALLS);
   await expect(takeOwnership({ server, place: adminPlace('parley') })).rejects.toMatchObject({ code: 'store_unavailable' });
 });
+
+it('the list of users of the document gives these rights, the two that look after restarts, and no other', () => {
+  const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8');
+  const rights = /^ +user parley .*? -@all (?<rights>.+)$/mu.exec(text)?.groups?.['rights']?.split(' ');
+  expect(rights).toEqual([...FOR_CALLS, ...FOR_ADMINISTRATION, '+info', '+acl|dryrun']);
+});

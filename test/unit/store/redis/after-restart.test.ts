@@ -1,0 +1,91 @@
+// What a real Redis server still has after a restart, with the list of users that docs/operations.md gives and with one that looks
+// as safe and is not.
+import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { packageRoot } from '../../../../src/base/package-root.ts';
+import { adminPlace, sharedServer } from '../../../../src/store/redis/admin-place.ts';
+import { afterRestart } from '../../../../src/store/redis/after-restart.ts';
+import { takeOwnership } from '../../../../src/store/redis/owner-lease.ts';
+import { RedisStore } from '../../../../src/store/redis/redis-store.ts';
+import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
+import { Seal } from '../../../../src/store/seal.ts';
+import { firstRecord } from '../../../../src/session/record.ts';
+import { requireDebian } from '../../../support/debian.ts';
+import { redisConnection } from '../../../support/redis-connection.ts';
+import { REDIS_NEEDS, RedisServer, type RedisServerOptions } from '../../../support/redis-server.ts';
+
+requireDebian(REDIS_NEEDS);
+
+/** The lines of the document, with a password. */
+const DOCUMENTED = documentedUsers();
+/** As many a list has it. */
+const DEFAULT_OFF = ['user default off', ...DOCUMENTED.slice(1)];
+const PARLEY = { user: 'parley', password: 'secret' };
+
+function documentedUsers(): readonly string[] {
+  const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8');
+  const users = [...text.matchAll(/^ +(user (?:default|parley) .+)$/gmu)].map(([, line = '']) => line.replace('>PASSWORD', '>secret'));
+  expect(users.map((line) => line.split(' ')[1])).toEqual(['default', 'parley']);
+  return users;
+}
+
+async function serverWith(options: RedisServerOptions): Promise<RedisServer> {
+  const redis = await RedisServer.start(options);
+  onTestFinished(() => redis.stop());
+  return redis;
+}
+
+/** A call and a text of the administration are written, the server is started anew. @returns what is there then. */
+async function restarted(acl: readonly string[]) {
+  const redis = await serverWith({ acl, isKept: true });
+  const connection = await redisConnection(redis, PARLEY);
+  const call = { organizationId: 'org', conversationId: 'call', agentId: 'bot', startedAtMs: 0, vendorConfig: '', parameters: {} };
+  const times = { leaseMs: 2000, ttlMs: 60_000, maxRecordBytes: 65_536 };
+  const store = new RedisStore({ connection, owner: 'one', keyPrefix: 'parley', ...times });
+  const record = { ...firstRecord({ call, bot: { id: 'bot', version: 1 }, mode: 'chunk' }), version: 1 };
+  expect(await store.commit(record, 0)).toBe(true);
+  const [server, place, seal] = [sharedServer(connection), adminPlace('parley'), new Seal(randomBytes(32))];
+  const texts = await SharedTexts.open({ server, place, seal });
+  const taken = await takeOwnership({ server, place }, texts.claim);
+  if (taken.kind !== 'ours') throw new Error('nobody else is there');
+  await texts.owned(taken.lease.token, () => undefined).set('login', 'token');
+  await taken.lease.giveBack();
+  const told = await afterRestart(connection, 'parley');
+  await redis.kill();
+  await redis.again();
+  const again = await redisConnection(redis, PARLEY);
+  const calls = await new RedisStore({ connection: again, owner: 'two', keyPrefix: 'parley', ...times }).load(call);
+  const kept = await (await SharedTexts.open({ server: sharedServer(again), place, seal })).get('login');
+  return { told, call: calls?.version, text: kept };
+}
+
+describe('after a restart of a Redis server with an append-only file', () => {
+  it('all is there with the list of users of the document, and the server says so before', async () => {
+    expect(await restarted(DOCUMENTED)).toEqual({ told: 'kept', call: 1, text: 'token' });
+  });
+
+  it('nothing is there where the default user is only switched off, and the server says so before', async () => {
+    expect(await restarted(DEFAULT_OFF)).toEqual({ told: 'lost', call: undefined, text: undefined });
+  });
+});
+
+describe('what a Redis server has after a restart', () => {
+  it('is as it was where it is told to keep nothing', async () => {
+    const redis = await serverWith({ acl: DEFAULT_OFF });
+    expect(await afterRestart(await redisConnection(redis, PARLEY), 'parley')).toBe('kept');
+  });
+
+  it.each(['+info', '+acl|dryrun'])('is not known to a user without the right %s', async (right) => {
+    const redis = await serverWith({ acl: DEFAULT_OFF.map((line) => line.replace(` ${right}`, '')), isKept: true });
+    expect(await afterRestart(await redisConnection(redis, PARLEY), 'parley')).toBe('unknown');
+  });
+
+  it('cannot be told while it is away', async () => {
+    const redis = await serverWith({});
+    const connection = await redisConnection(redis);
+    await redis.kill();
+    await expect(afterRestart(connection, 'parley')).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
