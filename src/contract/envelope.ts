@@ -94,6 +94,8 @@ const responsePayload = z.object({
   input_handling_config: inputHandling.nullish(),
   session_transcript: textContent.nullish(),
   session_summary: textContent.nullish(),
+  // The published schema has none, the newest guide has it (W-15).
+  disable_prompt_cancellation: z.boolean().nullish(),
 });
 
 const fromServer = z.discriminatedUnion('type', [

@@ -47,6 +47,8 @@ export interface Answer {
   readonly config: InputConfig | undefined;
   /** The server sent no settings: `config` is what the platform does by itself then. Default false: the server's own. */
   readonly isConfigAssumed?: boolean;
+  /** A PARTIAL that plays on when a later reply comes, which would cancel it otherwise (G-45). Default false. */
+  readonly playsOn?: boolean;
   /** The next input is a PIN or the like (G-83). */
   readonly sensitive: boolean;
 }

@@ -59,6 +59,7 @@ export function answerFromWire(response: MediaResponse): Answer {
         : { kind: kind ?? 'other', name: event.name ?? '', metadata: jsonFromStruct(event.metadata) },
     mode: MODES.get(response.input_mode ?? 0),
     config: config === undefined ? undefined : configFromWire(config),
+    ...(response.disable_prompt_cancellation === true ? { playsOn: true } : {}),
     sensitive: response.input_sensitive ?? false,
   };
 }

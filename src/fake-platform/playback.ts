@@ -11,6 +11,8 @@ export interface Sound {
   /** 8 kHz, 16 bit, mono. */
   readonly samples: Int16Array;
   readonly bargeIn: boolean;
+  /** A later reply cancels it: it came in a PARTIAL (G-45). Default false. */
+  readonly isCancellable?: boolean;
 }
 
 /** A sound with its place on the time axis; both ends in samples since the call began. */
@@ -94,29 +96,34 @@ export class Playback {
    * @returns the sound that was dropped, ms; 0 when there was none.
    */
   cutBefore(turn: number): number {
-    return this.#cut((each) => each < turn);
+    return this.#cut((sound) => sound.turn < turn);
   }
 
   /**
    * Drops what has not been heard of this turn, which begins anew: what comes on it then follows no sound. As {@link cutBefore}.
    */
   cutAnew(turn: number): number {
-    const droppedMs = this.#cut((each) => each === turn);
+    const droppedMs = this.#cut((sound) => sound.turn === turn);
     if (this.#turnStart?.turn === turn) this.#turnStart = undefined;
     if (this.#lastEnd?.turn === turn) this.#lastEnd = undefined;
     return droppedMs;
   }
 
-  #cut(isCut: (turn: number) => boolean): number {
+  /** Drops what has not been heard of PARTIALs that a later reply cancels (G-45). As {@link cutBefore}. */
+  cancelPartials(): number {
+    return this.#cut(({ isCancellable }) => isCancellable === true);
+  }
+
+  #cut(isCut: (sound: Sound) => boolean): number {
     this.#advance();
     const now = this.#nowSample();
     let dropped = 0;
     this.#queue = this.#queue.filter((sound) => {
-      if (!isCut(sound.turn)) return true;
+      if (!isCut(sound)) return true;
       dropped += sound.samples.length;
       return false;
     });
-    if (this.#current !== undefined && isCut(this.#current.turn)) {
+    if (this.#current !== undefined && isCut(this.#current)) {
       dropped += this.#current.endSample - now;
       this.#current.endSample = now;
       this.#endCurrent(this.#current);

@@ -29,7 +29,7 @@ export class PromptTaker {
    *
    * @returns what went wrong: `unplayable` with the reason, `full` when the server sent more than can be queued.
    */
-  take(turn: Turn, { prompts, type }: Answer): { readonly unplayable?: string; readonly isFull?: boolean } {
+  take(turn: Turn, { prompts, type, playsOn = false }: Answer): { readonly unplayable?: string; readonly isFull?: boolean } {
     let unplayable: string | undefined;
     for (const prompt of prompts) {
       if (turn.isInterrupted) continue;
@@ -50,7 +50,8 @@ export class PromptTaker {
       const latencyMs = turn.noteReply();
       if (!isMore)
         this.#timeline.add('server', 'prompt', { turn: turn.id, detail: describe(prompt, audioMs, type === 'chunk'), latencyMs });
-      if (!this.#playback.play({ turn: turn.id, samples, bargeIn: prompt.bargeIn })) return { isFull: true };
+      const isCancellable = type === 'partial' && !playsOn;
+      if (!this.#playback.play({ turn: turn.id, samples, bargeIn: prompt.bargeIn, isCancellable })) return { isFull: true };
     }
     return unplayable === undefined ? {} : { unplayable };
   }

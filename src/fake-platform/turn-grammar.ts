@@ -187,6 +187,8 @@ export class TurnGrammar {
     // A server may reply without reporting the end of speech first.
     if (turn === this.listening.turn && isReply) this.listening.complete();
     this.#takeEvent(turn, answer);
+    // What comes of a turn that the caller has cut is no reply any more.
+    if (isReply && !turn.isInterrupted) this.#cancelPartials();
     const { unplayable, isFull } = this.#prompts.take(turn, answer);
     if (unplayable !== undefined) this.book.find('prompt_unplayable', unplayable, turn.id, 'G-48');
     if (isFull === true) {
@@ -198,6 +200,12 @@ export class TurnGrammar {
     // A reply without a word is one all the same.
     if (isClosing(answer)) turn.noteReply();
     this.#options.onReplied(turn.id);
+  }
+
+  /** A reply has come: PARTIALs that still play are cancelled, but for those that play on (G-45). */
+  #cancelPartials(): void {
+    const droppedMs = this.playback.cancelPartials();
+    if (droppedMs > 0) this.#timeline.add('platform', 'cancels_partial', { detail: `${String(Math.round(droppedMs))} ms unheard` });
   }
 
   #takeEvent(turn: Turn, { event, type }: Answer): void {

@@ -97,7 +97,7 @@ function isSilent(sound: Uint8Array): boolean {
 
 /** What a response says, in a few words; of what it tells of the caller only how long it is. */
 export function answerText(answer: Answer, { session_summary: summary, session_transcript: transcript }: MediaResponse): string {
-  const { type, event, prompts, mode, config, sensitive } = answer;
+  const { type, event, prompts, mode, config, sensitive, playsOn = false } = answer;
   return [
     type.toUpperCase(),
     event === undefined ? '' : eventText(event),
@@ -105,6 +105,7 @@ export function answerText(answer: Answer, { session_summary: summary, session_t
     mode === undefined ? '' : `input mode ${mode}`,
     config === undefined ? '' : configText(config),
     sensitive ? 'sensitive' : '',
+    playsOn ? 'not cancelled by a later reply' : '',
     summary === undefined ? '' : `session summary ${lengthText(summary)}`,
     transcript === undefined ? '' : `session transcript ${lengthText(transcript)}`,
   ]

@@ -96,7 +96,10 @@ const SETTINGS = {
     .describe('What the flow sends with the start of the session.')
     .optional(),
   vendor_config: words('Opaque text of the administrator’s agent configuration.', 100_000).optional(),
-  allow_partial: z.boolean({ error: 'write true or false' }).describe('Accept PARTIAL answers. Default false.').optional(),
+  allow_partial: z
+    .boolean({ error: 'write true or false' })
+    .describe('Accept PARTIAL answers, of which a later one cancels what still plays. Default false.')
+    .optional(),
   habits: fields('habits', {
     send_terminator: z.boolean().describe('Hand the terminator over with the keys. Default false.').optional(),
     direct_digit: z.boolean().describe('Answer a menu of one digit without reporting the first key before. Default false.').optional(),

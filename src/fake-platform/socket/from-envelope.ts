@@ -98,6 +98,7 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
     mode: INPUT_MODES.get(response.input_mode),
     config: configFrom(config ?? {}, ownNoInputMs),
     isConfigAssumed: config === undefined,
+    ...(response.disable_prompt_cancellation === true ? { playsOn: true } : {}),
     sensitive: response.input_sensitive ?? false,
   };
 }

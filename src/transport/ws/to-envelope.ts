@@ -19,8 +19,8 @@ export interface EnvelopeHead {
 
 type ResponseType = keyof typeof RESPONSE_TYPE;
 type OutputEvent = NonNullable<SocketResponse['output_events']>[number];
-/** One answer, its words checked against those of the contract. `disable_prompt_cancellation` is none of them (W-15). */
-type Response = Omit<SocketResponse, 'response_type' | 'input_mode'> & {
+/** One answer, its words checked against those of the contract. None is PARTIAL, so none says that no later one cancels it (W-15). */
+type Response = Omit<SocketResponse, 'response_type' | 'input_mode' | 'disable_prompt_cancellation'> & {
   readonly response_type: ResponseType;
   readonly input_mode?: keyof typeof INPUT_MODE;
 };

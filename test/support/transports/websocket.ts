@@ -96,7 +96,9 @@ class SocketCall implements PlacedCall {
     return [
       ...errors,
       ...(numbers.some((seq, index) => seq !== index + 1) ? [`W-10 the numbers are ${numbers.join(' ')}`] : []),
-      ...(this.#client.isNaming('disable_prompt_cancellation') ? ['W-15 a message has what no version of the contract has'] : []),
+      ...(this.#client.isNaming('disable_prompt_cancellation')
+        ? ['W-15 a message says that no later one cancels it, and none is PARTIAL']
+        : []),
       ...(strangers.length > 0 ? ['W-13 a message names another conversation'] : []),
       ...(end === undefined || end.code === 1000 ? [] : [`W-44 the socket was closed with ${String(end.code)}`]),
     ];

@@ -44,6 +44,7 @@ const MEDIA_FIELDS = {
     '6 session_transcript TextContent',
     '7 session_summary TextContent',
     '8 response_type ResponseType',
+    '9 disable_prompt_cancellation bool',
   ],
   Prompt: ['1 text string', '2 audio_uri string', '3 audio_content bytes', '4 is_barge_in_enabled bool'],
   TextContent: ['1 text string', '2 ssml string', '3 language_code string'],

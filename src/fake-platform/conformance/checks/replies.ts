@@ -186,6 +186,18 @@ export const REPLY_CHECKS: readonly Check[] = [
     },
   },
   shapeCheck({
+    id: 'uncancelled-partial-only',
+    rules: ['G-45'],
+    title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
+    level: 'advice',
+    otherwise: 'nothing was answered',
+    look: eachTurn(({ rpc }) => {
+      if (rpc.answers.length === 0) return NOTHING;
+      const misplaced = rpc.answers.find(({ type, playsOn }) => playsOn === true && type !== 'partial');
+      return misplaced && `a ${misplaced.type.toUpperCase()} carries disable_prompt_cancellation`;
+    }),
+  }),
+  shapeCheck({
     id: 'no-text-beside-chunks',
     rules: ['G-46'],
     title: 'A CHUNK with sound carries no text, which the platform might speak as well.',

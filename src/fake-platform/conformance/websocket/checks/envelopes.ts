@@ -183,16 +183,17 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     }),
   }),
   socketShape({
-    id: 'no-prompt-cancellation-field',
+    id: 'cancellation-field-on-partial',
     rules: ['W-15'],
     title: 'The field disable_prompt_cancellation stands on a PARTIAL and on nothing else.',
     // In newer prose, and not in the schema.
     level: 'advice',
     otherwise: 'the server answered nothing',
-    look: eachMessage(({ json, answer }) => {
+    look: eachMessage(({ answer }) => {
       if (answer === undefined) return NOTHING;
-      const isMisplaced = answer.type !== 'partial' && hasField(json?.['payload'], 'disable_prompt_cancellation');
-      return isMisplaced ? `a ${answer.type.toUpperCase()} carries disable_prompt_cancellation` : undefined;
+      return answer.playsOn === true && answer.type !== 'partial'
+        ? `a ${answer.type.toUpperCase()} carries disable_prompt_cancellation`
+        : undefined;
     }),
   }),
   {

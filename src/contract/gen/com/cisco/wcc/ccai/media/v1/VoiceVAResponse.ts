@@ -76,6 +76,10 @@ export interface VoiceVAResponse {
    */
   'session_summary'?: (_com_cisco_wcc_ccai_media_v1_TextContent | null);
   'response_type'?: (_com_cisco_wcc_ccai_media_v1_VoiceVAResponse_ResponseType);
+  /**
+   * Goes with PARTIAL: it plays on when a later answer comes, which would cancel it otherwise (G-45).
+   */
+  'disable_prompt_cancellation'?: (boolean);
 }
 
 /**
@@ -112,4 +116,8 @@ export interface VoiceVAResponse__Output {
    */
   'session_summary'?: (_com_cisco_wcc_ccai_media_v1_TextContent__Output);
   'response_type'?: (_com_cisco_wcc_ccai_media_v1_VoiceVAResponse_ResponseType__Output);
+  /**
+   * Goes with PARTIAL: it plays on when a later answer comes, which would cancel it otherwise (G-45).
+   */
+  'disable_prompt_cancellation'?: (boolean);
 }
