@@ -20,8 +20,10 @@ import { RestClient } from './rest/rest-client.ts';
 import { retryAfterOf } from './rest/retry-after.ts';
 import type { SecretStore } from './secret-store.ts';
 import { openWebhookSide, type WebhookObserver, type WebhookSettings, type WebhookSide } from './webhooks/webhook-side.ts';
+import { AuthorizationHooks, type AuthorizationHooksOptions, type NamedHook } from './webhooks/authorization-hooks.ts';
+import type { AuthorizationResult } from './webhooks/authorization-result.ts';
 import type { ServiceAppEvent } from './webhooks/delivery.ts';
-import type { AuthorizingOrganization, Received } from './webhooks/inbox.ts';
+import type { AuthorizingOrganization, HandledEvent, Received } from './webhooks/inbox.ts';
 import { readKeptEvent } from './webhooks/kept-events.ts';
 
 /** Longest wait for the first look at webhooks and data sources, ms. */
@@ -37,6 +39,10 @@ export interface AdministrationObserver extends LifecycleObserver, WebhookObserv
   unsaved?(error: AppError): void;
   /** The login of the integration was looked at; an error says that it is of no use now. */
   loginLooked?(error: AppError | undefined): void;
+  /** An event of the service app has had its effect. */
+  authorizationChanged?(result: AuthorizationResult): void;
+  /** Code of the operator that was to be told of it failed. */
+  hookFailed?(hook: NamedHook['name'], result: AuthorizationResult, error: AppError): void;
 }
 
 /** What an administration is made with. */
@@ -49,6 +55,8 @@ export interface AdministrationOptions {
   readonly bufferSeconds: number;
   /** Undefined: nobody listens for events; only the organizations given here are served. */
   readonly webhooks?: WebhookSettings | undefined;
+  /** Told of what events of the service app have come to. */
+  readonly hooks: Pick<AuthorizationHooksOptions, 'hooks' | 'limitMs'>;
   /** Organizations that have authorized us, in any spelling, beside those whose events tell of it. */
   readonly organizations: readonly string[];
   /** The data sources that each organization is to have. */
@@ -72,6 +80,7 @@ export class Administration {
   readonly #options: AdministrationOptions;
   readonly #access: Access;
   readonly #organizations: ServedOrganizations;
+  readonly #hooks: AuthorizationHooks;
   readonly #over: LinkedAbort = linkAbort();
   #webhooks: WebhookSide | undefined;
   #firstLooked: Promise<unknown> | undefined;
@@ -83,6 +92,10 @@ export class Administration {
     const { profile, clock, log, store, trust, times, observer, owner, bufferSeconds } = options;
     const address = platformAddress(profile, options.baseUrl);
     this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, renewing: confirmedRenewing(owner) });
+    const onFailed: AuthorizationHooksOptions['onFailed'] = (...failure) => {
+      observer.hookFailed?.(...failure);
+    };
+    this.#hooks = new AuthorizationHooks({ ...options.hooks, clock, onFailed });
     this.#organizations = new ServedOrganizations({
       ...{ store, trust, times, clock, observer, owner },
       tokens: this.#access.organizations,
@@ -119,7 +132,12 @@ export class Administration {
     const { serviceApp } = this.#access;
     if (webhooks !== undefined && serviceApp !== undefined) {
       const app = { ...serviceApp, api: confirmedWebhooks(serviceApp.api, owner) };
-      this.#webhooks = await openWebhookSide(webhooks, app, { handler: this.#organizations, store, clock, observer });
+      this.#webhooks = await openWebhookSide(webhooks, app, {
+        ...{ handler: this.#organizations, store, clock, observer },
+        onDone: (event) => {
+          this.#onHandled(event);
+        },
+      });
     }
     await this.#organizations.serveKept(await this.#known());
     if (this.#over.isAborted) throw new AppError('shutting_down', 'the start was given up');
@@ -165,10 +183,20 @@ export class Administration {
     this.rest();
     this.#over.abort('shutdown');
     await this.#webhooks?.close();
+    await this.#hooks.close();
     await this.#looking;
     await this.#organizations.close();
     await this.#firstLooked;
     await this.#access.close();
+  }
+
+  #onHandled({ event, organizationId, authorizerOrgId, authorizedAtMs }: HandledEvent): void {
+    const about = { organizationId, authorizedAtMs };
+    const { organizations } = this.#access;
+    const result: AuthorizationResult =
+      event === 'authorized' ? { event, ...about, tokens: organizations.tokensOf(authorizerOrgId) } : { event, ...about };
+    this.#options.observer.authorizationChanged?.(result);
+    this.#hooks.tell(result);
   }
 
   /** @returns what failed, each of it told. Never throws. */

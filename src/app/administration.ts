@@ -1,6 +1,7 @@
 // The administration with the operator's settings: opens the store of its credentials, and tells metrics and log what
 // happens. Log lines hold ids and error codes, never a token, nonce or secret (R-13).
 import { Administration, type AdministrationObserver } from '../admin/administration.ts';
+import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { WebhookSettings } from '../admin/webhooks/webhook-side.ts';
 import type { Clock } from '../base/clock.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
@@ -12,6 +13,7 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import { DurableStore } from '../store/durable-store.ts';
 import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
+import { authorizationHooks } from './authorization-hooks.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
 import type { Trust } from './trust.ts';
@@ -31,6 +33,8 @@ export interface AdministrationParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly lifecycle: Lifecycle;
+  /** Code of whoever starts the server, told of authorizations; undefined: none. */
+  readonly onAuthorization: AuthorizationHook | undefined;
   /** Gives the start up. */
   readonly signal: AbortSignal;
 }
@@ -52,13 +56,14 @@ export async function startAdministration(
   { admin, store: sharing }: Pick<Settings, 'admin' | 'store'>,
   parts: AdministrationParts,
 ): Promise<Pick<Administration, 'rest'>> {
-  const { profile, trust, identity, metrics, clock, log, lifecycle, signal } = parts;
+  const { profile, trust, identity, metrics, clock, log, lifecycle, signal, onAuthorization: callback } = parts;
   const times = dataSourceTimes(admin);
   const options = {
     ...{ profile, trust, clock, log, times },
     baseUrl: admin.baseUrl,
     access: accessSettings(admin),
     bufferSeconds: admin.tokenExpiryBufferS,
+    hooks: { hooks: authorizationHooks(admin.authorizationHook, { clock, callback }), limitMs: admin.authorizationHook.timeoutMs },
     webhooks: webhookSettings(admin.webhooks, identity),
     organizations: admin.organizations,
     wanted: wantedDataSources(admin, profile),
@@ -156,6 +161,13 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
     eventFailed: (organizationId, webhook, error) => {
       metrics.eventFailed(webhook);
       log.warn({ event: 'authorization_event', webhook, organizationId, err: error }, 'an event could not have its effect yet');
+    },
+    authorizationChanged: ({ event: result, organizationId, authorizedAtMs }) => {
+      const line = { event: 'authorization', result, organizationId, authorizedAt: new Date(authorizedAtMs).toISOString() };
+      log.info(line, `an organization has ${result} the app`);
+    },
+    hookFailed: (hook, { event: result, organizationId }, error) => {
+      log.warn({ event: 'authorization_hook', hook, result, organizationId, err: error }, 'a hook was not told of an authorization');
     },
     loginLooked: (error) => {
       const isDead = error !== undefined && DEAD_LOGIN.has(error.code);

@@ -28,6 +28,7 @@ import { Gate } from '../transport/gate.ts';
 import { startMediaServer, type MediaServer } from '../transport/grpc/server.ts';
 import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
+import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import { startAdministration } from './administration.ts';
 import { botsFolder, promptsFolder } from './bot-folders.ts';
 import { followNonces, followSealKeys } from './changing-secrets.ts';
@@ -95,6 +96,8 @@ export interface AppOptions {
   readonly log?: Logger;
   /** Gives the start up. */
   readonly signal?: AbortSignal;
+  /** Told of organizations that authorize the service app or take that back, by the server that looks after them. */
+  readonly onAuthorization?: AuthorizationHook | undefined;
   /** One of several processes that take the same calls: it opens no operations server. Default false. */
   readonly isWorker?: boolean;
 }
@@ -117,11 +120,12 @@ export async function createApp({
   clock = systemClock,
   log = createLogger({ level: settings.log.level }),
   signal = new AbortController().signal,
+  onAuthorization,
   isWorker = false,
 }: AppOptions): Promise<App> {
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open(settings, originOf, changing, clock, log, lifecycle, signal, isWorker);
+    return await open(settings, originOf, changing, clock, log, lifecycle, signal, isWorker, onAuthorization);
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -137,6 +141,7 @@ async function open(
   lifecycle: Lifecycle,
   signal: AbortSignal,
   isWorker: boolean,
+  onAuthorization: AuthorizationHook | undefined,
 ): Promise<App> {
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
@@ -213,7 +218,7 @@ async function open(
   // Before anybody can call: the tokens that were good before must be known by then.
   const administration = settings.admin.enabled
     ? await startAdministration(settings, {
-        ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal },
+        ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal, onAuthorization },
         followKeys: (seal, rewrite) => {
           if (changing !== undefined) followSealKeys(files, 'admin_store_keys', changing.adminStoreKeys, seal, rewrite);
         },

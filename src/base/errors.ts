@@ -23,6 +23,8 @@ export const ERROR_MENDS = {
   data_source_unclear:
     'Look at the data sources of the organization on the platform; delete those that are too many, or pin the right one.',
   foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
+  hook_failed:
+    'What admin.authorization_hook names failed or took too long; nothing else was held up by it. Run the program, or ask the address, by hand.',
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',
   keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
   listen_failed: 'The address is taken or not allowed; change host or port in the section that the address stands in (`parley config`).',

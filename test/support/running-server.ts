@@ -1,7 +1,7 @@
 // The real server on a free port of loopback: TLS with a throw-away certificate, the token check on with an issuer of
 // its own, its log caught. Closing it proves that nothing is left of it.
 import { expect } from 'vitest';
-import { createApp, type App } from '../../src/app/app.ts';
+import { createApp, type App, type AppOptions } from '../../src/app/app.ts';
 import { loadSettings } from '../../src/app/config/load-settings.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
@@ -29,6 +29,7 @@ export interface ServerOptions {
   readonly hasTls?: boolean;
   /** Default: {@link dataSource} alone. */
   readonly dataSources?: (issuer: Issuer) => readonly Readonly<Record<string, unknown>>[];
+  readonly onAuthorization?: AppOptions['onAuthorization'];
 }
 
 /** A running server and what surrounds it. */
@@ -62,7 +63,7 @@ export class RunningServer {
 
   /** Starts a server. Whoever starts it closes it. */
   static async start(options: ServerOptions = {}): Promise<RunningServer> {
-    const { flags = [], clock: time, hasTls = true, dataSources = (issuer: Issuer) => [dataSource(issuer)] } = options;
+    const { flags = [], clock: time, hasTls = true, dataSources = (issuer: Issuer) => [dataSource(issuer)], onAuthorization } = options;
     const certificate = await testCertificate();
     const before = process.getActiveResourcesInfo();
     const clock = new CountedClock(time);
@@ -80,7 +81,8 @@ export class RunningServer {
           log.push(JSON.parse(line) as LogLine);
         },
       };
-      const app = await createApp({ settings, changing, clock, log: createLogger({ level: settings.log.level, destination }) });
+      const kept = createLogger({ level: settings.log.level, destination });
+      const app = await createApp({ settings, changing, clock, log: kept, onAuthorization });
       return new RunningServer(app, issuer, certificate, log, clock, before, hasTls);
     } catch (error) {
       certificate.remove();

@@ -25,6 +25,9 @@ export interface AuthorizingOrganization {
   readonly authorizerOrgId: string;
 }
 
+/** An event that has had its effect. */
+export type HandledEvent = AuthorizingOrganization & Pick<ServiceAppEvent, 'event' | 'authorizedAtMs'>;
+
 /** Does what an event asks for. Both are repeated until they resolve, and stop when `signal` aborts. */
 export interface AuthorizationHandler {
   authorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
@@ -39,6 +42,8 @@ export interface InboxOptions {
   readonly store: SecretStore;
   readonly handler: AuthorizationHandler;
   readonly clock: Clock;
+  /** An event has had its effect: at least once for each, and again when that could not be written down. Must not throw. */
+  readonly onDone: (event: HandledEvent) => void;
   /** A try failed and will be repeated. */
   readonly onFailed: (organizationId: string, event: ServiceAppEvent['event'], error: AppError) => void;
 }
@@ -150,7 +155,7 @@ export class Inbox {
         if (isOpen(organization.written)) {
           await this.#handle(id, organization.written, work.signal);
           failures = 0;
-          markDone(organization, generation);
+          if (markDone(organization, generation)) this.#tell(id, organization.written);
         }
         if (!isSaved(organization)) await this.#save(id, organization);
       } catch (thrown) {
@@ -173,6 +178,10 @@ export class Inbox {
     return event === 'authorized' ? handler.authorized(organization, signal) : handler.deauthorized(organization, signal);
   }
 
+  #tell(organizationId: string, { event, authorizerOrgId, authorizedAtMs }: KeptEvent): void {
+    this.#options.onDone({ organizationId, event, authorizerOrgId, authorizedAtMs });
+  }
+
   /** @throws AppError of the store; what is not on disk stays open, and the platform delivers it again. */
   async #save(id: string, organization: Organization): Promise<void> {
     const { written } = organization;
@@ -186,9 +195,11 @@ function isSaved({ saved, written }: Organization): boolean {
   return saved === written;
 }
 
-/** The fence: only the newest event can be done. */
-function markDone(organization: Organization, generation: number): void {
-  if (organization.written.generation === generation) organization.written = { ...organization.written, done: generation };
+/** The fence: only the newest event can be done. @returns whether it was the newest. */
+function markDone(organization: Organization, generation: number): boolean {
+  if (organization.written.generation !== generation) return false;
+  organization.written = { ...organization.written, done: generation };
+  return true;
 }
 
 /**

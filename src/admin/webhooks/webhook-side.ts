@@ -6,7 +6,7 @@ import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { ServiceAppEvent, ServiceAppEventName } from './delivery.ts';
 import { openDeliveryDoor, type DeliveryAddress } from './delivery-door.ts';
-import { Inbox, type AuthorizationHandler, type AuthorizingOrganization, type Received } from './inbox.ts';
+import { Inbox, type AuthorizationHandler, type AuthorizingOrganization, type InboxOptions, type Received } from './inbox.ts';
 import type { DeliveryOutcome, ReceiverOptions } from './receiver.ts';
 import { Registrations, type RegistrationChange, type RegistrationsOptions } from './registration.ts';
 
@@ -52,10 +52,12 @@ export async function openWebhookSide(
     readonly store: SecretStore;
     readonly clock: Clock;
     readonly observer: WebhookObserver;
+    /** As {@link Inbox} has it. */
+    readonly onDone: InboxOptions['onDone'];
   },
 ): Promise<WebhookSide> {
   const { api, applicationId, filterId, names, idScheme } = serviceApp;
-  const { handler, store, clock, observer } = parts;
+  const { handler, store, clock, observer, onDone } = parts;
   const registrations = await Registrations.open({
     ...{ api, store, targetUrl, applicationId, filterId, resource: names.appResource, idScheme, clock },
     onRegistration: (change) => {
@@ -63,7 +65,7 @@ export async function openWebhookSide(
     },
   });
   const inbox = await Inbox.open({
-    ...{ store, handler, clock },
+    ...{ store, handler, clock, onDone },
     onFailed: (organizationId, event, error) => {
       observer.eventFailed?.(organizationId, event, error);
     },

@@ -151,6 +151,12 @@ export const SCHEMA = {
       check_interval_s: integer(10, 86_400),
       pinned: list(pinnedDataSource, 5000),
     },
+    authorization_hook: {
+      command: list(text(4096), 100),
+      url: orNone(service),
+      key: orNone(bearerKey),
+      timeout_ms: integer(100, 120_000),
+    },
     webhooks: {
       target_url: orNone(deliveryUrl),
       host: host(),

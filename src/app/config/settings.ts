@@ -136,6 +136,15 @@ interface AdminSettings {
     readonly checkIntervalS: number;
     readonly pinned: readonly { readonly organizationId: string; readonly transport: TokenTransport; readonly id: string }[];
   };
+  /** What is told of authorizations; nothing unless one of the two is set. */
+  readonly authorizationHook: {
+    /** Program and arguments; empty: none. */
+    readonly command: readonly string[];
+    readonly url: string | undefined;
+    /** Secret. */
+    readonly key: string | undefined;
+    readonly timeoutMs: number;
+  };
   /** Without a target nobody listens. */
   readonly webhooks: {
     readonly targetUrl: string | undefined;

@@ -1,5 +1,6 @@
 // A recognizer that asks a program of the operator: one run per utterance, WAV in, text out. Bounded in time, in
 // programs at once and in utterances that wait. Never logs what was said.
+import { runProgram, type ChildProgram, type RunningProgram } from '../../base/child-program.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
@@ -7,10 +8,11 @@ import type { Recognizer } from '../../session/ports.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { mulawWav, pcmWav } from '../../speech/wav.ts';
-import { runProgram, type ChildProgram, type RunningProgram } from './child-program.ts';
 
 /** Longest text that is taken, bytes of UTF-8. */
 const MAX_TEXT_BYTES = 4096;
+
+const PROGRAM = { name: 'the recognizer program', code: 'recognition_failed' } as const;
 
 /** What a program sees of an environment unless something else is said: ours may hold secrets. */
 const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
@@ -112,7 +114,7 @@ export class CommandRecognizer implements Recognizer {
     const { mulaw } = job.utterance;
     const wav = audio === 'mulaw' ? mulawWav(mulaw) : pcmWav([decodeMulaw(mulaw)], LINE_RATE_HZ);
     try {
-      job.program = runProgram({ command, env, maxOutputBytes: MAX_TEXT_BYTES }, wav);
+      job.program = runProgram({ ...PROGRAM, command, env, maxOutputBytes: MAX_TEXT_BYTES }, wav);
       const text = textOf(await job.program.output);
       job.finish(text === '' ? undefined : text);
     } catch (thrown) {

@@ -50,6 +50,7 @@ async function open(given: Given = {}) {
   const integration = { ...api.integration, redirectUri: 'http://127.0.0.1:8765/callback' };
   const administration = new Administration({
     bufferSeconds: 300,
+    hooks: { hooks: [], limitMs: 1000 },
     ...{ profile, baseUrl: api.baseUrl, store, trust, clock, log, failsStart: true, organizations: [], pinned: [] },
     access: { type: 'service_app', integration, serviceApp: api.serviceApp },
     webhooks: { targetUrl: `http://127.0.0.1:${String(port)}/deliveries`, host: '127.0.0.1', port, path: '/deliveries' },

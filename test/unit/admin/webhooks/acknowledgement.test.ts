@@ -48,6 +48,7 @@ async function open() {
     },
     handler: { authorized: hangs, deauthorized: hangs },
     clock: systemClock,
+    onDone: () => undefined,
     onFailed: () => undefined,
   });
   onTestFinished(() => inbox.close());

@@ -20,6 +20,7 @@ class World {
   readonly clock = new FakeClock();
   readonly texts = new Map<string, string>();
   readonly done: string[] = [];
+  readonly told: string[] = [];
   readonly failed: string[] = [];
   /** What runs now: resolve or reject it. */
   readonly running: { readonly what: string; readonly end: (error?: Error) => void }[] = [];
@@ -53,6 +54,7 @@ class World {
       },
       handler: { authorized: handle('authorized'), deauthorized: handle('deauthorized') },
       clock: this.clock,
+      onDone: ({ organizationId, event }) => this.told.push(`${event} ${organizationId}`),
       onFailed: (organizationId, name, { code }) => this.failed.push(`${name} ${organizationId} ${code}`),
     };
     const inbox = await Inbox.open(options);
@@ -158,6 +160,19 @@ describe('events of the service app', () => {
     await inbox.receive(event('authorized', 2 * DAY));
     await becomes('the last is done', () => world.done.at(-1) === 'authorized org');
     expect(inbox.authorized).toHaveLength(1);
+  });
+
+  it('are told of once they had their effect, and not when another one has overtaken them', async () => {
+    world.isQuick = false;
+    const inbox = await world.inbox();
+    await inbox.receive(event('authorized'));
+    await becomes('it is worked on', () => world.running.length === 1);
+    await inbox.receive(event('deauthorized'));
+    await becomes('what overtook it is worked on', () => world.running.length === 2);
+    expect(world.told).toEqual([]);
+    world.running.at(-1)?.end();
+    await becomes('it is told of', () => world.told.length === 1);
+    expect(world.told).toEqual(['deauthorized org']);
   });
 
   it('H-26 are tried again until they have their effect, with longer and longer pauses', async () => {

@@ -2,10 +2,14 @@
 // is never logged, because it may hold what a caller said.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { AppError } from '../../base/errors.ts';
+import { AppError, type ErrorCode } from './errors.ts';
 
 /** What to run. */
 export interface ChildProgram {
+  /** Begins the sentences of its errors: `the recognizer program`. */
+  readonly name: string;
+  /** The code of its errors. */
+  readonly code: ErrorCode;
   /** Program and arguments. */
   readonly command: readonly [string, ...string[]];
   /** All that the program sees of an environment. */
@@ -16,15 +20,17 @@ export interface ChildProgram {
 
 /** A program that runs. */
 export interface RunningProgram {
-  /** Its standard output once it has ended well. @throws AppError `recognition_failed` as the rejection. */
+  /** Its standard output once it has ended well. @throws AppError with the program's code as the rejection. */
   readonly output: Promise<Uint8Array>;
   /** Ends it and everything it has started, at once. Harmless when it is gone. */
-  kill(): void;
+  readonly kill: () => void;
 }
 
 /** Starts the program and gives it `input` as its standard input. Never throws; a failed start rejects `output`. */
 export function runProgram(program: ChildProgram, input: Uint8Array): RunningProgram {
   const [file, ...args] = program.command;
+  const failure = (what: string): AppError => new AppError(program.code, `${program.name} ${what}`);
+  const notStarted = (cause: unknown): AppError => failure(`could not be started (${systemCodeOf(cause)})`);
   let child: ChildProcessByStdio<Writable, Readable, null>;
   try {
     // Its own process group, so that a script dies together with what it has started.
@@ -67,11 +73,7 @@ export function runProgram(program: ChildProgram, input: Uint8Array): RunningPro
   return { output, kill };
 }
 
-function notStarted(cause: unknown): AppError {
+function systemCodeOf(cause: unknown): string {
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
-  return failure(`could not be started (${typeof code === 'string' ? code : 'unknown'})`);
-}
-
-function failure(what: string): AppError {
-  return new AppError('recognition_failed', `the recognizer program ${what}`);
+  return typeof code === 'string' ? code : 'unknown';
 }

@@ -1,0 +1,77 @@
+// Tells code of the operator what events of the service app have come to: one result after the other, each for a bounded time.
+// Whatever that code does, nothing here waits for it.
+import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { AuthorizationHook, AuthorizationResult } from './authorization-result.ts';
+
+/** Most results that wait; further ones are not told. */
+const MAX_WAITING = 1000;
+
+/** One piece of code that is told. */
+export interface NamedHook {
+  /** For the log. */
+  readonly name: 'callback' | 'command' | 'url';
+  readonly run: AuthorizationHook;
+}
+
+/** Who is told, and for how long. */
+export interface AuthorizationHooksOptions {
+  readonly hooks: readonly NamedHook[];
+  /** Longest time of one hook for one result, ms. */
+  readonly limitMs: number;
+  readonly clock: Clock;
+  /** A hook failed, took too long, or was not told. Must not throw. */
+  readonly onFailed: (hook: NamedHook['name'], result: AuthorizationResult, error: AppError) => void;
+}
+
+/** All hooks of one administration. `close` must be called. */
+export class AuthorizationHooks {
+  readonly #options: AuthorizationHooksOptions;
+  readonly #over: LinkedAbort = linkAbort();
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(options: AuthorizationHooksOptions) {
+    this.#options = options;
+  }
+
+  /** Tells every hook, after the results before. Never throws. */
+  tell(result: AuthorizationResult): void {
+    const { hooks, onFailed } = this.#options;
+    if (hooks.length === 0 || this.#over.isAborted) return;
+    if (this.#waiting >= MAX_WAITING) {
+      for (const { name } of hooks) onFailed(name, result, new AppError('hook_failed', 'too many results wait for the hooks before'));
+      return;
+    }
+    this.#waiting += 1;
+    this.#last = this.#last.then(async () => {
+      await Promise.all(hooks.map((hook) => this.#run(hook, result)));
+      this.#waiting -= 1;
+    });
+  }
+
+  /** Gives up what is under way and tells nobody any more. */
+  async close(): Promise<void> {
+    this.#over.abort('shutdown');
+    await this.#last;
+  }
+
+  /** Never rejects. */
+  async #run({ name, run }: NamedHook, result: AuthorizationResult): Promise<void> {
+    if (this.#over.isAborted) return;
+    const { limitMs, clock, onFailed } = this.#options;
+    const work = linkAbort(this.#over.signal);
+    try {
+      const running = Promise.resolve().then(() => run(result, work.signal));
+      const waited = await waitAtMost(running, limitMs, clock, this.#over.signal);
+      if (waited.kind !== 'timeout') return;
+      work.abort('deadline');
+      onFailed(name, result, new AppError('hook_failed', `it took longer than ${String(limitMs)} ms`));
+    } catch (thrown) {
+      if (!this.#over.signal.aborted) onFailed(name, result, toAppError(thrown, 'hook_failed', 'it failed'));
+    } finally {
+      work.dispose();
+    }
+  }
+}
