@@ -119,9 +119,9 @@ export async function startAdministration(
 const DEAD_LOGIN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['login_needed', 'authorization_needed']);
 
 function webhookSettings(webhooks: AdminSettings['webhooks'], identity: Live<TlsIdentity> | undefined): WebhookSettings | undefined {
-  const { targetUrl, host, port, path, tls: isSecure } = webhooks;
+  const { targetUrl, tls: isSecure, ...where } = webhooks;
   if (targetUrl === undefined) return undefined;
-  return { targetUrl, host, port, path, tls: isSecure ? identity : undefined };
+  return { targetUrl, ...where, tls: isSecure ? identity : undefined };
 }
 
 /** Seals what is kept with the keys of the moment. */

@@ -3,12 +3,12 @@
 import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
-import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { LinePacer } from '../base/line-pacer.ts';
 import type { Live } from '../base/live-value.ts';
 import type { Logger } from '../base/log.ts';
+import { OpenConnections, peerOf, type ClosedFor, type ConnectionLimits } from '../base/open-connections.ts';
 import { followIdentity, type TlsIdentity } from '../base/tls-identity.ts';
 import { ClientCheck, type ClientDemand } from './client-check.ts';
 
@@ -26,7 +26,7 @@ export type DoorSecurity =
     };
 
 /** Address, security and limits. */
-export interface DoorOptions {
+export interface DoorOptions extends ConnectionLimits {
   /** Whose door it is, in the words of the log: `media server`. */
   readonly name: string;
   /** What may be spoken on a connection over TLS, best first (ALPN). */
@@ -35,8 +35,6 @@ export interface DoorOptions {
   /** 0 takes a free port. */
   readonly port: number;
   readonly security: DoorSecurity;
-  /** Most connections at once; further ones are closed at once. */
-  readonly maxConnections: number;
   /** Longest time for a TLS handshake, ms. */
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
@@ -44,7 +42,7 @@ export interface DoorOptions {
   /** Asked for each new connection; one that may not stay is closed at once. Default: all may. */
   readonly mayTake?: (() => boolean) | undefined;
   /** Takes each connection that is ready for the first byte of HTTP. */
-  readonly onConnection: (connection: Duplex) => void;
+  readonly onConnection: (connection: net.Socket) => void;
 }
 
 /** An open door. */
@@ -52,6 +50,8 @@ export interface Door {
   /** `host:port` as bound. */
   readonly address: string;
   readonly port: number;
+  /** A good token came from this peer, `address:port` (P-18). */
+  verified(peer: string | undefined): void;
   /** Takes no more connections; open ones go on. */
   stopListening(): void;
   /** Breaks every open connection. */
@@ -66,10 +66,15 @@ export interface Door {
  * @throws AppError `listen_failed` for the address.
  */
 export async function openDoor(options: DoorOptions): Promise<Door> {
-  const { name, security, maxConnections, log, onConnection } = options;
-  const secure = security.mode === 'off' ? undefined : secureServer(security, options);
-  const tellOfDrop = dropLog(options);
-  const connections = new Set<net.Socket>();
+  const { name, security, clock, log } = options;
+  // Counted here and not by `net`: with its limit, one of several processes that share the port would hand the connection
+  // back, and Node 20.20 would offer it to all of them without end and without a pause.
+  const connections = new OpenConnections(options, clock, closedLog(options));
+  const onConnection = (connection: net.Socket): void => {
+    connections.ready(peerOf(connection));
+    options.onConnection(connection);
+  };
+  const secure = security.mode === 'off' ? undefined : secureServer(security, { ...options, onConnection });
   const server = net.createServer((socket) => {
     // Broken connections are the turns' business; here they only must not end the process.
     socket.on('error', () => undefined);
@@ -77,15 +82,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
       socket.destroy();
       return;
     }
-    // Counted here and not by `net`: with its limit, one of several processes that share the port would hand the connection
-    // back, and Node 20.20 would offer it to all of them without end and without a pause.
-    if (connections.size >= maxConnections) {
-      socket.destroy();
-      tellOfDrop();
-      return;
-    }
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
+    if (!connections.admit(socket)) return;
     if (secure === undefined) onConnection(socket);
     else secure.emit('connection', socket);
   });
@@ -97,11 +94,13 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new AppError('listen_failed', `the socket of the ${name} has no address`);
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
-  const cut = (): void => {
-    for (const socket of connections) socket.destroy();
-  };
   return {
-    cut,
+    cut: () => {
+      connections.cut();
+    },
+    verified: (peer) => {
+      connections.verified(peer);
+    },
     address: `${host}:${String(bound.port)}`,
     port: bound.port,
     stopListening: () => {
@@ -114,17 +113,24 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
         });
       });
       await closed;
+      // The last ones have gone, and may not have said so yet.
+      connections.cut();
     },
   };
 }
 
 /** Whoever floods a server with connections must not flood its log. */
-function dropLog({ name, clock, log, maxConnections }: DoorOptions): () => void {
-  const pacer = new LinePacer<'closed'>(clock);
-  return () => {
-    const leftOut = pacer.next('closed');
+function closedLog({ name, clock, log, maxConnections, maxUnverifiedPerAddress }: DoorOptions): (why: ClosedFor) => void {
+  const pacer = new LinePacer<ClosedFor>(clock);
+  const limits = {
+    max_connections: { limit: maxConnections, text: 'as many as allowed are open' },
+    max_unverified_per_address: { limit: maxUnverifiedPerAddress, text: 'too many of one address have shown no good token' },
+  } as const satisfies Record<ClosedFor, unknown>;
+  return (why) => {
+    const leftOut = pacer.next(why);
     if (leftOut === undefined) return;
-    log.warn({ limit: maxConnections, closed: leftOut + 1 }, `connections to the ${name} were closed at once: as many as allowed are open`);
+    const { limit, text } = limits[why];
+    log.warn({ setting: why, limit, closed: leftOut + 1 }, `connections to the ${name} were closed: ${text}`);
   };
 }
 

@@ -3,8 +3,9 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { Http2Client } from '../support/http2-client.ts';
 import { FrameClient } from '../support/http2-frames.ts';
-import type { PlatformClient } from '../support/platform-client.ts';
+import { PATHS, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
 import { until, within } from '../support/until.ts';
 
@@ -37,22 +38,74 @@ describe('connections', () => {
     return socket;
   };
 
-  it('more than allowed are closed at once, and places come back', async () => {
+  it('P-18 more than allowed close the oldest one without a good token, and those with one go on', async () => {
     const { server, client } = await serverFor({ flags: ['--grpc.max_connections=2'] });
     await client.list();
-    const second = await connected(server.app.ready.port);
-    const third = await connected(server.app.ready.port);
-    await closed(third);
-    expect(server.logged({ level: 'warn', limit: 2 })).toHaveLength(1);
-    await client.list();
-    second.destroy();
+    const strangerClosed = closed(await connected(server.app.ready.port));
     const late = await server.client();
-    await until('a new client is served', () =>
-      late.list().then(
-        () => true,
-        () => false,
-      ),
-    );
+    expect(await late.list()).toBeDefined();
+    await strangerClosed;
+    expect(server.logged({ level: 'warn', setting: 'max_connections', limit: 2 })).toHaveLength(1);
+    await closed(await connected(server.app.ready.port));
+    await Promise.all([client.list(), late.list()]);
+  });
+
+  /** 42 bytes: a frame that is larger than any may be. Node 20 would neither end the connection nor see that the other side has. */
+  const BROKEN = Buffer.concat([
+    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    Buffer.from('000000040000000000', 'hex'),
+    Buffer.from('ffffff000000000001', 'hex'),
+  ]);
+
+  it.each([true, false])('P-18 that break the protocol and go do not lock the port (TLS: %s)', async (hasTls) => {
+    const { server } = await serverFor({ hasTls, flags: ['--grpc.max_connections=10'] });
+    const { port } = server.app.ready;
+    for (let each = 0; each < 15; each += 1) {
+      const raw = await connected(port);
+      const socket = hasTls
+        ? tls.connect({ socket: raw, servername: 'localhost', ca: server.certificate.certificatePem, ALPNProtocols: ['h2'] })
+        : raw;
+      socket.on('error', () => undefined);
+      const isAnswered = within('the server has answered', new Promise((resolve) => socket.once('data', resolve)));
+      socket.write(BROKEN);
+      await isAnswered;
+      raw.destroy();
+    }
+    const startedMs = systemClock.monotonicMs();
+    expect(await (await server.client()).list()).toBeDefined();
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(2000);
+  });
+
+  it.each([true, false])('P-18 that show no good token in time are closed, those that do go on (TLS: %s)', async (hasTls) => {
+    const { server } = await serverFor({ hasTls, flags: ['--grpc.unverified_timeout_ms=300'] });
+    const target = server.target;
+    const authority = hasTls ? { authority: server.certificate.certificatePem } : {};
+    const silent = new Http2Client(target, authority);
+    const forger = new Http2Client(target, { ...authority, authorization: 'Bearer a.b.c' });
+    const verified = new Http2Client(target, { ...authority, authorization: await server.issuer.issueToken() });
+    onTestFinished(() => {
+      for (const client of [silent, forger, verified]) client.destroy();
+    });
+    const [good, forged] = [verified, forger].map((client) => client.open(PATHS.callerInput).halfClose().ended());
+    expect([(await good)?.code, (await forged)?.code]).toEqual([0, 16]);
+    const startedMs = systemClock.monotonicMs();
+    await until('both strangers are closed', () => silent.isClosed && forger.isClosed);
+    expect(systemClock.monotonicMs() - startedMs).toBeLessThan(4000);
+    expect(verified.isClosed).toBe(false);
+    expect((await verified.open(PATHS.callerInput).halfClose().ended()).code).toBe(0);
+  });
+
+  it('P-18 from one address that show no good token close the oldest of them, and a call from there is taken', async () => {
+    const { server, client } = await serverFor({ flags: ['--grpc.max_unverified_per_address=3'] });
+    await client.list();
+    const oldest = closed(await connected(server.app.ready.port));
+    const strangers: net.Socket[] = [];
+    for (let each = 0; each < 3; each += 1) strangers.push(await connected(server.app.ready.port));
+    await oldest;
+    expect(await (await server.client()).list()).toBeDefined();
+    expect(server.logged({ level: 'warn', setting: 'max_unverified_per_address', limit: 3 })).not.toHaveLength(0);
+    await client.list();
+    for (const stranger of strangers) stranger.destroy();
   });
 
   it('refusing many of them writes few lines', async () => {
@@ -70,7 +123,10 @@ describe('connections', () => {
   });
 
   it('that answer no ping are closed, with or without a first word', async () => {
-    const { server } = await serverFor({ hasTls: false, flags: ['--grpc.keepalive_ms=1000', '--grpc.keepalive_timeout_ms=100'] });
+    const { server } = await serverFor({
+      hasTls: false,
+      flags: ['--grpc.unverified_timeout_ms=60000', '--grpc.keepalive_ms=1000', '--grpc.keepalive_timeout_ms=100'],
+    });
     const silent = await FrameClient.connect(server.app.ready.port);
     const deaf = (await FrameClient.connect(server.app.ready.port)).greet();
     await until('both are closed', () => silent.isClosed && deaf.isClosed);

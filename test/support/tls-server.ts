@@ -65,6 +65,8 @@ export async function serve({ folder }: Ground, clients?: ClientCertificateSetti
         port: 0,
         security,
         maxConnections: 100,
+        unverifiedTimeoutMs: 5000,
+        maxUnverifiedPerAddress: 100,
         handshakeTimeoutMs: 5000,
       },
       ...{ clock, log, onConnection: echo },

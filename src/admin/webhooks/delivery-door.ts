@@ -6,7 +6,7 @@ import { startEndpoint, type Endpoint, type EndpointOptions } from './endpoint.t
 import { Receiver, type ReceiverOptions } from './receiver.ts';
 
 /** Where deliveries arrive. */
-export type DeliveryAddress = Pick<EndpointOptions, 'host' | 'port' | 'path' | 'tls'>;
+export type DeliveryAddress = Pick<EndpointOptions, 'host' | 'port' | 'path' | 'tls' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'>;
 
 /** What it is joined to. */
 export interface DeliveryDoorParts extends Pick<ReceiverOptions, 'inbox' | 'onDelivery' | 'look'> {
@@ -17,7 +17,7 @@ export interface DeliveryDoorParts extends Pick<ReceiverOptions, 'inbox' | 'onDe
 
 /** Opens it. @throws AppError `listen_failed`. */
 export function openDeliveryDoor(
-  address: DeliveryAddress,
+  { host, port, path, tls, unverifiedTimeoutMs, maxUnverifiedPerAddress }: DeliveryAddress,
   { applicationId, names, idScheme }: Pick<ServiceAppSide, 'applicationId' | 'names' | 'idScheme'>,
   { inbox, onDelivery, look, secrets, clock }: DeliveryDoorParts,
 ): Promise<Endpoint> {
@@ -28,6 +28,5 @@ export function openDeliveryDoor(
     policy: () => ({ secrets: secrets(), takesUnreadableSha2: true }),
   });
   const headers = { sha1Header: names.sha1SignatureHeader, sha2Header: names.sha2SignatureHeader };
-  const { host, port, path, tls } = address;
-  return startEndpoint({ host, port, path, tls, ...headers, receiver, clock });
+  return startEndpoint({ host, port, path, tls, unverifiedTimeoutMs, maxUnverifiedPerAddress, ...headers, receiver, clock });
 }

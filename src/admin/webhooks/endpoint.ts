@@ -8,6 +8,7 @@ import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Live } from '../../base/live-value.ts';
+import { OpenConnections, peerOf, type ConnectionLimits } from '../../base/open-connections.ts';
 import { followIdentity, type TlsIdentity } from '../../base/tls-identity.ts';
 import { DELIVERY_STATUS, type Receiver } from './receiver.ts';
 
@@ -21,7 +22,7 @@ const IDLE_CONNECTION_MS = 10_000;
 const CLOSE_MS = 6000;
 
 /** What an endpoint is made with. */
-export interface EndpointOptions {
+export interface EndpointOptions extends Omit<ConnectionLimits, 'maxConnections'> {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -65,17 +66,12 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
     tls === undefined ? fastify({ ...limits, http }) : fastify({ ...limits, https: { ...https, ...contextOf(tls) } });
   if (tls !== undefined && server.server instanceof TlsServer) followIdentity(server.server, () => contextOf(tls), [tls]);
   // Also those that have not begun to speak TLS, which are no connections of HTTP yet.
-  const sockets = new Set<Socket>();
+  const connections = new OpenConnections({ ...options, maxConnections: MAX_CONNECTIONS }, clock);
   server.server.on('connection', (socket) => {
     // Not `maxConnections`: in one of several processes Node 20 would offer the connection to all of them without end.
-    if (sockets.size >= MAX_CONNECTIONS) {
-      socket.destroy();
-      return;
-    }
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    if (connections.admit(socket)) connections.ready(peerOf(socket));
   });
-  addRoute(server, options);
+  addRoute(server, options, connections);
   try {
     await server.listen({ host, port });
   } catch (cause) {
@@ -92,7 +88,7 @@ export async function startEndpoint(options: EndpointOptions): Promise<Endpoint>
     close: async () => {
       const closed = server.close();
       await waitAtMost(closed, CLOSE_MS, clock);
-      for (const socket of sockets) socket.destroy();
+      connections.cut();
       await closed;
     },
   };
@@ -110,7 +106,11 @@ function answerNoRequest({ code }: NodeJS.ErrnoException, socket: Socket): void 
   socket.destroy();
 }
 
-function addRoute(server: FastifyInstance, { path, receiver, sha1Header, sha2Header }: EndpointOptions): void {
+function addRoute(
+  server: FastifyInstance,
+  { path, receiver, sha1Header, sha2Header }: EndpointOptions,
+  connections: Pick<OpenConnections, 'verified'>,
+): void {
   // Whatever the type says: the signature is over the bytes, and JSON written anew does not verify (H-12).
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -122,7 +122,9 @@ function addRoute(server: FastifyInstance, { path, receiver, sha1Header, sha2Hea
       return typeof value === 'string' ? value : undefined;
     };
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const peer = peerOf(request.socket);
     const outcome = await receiver.receive(body, { sha1: header(sha1Header), sha2: header(sha2Header) });
+    if (outcome !== 'unsigned') connections.verified(peer);
     return reply.code(DELIVERY_STATUS[outcome]).header('cache-control', 'no-store').send();
   });
   server.setNotFoundHandler((_request, reply) => reply.code(404).send());

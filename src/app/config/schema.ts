@@ -73,6 +73,8 @@ export const SCHEMA = {
     max_message_bytes: integer(1024, 16 * MIB),
     max_streams_per_connection: integer(1, 100_000),
     max_connections: integer(1, 100_000),
+    unverified_timeout_ms: integer(100, 120_000),
+    max_unverified_per_address: integer(1, 100_000),
     handshake_timeout_ms: integer(100, 120_000),
     max_connection_idle_ms: integer(1000, 2 * HOUR_MS),
     keepalive_ms: integer(1000, 2 * HOUR_MS),
@@ -91,6 +93,8 @@ export const SCHEMA = {
     // W-34: 65,536 bytes of sound are 87,384 of Base64, and something stands around them.
     max_message_bytes: integer(98_304, 16 * MIB),
     max_connections: integer(1, 100_000),
+    unverified_timeout_ms: integer(100, 120_000),
+    max_unverified_per_address: integer(1, 100_000),
     handshake_timeout_ms: integer(100, 120_000),
     // Whoever has a token can hold sockets for so long that no call ever begins on.
     first_message_timeout_ms: integer(100, 60_000),
@@ -163,6 +167,8 @@ export const SCHEMA = {
       port: integer(0, 65_535),
       path: text(200, 'a path of 1 to 200 characters that begins with a slash', /^\/[\w./~-]*$/u),
       tls: flag(),
+      unverified_timeout_ms: integer(100, 120_000),
+      max_unverified_per_address: integer(1, 100),
     },
   },
   sessions: {

@@ -21,6 +21,8 @@ interface GrpcSettings {
   readonly maxMessageBytes: number;
   readonly maxStreamsPerConnection: number;
   readonly maxConnections: number;
+  readonly unverifiedTimeoutMs: number;
+  readonly maxUnverifiedPerAddress: number;
   readonly handshakeTimeoutMs: number;
   readonly maxConnectionIdleMs: number;
   readonly keepaliveMs: number;
@@ -41,6 +43,8 @@ interface WebSocketSettings {
   readonly pathPrefix: string | undefined;
   readonly maxMessageBytes: number;
   readonly maxConnections: number;
+  readonly unverifiedTimeoutMs: number;
+  readonly maxUnverifiedPerAddress: number;
   readonly handshakeTimeoutMs: number;
   readonly firstMessageTimeoutMs: number;
   readonly pingIntervalMs: number;
@@ -153,6 +157,9 @@ interface AdminSettings {
     readonly path: string;
     /** With the certificate of the media server. */
     readonly tls: boolean;
+    /** Until the first delivery with a good signature. */
+    readonly unverifiedTimeoutMs: number;
+    readonly maxUnverifiedPerAddress: number;
   };
 }
 

@@ -4,8 +4,8 @@ import { status, type ServiceDefinition, type UntypedServiceImplementation } fro
 import { service as standardService } from 'grpc-health-check';
 import { AppError } from '../../base/errors.ts';
 import { SERVING_STATUS, type Contract } from '../../contract/grpc.ts';
-import type { Gate } from '../gate.ts';
 import { asStream, createOneRequest, type AnsweringCall, type OneRequestParts } from './one-request.ts';
+import type { StreamCheck } from './stream-check.ts';
 
 /** Most watches at once, on both services together. */
 const MAX_WATCHERS = 100;
@@ -43,15 +43,15 @@ interface Watcher {
 /** Tells whether the server takes calls. One per server. */
 export class Health {
   readonly #services: ReadonlySet<string>;
-  readonly #gate: Gate;
+  readonly #tokens: StreamCheck;
   readonly #parts: OneRequestParts;
   readonly #watchers = new Set<Watcher>();
   #isServing = false;
 
   /** @param services - names that may be asked about beside the empty one. */
-  constructor(services: readonly string[], gate: Gate, parts: OneRequestParts) {
+  constructor(services: readonly string[], tokens: StreamCheck, parts: OneRequestParts) {
     this.#services = new Set(['', ...services]);
-    this.#gate = gate;
+    this.#tokens = tokens;
     this.#parts = parts;
   }
 
@@ -87,7 +87,7 @@ export class Health {
   #service({ definition, words, hasNotFound }: Dialect): HealthService {
     const answer = (service: string): HealthResponse => ({ status: words[this.#standing(service)] });
     const check = createOneRequest<HealthRequest, HealthResponse>(this.#parts, {
-      gate: undefined,
+      tokens: undefined,
       what: 'a health check',
       answer: ({ service = '' }, call) => {
         if (hasNotFound && this.#standing(service) === 'unknown') {
@@ -99,7 +99,7 @@ export class Health {
       },
     });
     const watch = createOneRequest<HealthRequest, HealthResponse>(this.#parts, {
-      gate: this.#gate,
+      tokens: this.#tokens,
       what: 'a health watch',
       answer: ({ service = '' }, call) => {
         this.#watch(call, () => answer(service));

@@ -3,11 +3,16 @@ import type { CatalogSource } from '../../bot/catalog.ts';
 import type { ListAgentsRequest, ListAgentsResponse } from '../../contract/grpc.ts';
 import type { Gate } from '../gate.ts';
 import type { OneRequestOptions } from './one-request.ts';
+import type { StreamCheck } from './stream-check.ts';
 
 /** The RPC: every agent that the organization may choose, ids stable across restarts (G-05, G-06). */
-export function listVirtualAgents(gate: Gate, catalog: CatalogSource): OneRequestOptions<ListAgentsRequest, ListAgentsResponse> {
+export function listVirtualAgents(
+  tokens: StreamCheck,
+  gate: Gate,
+  catalog: CatalogSource,
+): OneRequestOptions<ListAgentsRequest, ListAgentsResponse> {
   return {
-    gate,
+    tokens,
     what: 'a list request',
     answer: (request, call, visitor) => {
       const organizationId = request.customer_org_id ?? '';

@@ -3,10 +3,11 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import type { Gate, Visitor } from '../gate.ts';
+import type { Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import type { RefusedWhat, Refusals } from '../refused.ts';
 import { grpcStatus } from './status.ts';
+import type { StreamCheck } from './stream-check.ts';
 import { orUndecodable, UNDECODABLE } from './undecodable.ts';
 
 /** What every such RPC of one server shares. */
@@ -21,7 +22,7 @@ export interface OneRequestParts {
 /** What one of them is made of. */
 export interface OneRequestOptions<Request, Response> {
   /** Undefined: anybody may ask, without a token (G-04). */
-  readonly gate: Gate | undefined;
+  readonly tokens: StreamCheck | undefined;
   /** Begins lines of the log. */
   readonly what: RefusedWhat;
   /** Answers through the call and ends it, now or later. What it throws ends the RPC with its status. */
@@ -36,7 +37,7 @@ type Call<Request, Response> = ServerDuplexStream<Request | typeof UNDECODABLE, 
 /** The handler of such an RPC; its definition must have gone through {@link asStream}. */
 export function createOneRequest<Request, Response>(
   { metadata, clock, refusals, limitMs }: OneRequestParts,
-  { gate, what, answer }: OneRequestOptions<Request, Response>,
+  { tokens, what, answer }: OneRequestOptions<Request, Response>,
 ): (call: Call<Request, Response>) => void {
   return (call) => {
     let isWaiting = true;
@@ -52,7 +53,7 @@ export function createOneRequest<Request, Response>(
     };
     const refuse = (thrown: unknown): void => {
       const error = toAppError(thrown);
-      refusals.write(what, error, { trackingId: metadata.trackingId(call.metadata) }, gate === undefined);
+      refusals.write(what, error, { trackingId: metadata.trackingId(call.metadata) }, tokens === undefined);
       refusals.count(error);
       call.emit('error', grpcStatus(error));
     };
@@ -85,7 +86,7 @@ export function createOneRequest<Request, Response>(
     // A broken connection also surfaces as an error; without a listener it would end the process.
     call.on('error', stopWaiting);
     try {
-      const checked = gate === undefined ? visitor : gate.check(metadata.authorization(call.metadata));
+      const checked = tokens === undefined ? visitor : tokens.check(call);
       if (checked instanceof Promise) checked.then(read, giveUp);
       else read(checked);
     } catch (thrown) {

@@ -21,6 +21,7 @@ import { Outgoing } from '../outgoing.ts';
 import { promptTexts } from '../prompt-texts.ts';
 import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
 import { grpcStatus } from './status.ts';
+import type { StreamCheck } from './stream-check.ts';
 import type { ToWire } from './to-wire.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
@@ -40,6 +41,7 @@ export type CallerCall = ServerDuplexStream<Buffer, EncodedResponse>;
 export interface CallerInputParts {
   readonly decode: (bytes: Buffer) => MediaRequest | typeof UNDECODABLE;
   readonly gate: Gate;
+  readonly tokens: StreamCheck;
   readonly sessions: Sessions;
   readonly toWire: ToWire;
   readonly clock: Clock;
@@ -97,7 +99,7 @@ class CallerStream implements TurnSink {
   /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
   start(): void {
     try {
-      const visitor = this.#parts.gate.check(this.#parts.metadata.authorization(this.#call.metadata));
+      const visitor = this.#parts.tokens.check(this.#call);
       if (!(visitor instanceof Promise)) this.#admitted(visitor);
       else visitor.then(this.#admitted, this.refuse);
     } catch (thrown) {

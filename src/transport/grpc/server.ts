@@ -2,7 +2,6 @@
 import {
   Server,
   ServerCredentials,
-  type Metadata,
   type ServiceDefinition,
   type UntypedHandleCall,
   type UntypedServiceImplementation,
@@ -11,24 +10,26 @@ import { ReflectionService } from '@grpc/reflection';
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { ConnectionLimits } from '../../base/open-connections.ts';
 import type { CatalogSource } from '../../bot/catalog.ts';
 import type { Contract } from '../../contract/grpc.ts';
 import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Gate } from '../gate.ts';
 import { CallMetadata } from './call-metadata.ts';
-import { openDoor, type DoorOptions } from '../door.ts';
+import { openDoor, type Door, type DoorOptions } from '../door.ts';
 import { Health } from './health.ts';
 import { listVirtualAgents } from './list-virtual-agents.ts';
 import { asStream, createOneRequest } from './one-request.ts';
 import { createProcessCallerInput } from './process-caller-input.ts';
 import { Refusals } from '../refused.ts';
 import { grpcStatus } from './status.ts';
+import { StreamCheck, type CheckedCall } from './stream-check.ts';
 import { ToWire } from './to-wire.ts';
 import { orUndecodable } from './undecodable.ts';
 
 /** Limits and switches of the media server; times are ms. */
-export interface MediaServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'maxConnections' | 'handshakeTimeoutMs'> {
+export interface MediaServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'>, ConnectionLimits {
   /** Largest message read. */
   readonly maxMessageBytes: number;
   readonly maxStreamsPerConnection: number;
@@ -84,8 +85,13 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const { settings, contract, gate, clock, log } = parts;
   const metadata = new CallMetadata(parts.metadataKeys);
   const refusals = new Refusals(log, clock, parts.onRefused);
+  // The door opens when there is something behind it.
+  const opened: { door?: Door } = {};
+  const tokens = new StreamCheck(gate, metadata, (peer) => {
+    opened.door?.verified(peer);
+  });
   const oneRequest = { metadata, clock, refusals, limitMs: settings.firstMessageTimeoutMs };
-  const health = new Health([contract.media.serviceName], gate, oneRequest);
+  const health = new Health([contract.media.serviceName], tokens, oneRequest);
   // G-01: grpc-js answers every path that is not added below with UNIMPLEMENTED.
   const server = new Server(channelOptions(settings));
 
@@ -99,6 +105,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
       ProcessCallerInput: createProcessCallerInput({
         decode: orUndecodable(ProcessCallerInput.requestDeserialize),
         gate,
+        tokens,
         sessions: parts.sessions,
         toWire: new ToWire(contract),
         clock,
@@ -110,7 +117,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
         maxQueuedBytes: settings.maxQueuedBytes,
         isRevealingText: settings.isRevealingText,
       }),
-      ListVirtualAgents: createOneRequest(oneRequest, listVirtualAgents(gate, parts.catalog)),
+      ListVirtualAgents: createOneRequest(oneRequest, listVirtualAgents(tokens, gate, parts.catalog)),
     },
   );
   for (const { definition, handlers } of [health.standard(), health.platform(contract.health)]) {
@@ -120,14 +127,14 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     // It adds its services itself; through this they are gated like our own (G-04).
     new ReflectionService(contract.packageDefinition).addToServer({
       addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation) => {
-        const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, gate, metadata, refusals)] as const);
+        const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, tokens, metadata, refusals)] as const);
         server.addService(definition, Object.fromEntries(gated));
       },
     });
   }
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const door = await openDoor({
+  const door = (opened.door = await openDoor({
     ...settings,
     name: 'media server',
     protocols: ['h2'],
@@ -137,7 +144,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     onConnection: (connection) => {
       injector.injectConnection(connection);
     },
-  });
+  }));
   return {
     address: door.address,
     port: door.port,
@@ -182,18 +189,16 @@ function channelOptions(settings: MediaServerSettings): Record<string, number> {
   };
 }
 
-/** What the gate needs of a stream. */
-interface AnyStream {
-  readonly metadata: Metadata;
+interface AnyStream extends CheckedCall {
   emit(event: 'error', error: Error): boolean;
 }
 
-function behindGate(handler: UntypedHandleCall, gate: Gate, metadata: CallMetadata, refusals: Refusals): UntypedHandleCall {
+function behindGate(handler: UntypedHandleCall, tokens: StreamCheck, metadata: CallMetadata, refusals: Refusals): UntypedHandleCall {
   // The handler keeps its own parameter types; the gate only delays the call to it.
   const run = handler as (call: AnyStream) => void;
   const gated = async (call: AnyStream): Promise<void> => {
     try {
-      await gate.check(metadata.authorization(call.metadata));
+      await tokens.check(call);
     } catch (thrown) {
       const error = toAppError(thrown);
       refusals.write('a reflection request', error, { trackingId: metadata.trackingId(call.metadata) });

@@ -5,6 +5,7 @@ import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { peerOf } from '../../base/open-connections.ts';
 import type { CatalogSource } from '../../bot/catalog.ts';
 import { CLOSE_CODE } from '../../contract/envelope.ts';
 import type { Admission } from '../../session/admission.ts';
@@ -85,9 +86,12 @@ class Sockets implements SocketServer {
       paths: { voice: settings.pathPrefix + paths.voicePath, list: settings.pathPrefix + paths.listPath },
       refusals,
       maxMessageBytes: settings.maxMessageBytes,
-      limitMs: settings.handshakeTimeoutMs,
+      limitMs: settings.unverifiedTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
       hasRoom: () => this.openSockets < settings.maxConnections && parts.mayTake?.() !== false,
+      onVerified: (connection) => {
+        this.#door?.verified(peerOf(connection));
+      },
       onSocket: (accepted) => {
         this.#take(accepted);
       },

@@ -2,7 +2,10 @@
 import type { DoorOptions } from '../door.ts';
 
 /** Limits and switches of the WebSocket server; times are ms. */
-export interface SocketServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'> {
+export interface SocketServerSettings extends Pick<
+  DoorOptions,
+  'host' | 'port' | 'security' | 'handshakeTimeoutMs' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'
+> {
   /** Most sockets at once; further upgrades are refused. */
   readonly maxConnections: number;
   /** Stands before both paths of the profile (W-02): empty, or begins with a slash and ends without one. */

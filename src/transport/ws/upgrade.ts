@@ -37,6 +37,8 @@ export interface UpgradesOptions {
   readonly closeLimitMs: number;
   /** Whether there is room for one more socket. */
   readonly hasRoom: () => boolean;
+  /** A good token came on this connection. */
+  readonly onVerified: (connection: IncomingMessage['socket']) => void;
   readonly onSocket: (accepted: AcceptedSocket) => void;
 }
 
@@ -125,6 +127,7 @@ export class Upgrades {
     }
     const trackingId = trackingIdOf(request.headersDistinct[this.#options.trackingHeader]?.[0]);
     const admit = (visitor: Visitor): void => {
+      this.#options.onVerified(request.socket);
       // A check takes its time.
       const refusal = this.#refusal();
       if (refusal !== undefined) {

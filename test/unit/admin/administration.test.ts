@@ -53,7 +53,10 @@ async function open(given: Given = {}) {
     hooks: { hooks: [], limitMs: 1000 },
     ...{ profile, baseUrl: api.baseUrl, store, trust, clock, log, failsStart: true, organizations: [], pinned: [] },
     access: { type: 'service_app', integration, serviceApp: api.serviceApp },
-    webhooks: { targetUrl: `http://127.0.0.1:${String(port)}/deliveries`, host: '127.0.0.1', port, path: '/deliveries' },
+    webhooks: {
+      targetUrl: `http://127.0.0.1:${String(port)}/deliveries`,
+      ...{ host: '127.0.0.1', port, path: '/deliveries', unverifiedTimeoutMs: 10_000, maxUnverifiedPerAddress: 50 },
+    },
     wanted: [{ ...WANTED, schemaId: profile.schemas.grpc }],
     times: { leadMs: 10 * MINUTE, retryMs: MINUTE, checkMs: 5 * MINUTE },
     observer: {

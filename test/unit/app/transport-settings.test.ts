@@ -23,6 +23,8 @@ describe('the settings of the WebSocket server', () => {
       pathPrefix: '',
       maxMessageBytes: 131_072,
       maxConnections: 6000,
+      unverifiedTimeoutMs: 5000,
+      maxUnverifiedPerAddress: 1000,
       handshakeTimeoutMs: 10_000,
       firstMessageTimeoutMs: 10_000,
       pingIntervalMs: 30_000,
@@ -42,6 +44,8 @@ describe('the settings of the WebSocket server', () => {
       path_prefix: '/voice',
       max_message_bytes: 98_304,
       max_connections: 3,
+      unverified_timeout_ms: 107,
+      max_unverified_per_address: 2,
       handshake_timeout_ms: 104,
       first_message_timeout_ms: 105,
       ping_interval_ms: 106,
@@ -54,6 +58,7 @@ describe('the settings of the WebSocket server', () => {
     const others = ['--tls.mode=off', '--turns.max_queued_bytes=65536', '--media.reveal_prompt_text'];
     expect(socketServerSettings(settingsOf(...flags, ...others), OFF)).toEqual({
       ...{ host: '127.0.0.2', port: 1, security: OFF, pathPrefix: '/voice', maxMessageBytes: 98_304, maxConnections: 3 },
+      ...{ unverifiedTimeoutMs: 107, maxUnverifiedPerAddress: 2 },
       ...{ handshakeTimeoutMs: 104, firstMessageTimeoutMs: 105, pingIntervalMs: 106, pongTimeoutMs: 107, listIdleMs: 108 },
       ...{ peerCloseMs: 109, maxQueuedBytes: 65_536, sendsNoInputTimeout: true, isRevealingText: true },
     });

@@ -59,7 +59,15 @@ async function open() {
     onDelivery: () => undefined,
   });
   const headers = { sha1Header: 'X-Fake-Signature', sha2Header: 'X-Fake-Strong' };
-  const endpoint = await startEndpoint({ host: '127.0.0.1', port: 0, path: '/webhooks', ...headers, receiver, clock: systemClock });
+  const endpoint = await startEndpoint({
+    host: '127.0.0.1',
+    port: 0,
+    path: '/webhooks',
+    ...{ unverifiedTimeoutMs: 10_000, maxUnverifiedPerAddress: 50 },
+    ...headers,
+    receiver,
+    clock: systemClock,
+  });
   onTestFinished(() => endpoint.close());
   const deliver = async (event: string, authorizerOrgId: string, authorizationDate: string): Promise<number> => {
     const body = JSON.stringify({ resource: 'serviceApp', event, data: { id: APP, authorizerOrgId, authorizationDate } });

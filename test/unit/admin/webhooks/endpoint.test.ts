@@ -51,6 +51,7 @@ async function start(options: Partial<Parameters<typeof startEndpoint>[0]> = {})
     path: '/webhooks',
     sha1Header: 'X-Fake-Signature',
     sha2Header: 'X-Fake-Strong',
+    ...{ unverifiedTimeoutMs: 10_000, maxUnverifiedPerAddress: 50 },
     ...{ receiver, clock },
     ...options,
   });
@@ -220,6 +221,43 @@ describe('the end of the webhook endpoint', () => {
     await clock.advanceAsync(6000);
     await until('it is closed', () => isOver && isClosed(), 5000);
     await closing;
+  });
+
+  /** Connects and says no more; who is accepted first is decided by the order of the calls. */
+  function stranger(port: number): { readonly socket: Socket; readonly isClosed: () => boolean } {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    let isClosed = false;
+    socket
+      .on('error', () => undefined)
+      .once('close', () => (isClosed = true))
+      .resume();
+    return { socket, isClosed: () => isClosed };
+  }
+
+  it('P-18 closes the oldest connections of one address that bring no good delivery, and the others in time', async () => {
+    const port = Number(new URL(await start({ maxUnverifiedPerAddress: 2 })).port);
+    const strangers = [0, 1, 2, 3].map(() => stranger(port));
+    const closed = (): readonly boolean[] => strangers.map(({ isClosed }) => isClosed());
+    await until('the oldest two give way', () => closed().filter(Boolean).length === 2);
+    expect(closed()).toEqual([true, true, false, false]);
+    clock.advance(9999);
+    expect(clock.pendingTimers).toBe(2);
+    clock.advance(1);
+    await until('the others are out of time', () => !closed().includes(false));
+  });
+
+  it('P-18 leaves a connection alone that has brought a good delivery', async () => {
+    const port = Number(new URL(await start({ maxUnverifiedPerAddress: 1 })).port);
+    const good = stranger(port);
+    const length = String(Buffer.byteLength(BODY));
+    good.socket.write(`POST /webhooks HTTP/1.1\r\nhost: x\r\nx-fake-signature: ${sign(BODY)}\r\ncontent-length: ${length}\r\n\r\n${BODY}`);
+    await until('nothing waits for a good delivery', () => outcomes.length === 1 && clock.pendingTimers === 0);
+    const [first, second] = [stranger(port), stranger(port)];
+    await until('a stranger gives way', first.isClosed);
+    clock.advance(10_000);
+    await until('the other one is out of time', second.isClosed);
+    expect(good.isClosed()).toBe(false);
   });
 
   it('answers a delivery that is being taken, and then waits for nothing', async () => {

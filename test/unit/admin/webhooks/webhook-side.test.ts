@@ -28,7 +28,8 @@ it('the end stops the work on events at once, also while a connection is waited 
     });
   const rest = new RestClient({ address: addressAt('http://127.0.0.1:1'), tokens: countedTokens(), clock, log: keptLog().log });
   const app = { applicationId: APP, filterId: APP, names, idScheme: profile.ids?.urnScheme ?? '', api: new Webhooks(rest) };
-  const side = await openWebhookSide({ targetUrl: 'https://bots.example/', host: '127.0.0.1', port: 0, path: '/deliveries' }, app, {
+  const where = { host: '127.0.0.1', port: 0, path: '/deliveries', unverifiedTimeoutMs: 10_000, maxUnverifiedPerAddress: 50 };
+  const side = await openWebhookSide({ targetUrl: 'https://bots.example/', ...where }, app, {
     ...{ store, clock, observer: {}, onDone: () => undefined },
     handler: { authorized: work, deauthorized: work },
   });

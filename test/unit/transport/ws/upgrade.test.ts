@@ -48,6 +48,7 @@ beforeEach(async () => {
     limitMs: 10_000,
     closeLimitMs: 100,
     hasRoom: () => hasRoom,
+    onVerified: () => undefined,
     onSocket: (socket) => {
       accepted.push(socket);
       take();
