@@ -106,9 +106,13 @@ export class Mind {
     return wasUnspoken || (this.#call.record?.turns ?? 0) > turns;
   }
 
-  /** It is heard in the place of the reply before, but not of the one that is being made. */
-  fillerBegan(): void {
-    this.#answer = { ...this.#answer, wasUnspoken: false };
+  /**
+   * A filler is heard in the place of the reply before, but not of the one that is being made. It may begin before the bot is
+   * asked, while a recognizer works: what the input comes after was known when the engine turned to it.
+   */
+  fillerBegan(rpc: Rpc): void {
+    if (this.isUnspoken) rpc.heard = UNHEARD;
+    this.#answer = { ...this.#answer, turns: this.#call.record?.turns ?? 0, wasUnspoken: false };
   }
 
   /** A reply that never came was not heard, also by an input that was there before that was known. */

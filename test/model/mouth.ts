@@ -114,7 +114,7 @@ export class Mouth {
     const isFiller = prompt.text === filler;
     this.player.begin(isFiller ? `${replyOf(rpc)}, filler` : replyOf(rpc), nowMs, isFiller);
     this.#speaks(rpc, prompt, rpc.said.indexOf(rpc.spoken.at(-1) ?? ''));
-    if (isFiller) this.#call.mind.fillerBegan();
+    if (isFiller) this.#call.mind.fillerBegan(rpc);
     else rpc.isUnheardWelcome = false;
   }
 

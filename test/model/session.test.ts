@@ -70,6 +70,14 @@ describe('a session', () => {
     },
     LIMIT_MS,
   );
+
+  it('tells the bot that a filler was heard which began before the bot was asked, behind a reply that never came (G-52)', async () => {
+    const { exchange, wrong } = await play(EARLY_FILLER, { isTraced: true });
+    expect(wrong).toBeUndefined();
+    expect(exchange.indexOf('RPC4 < CHUNK "One moment."')).toBeGreaterThan(exchange.indexOf('the bot for RPC3: listen'));
+    expect(exchange.indexOf('the bot is asked: speech_input of RPC4')).toBeGreaterThan(exchange.indexOf('RPC4 < CHUNK "One moment."'));
+    expect(exchange).toContain('the bot is asked: dtmf_input of RPC5');
+  });
 });
 
 describe('the reference', () => {
@@ -123,4 +131,26 @@ const CALL: Program = {
     { kind: 'send', rpc: 0, input: 'silence', together: false },
   ],
   leaving: 'hang_up',
+};
+
+/** A reply that never came because the caller talked over it; a recognizer so slow that a filler is heard, and a key over it. */
+const EARLY_FILLER: Program = {
+  ...CALL,
+  slow: { store: false, voice: false, recognizer: true },
+  recognizer: 'words',
+  hasFiller: true,
+  hasNotes: false,
+  welcomeBargeIn: false,
+  behaviours: [
+    { pace: 'at_once', yields: 0, prompts: 1, bargeIn: true, promptMs: 5, deed: 'listen' },
+    { pace: 'never', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
+  ],
+  acts: [
+    { kind: 'open', first: 'dtmf', halfClose: false, together: false },
+    { kind: 'wait', ms: 20, together: false },
+    { kind: 'open', first: 'dtmf', halfClose: false, together: false },
+    { kind: 'open', first: 'speech', halfClose: true, together: false },
+    { kind: 'wait', ms: 3000, together: false },
+    { kind: 'open', first: 'dtmf', halfClose: false, together: false },
+  ],
 };
