@@ -59,6 +59,14 @@ describe('order status', () => {
   it('asks again for an order that is not there', async () => {
     (await (await new TestCall(orderStatus).start()).press('0000')).hears('cannot find');
   });
+
+  it('stops asking when the caller talks on', async () => {
+    const call = await new TestCall(orderStatus).start();
+    const asked = call.press('4711');
+    await call.interrupt();
+    expect((await asked).heard).toBe('One moment, I am looking that up.');
+    (await call.press('4711')).hears('packed and leaves today').ended('told');
+  });
 });
 
 describe('hand-over', () => {

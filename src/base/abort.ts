@@ -19,7 +19,23 @@ export interface LinkedAbort {
 
 /** Creates a controller that aborts with its parent's reason when the parent does. */
 export function linkAbort(parent?: AbortSignal): LinkedAbort {
-  return new LazyAbort(parent);
+  return new LazyAbort(parent, (reason) => reason);
+}
+
+/** As {@link linkAbort}, for code that is not ours: its signal aborts with an {@link Interruption}. */
+export function linkForeignAbort(parent?: AbortSignal): LinkedAbort {
+  return new LazyAbort(parent, (reason) => new Interruption(reason));
+}
+
+/** A reason as the world expects it: what `fetch(url, { signal })` and the like reject with. */
+export class Interruption extends DOMException {
+  /** The {@link AbortReason}. */
+  override readonly cause: unknown;
+
+  constructor(reason: unknown) {
+    super(`nobody waits for this any more: ${String(reason)}`, 'AbortError');
+    this.cause = reason;
+  }
 }
 
 // A controller with its signal costs some µs, a listener on a parent as much again.
@@ -29,9 +45,12 @@ class LazyAbort implements LinkedAbort {
   #controller: AbortController | undefined;
   /** Why it was aborted before anybody asked for the signal. */
   #early: { readonly reason: unknown } | undefined;
+  readonly #shown: (reason: unknown) => unknown;
 
-  constructor(parent: AbortSignal | undefined) {
+  /** @param shown - what the signal says of a reason. */
+  constructor(parent: AbortSignal | undefined, shown: (reason: unknown) => unknown) {
     this.#parent = parent;
+    this.#shown = shown;
   }
 
   get signal(): AbortSignal {
@@ -44,7 +63,7 @@ class LazyAbort implements LinkedAbort {
   }
 
   abort(reason: AbortReason): void {
-    if (this.#controller !== undefined) this.#controller.abort(reason);
+    if (this.#controller !== undefined) this.#stop(this.#controller, reason);
     // The first reason counts, and the parent's came first.
     else if (!this.isAborted) this.#early = { reason };
   }
@@ -57,16 +76,20 @@ class LazyAbort implements LinkedAbort {
   }
 
   readonly #follow = (): void => {
-    this.#controller?.abort(this.#parent?.reason);
+    if (this.#controller !== undefined) this.#stop(this.#controller, this.#parent?.reason);
   };
+
+  #stop(controller: AbortController, reason: unknown): void {
+    if (!controller.signal.aborted) controller.abort(this.#shown(reason));
+  }
 
   #made(): AbortController {
     const controller = new AbortController();
     // A session's signal is heard by its turns, its prompts and its waits: more than the ten that Node takes for a leak.
     setMaxListeners(0, controller.signal);
     const parent = this.#parent;
-    if (this.#early !== undefined) controller.abort(this.#early.reason);
-    else if (parent?.aborted === true) controller.abort(parent.reason);
+    if (this.#early !== undefined) this.#stop(controller, this.#early.reason);
+    else if (parent?.aborted === true) this.#stop(controller, parent.reason);
     else parent?.addEventListener('abort', this.#follow, { once: true });
     return controller;
   }

@@ -94,7 +94,10 @@ export interface BotContext {
   readonly call: CallFacts;
   /** Names this turn in logs; unique within the call. */
   readonly turnId: string;
-  /** Aborts when the reply is no longer wanted (hang-up, barge-in, deadline, shutdown), and when the turn is over. */
+  /**
+   * Aborts when the reply is no longer wanted (hang-up, barge-in, deadline, shutdown), and when the turn is over. Its reason is a
+   * `DOMException` named AbortError, as `fetch` expects it, with the reason in its `cause`. What a handler throws then is no failure.
+   */
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** Carries the call's ids. Never log what the caller said or typed. */

@@ -1,6 +1,7 @@
 // The test bench for bot authors: `import { TestCall } from '#bot/testing'`. Runs the real handler runner without
 // server, timers or audio; after every turn the state goes through JSON and comes back frozen, as in production.
 import { AssertionError } from 'node:assert';
+import { linkForeignAbort, type LinkedAbort } from '../base/abort.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallFacts } from '../dialog/call.ts';
@@ -15,6 +16,13 @@ const MS_PER_CHARACTER = 65;
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
 
+/** A turn whose handler is at work. */
+interface Answering {
+  readonly stop: LinkedAbort;
+  /** Resolves when its handler is done, however that went. */
+  readonly done: Promise<unknown>;
+}
+
 /** One call to one bot, played step by step. Each step fails when the call is already over. */
 export class TestCall {
   readonly #bot: Bot;
@@ -26,6 +34,7 @@ export class TestCall {
   #misses = 0;
   /** Set when the last reply was interrupted. */
   #heard: Heard | undefined;
+  #answering: Answering | undefined;
 
   /** @param facts - what the bot shall see of the call; the rest has plain test values. */
   constructor(bot: Bot, facts: Partial<CallFacts> = {}) {
@@ -78,21 +87,26 @@ export class TestCall {
   }
 
   /**
-   * The caller acts while the last reply is still playing: the bot is told (`barge_in`), and so is its next event.
+   * The caller acts while the last reply is still playing or still being made: the bot is told (`barge_in`), and so is its next
+   * event. A handler that is at work, because its step was not awaited yet, has its signal aborted and is waited for. What it
+   * throws then is no failure: its state stays as it was. What it returns is kept and not heard, unless it ends the call.
    *
    * @param heard - what the caller heard of it; default nothing.
    */
   async interrupt(by: 'speech' | 'keys' = 'speech', heard: Partial<Heard> = {}): Promise<this> {
     this.#mustBeOpen();
+    await this.#stop('barge_in');
     this.#heard = { complete: false, ms: 0, text: '', ...heard };
     const event = { type: 'barge_in', by, heard: this.#heard } as const;
-    this.#state = await runNote(this.#bot, this.#state, event, this.#context());
+    // After an end of its own a bot is told nothing more.
+    if (this.reply.next.kind === 'listen') this.#state = await runNote(this.#bot, this.#state, event, this.#context());
     return this;
   }
 
-  /** The caller hangs up. */
+  /** The caller hangs up; a handler that is at work is told to stop, as by {@link TestCall.interrupt}. */
   async hangUp(): Promise<this> {
     this.#mustBeOpen();
+    await this.#stop('hang_up');
     this.#state = await runNote(this.#bot, this.#state, { type: 'session_end', by: 'caller' }, this.#context());
     this.#reply = { prompts: [], next: { kind: 'end', outcome: 'hung up' } };
     return this;
@@ -140,22 +154,48 @@ export class TestCall {
   }
 
   async #turn(event: ReplyingEvent): Promise<this> {
+    if (this.#answering !== undefined) throw new Error('the step before is still being answered: await it first');
     if (event.type === 'session_start') {
       if (this.#reply !== undefined) throw new Error('the call has started already');
     } else {
       this.#mustBeOpen();
     }
     this.#turns += 1;
-    const early: Prompt[] = [];
-    const answer = await runHandler(this.#bot, this.#state, event, this.#context(), (prompts) => {
-      early.push(...prompts);
-      return true;
-    });
-    this.#misses = event.type === 'no_input' ? event.count : 0;
-    this.#state = answer.state;
-    this.#reply = answer.reply;
-    this.#prompts = [...early, ...answer.reply.prompts];
+    const stop = linkForeignAbort();
+    const answered = this.#answer(event, stop);
+    this.#answering = { stop, done: answered.catch(() => undefined) };
+    try {
+      await answered;
+    } finally {
+      stop.abort('deadline');
+      this.#answering = undefined;
+    }
     return this;
+  }
+
+  async #answer(event: ReplyingEvent, stop: LinkedAbort): Promise<void> {
+    const early: Prompt[] = [];
+    this.#prompts = early;
+    try {
+      const { state, reply } = await runHandler(this.#bot, this.#state, event, this.#context(stop), (prompts) => {
+        if (!stop.isAborted) early.push(...prompts);
+        return true;
+      });
+      this.#misses = event.type === 'no_input' ? event.count : 0;
+      this.#state = state;
+      this.#reply = reply;
+      // Last words are heard also by a caller who talked over what came before (G-55).
+      if (!stop.isAborted || reply.next.kind !== 'listen') this.#prompts = [...early, ...reply.prompts];
+    } catch (failed) {
+      if (!stop.isAborted) throw failed;
+    }
+  }
+
+  async #stop(reason: 'barge_in' | 'hang_up'): Promise<void> {
+    // A caller acts over something: the handler says what it can say at once.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#answering?.stop.abort(reason);
+    await this.#answering?.done;
   }
 
   /** Unless it was interrupted, the caller has heard the whole reply, at the pace of a calm voice. */
@@ -180,11 +220,11 @@ export class TestCall {
     if (this.reply.next.kind !== 'listen') throw new Error('the call is over');
   }
 
-  #context(): BotContext {
+  #context(stop = linkForeignAbort()): BotContext {
     return {
       call: this.#facts,
       turnId: `${callId(this.#facts)}/${String(this.#turns)}`,
-      signal: new AbortController().signal,
+      signal: stop.signal,
       clock: { nowMs: () => this.#facts.startedAtMs },
       log: quiet,
     };

@@ -43,6 +43,8 @@ export type FinalNext =
   | ({ readonly kind: 'listen'; readonly event?: FlowEvent | undefined } & ListenSettings)
   | ({ readonly kind: 'transfer'; readonly metadata: JsonObject } & Remains)
   | ({ readonly kind: 'end'; readonly metadata: JsonObject } & Remains)
+  /** The turn gets no reply of its own, and what was listened for before still stands. */
+  | ({ readonly kind: 'superseded' } & ListenSettings)
   /** The caller is gone; nothing more is wanted (G-75). */
   | { readonly kind: 'gone' };
 

@@ -1,5 +1,5 @@
 // Brings notifying events to bots: what they return is their new state, and what goes wrong changes nothing.
-import { linkAbort, waitAtMost } from '../base/abort.ts';
+import { linkForeignAbort, waitAtMost } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { NotifyingEvent } from '../bot/bot.ts';
 import { runNote } from '../bot/run-handler.ts';
@@ -63,7 +63,7 @@ export class BotNotes {
   async #run(session: RunningSession, event: NotifyingEvent, turn: LoggedTurn, record: SessionRecord): Promise<SessionRecord> {
     // What another process has ended is over for its bot, which is told so once.
     if (!record.started || record.closed === true || (record.ended && event.type !== 'session_end')) return record;
-    const limit = linkAbort();
+    const limit = linkForeignAbort();
     try {
       const work = runNote(session.bot, record.state, event, botContext(this.#parts, session, turn, limit.signal));
       const waited = await waitAtMost(work, NOTE_LIMIT_MS, this.#parts.clock);

@@ -1,7 +1,7 @@
 // One input brought to one bot: its event, the handler, its deadline, and what becomes of it when the caller acts over
 // it. Knows neither store nor the end of the turn.
-import { linkAbort } from '../base/abort.ts';
-import { AppError, isA, toAppError } from '../base/errors.ts';
+import { linkAbort, linkForeignAbort } from '../base/abort.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../bot/bot.ts';
 import { runHandler } from '../bot/run-handler.ts';
@@ -73,7 +73,7 @@ export class BotQuestion {
     this.#record = record;
     this.#writer = writer;
     this.#unneeded = record.started ? turn.signal : turn.over;
-    this.#thinking = linkAbort(this.#unneeded);
+    this.#thinking = linkForeignAbort(this.#unneeded);
     this.#listening = linkAbort(turn.over);
     this.#speaking = linkAbort(turn.signal);
   }
@@ -93,7 +93,7 @@ export class BotQuestion {
         resolve('deadline');
       });
       giveUp = () => {
-        if (!this.#hasHandlerBegun) return;
+        if (!this.#isToldToStop) return;
         cancelGrace = clock.after(INTERRUPTED_GRACE_MS, () => {
           resolve('abandoned');
         });
@@ -101,12 +101,10 @@ export class BotQuestion {
     });
     this.#unneeded.addEventListener('abort', giveUp);
     const cancelFiller = this.#fillerLater();
-    this.#onHandlerBegun = () => {
-      if (this.#unneeded.aborted) giveUp();
-    };
+    this.#onHandlerBegun = giveUp;
     try {
       const outcome = await Promise.race([this.#think(input), stopped]);
-      if (outcome === 'abandoned') return { kind: 'abandoned' };
+      if (outcome === 'abandoned' || (outcome === 'deadline' && this.#isToldToStop)) return { kind: 'abandoned' };
       if (outcome === 'false_interruption') return { kind: 'false_interruption' };
       if (outcome !== 'deadline') return { kind: 'answer', ...outcome, early: this.#early };
       return {
@@ -117,7 +115,8 @@ export class BotQuestion {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') throw error;
-      return this.#unneeded.aborted && isAbort(error.cause) ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
+      // Whatever comes of a handler that was told to stop is no failure of its bot.
+      return this.#isToldToStop ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
       this.#isWaitedFor = false;
       cancelGrace();
@@ -129,6 +128,11 @@ export class BotQuestion {
         signal.dispose();
       }
     }
+  }
+
+  /** A handler is at work whose answer nobody needs any more. */
+  get #isToldToStop(): boolean {
+    return this.#hasHandlerBegun && this.#unneeded.aborted;
   }
 
   async #think(input: CompleteInput): Promise<{ answer: Answer<JsonValue>; event: ReplyingEvent } | 'false_interruption' | 'abandoned'> {
@@ -208,8 +212,4 @@ export class BotQuestion {
 /** What surrounds a handler. */
 export function botContext({ clock, log }: EngineParts, { call, bot }: RunningSession, turn: LoggedTurn, signal: AbortSignal): BotContext {
   return { call, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...logIds(call, turn) }) };
-}
-
-function isAbort(cause: unknown): boolean {
-  return isA(cause, Error) && cause.name === 'AbortError';
 }

@@ -2,7 +2,7 @@
 // data under the platform's names.
 import type { JsonObject } from '../base/json.ts';
 import type { FinalNext, ListenSettings } from '../dialog/output.ts';
-import type { Next, Transfer } from '../dialog/reply.ts';
+import type { Listen, Next, Transfer } from '../dialog/reply.ts';
 
 /**
  * Completes a bot's next step.
@@ -12,15 +12,18 @@ import type { Next, Transfer } from '../dialog/reply.ts';
  */
 export function finalNext(next: Next, defaults: ListenSettings, transcript?: string): FinalNext {
   switch (next.kind) {
-    case 'listen': {
-      const { speech: _, event, ...listen } = next;
-      return { ...defaults, ...listen, event };
-    }
+    case 'listen':
+      return { kind: 'listen', ...listenSettings(next, defaults), event: next.event };
     case 'transfer':
       return { kind: 'transfer', summary: next.summary, transcript, metadata: transferMetadata(next) };
     case 'end':
       return { kind: 'end', summary: next.summary, transcript, metadata: { outcome: next.outcome } };
   }
+}
+
+/** What the platform collects with. */
+export function listenSettings({ kind: _, speech: __, event: ___, ...listen }: Listen, defaults: ListenSettings): ListenSettings {
+  return { ...defaults, ...listen };
 }
 
 // G-79 names summary and routing_hint; reason and fields are ours, beside them.

@@ -47,7 +47,12 @@ export class LastWords {
     const isTold = await writer.finish(prompts, owed.next, true);
     if (isTold) session.ends(owed.end);
     turn.finish(turnEnd);
-    if (isTold) session.complete('silent');
+    // A client must not see a stream complete, on which nobody has said anything, before it sees why (G-13).
+    if (isTold) {
+      turn.onceSent(() => {
+        session.complete('silent');
+      });
+    }
   }
 
   /** The call is over for the bot. An end that was decided and never handed over is handed over now, without a word. Never throws. */

@@ -2,6 +2,7 @@
 // nothing of turns and of who asks.
 import type { ListenSettings } from '../dialog/output.ts';
 import type { Listen } from '../dialog/reply.ts';
+import { listenSettings } from './final-next.ts';
 
 /** How late the platform may be with a stream, ms: it notices the end of a prompt in its own time, and then connects. */
 const LATE_MS = 3000;
@@ -23,9 +24,14 @@ export class NextStream {
     this.#dueMs = nowMs;
   }
 
+  /** What the caller is asked for. */
+  get listen(): ListenSettings {
+    return this.#listen;
+  }
+
   /** What the caller is asked for next. */
   listensFor(listen: Listen): void {
-    this.#listen = { ...this.#defaults, ...listen };
+    this.#listen = listenSettings(listen, this.#defaults);
   }
 
   /** The caller has pressed a key: the digits come together, on a stream of their own (G-54). */

@@ -49,7 +49,7 @@ export class Session implements TurnHost, RunningSession {
   readonly #elsewhere: Elsewhere;
   readonly #names: TurnNames;
   readonly #early: EarlyRecognition | undefined;
-  readonly #nextStream: NextStream;
+  readonly nextStream: NextStream;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
   #isKept: boolean;
@@ -86,7 +86,7 @@ export class Session implements TurnHost, RunningSession {
     this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
     const nowMs = parts.clock.monotonicMs();
     this.times = new SessionTimes(nowMs, isContinued ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
-    this.#nextStream = new NextStream(nowMs, parts.settings.listen);
+    this.nextStream = new NextStream(nowMs, parts.settings.listen);
     this.listensFor(listen);
     parts.observer.sessionStarted?.(call, isContinued);
   }
@@ -129,7 +129,7 @@ export class Session implements TurnHost, RunningSession {
 
   /** Asked while no stream is open: true while the caller is to be back on one soon. */
   isAwaited(nowMs: number): boolean {
-    return !this.isEnded && this.#nextStream.isAwaited(nowMs);
+    return !this.isEnded && this.nextStream.isAwaited(nowMs);
   }
 
   /** True when nothing of the call happens here and its caller should have come back by now. */
@@ -261,7 +261,7 @@ export class Session implements TurnHost, RunningSession {
   }
 
   callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
-    if (by === 'keys') this.#nextStream.keyPressed();
+    if (by === 'keys') this.nextStream.keyPressed();
     const nowMs = this.#parts.clock.monotonicMs();
     const hasCut = this.#interruption.by(by, turn, spared, nowMs);
     this.#elsewhere.acted(turn, by, hasCut, nowMs);
@@ -279,7 +279,7 @@ export class Session implements TurnHost, RunningSession {
   inputComplete(turn: Turn, act: TurnInput): void {
     // G-64: the digits of a one-key menu come without START_OF_DTMF.
     if (act.kind === 'dtmf') this.callerActed(turn, 'keys', turn);
-    this.#nextStream.inputComplete();
+    this.nextStream.inputComplete();
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
     if (this.isEnded || this.#isSayingGoodbye) {
@@ -319,8 +319,8 @@ export class Session implements TurnHost, RunningSession {
     if (this.isEnded) this.#ear.close();
     else if (end === 'hang_up') {
       this.times.vanished(nowMs);
-      this.#nextStream.cancelled(nowMs);
-    } else this.#nextStream.closed(nowMs, this.playback.remainingMs(nowMs));
+      this.nextStream.cancelled(nowMs);
+    } else this.nextStream.closed(nowMs, this.playback.remainingMs(nowMs));
   }
 
   // What the runner asks for (RunningSession).
@@ -340,7 +340,7 @@ export class Session implements TurnHost, RunningSession {
   }
 
   listensFor(listen: Listen): void {
-    this.#nextStream.listensFor(listen);
+    this.nextStream.listensFor(listen);
     this.#ear.expect(listeningPatience(listen, this.bot, this.#parts.settings));
   }
 

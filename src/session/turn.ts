@@ -8,6 +8,7 @@ import type { AudioInput, Input } from '../dialog/input.ts';
 import type { DeliveryMode, Output } from '../dialog/output.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import type { SpeechEvent } from '../speech/endpointer.ts';
+import type { NextStream } from './next-stream.ts';
 import type { TurnSink } from './ports.ts';
 import { turnAction, type TurnState } from './turn-states.ts';
 
@@ -22,6 +23,8 @@ export type TurnInput =
 /** What a turn needs of its session. */
 export interface TurnHost {
   readonly mode: DeliveryMode;
+  /** What the caller is asked for at present. */
+  readonly nextStream: Pick<NextStream, 'listen'>;
   /** A message arrived; keeps the session from being idle. */
   touched(): void;
   /** Feeds audio to the session's ear; speech events come back through `Turn.heard`. */
@@ -77,6 +80,9 @@ export class Turn {
   #isUnheardWelcome = false;
   /** It has no input of its own: it is the mouth for the last words of the call. */
   #isForLastWords = false;
+  /** An input has come whole, whether it is answered or not. */
+  #hasInput = false;
+  #hasFinal = false;
   #hasRefused = false;
 
   constructor(name: TurnName, host: TurnHost, sink: TurnSink) {
@@ -150,6 +156,7 @@ export class Turn {
         return;
       case 'report_end':
         this.#become('answering');
+        this.#hasInput = true;
         this.write({ kind: 'input_ended', mode: this.#host.mode });
         this.#host.inputComplete(this, { kind: 'speech', utterance: this.#host.takeUtterance() });
         return;
@@ -215,6 +222,7 @@ export class Turn {
    */
   write(output: Output, isReply = true): boolean {
     if (this.#state === 'done') return true;
+    if (output.kind === 'final') this.#hasFinal = true;
     if (output.kind === 'prompt') {
       this.hasSpoken = true;
       if (isReply) this.#isUnheardWelcome = false;
@@ -233,9 +241,16 @@ export class Turn {
     else this.#sink.onceSent(listener);
   }
 
-  /** Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. */
+  /**
+   * Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. An input that
+   * gets no reply of its own, because the call ends on another turn, still gets its FINAL, unless the caller is gone (G-43).
+   */
   finish(end: TurnEnd, reason: AbortReason = 'superseded'): void {
     if (this.#state === 'done') return;
+    if (this.#hasInput && !this.#hasFinal && end !== 'hang_up') {
+      const { mode, nextStream } = this.#host;
+      this.write({ kind: 'final', mode, prompts: [], next: { kind: 'superseded', ...nextStream.listen } });
+    }
     this.#close(end, reason, () => {
       this.#sink.complete();
     });
@@ -263,6 +278,7 @@ export class Turn {
   }
 
   #complete(input: TurnInput): void {
+    this.#hasInput = true;
     switch (turnAction(this.#state, 'complete_input')) {
       case 'answer':
         this.#become('answering');

@@ -126,6 +126,13 @@ export class Mouth {
       if (!rpc.isHangUp) this.#view.wrong('G-75', `${name} is told that the caller is gone`);
       return;
     }
+    if (next.kind === 'superseded') {
+      rpc.isSuperseded = true;
+      // 005: the last words are, or were, said on another RPC.
+      if (!this.#call.isOver && !this.#view.isEnding() && !this.#view.isLeaving()) this.#view.wrong('G-13', `${name} got no reply`);
+      if (rpc.state !== 'owing') this.#view.wrong('G-61', `${name} owes nothing and got a FINAL`);
+      return;
+    }
     if (next.kind === 'listen') this.#goesOn(rpc, name);
     else this.#ends(name);
     if (!rpc.isCut || next.kind !== 'listen') this.player.begin(replyOf(rpc), this.#view.nowMs());
@@ -137,7 +144,10 @@ export class Mouth {
     }
     const isHandOver = next.kind !== 'listen' && !isOfScript(next);
     // Unless its words belonged to an RPC that was cancelled or completed meanwhile: they are not said again.
-    if (isHandOver && !this.#call.rpcs.some((each) => each.spoken.includes(handover) || (each.state === 'done' && each.finals === 0)))
+    if (
+      isHandOver &&
+      !this.#call.rpcs.some((each) => each.spoken.includes(handover) || (each.state === 'done' && (each.finals === 0 || each.isSuperseded)))
+    )
       this.#view.wrong('005', `${name} was handed over without a word`);
     const isInTime = next.kind === 'listen' ? this.#call.record?.failures === 0 : isOfScript(next);
     const isOwnReply = isInTime && rpc.fate === (next.kind === 'listen' ? 'answered' : 'farewell');

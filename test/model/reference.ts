@@ -124,10 +124,9 @@ export class Reference {
 
   /** The act is over: whatever the engine had to do at once is done. */
   settled(): void {
-    // 005: when the call is over, also because we end it, other RPCs just complete; a hang-up always gets its FINAL.
+    // G-74: when the caller has hung up, other RPCs just complete; the hang-up always gets its FINAL.
     for (const { id, isHangUp } of this.#unanswered.splice(0))
-      if (isHangUp || !(this.isOver || this.#view.isEnding() || this.#view.isLeaving()))
-        this.#wrong('G-13 G-63 G-71', `RPC${String(id)} completed without the FINAL it owed`);
+      if (isHangUp || !this.#hasHungUp) this.#wrong('G-13 G-63 G-71', `RPC${String(id)} completed without the FINAL it owed`);
     for (const missing of this.#owedNow) this.#wrong('G-13 G-36 G-38', `${missing} did not come at once`);
     this.#owedNow.clear();
     this.#allowedNow.clear();
@@ -156,7 +155,10 @@ export class Reference {
   wrote(rpc: Rpc, output: Output): void {
     if (rpc.state === 'done') this.#wrong(rpc.isBroken ? 'G-16' : 'G-14', `RPC${String(rpc.id)} got ${output.kind} after its end`);
     if (output.kind === 'input_started') this.#happened('START_OF_INPUT', rpc, 'G-36 G-37');
-    else if (output.kind === 'input_ended') this.#happened('END_OF_INPUT', rpc, 'G-38');
+    else if (output.kind === 'input_ended') {
+      this.#happened('END_OF_INPUT', rpc, 'G-38');
+      rpc.mayOweNothing = false;
+    }
     this.mouth.wrote(rpc, output);
     // G-28: from the engine and not from the bot.
     const isSecondStart = output.kind === 'final' && rpc.input === 'session_start' && rpc.fate === 'none' && this.record?.started === true;
@@ -167,7 +169,7 @@ export class Reference {
 
   completed(rpc: Rpc): void {
     if (rpc.state === 'done') this.#wrong('G-13', `RPC${String(rpc.id)} completed twice`);
-    if ((rpc.isHangUp || rpc.state === 'owing') && rpc.finals === 0) this.#unanswered.push(rpc);
+    if ((rpc.isHangUp || (rpc.state === 'owing' && !rpc.mayOweNothing)) && rpc.finals === 0) this.#unanswered.push(rpc);
     this.#isDone(rpc);
   }
 
@@ -252,7 +254,9 @@ export class Reference {
 
   #owes(what: Owed, rpc: Rpc): void {
     // 005: an RPC that we hand over takes no input any more; which one that is depends on when its answer began.
-    if ((this.#view.isLeaving() || this.#view.isEnding()) && !rpc.isHangUp) this.#allowedNow.add(`${what} of RPC${String(rpc.id)}`);
+    const isAllowed = (this.#view.isLeaving() || this.#view.isEnding()) && !rpc.isHangUp;
+    if (what === 'END_OF_INPUT') rpc.mayOweNothing = isAllowed;
+    if (isAllowed) this.#allowedNow.add(`${what} of RPC${String(rpc.id)}`);
     else this.#owedNow.add(`${what} of RPC${String(rpc.id)}`);
   }
 

@@ -37,6 +37,10 @@ export interface Rpc {
   readonly said: string[];
   readonly spoken: string[];
   finals: number;
+  /** Whether its speech has become an input before we ended the call, only the engine knows. */
+  mayOweNothing: boolean;
+  /** Its FINAL said that the last words are another RPC's. */
+  isSuperseded: boolean;
   isHangUp: boolean;
   /** The caller acted over it: nothing more of it is spoken (G-52, G-53). */
   isCut: boolean;
@@ -63,6 +67,8 @@ export function newRpc(id: number): Rpc {
     said: [],
     spoken: [],
     finals: 0,
+    mayOweNothing: false,
+    isSuperseded: false,
     isHangUp: false,
     isCut: false,
     isUnheardWelcome: false,

@@ -61,10 +61,11 @@ function problemsOf(output: Output, response: MediaResponse): readonly Problem[]
       demand(!isChunk, 'G-14', 'the last message is FINAL');
       demand(isTerminal === (output.next.kind === 'end' || output.next.kind === 'transfer'), 'G-76 G-77', 'the terminal event is missing');
       demand(
-        (response.input_handling_config !== undefined) === (output.next.kind === 'listen'),
+        (response.input_handling_config !== undefined) === (output.next.kind === 'listen' || output.next.kind === 'superseded'),
         'G-78 G-80',
-        'input settings go with a listen',
+        'input settings go with a listen, and with what takes its place',
       );
+      if (output.next.kind === 'superseded') demand(prompts.length === 0, 'G-7C', 'a prompt comes where last words are said elsewhere');
       if (output.mode === 'chunk')
         demand(
           sizes.every((size) => size === 0),

@@ -2,11 +2,13 @@
 import type { TurnEnd } from '../../src/dialog/ending.ts';
 import type { Input } from '../../src/dialog/input.ts';
 import { Turn, type TurnHost, type TurnInput } from '../../src/session/turn.ts';
+import { TEST_SETTINGS } from './engine.ts';
 import { MemorySink } from './memory-transport.ts';
 
 /** Keeps every request as `name detail`, in order; messages that merely arrive are left out. */
 class NotingHost implements TurnHost {
   readonly mode = 'chunk';
+  readonly nextStream = { listen: TEST_SETTINGS.listen };
   readonly asked: string[] = [];
 
   touched(): void {

@@ -73,6 +73,11 @@ export class MemorySink implements TurnSink {
     if (finals.length > 1) throw new Error('G-14: more than one FINAL');
     return finals[0]?.next;
   }
+
+  /** Completed with its FINAL and without a word: the call ends, or has ended, on another turn (G-43, G-7C). */
+  get isSuperseded(): boolean {
+    return this.end === 'complete' && this.kinds.join() === 'final' && this.texts.length === 0 && this.next?.kind === 'superseded';
+  }
 }
 
 /** One turn as the platform sees it. */

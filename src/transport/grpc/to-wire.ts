@@ -73,7 +73,7 @@ export class ToWire {
     const prompts = output.prompts.map((prompt) => this.#promptOfFinal(prompt));
     // G-43: the FINAL that closes a streamed reply carries one prompt without audio. How mixed flags combine is unknown
     // (G-56), so it repeats the flag of the last prompt.
-    if (output.mode === 'chunk' && prompts.length === 0 && output.next.kind !== 'gone') {
+    if (output.mode === 'chunk' && prompts.length === 0 && !isUnspoken(output.next)) {
       prompts.push(this.#contract.encodePrompt({ audio_content: NO_AUDIO, is_barge_in_enabled: output.bargeIn ?? false }));
     }
     return this.#contract.assembleResponse(prompts, { response_type: RESPONSE_TYPE.FINAL, ...nextToWire(output.next) });
@@ -98,6 +98,11 @@ export class ToWire {
   }
 }
 
+/** Nothing was said before it on its stream, and nothing is (G-75, G-7C). */
+function isUnspoken({ kind }: FinalNext): boolean {
+  return kind === 'gone' || kind === 'superseded';
+}
+
 function eventOnly(event_type: number, response_type: number): MediaResponse {
   return { output_events: [{ event_type }], response_type };
 }
@@ -106,12 +111,9 @@ function eventOnly(event_type: number, response_type: number): MediaResponse {
 function nextToWire(next: FinalNext): MediaResponse {
   switch (next.kind) {
     case 'listen':
-      return {
-        input_mode: ACCEPT_MODE[next.accept],
-        input_sensitive: next.sensitive,
-        input_handling_config: inputHandling(next),
-        ...(next.event === undefined ? {} : { output_events: [customEvent(next.event)] }),
-      };
+      return { ...inputSettings(next), ...(next.event === undefined ? {} : { output_events: [customEvent(next.event)] }) };
+    case 'superseded':
+      return inputSettings(next);
     case 'transfer': {
       const event = { event_type: EVENT_OUTPUT.TRANSFER_TO_AGENT, name: 'transfer_requested', metadata: structFromJson(next.metadata) };
       return { output_events: [event], ...remainsToWire(next) };
@@ -123,6 +125,14 @@ function nextToWire(next: FinalNext): MediaResponse {
     case 'gone':
       return {};
   }
+}
+
+function inputSettings(listen: ListenSettings): MediaResponse {
+  return {
+    input_mode: ACCEPT_MODE[listen.accept],
+    input_sensitive: listen.sensitive,
+    input_handling_config: inputHandling(listen),
+  };
 }
 
 // G-73: the flow hears of it with the closing response of the turn.

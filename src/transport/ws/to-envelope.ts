@@ -46,8 +46,9 @@ export class ToEnvelope {
   }
 
   /**
-   * The payloads that deliver one output, in order; none for a caller who is gone (W-28). Sound travels headerless ahead of
-   * the FINAL, in whatever mode the engine speaks (W-30).
+   * The payloads that deliver one output, in order; none for a caller who is gone (W-28), nor for a turn without a reply of its
+   * own: the FINAL of another one on the same socket answers it (W-24). Sound travels headerless ahead of the FINAL, in
+   * whatever mode the engine speaks (W-30).
    */
   payloads(output: Output): readonly Buffer[] {
     switch (output.kind) {
@@ -58,7 +59,7 @@ export class ToEnvelope {
       case 'prompt':
         return this.#chunks(output.prompt.audio, output.prompt.bargeIn);
       case 'final':
-        return output.next.kind === 'gone' ? [] : this.#reply(output);
+        return output.next.kind === 'gone' || output.next.kind === 'superseded' ? [] : this.#reply(output);
     }
   }
 
@@ -104,6 +105,7 @@ export class ToEnvelope {
         return { output_events: [outputEvent('TRANSFER_TO_AGENT', 'transfer_requested', next.metadata)], ...remains(next) };
       case 'end':
         return { output_events: [outputEvent('SESSION_END', 'session_ended', next.metadata)], ...remains(next) };
+      case 'superseded':
       case 'gone':
         return {};
     }

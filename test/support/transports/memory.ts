@@ -105,6 +105,7 @@ function nextTold(next: FinalNext): ToldNext | undefined {
       const name = kind === 'end' ? 'session_ended' : 'transfer_requested';
       return { kind, name, metadata, ...(summary === undefined ? {} : { summary }) };
     }
+    case 'superseded':
     case 'gone':
       return undefined;
   }

@@ -1,7 +1,36 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { abortAfter, linkAbort, pause, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
+import { abortAfter, Interruption, linkAbort, linkForeignAbort, pause, waitAtMost, type LinkedAbort } from '../../../src/base/abort.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+
+describe('linkForeignAbort', () => {
+  it.each<[string, (abort: LinkedAbort) => unknown]>([
+    ['before', (abort) => abort.signal],
+    ['after', () => undefined],
+  ])('says so with an AbortError that carries the reason, asked %s it happened', (_, ask) => {
+    const parent = linkAbort();
+    const [own, followed] = [linkForeignAbort(parent.signal), linkForeignAbort(parent.signal)];
+    for (const each of [own, followed]) ask(each);
+    own.abort('barge_in');
+    parent.abort('hang_up');
+    // The first reason counts.
+    followed.abort('deadline');
+    for (const [{ signal }, cause] of [[own, 'barge_in'] as const, [followed, 'hang_up'] as const]) {
+      expect(signal.reason).toBeInstanceOf(DOMException);
+      expect(signal.reason).toBeInstanceOf(Interruption);
+      expect(signal.reason).toMatchObject({ name: 'AbortError', cause });
+    }
+    expect(parent.signal.reason).toBe('hang_up');
+  });
+
+  it('leaves no listener on its parent once it was disposed', () => {
+    const parent = linkAbort();
+    const child = linkForeignAbort(parent.signal);
+    expect(child.signal.aborted).toBe(false);
+    child.dispose();
+    expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0);
+  });
+});
 
 describe('linkAbort', () => {
   it('aborts with its parent and with its parent’s reason', () => {

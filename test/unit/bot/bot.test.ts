@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TestCall } from '../../../src/bot/testing.ts';
-import { bot, go, listen, say, type BotDefinition } from '../../../src/bot/index.ts';
+import { bot, go, listen, say, type Answer, type BotDefinition } from '../../../src/bot/index.ts';
 import { isBot } from '../../../src/bot/bot.ts';
 
 interface State {
@@ -96,5 +96,70 @@ describe('TestCall', () => {
     });
     const call = await new TestCall(broken).start();
     await expect(call.silence()).rejects.toMatchObject({ code: 'bot_failed', cause: { message: 'boom' } });
+  });
+
+  /** Key 1 waits for its signal, and then does `then`. */
+  const waiting = (then: (signal: AbortSignal) => Promise<Answer<State>>): BotDefinition<State> => ({
+    ...definition,
+    dtmf_input: async function* (state, { digits }, { signal }) {
+      if (digits !== '1') return go(state, say('Still here.').listen());
+      yield say('One moment.');
+      await new Promise((resolve) => {
+        signal.addEventListener('abort', resolve);
+      });
+      yield say('Nobody hears this.');
+      return then(signal);
+    },
+    barge_in: (state) => ({ n: state.n + 100 }),
+  });
+
+  it('aborts the signal of a handler that is interrupted, as the engine would, and what it throws then is no failure', async () => {
+    const reasons: unknown[] = [];
+    const asks = waiting(({ reason }) => {
+      reasons.push(reason);
+      return Promise.reject(reason as Error);
+    });
+    const call = await new TestCall(bot<State>(asks)).start();
+    for (const _ of [1, 2]) {
+      const step = call.press('1');
+      await expect(call.press('2')).rejects.toThrow('still being answered');
+      await call.interrupt();
+      expect((await step).heard).toBe('One moment.');
+    }
+    expect(reasons).toMatchObject([
+      { name: 'AbortError', cause: 'barge_in' },
+      { name: 'AbortError', cause: 'barge_in' },
+    ]);
+    expect(call.state).toEqual({ n: 200 });
+    (await call.press('2')).hears('Still here.');
+  });
+
+  it('keeps what an interrupted handler answers all the same, and lets only last words be heard', async () => {
+    const call = await new TestCall(bot<State>(waiting(() => Promise.resolve(go({ n: 7 }, say('Not heard.').listen()))))).start();
+    const step = call.press('1');
+    await call.interrupt('keys');
+    expect([(await step).heard, call.state]).toEqual(['One moment.', { n: 107 }]);
+
+    const ending = await new TestCall(bot<State>(waiting(() => Promise.resolve(go({ n: 7 }, say('Bye.').end('done')))))).start();
+    const last = ending.press('1');
+    await ending.interrupt();
+    (await last).hears('One moment. Bye.').ended('done');
+    expect(ending.state).toEqual({ n: 7 });
+  });
+
+  it('aborts the signal when the caller hangs up, and when the turn is over', async () => {
+    const signals: AbortSignal[] = [];
+    const asks = waiting((signal) => {
+      signals.push(signal);
+      return Promise.resolve(go({ n: 0 }, listen()));
+    });
+    const call = await new TestCall(
+      bot<State>({ ...asks, otherwise: (state, _event, { signal }) => (signals.push(signal), go(state, listen())) }),
+    ).start();
+    await call.silence();
+    const step = call.press('1');
+    await call.hangUp();
+    await step;
+    expect(signals.map(({ reason }) => (reason as Error).cause)).toEqual(['deadline', 'hang_up']);
   });
 });

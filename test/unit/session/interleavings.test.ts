@@ -82,7 +82,7 @@ describe('a call that we end', () => {
     await flushMicrotasks();
     const newer = await call.open({ kind: 'no_input' });
     await clock.advanceAsync(LONG_MS);
-    expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
+    expect(older.sink.isSuperseded).toBe(true);
     expect(newer.sink.texts).toEqual([handover]);
     expect(newer.sink.end).toBe('complete');
   });
@@ -95,10 +95,7 @@ describe('a call that we end', () => {
     const older = [await call.open({ kind: 'no_input' }), await call.open({ kind: 'no_input' })];
     const newest = await call.open({ kind: 'no_input' });
     await clock.advanceAsync(LONG_MS);
-    expect(older.map(({ sink }) => [sink.kinds, sink.end])).toEqual([
-      [[], 'complete'],
-      [[], 'complete'],
-    ]);
+    expect(older.map(({ sink }) => sink.isSuperseded)).toEqual([true, true]);
     expect(newest.sink.texts).toEqual([handover]);
   });
 
@@ -144,7 +141,7 @@ describe('an end that was decided', () => {
     turn.abort('hang_up');
     await flushMicrotasks();
     expect((await call.turn({ kind: 'no_input' })).next).toMatchObject({ kind: 'end' });
-    expect((await call.turn({ kind: 'no_input' })).kinds).toEqual([]);
+    expect((await call.turn({ kind: 'no_input' })).isSuperseded).toBe(true);
   });
 });
 

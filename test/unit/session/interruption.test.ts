@@ -6,7 +6,7 @@ import type { Input } from '../../../src/dialog/input.ts';
 import type { PromptAudio } from '../../../src/dialog/output.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../../src/speech/g711.ts';
 import { readWav } from '../../../src/speech/wav.ts';
-import { FakeVoice, testEngine } from '../../support/engine.ts';
+import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -95,37 +95,48 @@ describe('an interrupted turn', () => {
     expect(seen.some((event) => event.startsWith('bot_failed'))).toBe(false);
   });
 
-  it('reports a bot that fails meanwhile, but not one that only obeys its signal', async () => {
-    const failing = await testEngine([
-      botWith(
-        (signal) =>
-          new Promise((_resolve, reject) => {
-            signal.addEventListener('abort', () => {
-              reject(new TypeError('no such tool'));
-            });
-          }),
-      ),
+  it.each<[string, (signal: AbortSignal) => unknown]>([
+    ['throws the reason of its signal, as fetch does', ({ reason }) => Promise.reject(reason as Error)],
+    ['throws any AbortError', () => Promise.reject(new DOMException('stopped', 'AbortError'))],
+    ['throws something else', () => Promise.reject(new TypeError('no such tool'))],
+    ['returns nothing', () => undefined],
+  ])('counts no failure of a bot that %s once it was told to stop, also not twice in a row', async (_how, stop) => {
+    const obedient = botWith(
+      (signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => {
+            resolve(stop(signal) as ReturnType<typeof go<null>>);
+          });
+        }),
+    );
+    const { sessions, clock, seen } = await testEngine([obedient]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    const cut = [await call.open({ kind: 'dtmf', digits: '1' })];
+    await flushMicrotasks();
+    cut.push(await call.open({ kind: 'dtmf', digits: '1' }));
+    await flushMicrotasks();
+    expect(await call.press('2')).toMatchObject({ texts: ['Key 2.'], next: { kind: 'listen' } });
+    expect(cut.map(({ sink }) => [sink.end, sink.next?.kind])).toEqual([
+      ['complete', 'listen'],
+      ['complete', 'listen'],
     ]);
-    const obeying = await testEngine([
-      botWith(
-        (signal) =>
-          new Promise((_resolve, reject) => {
-            signal.addEventListener('abort', () => {
-              reject(new DOMException('stopped', 'AbortError'));
-            });
-          }),
-      ),
-    ]);
-    for (const { sessions, clock } of [failing, obeying]) {
-      const call = new MemoryCall(sessions);
-      await call.start();
-      clock.advance(LONG_MS);
-      await call.open({ kind: 'dtmf', digits: '1' });
-      await flushMicrotasks();
-      expect((await call.press('2')).texts).toEqual(['Key 2.']);
-    }
-    expect(failing.seen).toContain('bot_failed bot_failed');
-    expect(obeying.seen).not.toContain('bot_failed bot_failed');
+    expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
+  });
+
+  it('counts no failure of a bot whose deadline passes after it was told to stop', async () => {
+    const { sessions, clock, seen } = await testEngine([botWith(() => new Promise(() => undefined))]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    clock.advance(LONG_MS);
+    await call.open({ kind: 'dtmf', digits: '1' });
+    await clock.advanceAsync(TEST_SETTINGS.turnDeadlineMs - 1);
+    const next = await call.open({ kind: 'dtmf', digits: '2' });
+    await clock.advanceAsync(1);
+    await next.sink.ended();
+    expect(next.sink.texts).toEqual(['Key 2.']);
+    expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
   });
 
   it('lets the recognizer finish, so that what was said reaches the bot', async () => {

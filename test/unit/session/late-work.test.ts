@@ -4,6 +4,7 @@ import { bot, go, say, type CallerEvent } from '../../../src/bot/index.ts';
 import { WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const { apology, turnDeadlineMs } = TEST_SETTINGS;
@@ -105,7 +106,7 @@ describe('a handler that takes longer than a turn may', () => {
     await call.start();
     await call.open({ kind: 'no_input' });
     await clock.advanceAsync(turnDeadlineMs);
-    expect(signals.map(({ aborted, reason }) => [aborted, reason as unknown])).toEqual([[true, 'deadline']]);
+    expect(signals.map((signal) => [signal.aborted, reasonOf(signal)])).toEqual([[true, 'deadline']]);
   });
 
   it('is not heard any more, not even while its caller waits for the apology, and is ended', async () => {

@@ -6,6 +6,7 @@ import { MemoryStore } from '../../../src/store/memory.ts';
 import { LINE_SILENCE } from '../../support/caller-audio.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
@@ -103,7 +104,7 @@ describe('a note to a bot', () => {
     await flushMicrotasks();
     expect(signal?.aborted).toBe(false);
     await clock.advanceAsync(500);
-    expect(signal?.reason).toBe('deadline');
+    expect(reasonOf(signal)).toBe('deadline');
     expect([sink.texts, failures(seen)]).toEqual([['Yes?'], ['bot_failed bot_timeout']]);
   });
 

@@ -5,6 +5,7 @@ import type { Input } from '../../../src/dialog/input.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../../src/speech/g711.ts';
 import { readWav } from '../../../src/speech/wav.ts';
 import { testEngine } from '../../support/engine.ts';
+import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const SPEECH = encodeMulaw(readWav(readFileSync(new URL('../../fixtures/speech/sentence.wav', import.meta.url))).samples);
@@ -246,7 +247,7 @@ describe('two turns of one call', () => {
         new Promise((resolve) => {
           begun();
           signal.addEventListener('abort', () => {
-            reason = signal.reason;
+            reason = reasonOf(signal);
             resolve(go(null, say('Too late.').listen()));
           });
         }),

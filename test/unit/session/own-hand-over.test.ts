@@ -163,7 +163,7 @@ describe('a call that we end while one turn is answered and a newer one listens'
     const { answering: older, listening: newer } = await leaving('6', { kind: 'dtmf_start' });
     think();
     await flushMicrotasks();
-    expect([older.sink.kinds, older.sink.end]).toEqual([[], 'complete']);
+    expect(older.sink.isSuperseded).toBe(true);
     expect(newer.sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'too_long' } });
   });
 });

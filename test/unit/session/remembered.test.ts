@@ -41,7 +41,7 @@ describe('a call that is over', () => {
     await clock.advanceAsync(20_000);
     await call.hangUp();
     await clock.advanceAsync(59_999);
-    expect((await call.press('1')).kinds).toEqual([]);
+    expect((await call.press('1')).isSuperseded).toBe(true);
     expect(store.size).toBe(1);
     await clock.advanceAsync(1);
     expect(store.size).toBe(0);

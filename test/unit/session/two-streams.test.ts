@@ -6,6 +6,7 @@ import type { Recognizer } from '../../../src/session/ports.ts';
 import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { gateOf } from '../../support/two-engines.ts';
 
@@ -112,7 +113,7 @@ describe('a caller who speaks while last words are spoken on another stream', ()
     await clock.advanceAsync(GOODBYE_MS + 1000);
     expect(farewell.sink.next).toMatchObject({ kind: 'end' });
     speaking.turn.halfClose();
-    expect([speaking.sink.kinds, speaking.sink.end]).toEqual([['input_started', 'input_ended'], 'complete']);
+    expect([speaking.sink.kinds, speaking.sink.end]).toEqual([['input_started', 'input_ended', 'final'], 'complete']);
   });
 });
 
@@ -235,7 +236,7 @@ describe('a bot that is still thinking', () => {
       dtmf_input: (_state, _event, { signal }) =>
         new Promise((resolve) => {
           signal.addEventListener('abort', () => {
-            reasons.push(signal.reason);
+            reasons.push(reasonOf(signal));
             resolve(go(null, say('Too late.').listen()));
           });
         }),

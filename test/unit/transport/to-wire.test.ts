@@ -104,6 +104,12 @@ describe('to-wire', () => {
     }
   });
 
+  it('G-7C G-80 closes a stream that gets no reply of its own without a prompt, with the settings that still stand', () => {
+    const [listening] = sent({ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'listen', ...LISTEN } });
+    const { prompts: _, ...settings } = listening ?? {};
+    expect(sent({ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'superseded', ...LISTEN } })).toEqual([settings]);
+  });
+
   it('G-75 answers a hang-up with an empty response', () => {
     expect(sent({ kind: 'final', mode: 'chunk', prompts: [], next: { kind: 'gone' } })).toEqual([{ response_type: RESPONSE_TYPE.FINAL }]);
   });

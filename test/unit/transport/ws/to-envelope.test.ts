@@ -118,6 +118,10 @@ describe('outputs as messages of a socket', () => {
     expect(sent(final({ kind: 'gone' }, [spoken(sound(800))]))).toEqual([]);
   });
 
+  it('W-24: has no FINAL of its own for an input that the FINAL of the last words answers', () => {
+    expect(sent(final({ ...LISTEN, kind: 'superseded' }))).toEqual([]);
+  });
+
   it('W-29: ends the call with the event, its data, and what is left of the session, in well-formed text', () => {
     const metadata = { 'k\ud83d': ['a\udc00', { b: 'c\ud83d', d: 1, e: null }] };
     expect(sent(final({ kind: 'transfer', metadata, summary: 's\ud83d', transcript: 't' }))).toEqual([
