@@ -11,6 +11,9 @@ const ACK = 1;
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const FRAME_HEADER_BYTES = 9;
 
+/** By name, or as pairs where a name comes twice. */
+type Headers = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+
 /** A connection on which a test writes what it likes. */
 export class FrameClient {
   /** How often each kind of frame has come. */
@@ -52,7 +55,7 @@ export class FrameClient {
   }
 
   /** Opens a stream; client streams have odd numbers. */
-  open(streamId: number, headers: Readonly<Record<string, string>>, options: { readonly isWhole?: boolean } = {}): void {
+  open(streamId: number, headers: Headers, options: { readonly isWhole?: boolean } = {}): void {
     this.write(frame(TYPE.headers, END_HEADERS | (options.isWhole === true ? END_STREAM : 0), streamId, block(headers)));
   }
 
@@ -92,9 +95,14 @@ function frame(type: number, flags: number, streamId: number, payload: Uint8Arra
   return Buffer.concat([header, payload]);
 }
 
+function isPairs(headers: Headers): headers is readonly (readonly [string, string])[] {
+  return Array.isArray(headers);
+}
+
 /** Headers as literals without indexing and without Huffman coding: the plainest form of HPACK. */
-function block(headers: Readonly<Record<string, string>>): Buffer {
-  return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]));
+function block(headers: Headers): Buffer {
+  const pairs = isPairs(headers) ? headers : Object.entries(headers);
+  return Buffer.concat(pairs.flatMap(([name, value]) => [Buffer.of(0), text(name), text(value)]));
 }
 
 function text(value: string): Buffer {

@@ -19,6 +19,7 @@ import type { Gate } from '../gate.ts';
 import { CallMetadata } from './call-metadata.ts';
 import { openDoor, type Door, type DoorOptions } from '../door.ts';
 import { Health } from './health.ts';
+import { routeLibraryLog } from './library-log.ts';
 import { listVirtualAgents } from './list-virtual-agents.ts';
 import { asStream, createOneRequest } from './one-request.ts';
 import { createProcessCallerInput } from './process-caller-input.ts';
@@ -83,6 +84,7 @@ const NEVER_MS = 2 ** 31 - 1;
 /** Starts the media server. @throws AppError `listen_failed`. */
 export async function startMediaServer(parts: MediaServerParts): Promise<MediaServer> {
   const { settings, contract, gate, clock, log } = parts;
+  routeLibraryLog(log, clock);
   const metadata = new CallMetadata(parts.metadataKeys);
   const refusals = new Refusals(log, clock, parts.onRefused);
   // The door opens when there is something behind it.
