@@ -4,6 +4,8 @@ import type { DoctorContext, ExaminedDataSource, ExaminedOrganization, ExaminedS
 import { journalKey, NonceJournal, type KnownNonces } from '../admin/lifecycle/nonce-journal.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from '../admin/lifecycle/registered-values.ts';
 import { ServedDataSource } from '../admin/lifecycle/served-data-source.ts';
+import { probeDelivery } from '../admin/doctor/probes.ts';
+import { requestTargetOf } from '../admin/doctor/subject.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';
 import { tokensKey } from '../admin/organizations.ts';
 import { isSameId } from '../admin/platform-id.ts';
@@ -86,7 +88,11 @@ type ManagedSide = Pick<DoctorContext, 'organizations' | 'addresses' | 'webhooks
 const NOTHING_MANAGED: ManagedSide = { organizations: undefined, wanted: [] };
 
 /** What the administration has or would have; the trust learns of it as it does when the server starts. */
-async function managedSide({ settings: { admin }, profile, clock, organization }: ExaminationParts, access: AdminAccess, trust: Trust) {
+async function managedSide(
+  { settings: { admin }, profile, clock, organization, authorities }: ExaminationParts,
+  access: AdminAccess,
+  trust: Trust,
+) {
   const { store, address } = access;
   const everywhere = {
     wanted: wantedDataSources(admin, profile),
@@ -114,7 +120,7 @@ async function managedSide({ settings: { admin }, profile, clock, organization }
     dataSources: access.dataSourcesOf(id),
   }));
   const platformDate = (signal: AbortSignal): Promise<string | null> => dateAt(address.baseUrl, signal);
-  return { organizations, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access), platformDate };
+  return { organizations, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
 }
 
 /** A server with this configuration also lets in what it wants, as soon as its next look finds that the platform has it. */
@@ -125,10 +131,15 @@ function withConfigured(known: KnownNonces, configured: RegisteredValues, clock:
   return { ...known, replaced: [...replaced, { nonce: current.nonce, values: valuesOf(configured), validUntilMs }] };
 }
 
-function webhooksOf({ webhooks: { targetUrl } }: Settings['admin'], { access: { serviceApp } }: AdminAccess): ExaminedWebhooks | undefined {
+function webhooksOf(
+  { webhooks: { targetUrl } }: Settings['admin'],
+  { access: { serviceApp } }: AdminAccess,
+  authorities: readonly string[],
+): ExaminedWebhooks | undefined {
   if (serviceApp === undefined || targetUrl === undefined) return undefined;
   const { api, applicationId } = serviceApp;
-  return { list: (signal) => api.list(signal), targetUrl, applicationId };
+  const knock: ExaminedWebhooks['knock'] = (wait) => probeDelivery({ ...wait, ...requestTargetOf(targetUrl) }, authorities);
+  return { list: (signal) => api.list(signal), knock, targetUrl, applicationId };
 }
 
 /** The Date header of whatever is answered; null where nothing is: other checks say that the platform cannot be reached. */

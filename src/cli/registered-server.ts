@@ -3,12 +3,16 @@
 import { rootCertificates } from 'node:tls';
 import type { AgentsQuestion, DoctorContext } from '../admin/doctor/context.ts';
 import type { Clock } from '../base/clock.ts';
+import type { FindingCode } from '../fake-platform/finding.ts';
 import { GrpcConnection } from '../fake-platform/grpc-line.ts';
 import { openConnection, type ConnectionOptions } from '../fake-platform/open-connection.ts';
 
 const CONNECT_LIMIT_MS = 5000;
 /** Longest wait for an answer, connection included, ms. */
 const ANSWER_LIMIT_MS = 8000;
+
+/** What a server says that is well and has no health service for us, which is optional (1.8). */
+const ANSWERS: ReadonlySet<FindingCode> = new Set<FindingCode>(['not_served', 'unauthenticated', 'forbidden']);
 
 /** Who asks. */
 export interface ServerQuestionsOptions {
@@ -27,8 +31,8 @@ export function serverQuestions(options: ServerQuestionsOptions): Required<Pick<
       const server = new GrpcConnection(accessTo(options, { endpoint, transport: 'grpc' }));
       try {
         const answer = await server.checkHealth(ANSWER_LIMIT_MS, signal);
-        // Why a connection does not come about, other checks say.
-        return typeof answer === 'string' ? answer : 'unknown';
+        if (typeof answer === 'string') return answer;
+        return ANSWERS.has(answer.code) ? 'unknown' : { unanswered: answer.message };
       } finally {
         server.close();
       }

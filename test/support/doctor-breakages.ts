@@ -1,5 +1,7 @@
 // Everything that can be wrong between an organization and its calls, each thing alone, for `parley doctor` to find.
 import { randomUUID } from 'node:crypto';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { CheckId } from '../../src/admin/doctor/check.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
@@ -83,6 +85,41 @@ export function breakagesOf(whole: () => ExaminedServer, withoutAgents: string):
       await server.close();
     });
     return registeredAt(`https://${server.target}`);
+  }
+
+  /** Registers an organization at a proxy that has lost its server. */
+  async function registeredAtProxy(): ReturnType<Breakage['breaks']> {
+    const proxy = createSecureServer({ ...(await whole().authority.issue()), allowHTTP1: true }, (_request, response) => {
+      response.writeHead(503).end();
+    });
+    const port = await new Promise<number>((resolve) => {
+      proxy.listen(0, '127.0.0.1', () => {
+        resolve((proxy.address() as AddressInfo).port);
+      });
+    });
+    onTestFinished(() => {
+      proxy.close();
+    });
+    return registeredAt(`https://localhost:${String(port)}`);
+  }
+
+  /** Lets the webhooks of the app lead to another address, as if it had always been configured so. */
+  async function deliverTo(targetUrl: string): Promise<void> {
+    const webhooks = whole().access.access.serviceApp?.api;
+    for (const { id, name } of (await webhooks?.list(NEVER)) ?? []) {
+      if (name !== undefined) await webhooks?.update(id, { name, targetUrl, status: 'active' }, NEVER);
+    }
+  }
+
+  /** Lets the webhooks lead to a port where nobody listens. */
+  async function undelivered(): ReturnType<Breakage['breaks']> {
+    const before = api().webhooks()[0]?.targetUrl ?? '';
+    const targetUrl = `http://127.0.0.1:${String(await freePort())}/webhooks`;
+    const { organization } = await everybody(
+      () => deliverTo(targetUrl),
+      () => deliverTo(before),
+    )();
+    return { organization, flags: [`--admin.webhooks.target_url=${targetUrl}`] };
   }
 
   function api() {
@@ -225,6 +262,8 @@ export function breakagesOf(whole: () => ExaminedServer, withoutAgents: string):
       finding: 'agents/agents_not_listed',
     },
     { what: 'the server is stopping (1.8)', breaks: registeredAtStopping, finding: 'health/health_bad' },
+    { what: 'a proxy has lost the server behind it', breaks: registeredAtProxy, finding: 'health/health_unanswered' },
+    { what: 'nobody takes deliveries', breaks: undelivered, finding: 'webhooks/webhook_unanswered', isWarning: true },
     {
       what: 'a webhook was switched off (H-24)',
       breaks: everybody(

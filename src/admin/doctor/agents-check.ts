@@ -10,7 +10,7 @@ export const agentsCheck: Check = {
   id: 'agents',
   title: 'it has agents to choose from',
   // What these find would be found here again, in other words.
-  needs: ['test_token', 'certificate', 'alpn', 'upgrade'],
+  needs: ['test_token', 'certificate', 'alpn', 'health', 'upgrade'],
   tasks: (context) =>
     context.wanted.map((wanted) => ({ subject: subjectOf(wanted), run: (tools) => agentsFindings(wanted, context, tools) })),
 };

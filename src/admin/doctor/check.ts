@@ -72,10 +72,12 @@ export const FINDING_CODES = [
   'alpn_missing',
   'http1_missing',
   'health_bad',
+  'health_unanswered',
   'upgrade_failed',
   'webhook_missing',
   'webhook_inactive',
   'webhook_target',
+  'webhook_unanswered',
   'no_agents',
   'agents_not_listed',
 ] as const;

@@ -9,6 +9,7 @@ import type { DataSourcesApi, WantedDataSource } from '../lifecycle/ports.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
 import type { TokenSource } from '../token-source.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
+import type { ProbeTarget, Probed } from './probes.ts';
 import type { Endpoint, RegisteredAddress } from './subject.ts';
 
 /** An organization whose data sources are managed through the administration interface. */
@@ -30,6 +31,8 @@ export interface ExaminedDataSource extends WantedDataSource {
 /** The webhooks there should be, and where to find those there are. */
 export interface ExaminedWebhooks {
   list(signal: AbortSignal): Promise<readonly WebhookRegistration[]>;
+  /** Sends a delivery without a signature to the target. @returns the status of the answer. */
+  knock(wait: Pick<ProbeTarget, 'limitMs' | 'clock' | 'signal'>): Promise<Probed<number>>;
   /** Where deliveries must go, character for character. */
   readonly targetUrl: string;
   /** Of the app whose authorizations are told, in any spelling. */
@@ -49,8 +52,11 @@ export interface AgentsQuestion {
   readonly token: string;
 }
 
-/** What a health service says; `unknown`: there is none, or it says nothing of use. */
-export type HealthAnswer = 'serving' | 'not_serving' | 'unknown';
+/**
+ * What a health service says. `unknown`: there is none, or it says nothing of use; `unanswered`: no gRPC server answered at all, and
+ * why.
+ */
+export type HealthAnswer = 'serving' | 'not_serving' | 'unknown' | { readonly unanswered: string };
 
 /** The store that servers share. */
 export interface ExaminedStore {

@@ -1,6 +1,7 @@
 // Can the platform reach the server under the registered address, and does it meet there what it demands (1.9, O-13, P-12)?
 // Seen from this machine: what stands between the platform and us may show it something else.
 import type { Check, CheckId, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
+import { shownText } from '../shown-text.ts';
 import type { DoctorContext } from './context.ts';
 import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
 import { probeTcp, probeTls, probeUpgrade, type Handshake, type ProbeTarget } from './probes.ts';
@@ -146,6 +147,10 @@ export const healthCheck = endpointCheck(
     // It is optional: a server without it takes calls as well.
     if (answer === 'unknown') return { skipped: 'its health service says nothing' };
     if (answer === 'serving') return [];
+    if (answer !== 'not_serving') {
+      const mend = 'start the server, and look whether what stands before it leads to its port and speaks gRPC with it';
+      return [found(endpoint, 'health_unanswered', `no server answers there (${shownText(answer.unanswered)})`, mend)];
+    }
     const mend = 'look at the log of the server for what it is waiting for, or whether it is stopping';
     return [found(endpoint, 'health_bad', 'its health service says that it takes no calls', mend)];
   },

@@ -87,8 +87,8 @@ function isFor(host: string, certificate: PeerCertificate): boolean {
   return checkServerIdentity(host, certificate) === undefined;
 }
 
-/** Where a socket is asked for. */
-export interface UpgradeTarget extends ProbeTarget {
+/** Where something is asked for over HTTP. */
+export interface RequestTarget extends ProbeTarget {
   readonly isTls: boolean;
   readonly path: string;
 }
@@ -99,17 +99,36 @@ export interface UpgradeTarget extends ProbeTarget {
  * @param authorities - PEM certificates that are trusted beside those of the runtime.
  * @returns the status of the answer; 101 when a socket was opened.
  */
-export function probeUpgrade(target: UpgradeTarget, authorities: readonly string[]): Promise<Probed<number>> {
-  const { host, port, path, isTls } = target;
+export function probeUpgrade(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
     'sec-websocket-version': '13',
     'sec-websocket-key': randomBytes(16).toString('base64'),
   };
+  return probeRequest(target, 'GET', headers, authorities);
+}
+
+/**
+ * Sends an empty delivery without a signature.
+ *
+ * @param authorities - PEM certificates that are trusted beside those of the runtime.
+ * @returns the status of the answer.
+ */
+export function probeDelivery(target: RequestTarget, authorities: readonly string[]): Promise<Probed<number>> {
+  return probeRequest(target, 'POST', { 'content-length': '0' }, authorities);
+}
+
+function probeRequest(
+  target: RequestTarget,
+  method: 'GET' | 'POST',
+  headers: Readonly<Record<string, string>>,
+  authorities: readonly string[],
+): Promise<Probed<number>> {
+  const { host, port, path, isTls } = target;
   const createConnection = (): Socket =>
     isTls ? connectTls({ host, port, ...trusting(host, authorities), ALPNProtocols: ['http/1.1'] }) : connectTcp({ host, port });
-  const request = requestHttp({ host, port, path, headers, createConnection });
+  const request = requestHttp({ host, port, path, method, headers, createConnection });
   request.end();
   return settled(target, request, (connected) => {
     const answered = ({ statusCode = 0, socket }: IncomingMessage): void => {

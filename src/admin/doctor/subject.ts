@@ -53,10 +53,7 @@ export function endpointsOf(registered: readonly RegisteredAddress[]): readonly 
   const found = new Map<string, Endpoint>();
   for (const { url, transport } of registered) {
     if (!URL.canParse(url)) continue;
-    const { hostname, port, protocol } = new URL(url);
-    const isTls = protocol !== 'http:' && protocol !== 'ws:';
-    const host = hostname.replace(/^\[(.*)\]$/u, '$1');
-    const where = { host, port: port === '' ? (isTls ? 443 : 80) : Number(port), isTls };
+    const { path: _path, ...where } = requestTargetOf(url);
     const same = found.get(hostAndPort(where));
     found.set(hostAndPort(where), {
       ...(same ?? where),
@@ -65,4 +62,12 @@ export function endpointsOf(registered: readonly RegisteredAddress[]): readonly 
     });
   }
   return [...found.values()];
+}
+
+/** Where to dial for an address, and the path behind it. @throws TypeError for what is no address. */
+export function requestTargetOf(url: string): Pick<Endpoint, 'host' | 'port' | 'isTls'> & { readonly path: string } {
+  const { hostname, port, protocol, pathname, search } = new URL(url);
+  const isTls = protocol !== 'http:' && protocol !== 'ws:';
+  const host = hostname.replace(/^\[(.*)\]$/u, '$1');
+  return { host, port: port === '' ? (isTls ? 443 : 80) : Number(port), isTls, path: `${pathname}${search}` };
 }

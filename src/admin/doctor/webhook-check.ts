@@ -1,14 +1,19 @@
-// Would we hear of authorizations: are the two webhooks of the app there, active, and do they lead to us (R-23)?
+// Would we hear of authorizations: are the two webhooks of the app there, active, and do they lead to us, and does our receiver
+// answer there (R-23)?
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from '../webhooks/delivery.ts';
 import { tellsOf } from '../webhooks/registration.ts';
 import { scopeFinding } from './access-checks.ts';
-import type { Check, Finding, FindingCode } from './check.ts';
+import { DELIVERY_STATUS } from '../webhooks/receiver.ts';
+import type { Check, CheckTools, Finding, FindingCode } from './check.ts';
 import type { ExaminedWebhooks } from './context.ts';
 import { EVERYTHING } from './subject.ts';
 import { shownText } from '../shown-text.ts';
 
 const MEND = 'start the server with webhooks switched on, which registers and mends them';
+
+/** Part of a check's time that a delivery may take: the list of webhooks is asked for, too. */
+const PROBE_PART = 0.4;
 
 /** Both webhooks are as they must be. */
 export const webhooksCheck: Check = {
@@ -18,17 +23,19 @@ export const webhooksCheck: Check = {
   tasks: (context) => [
     {
       subject: EVERYTHING,
-      async run({ signal }) {
+      async run(tools) {
+        const { signal } = tools;
         const { webhooks, profile } = context;
         if (webhooks === undefined || profile.webhook === undefined) return { skipped: 'no webhooks are wanted' };
         const { applicationId } = webhooks;
         const app = { applicationId, resource: profile.webhook.appResource, idScheme: profile.ids?.urnScheme ?? '' };
         try {
           const all = await webhooks.list(signal);
-          return SERVICE_APP_EVENTS.flatMap((event) => {
+          const registered = SERVICE_APP_EVENTS.flatMap((event) => {
             const ours = all.filter((each) => tellsOf(each, event, app));
             return findingsOf(event, ours, webhooks);
           });
+          return [...(await receiverFindings(webhooks, tools)), ...registered];
         } catch (thrown) {
           const scopes = profile.oauth?.integrationScopes ?? [];
           return [scopeFinding(thrown, 'list of webhooks', `log in again with the integration and grant the scopes ${scopes.join(' ')}`)];
@@ -51,6 +58,21 @@ function findingsOf(
   if (here.length > 0) return [finding('webhook_inactive', event, 'the platform has switched it off after failed deliveries')];
   const target = first.targetUrl === undefined ? 'an unknown address' : shownText(first.targetUrl, [first.secret]);
   return [finding('webhook_target', event, `it leads to ${target} and not to ${shownText(targetUrl)}`)];
+}
+
+/** What our receiver says to a delivery without a signature. */
+const UNSIGNED = DELIVERY_STATUS.unsigned;
+
+/** Deliveries get to our receiver, as seen from here: the first cause of what the platform has switched off. */
+async function receiverFindings(webhooks: ExaminedWebhooks, { clock, limitMs, signal }: CheckTools): Promise<readonly Finding[]> {
+  const probed = await webhooks.knock({ clock, signal, limitMs: limitMs * PROBE_PART });
+  if (probed.kind === 'connected' && probed.value === UNSIGNED) return [];
+  const what =
+    probed.kind === 'failed'
+      ? `deliveries are not taken there (${probed.code})`
+      : `something else than our receiver answers deliveries there, with status ${String(probed.value)}`;
+  const mend = 'start the server, and let what stands before it pass this path on to admin.webhooks.port';
+  return [{ code: 'webhook_unanswered', severity: 'warning', what, where: shownText(webhooks.targetUrl), mend }];
 }
 
 /** Calls come in without webhooks; only new organizations are not heard of at once (H-25). */

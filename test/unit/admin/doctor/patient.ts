@@ -2,6 +2,7 @@
 // the real token check; the administration interface in memory.
 import { beforeAll } from 'vitest';
 import type { AgentsAnswer, DoctorContext, HealthAnswer } from '../../../../src/admin/doctor/context.ts';
+import type { Probed } from '../../../../src/admin/doctor/probes.ts';
 import type { Endpoint } from '../../../../src/admin/doctor/subject.ts';
 import { DOCTOR_CHECKS } from '../../../../src/admin/doctor/checks.ts';
 import { runDoctor, type CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
@@ -53,6 +54,7 @@ export interface Patient {
   webhookList: () => Promise<readonly WebhookRegistration[]>;
   date: string | null;
   health: HealthAnswer;
+  knocked: Probed<number>;
   /** What its server says that is asked for agents over each transport. */
   readonly listed: Record<TokenTransport, AgentsAnswer>;
   /** How many agents its configuration has. */
@@ -153,6 +155,7 @@ function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Au
     webhookList: () => Promise.resolve(patient.webhooks),
     date: new Date(clock.nowMs()).toUTCString(),
     health: 'serving',
+    knocked: { kind: 'connected', value: 401 },
     listed: { grpc: { kind: 'listed', count: 1 }, websocket: { kind: 'listed', count: 1 } },
     agents: 1,
     context: () => ({
@@ -174,7 +177,12 @@ function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Au
       times: { leadMs: 20 * 60_000, retryMs: 60_000, checkMs: 60_000 },
       store: { place: 'redis://store.example.test', look: () => Promise.resolve(undefined) },
       platformDate: () => Promise.resolve(patient.date),
-      webhooks: { list: () => patient.webhookList(), targetUrl: TARGET, applicationId: APP },
+      webhooks: {
+        list: () => patient.webhookList(),
+        knock: () => Promise.resolve(patient.knocked),
+        targetUrl: TARGET,
+        applicationId: APP,
+      },
       health: (_endpoint: Endpoint) => Promise.resolve(patient.health),
       listAgents: ({ transport }) => Promise.resolve(patient.listed[transport]),
       socketPath: '/v1/va',
