@@ -21,6 +21,8 @@ export type SessionEnd =
   | 'caller'
   | 'bot_end'
   | 'bot_transfer'
+  /** The flow began the conversation anew under the same id (G-28): a new session follows. */
+  | 'restarted'
   /** Nothing arrived for too long, or the caller vanished. */
   | 'idle'
   /** The longest allowed time was over; the caller was handed over. */

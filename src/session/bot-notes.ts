@@ -4,7 +4,7 @@ import { AppError, toAppError } from '../base/errors.ts';
 import type { NotifyingEvent } from '../bot/bot.ts';
 import { runNote } from '../bot/run-handler.ts';
 import { botContext } from './bot-question.ts';
-import type { CallRecords } from './call-records.ts';
+import { hasRestarted, type CallRecords } from './call-records.ts';
 import type { LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import { demandSmall } from './record-size.ts';
@@ -46,7 +46,8 @@ export class BotNotes {
         this.#records.release(claim, undefined);
       }
     } catch (thrown) {
-      this.#failed(session, turn, thrown);
+      // Whoever began the conversation anew has told the bot of its end.
+      if (!hasRestarted(thrown)) this.#failed(session, turn, thrown);
     }
   }
 

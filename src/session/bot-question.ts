@@ -146,16 +146,10 @@ export class BotQuestion {
     return { answer: event.type === 'session_start' ? await this.#welcome(event) : await this.#handle(event, (prompts) => prompts), event };
   }
 
-  async #welcome(event: ReplyingEvent): Promise<Answer<JsonValue>> {
-    const welcome: Prompt[] = [];
-    const answer = await this.#handle(event, (prompts) => {
-      // G-27: whether the welcome can be cut is the operator's choice.
-      const kept = this.#parts.settings.welcomeBargeIn ? prompts : prompts.map((prompt) => ({ ...prompt, bargeIn: false }));
-      welcome.push(...kept);
-      return kept;
-    });
-    this.#session.keepWelcome(welcome);
-    return answer;
+  // G-27: whether the welcome can be cut is the operator's choice.
+  #welcome(event: ReplyingEvent): Promise<Answer<JsonValue>> {
+    const { welcomeBargeIn } = this.#parts.settings;
+    return this.#handle(event, (prompts) => (welcomeBargeIn ? prompts : prompts.map((prompt) => ({ ...prompt, bargeIn: false }))));
   }
 
   async #handle(event: ReplyingEvent, prepared: (prompts: readonly Prompt[]) => readonly Prompt[]): Promise<Answer<JsonValue>> {

@@ -9,7 +9,7 @@ import { isTerminal, type Listen, type Next, type Prompt, type Reply } from '../
 import { BotNotes } from './bot-notes.ts';
 import { BotQuestion } from './bot-question.ts';
 import type { CallClaim } from './call-claim.ts';
-import type { CallRecords } from './call-records.ts';
+import { hasRestarted, type CallRecords } from './call-records.ts';
 import { CallTranscript } from './call-transcript.ts';
 import type { CompleteInput } from './caller-event.ts';
 import { finalNext } from './final-next.ts';
@@ -19,7 +19,7 @@ import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { KeptCall } from './ports.ts';
 import { firstRecord, type KeptReply, type SessionRecord } from './record.ts';
-import { heardOutcome, isEndTold, isLeftToSay, isOver, textsOf, welcomeOf, withoutEvent } from './reply-looks.ts';
+import { heardOutcome, isEndTold, isLeftToSay, isOver, textsOf, withoutEvent } from './reply-looks.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { isSensitiveInput } from './sensitive-input.ts';
 import type { Turn } from './turn.ts';
@@ -71,6 +71,8 @@ export class BotRunner {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') {
         this.#lastWords.failed({ session, turn, writer }, error);
+      } else if (hasRestarted(error)) {
+        turn.finish('superseded');
       } else if (error.details['held'] === true) {
         this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
         await this.#askAgain({ session, turn, writer });
@@ -98,7 +100,7 @@ export class BotRunner {
       await this.#settleClaimed(mouth);
     } catch (thrown) {
       const error = toAppError(thrown);
-      if (error.details['held'] === true) {
+      if (error.details['held'] === true || hasRestarted(error)) {
         turn.finish('superseded');
         return;
       }
@@ -129,7 +131,7 @@ export class BotRunner {
 
   /** See {@link CallRecords.close}. */
   close(session: RunningSession): Promise<void> {
-    return this.#records.close(session.call);
+    return this.#records.close(session);
   }
 
   /** @param completeAtMs - since when the caller waits; now where no input is answered. */
@@ -215,8 +217,10 @@ export class BotRunner {
       return;
     }
     if (record.started && input.act.kind === 'session_start') {
-      this.#parts.log.warn(logIds(session.call, turn), 'the session started twice; repeating the welcome once');
-      await this.#listenOn(mouth, welcomeOf(session, record), record.listen, 'replied');
+      // G-28: two streams began the conversation at the same moment, here or in another process.
+      const { version } = await this.#notes.tell(session, { type: 'session_end', by: 'restarted' }, turn, record);
+      const anew = { input, record: { ...firstRecord(session), version }, unheard: undefined };
+      await this.#answerClaimed(session, turn, anew, writer);
       return;
     }
     if (!record.started && input.act.kind !== 'session_start') {

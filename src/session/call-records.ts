@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../base/errors.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import { CallClaim } from './call-claim.ts';
 import { ClaimsAhead } from './claims-ahead.ts';
-import { toldLater, type Spoken } from './heard.ts';
+import { Playback, toldLater, type Spoken } from './heard.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { OpenedCall } from './ports.ts';
 import { recordFor } from './record-version.ts';
@@ -33,6 +33,16 @@ export interface Look {
   readonly isPatient: boolean;
   /** There where the stream opens with an input that is whole: the call is claimed for it in the same step where that can be. */
   readonly claims?: { readonly first: SessionRecord | undefined } | undefined;
+}
+
+/** Whether a record is of a later conversation under the same id than a session (G-28). */
+export function isOfNext({ restarts }: Pick<RunningSession, 'restarts'>, record: SessionRecord | undefined): boolean {
+  return record !== undefined && (record.restarts ?? 0) > restarts;
+}
+
+/** Whether a claim was refused because the conversation has begun anew, with a session of its own. */
+export function hasRestarted(thrown: unknown): boolean {
+  return toAppError(thrown).details['restarted'] === true;
 }
 
 /** Holds nothing of a call but what is claimed and what is being given back. */
@@ -66,12 +76,19 @@ export class CallRecords {
     );
   }
 
-  /** The claim of a call with its record as the bot that is here can use it: see {@link CallClaim.take} and {@link recordFor}. */
-  async claim(session: Pick<RunningSession, 'call' | 'bot' | 'mode' | 'isKept'>, patience: Patience): Promise<CallClaim> {
+  /**
+   * The claim of a call with its record as the bot that is here can use it: see {@link CallClaim.take} and {@link recordFor}.
+   *
+   * @throws AppError `record_conflict` also for a conversation that has begun anew: see {@link hasRestarted}.
+   */
+  async claim(session: Pick<RunningSession, 'call' | 'bot' | 'mode' | 'isKept' | 'restarts'>, patience: Patience): Promise<CallClaim> {
     const { call, bot, isKept } = session;
     const claim = await this.#take(call, isKept ? undefined : firstRecord(session), patience);
     try {
       const { kept } = claim;
+      if (isOfNext(session, kept?.record)) {
+        throw new AppError('record_conflict', 'the conversation has begun anew', { details: { restarted: true } });
+      }
       if (kept !== undefined) claim.kept = { ...kept, record: recordFor(bot, kept.record, this.#parts) };
       return claim;
     } catch (thrown) {
@@ -201,11 +218,13 @@ export class CallRecords {
   }
 
   /** Marks the call as ended and forgets the bot's state, so that late turns get no prompts on any machine (G-7C). */
-  async close(key: CallKey): Promise<void> {
+  async close(session: Pick<RunningSession, 'call' | 'restarts'>): Promise<void> {
     const { store, settings, shared } = this.#parts;
+    const key = session.call;
     try {
       const claim = await this.#take(key, undefined, { heldMs: settings.turnDeadlineMs });
-      const record = claim.kept?.record;
+      const kept = claim.kept?.record;
+      const record = isOfNext(session, kept) ? undefined : kept;
       try {
         // Nobody else asks whether a call is closed that has ended and whose bot keeps nothing.
         const isAsGood = shared === undefined && record?.ended === true && record.state === null;
@@ -219,6 +238,34 @@ export class CallRecords {
       // The turn that found it out has said so; nobody can go on with such a record.
       if (toAppError(thrown).code !== 'state_unreadable') throw thrown;
       await store.drop(key);
+    }
+  }
+
+  /**
+   * What is kept of a conversation gives way to the next one under its id (G-28). Where other processes share the store, what
+   * they still have of the old one finds the new one in its place and changes nothing.
+   *
+   * @param first - of the new conversation.
+   * @throws AppError `store_unavailable`, and `record_conflict` when another process keeps the call for too long.
+   */
+  async beginAnew(first: SessionRecord): Promise<void> {
+    const { store, settings, shared, clock } = this.#parts;
+    const { call } = first;
+    try {
+      if (shared === undefined) {
+        await this.#patiently(() => store.drop(call));
+        return;
+      }
+      const claim = await this.#take(call, undefined, { heldMs: settings.turnDeadlineMs });
+      const old = claim.kept?.record;
+      try {
+        if (old !== undefined) await this.commit({ ...first, version: old.version }, { restarts: (old.restarts ?? 0) + 1 });
+      } finally {
+        this.release(claim, new Playback().tell(clock.monotonicMs()));
+      }
+    } catch (thrown) {
+      if (toAppError(thrown).code !== 'state_unreadable') throw thrown;
+      await store.drop(call);
     }
   }
 

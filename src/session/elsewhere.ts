@@ -34,6 +34,11 @@ export class Elsewhere {
     this.#interruptions?.tell(this.#call, { place, isHangUp: true });
   }
 
+  /** The conversation begins anew on a stream that opened here at `place` (G-28). */
+  restarts(place: number): void {
+    this.#interruptions?.tell(this.#call, { place, isHangUp: true });
+  }
+
   /** A stream opened here, or an input is answered: what was told of the words before counts from now on. */
   told({ spoken }: KeptCall, nowMs: number): boolean {
     return spoken !== undefined && this.#playback.told(spoken, nowMs);

@@ -76,3 +76,11 @@ export class MovingCalls {
     );
   }
 }
+
+/** Gives up a session whose call goes on elsewhere, with its streams. */
+export async function moveAway(session: Session): Promise<void> {
+  // The loop is for a turn that had the session in its hand already.
+  do {
+    session.complete('all');
+  } while (!(await session.moveAway()));
+}

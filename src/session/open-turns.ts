@@ -1,6 +1,11 @@
 // The turns of one session that are not done: two of them are normal (G-50). Knows who is the newest, and nothing of what a
 // turn is about.
+import { AppError } from '../base/errors.ts';
+import type { SessionEnd } from '../dialog/ending.ts';
 import type { Turn } from './turn.ts';
+
+/** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
+const MAX_OPEN_TURNS = 8;
 
 /** Owned by a session. */
 export class OpenTurns {
@@ -9,6 +14,10 @@ export class OpenTurns {
 
   get size(): number {
     return this.#turns.size;
+  }
+
+  get hasRoom(): boolean {
+    return this.#turns.size < MAX_OPEN_TURNS;
   }
 
   /** True while a prompt that may not be cut is still to be spoken on one of them (G-37). */
@@ -63,6 +72,14 @@ export class OpenTurns {
     for (const turn of this.list()) {
       if (isSilent(turn)) turn.finish('nothing_said');
       else if (which === 'all') turn.finish('superseded');
+    }
+  }
+
+  /** Ends all, because the session ends: as too old, or complete where the conversation begins anew (G-28). */
+  stop(end: SessionEnd): void {
+    for (const turn of this.list()) {
+      if (end === 'restarted') turn.finish('superseded');
+      else turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), end === 'failed' ? 'failed' : 'deadline');
     }
   }
 

@@ -5,7 +5,7 @@ import type { BargeIn, Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
-import type { Listen, Prompt } from '../dialog/reply.ts';
+import type { Listen } from '../dialog/reply.ts';
 import type { AnswerLimit } from './answer-limit.ts';
 import type { Cut, Playback } from './heard.ts';
 import type { Interruptions, KeptCall, PromptVoice, Recognizer, SessionObserver, SessionStore } from './ports.ts';
@@ -36,16 +36,14 @@ export interface RunningSession {
   readonly answerLimit: AnswerLimit;
   /** The store has a record of the call that others find. */
   readonly isKept: boolean;
+  /** See {@link SessionStartingPoint.restarts}. */
+  readonly restarts: number;
   /** True after a terminal event (G-7C), when nobody uses the session any more, and when the call goes on elsewhere. */
   readonly isEnded: boolean;
   /** A terminal event that was decided and not yet handed over. */
   readonly owed: OwedEnd | undefined;
   /** Why we end the call: its answer, or its next turn, hands the caller over (G-93). */
   readonly leaving: 'too_long' | 'shutdown' | undefined;
-  /** The welcome's prompts, for the one repetition that a duplicate start gets (G-28). */
-  keepWelcome(prompts: readonly Prompt[]): void;
-  /** Undefined where the call has begun elsewhere and nothing of it was taken yet. */
-  takeWelcome(): readonly Prompt[] | undefined;
   /**
    * Another process may have had the turn before; called with the call as it was claimed.
    *

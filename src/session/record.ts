@@ -44,6 +44,8 @@ export interface SessionRecord {
   readonly ended: boolean;
   /** The bot was told of the end, and nothing is told to it any more. */
   readonly closed?: true;
+  /** How often the conversation has begun anew (G-28), where several processes share a store; left out before the first time. */
+  readonly restarts?: number;
 }
 
 /** A reply as a record holds it: recordings that a bot makes itself are in Base64. */
@@ -61,6 +63,7 @@ export function firstRecord(session: {
   readonly call: CallFacts;
   readonly bot: { readonly id: string; readonly version: number };
   readonly mode: DeliveryMode;
+  readonly restarts?: number;
 }): SessionRecord {
   return {
     version: 0,
@@ -76,5 +79,6 @@ export function firstRecord(session: {
     transcript: [],
     turns: 0,
     ended: false,
+    ...(session.restarts === undefined || session.restarts === 0 ? {} : { restarts: session.restarts }),
   };
 }

@@ -1,12 +1,10 @@
-// What is asked of calls, replies and outcomes before somebody speaks: is anything to be heard, what is kept, what is said again.
+// What is asked of calls, replies and outcomes before somebody speaks: is anything to be heard, and is anything left to say.
 import { AppError } from '../base/errors.ts';
 import { isTerminal, type Listen, type Prompt } from '../dialog/reply.ts';
 import { shownFile } from '../dialog/shown-file.ts';
 import type { Outcome } from './bot-question.ts';
-import { replyOf } from './kept-reply.ts';
 import type { RunningSession } from './parts.ts';
 import type { KeptCall } from './ports.ts';
-import type { SessionRecord } from './record.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 
 /**
@@ -38,11 +36,6 @@ export function isEndTold({ record, unheard }: Pick<KeptCall, 'record' | 'unhear
 /** Whether the last reply is still to be said here: one of another process, or an end that this one has lost sight of. */
 export function isLeftToSay({ record, unheard }: Pick<KeptCall, 'record' | 'unheard'>): boolean {
   return unheard === 'elsewhere' || (unheard === 'here' && record.ended && record.closed !== true);
-}
-
-/** For the one repetition that a duplicate start gets (G-28), also where another process has said it. */
-export function welcomeOf(session: Pick<RunningSession, 'takeWelcome'>, { reply, turns }: SessionRecord): readonly Prompt[] {
-  return session.takeWelcome() ?? (turns === 1 && reply !== undefined ? replyOf(reply).prompts : []);
 }
 
 /** What is asked for again when need be. What the flow is told goes out once, and may repeat a sensitive input (G-83). */

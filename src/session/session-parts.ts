@@ -28,4 +28,8 @@ export interface SessionStartingPoint {
   readonly isTied?: boolean;
   /** The call was begun in another process, or in another life of this one. */
   readonly isContinued?: boolean;
+  /** Its bot has answered the start of the conversation. */
+  readonly hasBegun?: boolean;
+  /** How often the conversation has begun anew, where several processes share a store; default: 0. */
+  readonly restarts?: number;
 }

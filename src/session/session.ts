@@ -6,7 +6,7 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { AudioInput } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
-import type { Listen, Prompt } from '../dialog/reply.ts';
+import type { Listen } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
 import { AnswerLimit } from './answer-limit.ts';
 import { frameHook } from './bot-ear.ts';
@@ -27,8 +27,6 @@ import { Turn, type TurnHost, type TurnInput } from './turn.ts';
 import { TurnNames } from './turn-names.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** Most turns of one session that may be open at once. The grammar needs two; the rest is slack for late closes. */
-const MAX_OPEN_TURNS = 8;
 /** Most inputs and notes that may wait for the bot: a client that opens and cancels streams must not grow the queue. */
 const MAX_QUEUED = 64;
 
@@ -42,6 +40,9 @@ export class Session implements TurnHost, RunningSession {
   readonly times: SessionTimes;
   /** No other process can go on with the call. */
   readonly isTied: boolean;
+  readonly restarts: number;
+  isKept: boolean;
+  leaving: 'too_long' | 'shutdown' | undefined;
   readonly #parts: SessionParts;
   readonly #ear: Ear;
   readonly #open = new OpenTurns();
@@ -52,20 +53,21 @@ export class Session implements TurnHost, RunningSession {
   readonly nextStream: NextStream;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
-  #isKept: boolean;
   #owed: OwedEnd | undefined;
   /** The turn on which the last words are spoken. */
   #farewell: Turn | undefined;
   #end: SessionEnd | 'moved' | undefined;
-  #leaving: 'too_long' | 'shutdown' | undefined;
-  #welcome: readonly Prompt[] | undefined;
+  #hasBegun: boolean;
 
-  constructor({ call, bot, mode, turns, listen, isTied = false, isContinued = false }: SessionStartingPoint, parts: SessionParts) {
+  constructor(point: SessionStartingPoint, parts: SessionParts) {
+    const { call, bot, mode, turns, listen, isTied = false, isContinued = false, hasBegun = false, restarts = 0 } = point;
     this.call = call;
     this.bot = bot;
     this.mode = mode;
     this.isTied = isTied;
-    this.#isKept = isContinued;
+    this.restarts = restarts;
+    this.isKept = isContinued;
+    this.#hasBegun = hasBegun;
     this.#parts = parts;
     this.#names = new TurnNames(call.conversationId, turns);
     this.#elsewhere = new Elsewhere(call, this.playback, parts.shared?.interruptions);
@@ -100,16 +102,8 @@ export class Session implements TurnHost, RunningSession {
     return this.#end === 'moved';
   }
 
-  get isKept(): boolean {
-    return this.#isKept;
-  }
-
   get owed(): OwedEnd | undefined {
     return this.#owed;
-  }
-
-  get leaving(): 'too_long' | 'shutdown' | undefined {
-    return this.#leaving;
   }
 
   /** Turns that are not done. */
@@ -119,7 +113,14 @@ export class Session implements TurnHost, RunningSession {
 
   /** Whether one more turn may open. */
   get hasRoom(): boolean {
-    return this.#open.size < MAX_OPEN_TURNS && this.#work.size < MAX_QUEUED;
+    return this.#open.hasRoom && this.#work.size < MAX_QUEUED;
+  }
+
+  /** Takes the start of the conversation. @returns false when it has begun here already, or is over: it begins anew (G-28). */
+  takeStart(): boolean {
+    if (this.#hasBegun || this.isEnded) return false;
+    this.#hasBegun = true;
+    return true;
   }
 
   /** How long the caller has been gone without a word, ms; 0 while a turn is open or was closed properly. */
@@ -144,7 +145,7 @@ export class Session implements TurnHost, RunningSession {
    */
   makeRoom(): boolean {
     // A reply that we have cut ourselves says the last words.
-    const mayFinish = this.#leaving === undefined && this.#owed === undefined && this.#work.size < MAX_QUEUED;
+    const mayFinish = this.leaving === undefined && this.#owed === undefined && this.#work.size < MAX_QUEUED;
     if (!this.hasRoom && mayFinish) this.#open.finishInterrupted();
     return this.hasRoom;
   }
@@ -171,7 +172,7 @@ export class Session implements TurnHost, RunningSession {
    * complete. Without an open turn the next one will.
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
-    this.#leaving ??= end;
+    this.leaving ??= end;
     // The bot's own goodbye is being spoken: it ends the call as well as ours.
     if (this.#owed !== undefined) await this.#work.done();
     // Again for a turn that came meanwhile, when the one before was cancelled.
@@ -198,6 +199,8 @@ export class Session implements TurnHost, RunningSession {
   /** The caller acts on a turn that another process has: mouths here stop, and after a hang-up nothing is wanted here any more. */
   interruptedElsewhere({ place, isHangUp }: Interrupted): void {
     if (isHangUp) for (const turn of this.#open.list()) turn.finish('hang_up', 'hang_up');
+    // Nobody takes a call from its wire but a conversation that begins anew on another.
+    if (isHangUp && this.isTied && !this.isEnded) this.#isOver('moved');
     this.#interruption.elsewhere(place, this.#parts.clock.monotonicMs());
   }
 
@@ -215,12 +218,15 @@ export class Session implements TurnHost, RunningSession {
     return true;
   }
 
-  /** Ends a session that nobody uses any more, or may use; open turns fail as too old. Waits until the bot was told. */
+  /** Ends a session that nobody uses any more, or may use, and its turns: see {@link OpenTurns.stop}. Waits until the bot was told. */
   async stop(end: SessionEnd): Promise<void> {
     this.ends(end);
-    const turnEnd = end === 'failed' ? 'failed' : 'deadline';
-    for (const turn of this.#open.list()) turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), turnEnd);
-    await this.#work.done();
+    if (end === 'restarted') this.#elsewhere.restarts(this.#names.place);
+    // Again for a turn that had the session in its hand already.
+    do {
+      this.#open.stop(end);
+      await this.#work.done();
+    } while (this.#open.size > 0);
     this.#ear.close();
   }
 
@@ -242,7 +248,7 @@ export class Session implements TurnHost, RunningSession {
     // G-51: what is said into a prompt that cannot be cut is not input.
     if (this.#interruption.isBarred(nowMs, isPlaying)) return;
     // A reply in the making is as easily lost to a cough as one that is heard; not when we end the call: it may never be spoken.
-    this.#ear.hear(turn, input.audio, isPlaying || (this.#leaving === undefined && this.#open.isReplying));
+    this.#ear.hear(turn, input.audio, isPlaying || (this.leaving === undefined && this.#open.isReplying));
   }
 
   cutSpeech(turn: Turn): void {
@@ -280,6 +286,7 @@ export class Session implements TurnHost, RunningSession {
     // G-64: the digits of a one-key menu come without START_OF_DTMF.
     if (act.kind === 'dtmf') this.callerActed(turn, 'keys', turn);
     this.nextStream.inputComplete();
+    this.#hasBegun = true;
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
     if (this.isEnded || this.#isSayingGoodbye) {
@@ -329,16 +336,6 @@ export class Session implements TurnHost, RunningSession {
     return this.#elsewhere.caughtUp(kept, turn, this.#found(kept));
   }
 
-  keepWelcome(prompts: readonly Prompt[]): void {
-    this.#welcome = prompts;
-  }
-
-  takeWelcome(): readonly Prompt[] | undefined {
-    const welcome = this.#welcome;
-    this.#welcome = [];
-    return welcome;
-  }
-
   listensFor(listen: Listen): void {
     this.nextStream.listensFor(listen);
     this.#ear.expect(listeningPatience(listen, this.bot, this.#parts.settings));
@@ -362,7 +359,8 @@ export class Session implements TurnHost, RunningSession {
   #found(kept: KeptCall): number {
     const nowMs = this.#parts.clock.monotonicMs();
     if (this.#elsewhere.hasToldEnd(kept)) this.#owed = undefined;
-    this.#isKept = true;
+    this.isKept = true;
+    this.#hasBegun ||= kept.record.started;
     this.#names.goOnFrom(kept.record.turns);
     this.times.recordUsed(nowMs);
     return nowMs;
@@ -372,7 +370,6 @@ export class Session implements TurnHost, RunningSession {
     this.#end = end;
     this.times.ended(this.#parts.clock.monotonicMs());
     this.#owed = undefined;
-    this.#welcome = [];
     this.#parts.onEnded(this.call);
     this.#parts.observer.sessionEnded?.(this.call, end);
   }

@@ -11,14 +11,14 @@ import type { TurnOpening } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './bot-runner.ts';
-import { CallRecords, type Look } from './call-records.ts';
+import { CallRecords, isOfNext, type Look } from './call-records.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
-import { MovingCalls } from './moving-calls.ts';
+import { moveAway, MovingCalls } from './moving-calls.ts';
 import type { OpenedCall, TurnSink } from './ports.ts';
 import { firstRecord, type SessionRecord } from './record.ts';
 import { Session } from './session.ts';
 import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
-import { startingPoint } from './starting-point.ts';
+import { isFresh, startingPoint } from './starting-point.ts';
 import { turnAway } from './turned-away.ts';
 
 /** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
@@ -44,9 +44,7 @@ export interface CallOpening extends CallKey {
 }
 
 /** What all calls share. */
-export interface SessionsParts extends Omit<SessionParts, 'runner' | 'onEnded' | 'hurry'> {
-  readonly admission: Admission;
-}
+export type SessionsParts = Omit<SessionParts, 'runner' | 'onEnded' | 'hurry'> & { readonly admission: Admission };
 
 /** The engine's front door for transports. */
 export class Sessions {
@@ -95,24 +93,24 @@ export class Sessions {
   }
 
   /**
-   * The session of a call; a call that is not known gets a new one (G-12, G-15).
+   * The session of a call; a call that is not known gets a new one (G-12, G-15), and so does one that begins anew (G-28).
    *
    * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or what {@link refusedCall} makes of a refusal.
    */
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
-    const live = (await this.#opened(id, opening)) ?? (await (this.#loading.get(id) ?? this.#open(id, opening)));
-    if (opening.agentId !== '' && opening.agentId !== live.call.agentId) {
-      throw new AppError('agent_conflict', 'the conversation already talks to another agent');
+    const isStart = opening.opensWith === 'start';
+    for (let wanted = opening; ;) {
+      const live = (await this.#opened(id, wanted)) ?? (await (this.#loading.get(id) ?? this.#open(id, wanted)));
+      // The next conversation under the same id may be with another agent.
+      const mayDiffer = opening.agentId === '' || (isStart && live.isEnded);
+      if (!mayDiffer && opening.agentId !== live.call.agentId) {
+        throw new AppError('agent_conflict', 'the conversation already talks to another agent');
+      }
+      if (!isStart || live.takeStart()) return live;
+      if (!live.isEnded) wanted = { ...opening, agentId: live.call.agentId };
+      await this.#restart(id, live, wanted);
     }
-    return live;
-  }
-
-  /** Whether a call is known, here or by its record. Two that ask at once may both be told that it is not. */
-  async isKnown(key: CallKey): Promise<boolean> {
-    const id = callId(key);
-    await this.#stopping.get(id);
-    return this.#live.has(id) || (await this.#parts.store.load(key)) !== undefined;
   }
 
   /**
@@ -168,20 +166,23 @@ export class Sessions {
     return cut;
   }
 
-  #open(id: string, opening: CallOpening): Promise<Session> {
-    const loading = this.#load(id, opening).finally(() => {
+  /** @param ending - of the session before, which begins anew. */
+  #open(id: string, opening: CallOpening, ending?: Promise<void>): Promise<Session> {
+    const loading = this.#load(id, opening, ending).finally(() => {
       this.#loading.delete(id);
     });
     this.#loading.set(id, loading);
     return loading;
   }
 
-  async #load(id: string, opening: CallOpening): Promise<Session> {
+  async #load(id: string, opening: CallOpening, ending: Promise<void> | undefined): Promise<Session> {
     const { settings, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
-    const opened = this.#mayTakeOver ? await this.#lookedUp(id, opening) : undefined;
-    // It may have begun to close meanwhile.
-    if (opened?.kept !== undefined && this.#mayTakeOver) return this.#continued(id, opening, opened, opened.kept.record);
+    const opened = this.#mayTakeOver ? await this.#lookedUp(id, opening, ending) : undefined;
+    const record = opened?.kept?.record;
+    // It may have begun to close meanwhile. A conversation that begins anew is a new one to the admission.
+    const isGoingOn = opened !== undefined && record !== undefined && !isFresh(record);
+    if (isGoingOn && this.#mayTakeOver) return this.#continued(id, opening, opened, record);
     const refusal = this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
       if (opened !== undefined) void this.#records.leaveNothing(opening);
@@ -189,14 +190,27 @@ export class Sessions {
       throw refusedCall(refusal);
     }
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
-    const session = this.#create(id, this.#beginning(opening));
+    const session = this.#create(id, this.#beginning(opening, record));
     if (opened !== undefined) session.opened(opened);
     return session;
   }
 
-  #beginning(opening: CallOpening): SessionStartingPoint {
+  /** Ends a session, and opens the one of the conversation that begins anew (G-28). @throws as `acquire`. */
+  async #restart(id: string, old: Session, opening: CallOpening): Promise<void> {
+    const first = firstRecord(this.#beginning(opening));
+    // Another start may have come first.
+    if (this.#live.get(id) !== old) return;
+    this.#live.delete(id);
+    const ending = old.stop('restarted').then(() => this.#records.beginAnew(first));
+    void this.#stopped(id, old.call, ending, 'a conversation could not be begun anew');
+    await this.#open(id, opening, ending);
+  }
+
+  /** @param record - of the conversation, where others know already that it begins anew. */
+  #beginning(opening: CallOpening, record?: SessionRecord): SessionStartingPoint {
     const { settings, voice, clock } = this.#parts;
     const { organizationId, conversationId, agentId, vendorConfig, parameters, mode = settings.mode, isTied = false } = opening;
+    if (record !== undefined) return { ...startingPoint(record, this.#bot(record.bot.id, organizationId)), isTied };
     const bot = this.#bot(agentId, organizationId);
     // Bots see this very object, and places of calls are counted by what stands in it.
     const call = Object.freeze({ organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters });
@@ -209,10 +223,15 @@ export class Sessions {
   }
 
   /** What there is of a call that is not here. */
-  async #lookedUp(id: string, opening: CallOpening): Promise<OpenedCall | undefined> {
+  async #lookedUp(id: string, opening: CallOpening, ending: Promise<void> | undefined): Promise<OpenedCall | undefined> {
     try {
+      await ending;
       // A new call is turned away at once while the store is away; the caller of one that goes on waits rather than being handed over.
-      return await this.#looked(id, opening, { isPatient: opening.opensWith !== 'start', claims: this.#claimsOf(opening) });
+      const look = { isPatient: opening.opensWith !== 'start', claims: this.#claimsOf(opening) };
+      const opened = await this.#looked(id, opening, look);
+      if (opened.kept?.record.closed !== true || opening.opensWith !== 'start') return opened;
+      await this.#records.beginAnew(firstRecord(this.#beginning(opening)));
+      return await this.#looked(id, opening, look);
     } catch (thrown) {
       const { code } = toAppError(thrown);
       if (code === 'store_unavailable') {
@@ -269,7 +288,13 @@ export class Sessions {
       // It may have been given up meanwhile, or have moved away.
       const here = this.#live.get(id);
       if (here !== live || here.hasMoved) continue;
-      if (opened !== undefined) live.opened(opened);
+      if (opened === undefined) return live;
+      if (isOfNext(live, opened.kept?.record)) {
+        this.#live.delete(id);
+        await moveAway(live);
+        continue;
+      }
+      live.opened(opened);
       return live;
     }
     return undefined;
@@ -361,14 +386,13 @@ export class Sessions {
   async #ended(session: Session): Promise<void> {
     const { store } = this.#parts;
     // While the store is away it is taken for ours: its place here is given up in any case.
-    if (!session.isEnded && !(await store.serves(session.call).catch(() => true))) {
-      // The loop is for a turn that had the session in its hand already.
-      do {
-        session.complete('all');
-      } while (!(await session.moveAway()));
+    const isOurs = await store.serves(session.call).catch(() => true);
+    if (!session.isEnded && !isOurs) {
+      await moveAway(session);
       return;
     }
     await session.stop('idle');
-    await store.drop(session.call);
+    // The conversation may have begun anew elsewhere.
+    if (isOurs) await store.drop(session.call);
   }
 }

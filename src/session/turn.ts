@@ -103,6 +103,11 @@ export class Turn {
     return this.#state === 'answering' && !this.#wanted.isAborted;
   }
 
+  /** The next input of the caller would be this turn's. */
+  get takesInput(): boolean {
+    return this.#state !== 'answering' && this.#state !== 'done';
+  }
+
   /** A welcome is owed on this turn and has not begun: nothing cuts it short, so nothing that is said now is input. */
   get owesWelcome(): boolean {
     return this.#isUnheardWelcome && this.#state !== 'done';

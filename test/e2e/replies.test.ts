@@ -7,7 +7,7 @@ import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { PlatformCall } from '../support/platform-call.ts';
 import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
-import { event, format, frames, keys } from '../support/wire-audio.ts';
+import { event, format, frames, keys, PROBE } from '../support/wire-audio.ts';
 
 /** A server for one test. */
 async function serverFor(options: ServerOptions): Promise<{ server: RunningServer; client: PlatformClient }> {
@@ -65,7 +65,7 @@ describe('replies in chunk mode', () => {
     expect(flagsOf(last)).toEqual([false, false]);
     expect(last.responses.at(-1)).not.toHaveProperty('input_mode');
     expect(last.responses.at(-1)).not.toHaveProperty('input_handling_config');
-    for (const late of [keys('1'), event('SESSION_START'), event('NO_INPUT'), event('SESSION_END')]) {
+    for (const late of [keys('1'), event('NO_INPUT'), event('SESSION_END')]) {
       const turn = await call.turn(late);
       expect(turn.ending.code).toBe(status.OK);
       expect(turn.responses.flatMap(({ prompts = [], output_events = [] }) => [...prompts, ...output_events])).toEqual([]);
@@ -110,16 +110,18 @@ describe('replies in chunk mode', () => {
     expect(JSON.stringify(server.log)).not.toContain('cannot cope');
   });
 
-  it('G-28 repeats the welcome once when the session starts twice', async () => {
+  it('G-28 begins the conversation anew each time the session starts, also behind probe packets (G-33) and after its end', async () => {
     const call = client.call();
-    const [first, second, third] = [
-      await call.turn(event('SESSION_START')),
-      await call.turn(event('SESSION_START')),
-      await call.turn(event('SESSION_START')),
-    ];
-    expect(second.story).toEqual(first.story);
-    expect(second.audio.equals(first.audio)).toBe(true);
-    expect(third.audio).toHaveLength(0);
+    const first = await call.turn(event('SESSION_START'));
+    const second = await call.turn(event('SESSION_START'));
+    const probed = await call.turn(PROBE, event('SESSION_START'));
+    await call.turn(event('SESSION_END'));
+    const afterEnd = await call.turn(event('SESSION_START'));
+    for (const again of [second, probed, afterEnd]) {
+      expect(again.story).toEqual(first.story);
+      expect(again.audio.equals(first.audio)).toBe(true);
+      expect(again.ending.code).toBe(status.OK);
+    }
   });
 
   it('G-46 sends a text that was spoken as sound alone, and no texts in the trailers', async () => {

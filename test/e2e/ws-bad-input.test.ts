@@ -116,20 +116,25 @@ describe('the first message of a socket', () => {
     expect(client.messages).toHaveLength(1);
   });
 
-  it('W-08 a conversation that is open on another socket is refused there, and goes on here', async () => {
-    const client = await SocketClient.connect(server, bystander.conversationId);
-    client.send(start);
-    await expectEnd(client, ['bad_request 409', 1008]);
-    expect(client.messages).toHaveLength(1);
+  it('G-28 W-21 on a second socket a conversation begins anew, and the first one is refused what it still says', async () => {
+    const first = await (await SocketClient.connect(server)).started();
+    const second = await (await SocketClient.connect(server, first.conversationId)).started();
+    first.send(keyInput('DTMF_DIGIT_SIX'));
+    await expectEnd(first, ['bad_request 409', 1008]);
+    const before = second.finals.length;
+    second.send(keyInput('DTMF_DIGIT_SIX'));
+    await second.replied(before + 1);
+    second.send(eventInput('SESSION_END'));
+    expect(await second.close()).toMatchObject({ code: 1000 });
   });
 
-  it('W-2A a conversation that was begun and dropped is not taken up by another socket', async () => {
+  it('G-28 W-2A a conversation whose socket was dropped begins anew on another one', async () => {
     const first = await (await SocketClient.connect(server)).started();
     first.peer.socket.terminate();
     await until('the call is over', () => server.app.openSessions() === 1);
-    const second = await SocketClient.connect(server, first.conversationId);
-    second.send(start);
-    await expectEnd(second, ['bad_request 409', 1008]);
+    const second = await (await SocketClient.connect(server, first.conversationId)).started();
+    second.send(eventInput('SESSION_END'));
+    expect(await second.close()).toMatchObject({ code: 1000 });
   });
 
   it('W-40 may be a PING, which is answered and begins no call', async () => {

@@ -296,7 +296,9 @@ class Lab {
   }
 
   #sessionNow() {
-    return this.#lines.findLast(({ session }) => session !== undefined)?.session;
+    const sessions = this.#lines.flatMap(({ session }) => session ?? []);
+    // One that begins anew may have been found first by a later stream than its own (G-28).
+    return sessions.findLast(({ isEnded }) => !isEnded) ?? sessions.at(-1);
   }
 
   /** A call that begins again counts its turns anew: the one that is open is meant. */

@@ -1,7 +1,7 @@
 // One RPC as the real transport drives it (transport/grpc/process-caller-input), without a wire: the first message finds
 // the session, later ones wait until it is there, and whatever comes back goes to the reference.
 import { toAppError, type AppError } from '../../src/base/errors.ts';
-import type { Input } from '../../src/dialog/input.ts';
+import { turnOpening, type Input } from '../../src/dialog/input.ts';
 import type { Output } from '../../src/dialog/output.ts';
 import type { TurnSink } from '../../src/session/ports.ts';
 import type { Session } from '../../src/session/session.ts';
@@ -66,7 +66,8 @@ export class Line implements TurnSink {
       this.#open(what);
     } else
       this.#later(() => {
-        this.#push(what);
+        if (what === 'session_start' && this.#beginsAnew()) this.#open(what);
+        else this.#push(what);
       });
   }
 
@@ -144,6 +145,16 @@ export class Line implements TurnSink {
     reference.settled();
   }
 
+  /** As in the transport (G-28). */
+  #beginsAnew(): boolean {
+    const { turn } = this;
+    if (this.#isOver || turn === undefined || !turn.takesInput || this.session?.takeStart() !== false) return false;
+    this.turn = undefined;
+    this.#parts.reference.starts(this.rpc);
+    turn.abort('superseded');
+    return true;
+  }
+
   #open(first: Sound | Event): void {
     this.#openTurn(first).then(
       () => {
@@ -172,7 +183,10 @@ export class Line implements TurnSink {
   }
 
   #session(first: Sound | Event): Promise<Session | undefined> {
-    return first === 'session_end' ? this.#parts.sessions().find(OPENING) : this.#parts.sessions().acquire(OPENING);
+    const sessions = this.#parts.sessions();
+    if (first === 'session_end') return sessions.find(OPENING);
+    if (first === 'session_start') this.#parts.reference.starts(this.rpc);
+    return sessions.acquire({ ...OPENING, opensWith: turnOpening(inputOf(first, this.rpc.id)) });
   }
 
   #refused(code: string): void {

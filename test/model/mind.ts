@@ -55,11 +55,13 @@ export class Mind {
     }
     const name = `RPC${String(rpc.id)}`;
     if (this.#call.isOver) this.#view.wrong('G-7C', `the bot was asked about ${name} after the end`);
-    const due = this.#inputs.find((input) => this.#isDue(input));
+    const due = this.#inputs.find(({ fate }) => fate === 'none');
     if (due !== rpc) this.#view.wrong('005', `the bot was asked about ${name} before RPC${String(due?.id)}`);
     const expected = this.#isStarted ? rpc.input : 'session_start';
     if (!event.type.startsWith(expected)) this.#view.wrong('005', `the bot got ${event.type} for ${name} instead of ${expected}`);
-    if (this.#isStarted) this.#compareState(name, state);
+    // G-28: what came before another start is forgotten, also where both came at the same moment.
+    if (rpc.input === 'session_start') this.#inputs = this.#inputs.slice(this.#inputs.indexOf(rpc));
+    else if (this.#isStarted) this.#compareState(name, state);
     if (event.heard !== undefined && !this.#isHeardBefore(rpc, event.heard))
       this.#view.wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
     rpc.fate = 'asked';
@@ -83,7 +85,7 @@ export class Mind {
   /** The bot is told of something it cannot answer; the end of its session is the last it hears (G-75). */
   told({ type, by, heard }: { readonly type: string; readonly by?: string; readonly heard?: HeardPart }): void {
     if (this.#isDone) this.#view.wrong('G-75', `the bot was told of ${type} after the end of its session`);
-    if (type === 'session_end') this.#isDone = true;
+    if (type === 'session_end') this.#isDone = by !== 'restarted' || this.#call.isEnded;
     // A note is lost when the store fails, and who cuts whom while a call is handed over is nobody's business.
     if (type !== 'barge_in' || heard === undefined || this.#view.mayHandOver()) return;
     const isLike = (each: BargeIn): boolean =>
@@ -96,7 +98,7 @@ export class Mind {
   quiet(): void {
     if (this.#call.isOver || this.#view.isEnding() || this.#view.isLeaving()) return;
     for (const rpc of this.#inputs)
-      if (this.#isDue(rpc)) this.#view.wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
+      if (rpc.fate === 'none') this.#view.wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
   }
 
   /** The last answer that the store has was never heard: the RPC died, or the caller acted over it before its first word. */
@@ -127,11 +129,6 @@ export class Mind {
 
   get #isStarted(): boolean {
     return this.#call.record?.started === true;
-  }
-
-  /** G-28: a second start gets the welcome again, from the engine and not from the bot. */
-  #isDue({ fate, input }: Rpc): boolean {
-    return fate === 'none' && !(input === 'session_start' && this.#isStarted);
   }
 
   /** G-15: the bot gets the state that the store has, and in it everything it has answered. */

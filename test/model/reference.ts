@@ -76,6 +76,12 @@ export class Reference {
     rpc.state = 'listening';
   }
 
+  /** G-28: SESSION_START looks for a session of its own, also behind other messages of the RPC (G-33). */
+  starts(rpc: Rpc): void {
+    if (this.#ear === rpc) this.#ear = undefined;
+    [rpc.state, rpc.isStart, rpc.voiced] = ['opening', true, 0];
+  }
+
   sound(rpc: Rpc, sound: Sound): void {
     // G-51: what is said into a prompt that cannot be cut is not input; at the end nobody listens (G-7C).
     if ((rpc.state !== 'listening' && rpc.state !== 'hearing') || this.#isDeaf() || this.#isProtected()) return;
@@ -146,6 +152,10 @@ export class Reference {
     if (this.#over !== undefined) this.#wrong('G-77', `the session ended twice, ${this.#over} and ${by}`);
     if ((by === 'caller') !== this.#hasHungUp) this.#wrong('G-74', `the session ended: ${by}`);
     this.#over = by;
+    if (by === 'restarted') {
+      this.#restarts();
+      return;
+    }
     // G-76, G-77: an end of ours is told to whoever is there and reads.
     const isTold = this.mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
     if (!isTold && !this.open.some(({ isUnread }) => isUnread))
@@ -160,16 +170,14 @@ export class Reference {
       rpc.mayOweNothing = false;
     }
     this.mouth.wrote(rpc, output);
-    // G-28: from the engine and not from the bot.
-    const isSecondStart = output.kind === 'final' && rpc.input === 'session_start' && rpc.fate === 'none' && this.record?.started === true;
-    if (isSecondStart) rpc.fate = 'repeated';
     const isFiller = output.kind === 'prompt' && output.prompt.text === TEST_SETTINGS.filler;
     if ((output.kind === 'prompt' || output.kind === 'final') && !rpc.isCut && !isFiller) this.silence.broken();
   }
 
   completed(rpc: Rpc): void {
     if (rpc.state === 'done') this.#wrong('G-13', `RPC${String(rpc.id)} completed twice`);
-    if ((rpc.isHangUp || (rpc.state === 'owing' && !rpc.mayOweNothing)) && rpc.finals === 0) this.#unanswered.push(rpc);
+    const isOwed = rpc.isHangUp || (rpc.state === 'owing' && !rpc.mayOweNothing);
+    if (isOwed && rpc.finals === 0 && this.#over !== 'restarted') this.#unanswered.push(rpc);
     this.#isDone(rpc);
   }
 
@@ -235,6 +243,13 @@ export class Reference {
   #hangsUp(rpc: Rpc): void {
     this.#hasHungUp = true;
     rpc.isHangUp = true;
+    for (const each of this.open) this.#owes('completion', each);
+  }
+
+  /** G-28: only for a start, and what was open of the conversation completes. */
+  #restarts(): void {
+    if (!this.rpcs.some(({ isStart, state, isBroken }) => isStart && (state === 'opening' || isBroken)))
+      this.#wrong('G-28', 'the session restarted and nobody had begun it anew');
     for (const each of this.open) this.#owes('completion', each);
   }
 

@@ -29,10 +29,9 @@ export interface Rpc {
   /** Voiced frames of the utterance. */
   voiced: number;
   /**
-   * What the bot makes of the input; `resumed`: it was no input, the prompts it had cut go on; `repeated`: a second start, which
-   * got the welcome again.
+   * What the bot makes of the input; `resumed`: it was no input, the prompts it had cut go on.
    */
-  fate: 'none' | 'asked' | 'answered' | 'failed' | 'farewell' | 'resumed' | 'repeated';
+  fate: 'none' | 'asked' | 'answered' | 'failed' | 'farewell' | 'resumed';
   /** What the bot has said for it, and what of that the caller got. */
   readonly said: string[];
   readonly spoken: string[];
@@ -42,6 +41,8 @@ export interface Rpc {
   /** Its FINAL said that the last words are another RPC's. */
   isSuperseded: boolean;
   isHangUp: boolean;
+  /** It begins the conversation, for the first time or anew (G-28). */
+  isStart: boolean;
   /** The caller acted over it: nothing more of it is spoken (G-52, G-53). */
   isCut: boolean;
   isUnheardWelcome: boolean;
@@ -70,6 +71,7 @@ export function newRpc(id: number): Rpc {
     mayOweNothing: false,
     isSuperseded: false,
     isHangUp: false,
+    isStart: false,
     isCut: false,
     isUnheardWelcome: false,
     mayResume: false,

@@ -78,6 +78,7 @@ class CallerStream implements TurnSink {
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
+  #session: Session | undefined;
   #turn: Turn | undefined;
   #cancelTimer: CancelTimer | undefined;
   #isOver = false;
@@ -193,10 +194,20 @@ class CallerStream implements TurnSink {
       this.#open(call, input);
     } else {
       demandSameCall(this.#first, call);
-      if (input !== undefined) this.#turn?.push(input);
+      if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open(call, input);
+      else if (input !== undefined) this.#turn?.push(input);
     }
     // From here on the same ids in front of other audio need no second look.
     if (input?.kind === 'audio') this.#frames.learn(bytes);
+  }
+
+  /** A start behind probe packets (G-33) is as good as one that opens a stream (G-28). */
+  #beginsAnew(): boolean {
+    const turn = this.#turn;
+    if (turn === undefined || !turn.takesInput || this.#session?.takeStart() !== false) return false;
+    this.#turn = undefined;
+    turn.abort('superseded');
+    return true;
   }
 
   // Reading stops until the session is there, so that `#turn` is set for every later message.
@@ -219,6 +230,7 @@ class CallerStream implements TurnSink {
       this.complete();
       return;
     }
+    this.#session = session;
     this.#turn = session.beginTurn(this, isHangUp);
     // From here on the stream belongs to the agent that the session talks to (G-17).
     this.#first = { ...call, agentId: session.call.agentId };

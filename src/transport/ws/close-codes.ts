@@ -58,7 +58,7 @@ const ANSWERS = {
   unsupported_audio: { code: 'unsupported_media', status: 415, close: CLOSE_CODE.unsupported },
 } as const satisfies Record<ErrorCode, SocketAnswer>;
 
-/** The answer to a start of a conversation that has a socket, or is over: no socket takes it up again (W-2A). */
+/** The answer on a socket whose conversation has begun anew on another one (G-28, W-2A). */
 export const CONVERSATION_ANSWER: SocketAnswer = ANSWERS.agent_conflict;
 
 /** What the library closes a socket for, by its codes. With all others a frame is wrong in itself: 1002. */

@@ -208,6 +208,11 @@ export class SocketCall implements Voice {
         this.#cutter?.hangUp('caller');
         return;
       default:
+        // G-28: the conversation has begun anew on another socket.
+        if (this.#session?.isEnded === true) {
+          this.#refuseConversation();
+          return;
+        }
         if (this.#cutter?.push(input) === false) this.#dropped();
     }
   }
@@ -226,7 +231,7 @@ export class SocketCall implements Voice {
     const session = await this.#acquire(call, input);
     if (session === undefined) return;
     // Another socket was faster.
-    if (session.isEnded || session.openTurns > 0) {
+    if (session.isEnded) {
       this.#refuseConversation();
       return;
     }
@@ -249,14 +254,7 @@ export class SocketCall implements Voice {
   async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
     const { sessions, refusals } = this.#parts;
     try {
-      // A conversation has one socket in all its life, and two never share a session (W-08, W-2A): here, or on a server that
-      // has left a record. Where nobody can tell, its caller hears a line, as of any session that cannot be had.
-      if (await sessions.isKnown(call)) {
-        this.#refuseConversation();
-        return undefined;
-      }
-      // The socket may have been closed meanwhile.
-      if (this.#phase !== 'opening') return undefined;
+      // Two sockets never share a session (W-08, W-2A): on a new one a known conversation begins anew (G-28, W-21).
       // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
       return await sessions.acquire({ ...call, parameters, opensWith: 'start', mode: 'chunk', isTied: true });
     } catch (thrown) {
@@ -327,7 +325,7 @@ export class SocketCall implements Voice {
   }
 
   #refuseConversation(): void {
-    this.#refuse(new AppError('bad_message', 'the conversation is open on another socket, or is over'), CONVERSATION_ANSWER);
+    this.#refuse(new AppError('bad_message', 'the conversation goes on on another socket'), CONVERSATION_ANSWER);
   }
 
   #refuseReader(): void {

@@ -67,13 +67,13 @@ export class TurnCutter {
       void this.#session.stop(end);
       return;
     }
-    const turn = this.#ear !== undefined && isOpen(this.#ear) ? this.#ear : this.#session.beginTurn(this.#nextMouth(), true);
+    const turn = this.#ear !== undefined && this.#ear.takesInput ? this.#ear : this.#session.beginTurn(this.#nextMouth(), true);
     turn.push({ kind: 'session_end' });
   }
 
   #turnFor({ kind }: Input): Turn | undefined {
     // W-26: what is owed a reply goes before a reply that was cut.
-    if (kind !== 'audio' && (this.#ear === undefined || !isOpen(this.#ear))) this.#session.makeRoom();
+    if (kind !== 'audio' && (this.#ear === undefined || !this.#ear.takesInput)) this.#session.makeRoom();
     const ear = this.#listening();
     // Complete at once, it would take the place of what the caller is saying or typing. Whoever was reported as silent after
     // a first key will type no more, and is listened to again.
@@ -83,7 +83,7 @@ export class TurnCutter {
 
   /** The turn that listens; a new one when the input of the last is complete. */
   #listening(): Turn | undefined {
-    if (this.#ear !== undefined && isOpen(this.#ear)) return this.#ear;
+    if (this.#ear !== undefined && this.#ear.takesInput) return this.#ear;
     if (!this.#isOver) this.#ear = this.#begun();
     return this.#ear;
   }
@@ -99,11 +99,6 @@ export class TurnCutter {
     if (!this.#welcome.owesWelcome) this.#welcome = undefined;
     return this.#welcome !== undefined;
   }
-}
-
-/** Whether a turn takes input. */
-function isOpen({ state }: Turn): boolean {
-  return state !== 'answering' && state !== 'done';
 }
 
 /** Whether the caller is in the middle of an input. */

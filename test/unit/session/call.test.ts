@@ -95,17 +95,6 @@ describe('a call', () => {
     expect((await call.turn(audio(new Uint8Array(0)))).kinds).toEqual([]);
   });
 
-  it('G-28 repeats the welcome once for a second session start and keeps the state', async () => {
-    const { sessions, log, store } = await testEngine([mirror]);
-    const call = new MemoryCall(sessions);
-    await call.start();
-    await call.press('7');
-    expect((await call.start()).texts).toEqual(['Welcome, what is it?']);
-    expect((await call.start()).texts).toEqual([]);
-    expect(log.lines.filter((line) => line.message.includes('started twice'))).toHaveLength(2);
-    expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ events: ['start ', 'keys 7'] });
-  });
-
   it('starts over with the welcome when the first thing it hears of a call is not its start', async () => {
     const { sessions, log } = await testEngine([mirror]);
     expect((await new MemoryCall(sessions).press('5')).texts).toEqual(['Welcome, what is it?']);
@@ -132,8 +121,7 @@ describe('a call', () => {
     expect(sink.outputs[0]).toMatchObject({ prompt: { bargeIn: false } });
     expect(sink.next).toEqual({ kind: 'end', metadata: { outcome: 'done' } });
     expect(seen).toContain('session_ended bot_end');
-    for (const late of [await call.press('1'), await call.start(), await call.turn({ kind: 'no_input' })])
-      expect(late.isSuperseded).toBe(true);
+    for (const late of [await call.press('1'), await call.turn({ kind: 'no_input' })]) expect(late.isSuperseded).toBe(true);
     expect(await call.turn(audio(SPEECH))).toMatchObject({ kinds: [], end: 'complete' });
   });
 

@@ -45,10 +45,10 @@ async function begunElsewhere(): Promise<HeldStore> {
 }
 
 describe('a call that another process has begun', () => {
-  it('has no welcome to repeat when it starts a second time, and still listens', async () => {
+  it('G-28 begins anew when it starts a second time', async () => {
     const { sessions, seen } = await testEngine([plain()], { store: await begunElsewhere() });
     const again = await new MemoryCall(sessions).start();
-    expect([again.texts, again.next?.kind, again.end]).toEqual([[], 'listen', 'complete']);
+    expect([again.texts, again.next?.kind, again.end]).toEqual([['Welcome.'], 'listen', 'complete']);
     expect(seen.filter((line) => line.startsWith('bot_failed'))).toEqual([]);
   });
 
@@ -159,8 +159,8 @@ describe('a record of an older version of its bot', () => {
       otherwise: () => go(null, say('Yes?').listen()),
     });
     const { sessions, log } = await testEngine([useless], { store: await begunElsewhere() });
-    await new MemoryCall(sessions).start();
-    expect(log.lines).toMatchObject([{ level: 'warn', conversationId: 'call-1', fromVersion: 1, version: 2 }]);
+    await new MemoryCall(sessions).press('1');
+    expect(log.lines[0]).toMatchObject({ level: 'warn', conversationId: 'call-1', fromVersion: 1, version: 2 });
   });
 
   it('has nothing to warn of where the bot had not even begun', async () => {

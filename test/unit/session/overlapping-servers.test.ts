@@ -188,14 +188,6 @@ describe('a reply', () => {
     expect([turn.texts, turn.next?.kind]).toEqual([['Input 1.'], 'listen']);
     expect(a.seen).not.toContain('reply_repeated');
   });
-
-  it('G-28 of a start is said once more in whichever process the start is repeated', async () => {
-    const { a, b } = await two();
-    await new MemoryCall(a.sessions).start();
-    const repeated = [];
-    for (const { sessions } of [b, a, b, a]) repeated.push((await new MemoryCall(sessions).start()).texts);
-    expect(repeated).toEqual([['Welcome.'], ['Welcome.'], [], []]);
-  });
 });
 
 describe('an input that another server keeps from its answer', () => {

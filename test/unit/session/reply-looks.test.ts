@@ -1,9 +1,8 @@
-// What the last reply of a call means for whoever claims it next: an end that was told, words that are left to say, a welcome.
+// What the last reply of a call means for whoever claims it next: an end that was told, words that are left to say.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
-import { keptReply } from '../../../src/session/kept-reply.ts';
 import { firstRecord, type SessionRecord } from '../../../src/session/record.ts';
-import { isEndTold, isLeftToSay, welcomeOf } from '../../../src/session/reply-looks.ts';
+import { isEndTold, isLeftToSay } from '../../../src/session/reply-looks.ts';
 
 const call = { organizationId: 'org', conversationId: 'call-1', agentId: 'quiet', vendorConfig: '', parameters: {}, startedAtMs: 0 };
 const quiet = bot<null>({
@@ -30,19 +29,5 @@ describe('G-77 an end that another server may have told', () => {
   ] as const)('a call that is %s', (_what, change, unheard, told, left) => {
     const kept = { record: recordOf(change), unheard };
     expect([isEndTold(kept), isLeftToSay(kept)]).toEqual([told, left]);
-  });
-});
-
-describe('G-28 the welcome of a call that has begun on another server', () => {
-  const session = { takeWelcome: () => undefined };
-  const reply = keptReply(say('Hello.').listen(), 10_000);
-
-  it('is the reply that its record keeps until there is another one', () => {
-    expect(welcomeOf(session, recordOf({ reply, turns: 1 }))).toMatchObject([{ text: 'Hello.' }]);
-    expect(welcomeOf(session, recordOf({ reply, turns: 2 }))).toEqual([]);
-  });
-
-  it('is nothing where the record keeps none', () => {
-    expect(welcomeOf(session, recordOf({ turns: 1 }))).toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ describe('a turn', () => {
     expect(endsOf(engine)).toEqual(keys.map(() => end));
   });
 
-  it('counts as replied with a welcome, and with its repetition (G-28)', async () => {
+  it('counts as replied with a welcome, also where the conversation begins anew (G-28)', async () => {
     const engine = await testEngine([moody]);
     const call = new MemoryCall(engine.sessions);
     for (let starts = 0; starts < 2; starts += 1) await call.start();

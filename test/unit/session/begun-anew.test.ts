@@ -1,0 +1,223 @@
+// A conversation that begins anew under the same id (G-28): in one process, and in two that share their calls.
+import { describe, expect, it } from 'vitest';
+import { bot, go, listen, say } from '../../../src/bot/index.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import { testEngine } from '../../support/engine.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
+import { after, begun, two } from '../../support/two-engines.ts';
+
+const KEY = { organizationId: 'org', conversationId: 'call-1' };
+
+/** A bot that says how it was started, with a list of what it was told. */
+function greeter(id = 'greeter') {
+  const told: string[] = [];
+  const greets = bot<{ readonly keys: string }>({
+    id,
+    name: 'Greeter',
+    version: 1,
+    session_start: ({ name, parameters }, { call }) => {
+      told.push(`start ${name} ${JSON.stringify(parameters)} ${JSON.stringify(call.parameters)}`);
+      return go({ keys: '' }, say(`Welcome ${name}.`).listen());
+    },
+    dtmf_input: (state, { digits }, { signal }) => {
+      const next = { keys: state.keys + digits };
+      if (digits === '9') return go(next, say('Goodbye.').end());
+      if (digits === '0') return go(next, say('One moment.').transfer({ reason: 'asked' }));
+      if (digits !== '5') return go(next, say(`Keys ${next.keys}.`).listen());
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          told.push('aborted');
+          reject(new DOMException('stopped', 'AbortError'));
+        });
+      });
+    },
+    otherwise: (state) => go(state, listen()),
+    session_end: ({ keys }, { by }) => {
+      told.push(`end ${by} ${keys}`);
+    },
+  });
+  return { greets, told };
+}
+
+function begin(call: MemoryCall, name: string, parameters: JsonObject = {}): Promise<MemorySink> {
+  return call.turn({ kind: 'session_start', name, parameters });
+}
+
+/** As a transport tells the engine of a start. */
+const opening = (parameters: JsonObject): { parameters: JsonObject } => ({ parameters });
+
+describe('G-28 a repeated SESSION_START begins the conversation anew', () => {
+  it('in a live call: the bot is told that the session restarted, and is started with the new name and parameters', async () => {
+    const { greets, told } = greeter();
+    const { sessions, seen, store } = await testEngine([greets]);
+    const first = new MemoryCall(sessions, opening({ tier: 1 }));
+    await begin(first, 'one', { tier: 1 });
+    await first.press('7');
+    const again = new MemoryCall(sessions, opening({ tier: 2 }));
+    const welcome = await begin(again, 'two', { tier: 2 });
+    expect([welcome.texts, welcome.kinds, welcome.end]).toEqual([['Welcome two.'], ['prompt', 'final'], 'complete']);
+    expect(told).toEqual(['start one {"tier":1} {"tier":1}', 'end restarted 7', 'start two {"tier":2} {"tier":2}']);
+    expect(seen.filter((line) => line.startsWith('session_'))).toEqual(['session_started', 'session_ended restarted', 'session_started']);
+    expect((await again.press('3')).texts).toEqual(['Keys 3.']);
+    expect([sessions.size, (await store.load(KEY))?.state]).toEqual([1, { keys: '3' }]);
+  });
+
+  it('as often as it comes', async () => {
+    const { greets } = greeter();
+    const { sessions } = await testEngine([greets]);
+    for (const name of ['one', 'two', 'three', 'four']) {
+      expect((await begin(new MemoryCall(sessions), name)).texts).toEqual([`Welcome ${name}.`]);
+    }
+    expect(sessions.size).toBe(1);
+  });
+
+  it.each([
+    ['the caller has hung up', (call: MemoryCall) => call.hangUp(), 'end caller '],
+    ['the bot has ended the call', (call: MemoryCall) => call.press('9'), 'end bot_end 9'],
+    ['the bot has transferred the caller', (call: MemoryCall) => call.press('0'), 'end bot_transfer 0'],
+  ])('after %s, on the same wire rules (G-7C)', async (_what, end, ended) => {
+    const { greets, told } = greeter();
+    const { sessions } = await testEngine([greets]);
+    const call = new MemoryCall(sessions);
+    await begin(call, 'one');
+    await end(call);
+    expect((await call.press('1')).isSuperseded).toBe(true);
+    const welcome = await begin(call, 'two');
+    expect([welcome.texts, welcome.next?.kind, welcome.end]).toEqual([['Welcome two.'], 'listen', 'complete']);
+    expect(told).toEqual(['start one {} {}', ended, 'start two {} {}']);
+    expect((await call.press('1')).texts).toEqual(['Keys 1.']);
+  });
+
+  it('completes streams that are open, and stops the handler that is at work', async () => {
+    const { greets, told } = greeter();
+    const { sessions, listeners } = await testEngine([greets]);
+    const call = new MemoryCall(sessions);
+    await begin(call, 'one');
+    const thinking = await call.open({ kind: 'dtmf', digits: '5' });
+    const waiting = await call.open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
+    await flushMicrotasks();
+    expect((await begin(call, 'two')).texts).toEqual(['Welcome two.']);
+    expect([thinking.sink.isSuperseded, waiting.sink.kinds, waiting.sink.end]).toEqual([true, [], 'complete']);
+    expect(told).toEqual(['start one {} {}', 'aborted', 'end restarted ', 'start two {} {}']);
+    expect([sessions.openTurns, listeners.size]).toEqual([0, 0]);
+  });
+
+  it('also when two come at once: the later one is welcomed', async () => {
+    const { greets, told } = greeter();
+    const { sessions } = await testEngine([greets]);
+    const [first, second] = await Promise.all([begin(new MemoryCall(sessions), 'one'), begin(new MemoryCall(sessions), 'two')]);
+    expect([first.end, second.texts]).toEqual(['complete', ['Welcome two.']]);
+    expect([sessions.size, told.at(-1)]).toEqual([1, 'start two {} {}']);
+  });
+
+  it('with another agent once the last session is over, and not before (G-17)', async () => {
+    const [one, other] = [greeter('one'), greeter('other')];
+    const { sessions } = await testEngine([one.greets, other.greets]);
+    const [call, next] = [new MemoryCall(sessions, { agentId: 'one' }), new MemoryCall(sessions, { agentId: 'other' })];
+    await begin(call, 'one');
+    await expect(begin(next, 'two')).rejects.toMatchObject({ code: 'agent_conflict' });
+    await call.press('9');
+    expect((await begin(next, 'two')).texts).toEqual(['Welcome two.']);
+    expect(other.told).toEqual(['start two {} {}']);
+  });
+
+  it('with the same agent where none is named', async () => {
+    const [one, other] = [greeter('aaa'), greeter('zzz')];
+    const { sessions } = await testEngine([one.greets, other.greets]);
+    await begin(new MemoryCall(sessions, { agentId: 'zzz' }), 'one');
+    await begin(new MemoryCall(sessions), 'two');
+    expect([one.told, other.told.at(-1)]).toEqual([[], 'start two {} {}']);
+  });
+
+  it('and is a new call to the limits: one that was over is refused where a stranger would be', async () => {
+    const { greets } = greeter();
+    const { sessions } = await testEngine([greets], { limits: { maxSessions: 1 } });
+    const call = new MemoryCall(sessions);
+    await begin(call, 'one');
+    expect((await begin(call, 'two')).texts).toEqual(['Welcome two.']);
+    await call.hangUp();
+    await begin(new MemoryCall(sessions, { conversationId: 'call-2' }), 'one');
+    await expect(begin(call, 'three')).rejects.toMatchObject({ code: 'overloaded' });
+  });
+});
+
+describe('G-28 a conversation that begins anew in another process', () => {
+  it('ends the live session of the first one, whose bot is told once', async () => {
+    const all = await two();
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    await new MemoryCall(a.sessions).press('1');
+    const listening = await new MemoryCall(a.sessions).open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
+    expect((await after(clock, 100, new MemoryCall(b.sessions).start())).texts).toEqual(['Welcome.']);
+    expect([listening.sink.end, notes]).toEqual(['complete', ['session_end restarted']]);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+  });
+
+  it('goes on in the first one, whose old session is not taken for it', async () => {
+    const all = await two();
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    await new MemoryCall(a.sessions).press('1');
+    await new MemoryCall(b.sessions).start();
+    await clock.advanceAsync(1000);
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+    expect(notes.filter((note) => note.startsWith('session_end'))).toEqual(['session_end restarted']);
+  });
+
+  it.each([
+    ['was hung up', (call: MemoryCall) => call.hangUp(), 'caller'],
+    ['was ended by its bot', (call: MemoryCall) => call.press('8'), 'bot_end'],
+  ])('after it %s in the first one, and goes on there', async (_what, end, by) => {
+    const all = await two();
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    await end(new MemoryCall(a.sessions));
+    await clock.advanceAsync(1000);
+    const again = await after(clock, 100, new MemoryCall(b.sessions).start());
+    expect([again.texts, again.next?.kind, notes]).toEqual([['Welcome.'], 'listen', [`session_end ${by}`]]);
+    expect(b.seen.filter((line) => line.startsWith('session_'))).toEqual(['session_started']);
+    await clock.advanceAsync(1000);
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
+    // What the first one remembered of the old conversation takes nothing of the new one with it.
+    await clock.advanceAsync(120_000);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
+  });
+
+  it('waits for the answer that the first one is making, which is not said any more', async () => {
+    const { greets, told } = greeter();
+    const all = await two({}, [1, 1], greets);
+    const { a, b, clock } = all;
+    await begun(all);
+    const thinking = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '5' });
+    await flushMicrotasks();
+    const again = await after(clock, 1000, begin(new MemoryCall(b.sessions), 'two'));
+    expect([again.texts, thinking.sink.kinds, thinking.sink.end]).toEqual([['Welcome two.'], [], 'complete']);
+    expect(told).toEqual(['start  {} {}', 'aborted', 'end restarted ', 'start two {} {}']);
+  });
+
+  it('breaks last words off that are being said in the first one', async () => {
+    const all = await two({ maxFarewellMs: 30_000 });
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    const farewell = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
+    await clock.advanceAsync(1000);
+    const again = await after(clock, 1000, new MemoryCall(b.sessions).start());
+    await clock.advanceAsync(40_000);
+    expect([again.texts, again.next?.kind, farewell.sink.next, farewell.sink.end]).toEqual([['Welcome.'], 'listen', undefined, 'complete']);
+    expect(notes).toEqual(['session_end restarted']);
+    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+  });
+
+  it('moves the wire of a call that cannot go on elsewhere to the new one', async () => {
+    const all = await two();
+    const { a, b, clock, notes } = all;
+    const [old, next] = [a, b].map(({ sessions }) => new MemoryCall(sessions, { isTied: true }));
+    await old?.start();
+    await clock.advanceAsync(1000);
+    expect((await next?.start())?.texts).toEqual(['Welcome.']);
+    expect([a.sessions.size, a.seen.at(-1), notes]).toEqual([0, 'session_ended moved', ['session_end restarted']]);
+    expect((await next?.press('1'))?.texts).toEqual(['Input 1.']);
+  });
+});
