@@ -44,6 +44,8 @@ describe.concurrent('names with its cause, of a server of sockets,', () => {
     ['silence that is announced as speech (G-36)', 'silence_announced', 'nothing but 4000 ms of silence'],
     ['line noise that is announced as speech (G-36)', 'noise_announced', 'nothing but 4000 ms of line noise at -55 dBFS'],
     ['a second utterance that is not announced (W-23)', 'second_utterance_unannounced', '0 times for an utterance that is not the first'],
+    ['a caller who is not heard over a reply behind the welcome (W-27)', 'deaf_while_replying', 'while the reply to an event'],
+    ['a reply behind the welcome that goes on when it is cut (W-27)', 'replies_on', 'pieces of the reply to an event'],
   ])('%s', async (_title, breach, cause) => {
     const { rule, check } = SOCKET_BREACHES[breach];
     const found = await examineBrokenSocket(breach, issuer, { checks: chooseChecks(SOCKET_CHECKS, [], [check]) });

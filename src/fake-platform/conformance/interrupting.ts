@@ -7,7 +7,7 @@ import type { BaseLab } from './base-lab.ts';
 import { isHeard, playMs } from './heard.ts';
 import { LEAD_MS } from './probe-call.ts';
 
-/** How much of a welcome must be left when somebody has spoken into it, ms. */
+/** How much of a reply must be left when somebody has spoken into it, ms. */
 export const SPARE_MS = 1000;
 /** How long a reply that is cut may still come, ms: what was on its way (G-53). */
 export const STOP_MS = 500;
@@ -22,20 +22,9 @@ export function cuttablePlayMs(prompts: readonly AnswerPrompt[]): number {
   return heard.every(({ bargeIn }) => bargeIn) ? heard.reduce((ms, prompt) => ms + playMs(prompt), 0) : 0;
 }
 
-/** How long it takes to speak into a welcome, with time to spare, ms of real time. */
+/** How long it takes to speak into a reply, with time to spare, ms of real time. */
 export function interruptionMs({ speech, suspect }: Pick<BaseLab, 'speech' | 'suspect'>): number {
   return (LEAD_MS + speech.length / MULAW_BYTES_PER_MS) / suspect.timing.pace + SPARE_MS;
-}
-
-/** The agent whose welcome is longest by a measure; the check does not apply when that is shorter than `leastMs`. */
-export async function agentBy<Welcome extends { readonly agentId: string }>(
-  lab: Pick<BaseLab, 'skip'> & { readonly welcomes: () => Promise<readonly Welcome[]> },
-  measure: (record: Welcome) => number,
-  leastMs: number,
-  wanted: string,
-): Promise<string> {
-  const best = [...(await lab.welcomes())].sort((one, other) => measure(other) - measure(one))[0];
-  return best === undefined || measure(best) < leastMs ? lab.skip(`no agent on the list has ${wanted}`) : best.agentId;
 }
 
 /** Does this while watching how long this process sleeps in between. */

@@ -64,6 +64,24 @@ function keysInput(keys: readonly Key[]): Input {
   return { dtmf_input: { dtmf_events: keys.map((key) => DTMF_KEY[key]) } };
 }
 
+/** What is sent in a turn of a kind; speech is no single message. */
+export function inputOf(kind: Exclude<TurnRecord['kind'], 'speech'>, keys: readonly Key[]): Input {
+  switch (kind) {
+    case 'session_start':
+      return eventInput('SESSION_START');
+    case 'dtmf_start':
+      return eventInput('START_OF_DTMF');
+    case 'dtmf':
+      return keysInput(keys);
+    case 'no_input':
+      return eventInput('NO_INPUT');
+    case 'custom_event':
+      return FLOW_EVENT;
+    case 'session_end':
+      return eventInput('SESSION_END');
+  }
+}
+
 /** µ-law in frames of 20 ms that name no format (G-32). */
 export function frameInputs(mulaw: Uint8Array): readonly Input[] {
   return Array.from({ length: Math.ceil(mulaw.length / FRAME_SAMPLES) }, (_, index) => ({

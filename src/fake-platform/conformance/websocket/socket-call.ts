@@ -59,6 +59,24 @@ export function silenceOf(ms: number): Uint8Array {
 /** What a flow may send at any time. */
 const FLOW_EVENT = eventOf('CUSTOM_EVENT', { name: 'conformance', parameters: { asked_by: 'conformance' } });
 
+/** What is sent in a turn of a kind; speech is no single message. */
+export function inputOf(kind: Exclude<SocketTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
+  switch (kind) {
+    case 'session_start':
+      return eventOf('SESSION_START');
+    case 'dtmf_start':
+      return eventOf('START_OF_DTMF');
+    case 'dtmf':
+      return keysOf(keys);
+    case 'no_input':
+      return eventOf('NO_INPUT');
+    case 'custom_event':
+      return FLOW_EVENT;
+    case 'session_end':
+      return eventOf('SESSION_END');
+  }
+}
+
 /** One turn: what came from when it was opened until the next one was. */
 export class SocketTurn {
   readonly kind: SocketTurnKind;

@@ -1,0 +1,95 @@
+// Which replies of recorded calls a check speaks into: the welcome, and others that may be cut. Knows no wire and no rule.
+import type { BaseLab } from './base-lab.ts';
+import { BUSY } from './interrupting.ts';
+import { CheckOutcome } from './verdict.ts';
+
+/** Replies behind the welcome that are spoken into: each takes a call of its own. */
+const MAX_LATER = 2;
+
+/** A turn of a recorded call. */
+interface RecordedTurn {
+  readonly kind: string;
+}
+
+/** A recorded call. */
+interface RecordedCall<Turn extends RecordedTurn> {
+  readonly name: string;
+  readonly agentId: string;
+  readonly turns: readonly Turn[];
+}
+
+/** A reply that may be cut, and how it is come by: the same turns with the same agent. */
+export interface CuttableReply<Turn extends RecordedTurn> {
+  readonly agentId: string;
+  readonly before: readonly Turn[];
+  readonly turn: Turn;
+  /** By the measure by which it was chosen, ms. */
+  readonly ms: number;
+  /** For sentences, such as `the reply to keys`. */
+  readonly name: string;
+}
+
+/** How the reply to each kind of input is called; a reply to anything else is not spoken into. */
+const NAMES: Readonly<Record<string, string>> = {
+  session_start: 'the welcome',
+  speech: 'the reply to speech',
+  dtmf: 'the reply to keys',
+  no_input: 'the reply to silence',
+  custom_event: 'the reply to an event of the flow',
+};
+
+/**
+ * The welcome that is longest by a measure, and then the longest replies to other kinds of input, one of each kind and the first of
+ * its kind that is long enough. Calls that the caller's keys end or hand over are left out: what they do is for good.
+ */
+export function cuttableReplies<Turn extends RecordedTurn>(
+  welcomes: readonly RecordedCall<Turn>[],
+  calls: readonly RecordedCall<Turn>[],
+  measure: (turn: Turn) => number,
+  leastMs: number,
+): readonly CuttableReply<Turn>[] {
+  const ordinary = calls.filter(({ name }) => name !== 'end' && name !== 'transfer');
+  const replies = [...welcomes, ...ordinary]
+    .flatMap(({ agentId, turns }) =>
+      turns.map((turn, at) => ({ agentId, turn, before: turns.slice(0, at), ms: measure(turn), name: NAMES[turn.kind] ?? '' })),
+    )
+    .filter(({ name, ms }) => name !== '' && ms >= leastMs);
+  const isWelcome = ({ before }: CuttableReply<Turn>): boolean => before.length === 0;
+  const firsts = replies.filter((reply) => !isWelcome(reply) && replies.find(({ name }) => name === reply.name) === reply);
+  const longest = (some: readonly CuttableReply<Turn>[]) => some.toSorted((one, other) => other.ms - one.ms);
+  return [...longest(replies.filter(isWelcome)).slice(0, 1), ...longest(firsts).slice(0, MAX_LATER)];
+}
+
+/**
+ * Does this with each reply, and once more where this machine was too busy. @throws CheckOutcome of the first failure; of the first
+ * skip where no reply could be looked at, and of one that this machine is to blame for.
+ */
+export async function withEach<Reply extends { readonly name: string }>(
+  lab: Pick<BaseLab, 'skip' | 'note'>,
+  replies: readonly Reply[],
+  otherwise: string,
+  probe: (reply: Reply) => Promise<void>,
+): Promise<void> {
+  if (replies.length === 0) lab.skip(otherwise);
+  const skips: CheckOutcome[] = [];
+  for (const reply of replies) {
+    let skip = await skipOf(() => probe(reply));
+    if (skip?.message === BUSY) skip = await skipOf(() => probe(reply));
+    if (skip === undefined) continue;
+    lab.note(`${reply.name} says nothing: ${skip.message}`);
+    skips.push(skip);
+  }
+  const [first] = skips.length === replies.length ? skips : skips.filter(({ message }) => message === BUSY);
+  if (first !== undefined) throw first;
+}
+
+/** Why there was nothing to be found out; undefined where all is well. @throws CheckOutcome of anything else. */
+async function skipOf(work: () => Promise<void>): Promise<CheckOutcome | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof CheckOutcome && thrown.verdict === 'not_applicable') return thrown;
+    throw thrown;
+  }
+}
