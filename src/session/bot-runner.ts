@@ -77,8 +77,11 @@ export class BotRunner {
         this.#parts.log.warn({ ...logIds(session.call, turn), code: error.code }, error.message);
         await this.#askAgain({ session, turn, writer });
       } else if (error.code !== 'record_conflict' || !(await this.#sayWinners({ session, turn, writer }))) {
-        this.#parts.log.error({ ...logIds(session.call, turn), err: error }, 'the turn failed outside the bot; the caller is handed over');
-        this.#parts.observer.botFailed?.(session.call, turn.id, error);
+        const isAway = error.code === 'store_unavailable';
+        const what = isAway ? 'the store is away' : 'the turn failed outside the bot';
+        this.#parts.log[isAway ? 'warn' : 'error']({ ...logIds(session.call, turn), err: error }, `${what}; the caller is handed over`);
+        // No failure of a bot, and no defect of ours.
+        if (!isAway) this.#parts.observer.botFailed?.(session.call, turn.id, error);
         await this.#lastWords.handOver({ session, turn, writer }, 'failed');
       }
     }

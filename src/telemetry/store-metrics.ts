@@ -1,11 +1,15 @@
 // What can be counted and timed about a store that several servers share.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { toAppError } from '../base/errors.ts';
 import type { SessionStore } from '../session/ports.ts';
 
-const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
+/** Beyond the longest `store.redis.timeout_ms`. */
+const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
 /** Operations of the store, as they are labelled. */
 const STORE_OPERATIONS = ['load', 'open', 'open_claimed', 'serves', 'claim', 'renew', 'commit', 'release', 'touch', 'drop'] as const;
+/** Those that succeed only where the store takes writes. */
+const WRITES: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['open', 'open_claimed', 'renew', 'commit']);
 type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
 /** Counts what those report who use the store. */
@@ -21,12 +25,16 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   const registers = [registry];
   const up = new Gauge({
     name: 'parley_store_up',
-    help: '0 while the store that the servers share cannot be reached, else 1; also where none is shared.',
+    help: '0 while the store that the servers share cannot be reached or refuses what is written, else 1; also where none is shared.',
     // Of several processes the one that is cut off.
     aggregator: 'min',
     registers,
   });
-  up.set(1);
+  let [isConnected, isRefusing] = [true, false];
+  const show = (): void => {
+    up.set(isConnected && !isRefusing ? 1 : 0);
+  };
+  show();
   const times = new Histogram({
     name: 'parley_store_operation_seconds',
     help: 'Time that the shared store took for an operation, in seconds, failed ones included.',
@@ -47,17 +55,23 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   const time = async <T>(operation: StoreOperation, work: Promise<T>): Promise<T> => {
     const end = times.startTimer({ operation });
     try {
-      return await work;
+      const value = await work;
+      if (WRITES.has(operation)) isRefusing = false;
+      return value;
     } catch (thrown) {
       failures.inc({ operation });
+      // A server without memory answers, and reads what it has.
+      if (toAppError(thrown).details['isRefused'] === true) isRefusing = true;
       throw thrown;
     } finally {
       end();
+      show();
     }
   };
   return {
     connected: (isUp) => {
-      up.set(isUp ? 1 : 0);
+      isConnected = isUp;
+      show();
     },
     timed: (store) => ({
       leaseMs: store.leaseMs,

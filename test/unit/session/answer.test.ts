@@ -150,6 +150,23 @@ describe('the answer a caller always gets', () => {
     expect(seen).toContain('session_ended failed');
   });
 
+  it('takes a store that is away for no failure of the bot, and for no defect of ours', async () => {
+    class AwayStore extends MemoryStore {
+      override commit(record: SessionRecord, expected: number): Promise<boolean> {
+        return record.turns > 1 ? Promise.reject(new AppError('store_unavailable', 'away')) : super.commit(record, expected);
+      }
+    }
+    const { sessions, seen, log, clock } = await testEngine([badBot(() => undefined)], { store: new AwayStore() });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const pressed = call.press('1');
+    await clock.advanceAsync(3200);
+    expect((await pressed).texts).toEqual([handover]);
+    expect(seen.filter((event) => event.startsWith('bot_failed store'))).toEqual([]);
+    expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', message: 'the store is away; the caller is handed over' }));
+  });
+
   it('takes a state that outgrows its record for a failure of the bot', async () => {
     const { sessions, seen } = await testEngine([badBot(() => go({ turns: 1, hoard: 'x'.repeat(100_000) }, say('Kept it all.').listen()))]);
     const call = new MemoryCall(sessions);
