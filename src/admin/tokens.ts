@@ -21,6 +21,8 @@ export const oauthTokens = z.object({
   expiresInSeconds: z.number().optional(),
   /** When the pair was asked for, ms since the epoch. */
   obtainedAtMs: z.number().optional(),
+  /** What the platform has granted; undefined when it did not say. */
+  scopes: z.array(z.string()).optional(),
 });
 
 /** A pair of tokens. */
@@ -78,6 +80,8 @@ const reply = z.object({
   refresh_token: tokenText.optional(),
   refresh_token_expires_in: seconds.optional(),
   token_type: z.string().min(1).max(100).optional(),
+  // Of no use to tokens: what is none is no reason to refuse them.
+  scope: z.string().max(10_000).optional().catch(undefined),
 });
 
 /**
@@ -88,6 +92,7 @@ const reply = z.object({
  */
 export function readTokenReply(value: unknown, nowMs: number, before?: OAuthTokens): OAuthTokens {
   const read = demand(reply, value, 'a token reply');
+  const scopes = read.scope?.split(' ').filter((scope) => scope !== '') ?? before?.scopes;
   const refreshToken = read.refresh_token ?? before?.refreshToken;
   // The end of a token that nobody has says nothing.
   const refreshSeconds = refreshToken === undefined ? undefined : read.refresh_token_expires_in;
@@ -104,6 +109,7 @@ export function readTokenReply(value: unknown, nowMs: number, before?: OAuthToke
     obtainedAtMs: nowMs,
     ...(read.token_type === undefined ? {} : { tokenType: read.token_type }),
     ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(scopes === undefined ? {} : { scopes }),
     ...(refreshExpiresAtMs === undefined ? {} : { refreshExpiresAtMs, ...refreshDue(refreshExpiresAtMs, nowMs) }),
   };
 }

@@ -1,13 +1,23 @@
 // What the doctor looks at, from the operator's settings: the organizations and data sources that the server has or would
 // have, the token check that it has, and the platform. Looks only: a server may run meanwhile.
-import type { DoctorContext, ExaminedDataSource, ExaminedOrganization, ExaminedStore, ExaminedWebhooks } from '../admin/doctor/context.ts';
+import type {
+  DoctorContext,
+  ExaminedScopes,
+  ExaminedDataSource,
+  ExaminedOrganization,
+  ExaminedStore,
+  ExaminedWebhooks,
+} from '../admin/doctor/context.ts';
 import { journalKey, NonceJournal, type KnownNonces } from '../admin/lifecycle/nonce-journal.ts';
 import { areSameValues, valuesOf, type RegisteredValues } from '../admin/lifecycle/registered-values.ts';
 import { ServedDataSource } from '../admin/lifecycle/served-data-source.ts';
 import { probeDelivery } from '../admin/doctor/probes.ts';
 import { requestTargetOf } from '../admin/doctor/subject.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';
+import { grantedScopes } from '../admin/granted-scopes.ts';
+import { INTEGRATION_KEY } from '../admin/oauth/integration-tokens.ts';
 import { tokensKey } from '../admin/organizations.ts';
+import type { SecretStore } from '../admin/secret-store.ts';
 import { isSameId } from '../admin/platform-id.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -81,7 +91,7 @@ export async function openExamination(parts: ExaminationParts): Promise<Examinat
   }
 }
 
-type ManagedSide = Pick<DoctorContext, 'organizations' | 'addresses' | 'webhooks' | 'platformDate'> & {
+type ManagedSide = Pick<DoctorContext, 'organizations' | 'scopes' | 'addresses' | 'webhooks' | 'platformDate'> & {
   readonly wanted: readonly ExaminedDataSource[];
 };
 
@@ -120,7 +130,27 @@ async function managedSide(
     dataSources: access.dataSourcesOf(id),
   }));
   const platformDate = (signal: AbortSignal): Promise<string | null> => dateAt(address.baseUrl, signal);
-  return { organizations, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
+  const scopes = admin.login === 'service_app' ? await scopesOf(ids, store, profile) : undefined;
+  return { organizations, scopes, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
+}
+
+/** Of the kept tokens of the integration and of organizations, as far as the platform told. */
+async function scopesOf(
+  ids: readonly string[],
+  store: Pick<SecretStore, 'get'>,
+  { oauth }: PlatformProfile,
+): Promise<readonly ExaminedScopes[]> {
+  if (oauth === undefined) return [];
+  const tokens = [
+    { organizationId: undefined, needed: oauth.integrationScopes, key: INTEGRATION_KEY },
+    ...ids.map((id) => ({ organizationId: id, needed: oauth.serviceAppScopes, key: tokensKey(id) })),
+  ];
+  const known: ExaminedScopes[] = [];
+  for (const { key, ...about } of tokens) {
+    const granted = await grantedScopes(store, key);
+    if (granted !== undefined) known.push({ ...about, granted });
+  }
+  return known;
 }
 
 /** A server with this configuration also lets in what it wants, as soon as its next look finds that the platform has it. */

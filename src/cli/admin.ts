@@ -4,6 +4,7 @@ import { dataSourcesGroup } from './admin/data-sources.ts';
 import { loginCommand } from './admin/login.ts';
 import { orgsGroup } from './admin/orgs.ts';
 import { personAt, type Person } from './admin/person.ts';
+import { scopesCommand } from './admin/scopes.ts';
 import { schemasGroup } from './admin/schemas.ts';
 import { tokenGroup } from './admin/token.ts';
 import { webhooksGroup } from './admin/webhooks.ts';
@@ -13,7 +14,7 @@ export function adminGroup(person: Person = personAt()): Command {
   const group = new Command('admin')
     .description('log in to the platform and look after organizations, data sources and webhooks by hand')
     .addHelpText('after', '\nExample:\n  $ parley admin login --config my.yaml\n  $ parley admin orgs list --config my.yaml');
-  for (const part of [dataSourcesGroup(person), schemasGroup(), webhooksGroup(person)]) group.addCommand(part);
+  for (const part of [dataSourcesGroup(person), schemasGroup(), scopesCommand(), webhooksGroup(person)]) group.addCommand(part);
   for (const part of [loginCommand(person), orgsGroup(person), tokenGroup(person)]) group.addCommand(part);
   return throwing(group);
 }

@@ -9,6 +9,7 @@ export const CHECK_IDS = [
   'store',
   'organization_token',
   'platform_access',
+  'scopes',
   'data_source',
   'schema',
   'url',

@@ -4,6 +4,7 @@ import { agentsCheck } from './agents-check.ts';
 import type { Check } from './check.ts';
 import { alpnCheck, certificateCheck, healthCheck, listensCheck, tlsHandshakeCheck, upgradeCheck } from './endpoint-checks.ts';
 import { dataSourceCheck, schemaCheck, statusCheck, urlCheck } from './registration-checks.ts';
+import { scopesCheck } from './scopes-check.ts';
 import { issuerCheck, keySetCheck, nonceCheck, testTokenCheck, tokenExpiryCheck } from './token-checks.ts';
 import { storeCheck } from './store-check.ts';
 import { webhooksCheck } from './webhook-check.ts';
@@ -11,7 +12,7 @@ import { webhooksCheck } from './webhook-check.ts';
 /** All checks, in an order in which nothing needs what comes later. */
 export const DOCTOR_CHECKS: readonly Check[] = [
   storeCheck,
-  ...[organizationTokenCheck, platformAccessCheck],
+  ...[organizationTokenCheck, platformAccessCheck, scopesCheck],
   ...[dataSourceCheck, schemaCheck, urlCheck, statusCheck],
   ...[tokenExpiryCheck, nonceCheck, issuerCheck, keySetCheck, testTokenCheck],
   clockCheck,

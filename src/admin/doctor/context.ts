@@ -28,6 +28,14 @@ export interface ExaminedDataSource extends WantedDataSource {
   readonly knownId?: string | undefined;
 }
 
+/** The scopes of one kept token. */
+export interface ExaminedScopes {
+  /** UUID; undefined for the token of the integration. */
+  readonly organizationId: string | undefined;
+  readonly needed: readonly string[];
+  readonly granted: readonly string[];
+}
+
 /** The webhooks there should be, and where to find those there are. */
 export interface ExaminedWebhooks {
   list(signal: AbortSignal): Promise<readonly WebhookRegistration[]>;
@@ -77,6 +85,8 @@ export interface DoctorContext {
   readonly store?: ExaminedStore | undefined;
   /** Undefined: nothing is managed, and what the platform has is not looked at. */
   readonly organizations: readonly ExaminedOrganization[] | undefined;
+  /** What the platform has granted to kept tokens, as far as it told. */
+  readonly scopes?: readonly ExaminedScopes[] | undefined;
   readonly wanted: readonly ExaminedDataSource[];
   /** Where data sources will be registered, beside the addresses of those that are wanted already. */
   readonly addresses?: readonly RegisteredAddress[] | undefined;

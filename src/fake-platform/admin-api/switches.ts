@@ -57,6 +57,8 @@ export interface Switches {
   consent: 'ask' | 'auto' | 'deny';
   /** A refresh brings a new refresh token and revokes the old one, keeps it, or keeps it without saying so; `none` gives none at all. */
   refreshTokens: 'rotate' | 'keep' | 'omit' | 'none';
+  /** Answers with tokens name the granted scopes, which the published fields do not have. */
+  tellsScopes: boolean;
   /** Adds `error` and `error_description` of OAuth to refusals of the token endpoint. */
   oauthErrors: boolean;
   accessTokenSeconds: number;
@@ -93,6 +95,7 @@ export function makeSwitches(initial: InitialSwitches = {}): Switches {
   return {
     consent: 'ask',
     refreshTokens: 'rotate',
+    tellsScopes: false,
     oauthErrors: false,
     accessTokenSeconds: 14 * DAY_SECONDS,
     refreshTokenSeconds: 90 * DAY_SECONDS,

@@ -22,6 +22,7 @@ export interface TokenFields {
   readonly refresh_token?: string;
   readonly refresh_token_expires_in?: number;
   readonly token_type: 'Bearer';
+  readonly scope?: string;
 }
 
 /** What became of the tokens that an app has in one organization. */
@@ -105,7 +106,8 @@ export class TokenBook {
     const seconds = this.#switches.accessTokenSeconds;
     const token = this.#newToken(grant);
     this.#access.set(token, { grant, expiresMs: this.#clock.monotonicMs() + seconds * 1000 });
-    return { access_token: token, expires_in: seconds, token_type: 'Bearer' };
+    const scope = this.#switches.tellsScopes ? { scope: grant.scopes.join(' ') } : {};
+    return { access_token: token, expires_in: seconds, token_type: 'Bearer', ...scope };
   }
 
   /** Its life begins anew with each use. */

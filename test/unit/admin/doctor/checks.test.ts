@@ -267,6 +267,7 @@ const BREAKAGES: readonly Breakage[] = [
 describe('the checks of the doctor', () => {
   it('find nothing where everything is right, and leave nothing out', async () => {
     const patient = await admit();
+    patient.changes = { scopes: [{ organizationId: ORG, needed: ['a'], granted: ['a'] }] };
     const results = await patient.examine();
     expect(results.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect([...new Set(results.map(({ id }) => id))]).toEqual(CHECK_IDS);
@@ -385,7 +386,7 @@ describe('the checks of the doctor', () => {
 });
 
 const OUTSIDE = new Set(['listens', 'tls_handshake', 'certificate', 'alpn', 'upgrade', 'agents']);
-const ORGANIZATION = new Set(['organization_token', 'platform_access']);
+const ORGANIZATION = new Set(['organization_token', 'platform_access', 'scopes']);
 
 /** No nonce, token or secret is in what is told (P-14, R-13). */
 function expectSilent(results: readonly CheckResult[], patient: Patient): void {
