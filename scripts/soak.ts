@@ -65,6 +65,8 @@ const SERVER_FLAGS = [
   '--telemetry.timeline_calls=20',
   // A busy machine is no reason to turn calls away here.
   '--overload.max_loop_delay_ms=0',
+  '--sessions.max_per_organization=0',
+  '--sessions.max_new_per_s_per_organization=0',
 ];
 
 const log = (line: string): void => {

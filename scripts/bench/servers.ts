@@ -77,7 +77,8 @@ export function startParley(ground: Ground, core: number | undefined, flags: rea
     '--log.level=error',
   ];
   // A server that turns calls away because it is busy would be measured at another size.
-  return start([...server, ...bot, '--overload.max_loop_delay_ms=0', ...flags], core);
+  const noLimits = ['--overload.max_loop_delay_ms=0', '--sessions.max_per_organization=0', '--sessions.max_new_per_s_per_organization=0'];
+  return start([...server, ...bot, ...noLimits, ...flags], core);
 }
 
 /** Where a server takes calls over WebSocket, and the token that they need. */

@@ -23,6 +23,7 @@ import { createCallLog } from '../telemetry/call-log.ts';
 import { CallTimelines } from '../telemetry/call-timeline.ts';
 import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
+import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts';
 import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
 import { startMediaServer, type MediaServer } from '../transport/grpc/server.ts';
@@ -74,7 +75,11 @@ export interface App {
   readonly openSessions: () => number;
   readonly openTurns: () => number;
   /** What the operations server shows, for whoever shows it in its place. */
-  readonly shown: Pick<OpsOptions, 'readiness'> & { readonly metrics: Pick<Metrics, 'reading'>; readonly calls: CallTimelines };
+  readonly shown: Pick<OpsOptions, 'readiness'> & {
+    readonly metrics: Pick<Metrics, 'reading'>;
+    readonly calls: CallTimelines;
+    readonly refused: RefusedOrganizations;
+  };
   /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
   readonly warmed: Promise<void>;
   /** Reads anew certificates, keys, nonces and, where they are watched, bots. Calls go on; never rejects. */
@@ -261,7 +266,8 @@ async function open(
     if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
   });
 
-  const shown = { readiness, metrics, calls: timelines };
+  const { refused } = metrics;
+  const shown = { readiness, metrics, calls: timelines, refused };
   if (!isWorker) {
     // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
     const { startOpsServer } = await import('../ops/http-server.ts');
@@ -269,7 +275,12 @@ async function open(
     operations.server = await startOpsServer({
       ...settings.ops,
       ...(isShared && { upgrades: { take: sockets.server.upgrade, maxConnections: settings.websocket.maxConnections } }),
-      ...shown,
+      readiness,
+      metrics,
+      calls: {
+        recent: () => ({ calls: timelines.recent(), refused: refused.most }),
+        find: (conversationId) => timelines.find(conversationId),
+      },
       clock,
       log,
     });

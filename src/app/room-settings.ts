@@ -39,10 +39,17 @@ export function engineSettings({ sessions, turns, media, listen, prompts, speech
 
 /** Limits on new calls. */
 export function admissionLimits({ sessions, turns, overload }: Settings): AdmissionLimits {
+  const own = { maxSessions: sessions.maxPerOrganization, maxNewPerSecond: sessions.maxNewPerSPerOrganization };
   return {
     ...overload,
     maxSessions: sessions.max,
-    maxSessionsPerOrganization: sessions.maxPerOrganization,
+    perOrganization: own,
+    organizations: new Map(
+      sessions.organizations.map(({ organizationId, max = own.maxSessions, maxNewPerS = own.maxNewPerSecond }) => [
+        organizationId,
+        { maxSessions: max, maxNewPerSecond: maxNewPerS },
+      ]),
+    ),
     maxStreams: turns.maxOpen,
   };
 }

@@ -16,9 +16,20 @@ interface MetricsSource {
   text(): Promise<string>;
 }
 
-/** Where GET /calls comes from: plain values. */
+interface OfOrganization {
+  readonly organizationId: string;
+}
+
+/** What GET /calls shows: plain values. */
+interface RecentCalls {
+  readonly calls: readonly OfOrganization[];
+  /** Those that got no session. */
+  readonly refused: readonly OfOrganization[];
+}
+
+/** Where it comes from. */
 interface CallsSource {
-  recent(): readonly object[] | Promise<readonly object[]>;
+  recent(): RecentCalls | Promise<RecentCalls>;
   find(conversationId: string): object | undefined | Promise<object | undefined>;
 }
 
@@ -151,7 +162,15 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
     return reply.code(state.ready ? 200 : 503).send(state);
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  server.get('/calls', async () => ({ calls: await calls.recent() }));
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', async ({ query }, reply) => {
+    const { organizationId, ...others } = query;
+    // Whoever mistypes a filter must not take everything for the answer.
+    const isKnown = Object.keys(others).length === 0 && (organizationId === undefined || typeof organizationId === 'string');
+    if (!isKnown) return reply.code(400).send({ error: 'the one parameter is organizationId, once' });
+    const recent = await calls.recent();
+    const isMeant = (one: OfOrganization): boolean => organizationId === undefined || one.organizationId === organizationId;
+    return { calls: recent.calls.filter(isMeant), refused: recent.refused.filter(isMeant) };
+  });
   server.get<{ Params: { conversationId: string } }>('/calls/:conversationId', async (request, reply) => {
     const call = await calls.find(request.params.conversationId);
     return call === undefined ? reply.code(404).send(fixedText(404)) : reply.send(call);

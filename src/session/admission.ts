@@ -2,9 +2,19 @@
 // are never refused. Knows no bots and no turns; how busy the process is comes through a port.
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { CallRate } from './call-rate.ts';
 
 /** Why a new call is refused. Public: a metric label and a word of the log. */
-export const ADMISSION_REFUSALS = ['draining', 'total', 'organization', 'streams', 'loop_delay', 'memory', 'store'] as const;
+export const ADMISSION_REFUSALS = [
+  'draining',
+  'total',
+  'organization',
+  'organization_rate',
+  'streams',
+  'loop_delay',
+  'memory',
+  'store',
+] as const;
 export type AdmissionRefusal = (typeof ADMISSION_REFUSALS)[number];
 
 /** How busy the process is. Each value is a look back over the last seconds, never a forecast. */
@@ -22,11 +32,20 @@ export interface LoadSource {
   reading(): LoadReading;
 }
 
+/** What one organization may have. */
+export interface OrganizationLimits {
+  /** Most sessions; 0: only the limit of all counts. */
+  readonly maxSessions: number;
+  /** Most new calls a second; several seconds' worth may come at once. 0 off. */
+  readonly maxNewPerSecond: number;
+}
+
 /** The limits. 0 switches a limit off where it says so. */
 export interface AdmissionLimits {
   readonly maxSessions: number;
-  /** Most sessions of one organization; 0: only `maxSessions` counts. */
-  readonly maxSessionsPerOrganization: number;
+  readonly perOrganization: OrganizationLimits;
+  /** Organizations with limits of their own. */
+  readonly organizations: ReadonlyMap<string, OrganizationLimits>;
   /** Most streams at which new calls are still taken. Streams of running calls may be as many again. */
   readonly maxStreams: number;
   /** Longest delay of the event loop at which new calls are taken, ms; 0 off. */
@@ -59,6 +78,7 @@ export class Admission {
   readonly #heap: Strain;
   /** Sessions by organization; none stays with 0. */
   readonly #sessions = new Map<string, number>();
+  readonly #rate: CallRate;
   #total = 0;
   #streams = 0;
   #isDraining = false;
@@ -69,6 +89,7 @@ export class Admission {
     this.#delay = new Strain(limits.maxLoopDelayMs, CALM_DELAY, clock);
     this.#rss = new Strain(limits.maxRssBytes, CALM_MEMORY, clock);
     this.#heap = new Strain(limits.maxHeapPercent, CALM_MEMORY, clock);
+    this.#rate = new CallRate({ perSecondOf: (organizationId) => this.#limitsOf(organizationId).maxNewPerSecond, clock });
   }
 
   /** Sessions that are open. */
@@ -83,16 +104,23 @@ export class Admission {
 
   /** Why a new call of an organization is refused now; undefined: it is welcome. Counts nothing. */
   refusal(organizationId: string): AdmissionRefusal | undefined {
-    const { maxSessions, maxSessionsPerOrganization, maxStreams } = this.#limits;
+    const { maxSessions, maxStreams } = this.#limits;
+    const own = this.#limitsOf(organizationId);
     if (this.#isDraining) return 'draining';
     if (this.#total >= maxSessions) return 'total';
-    if (maxSessionsPerOrganization > 0 && (this.#sessions.get(organizationId) ?? 0) >= maxSessionsPerOrganization) return 'organization';
+    if (own.maxSessions > 0 && (this.#sessions.get(organizationId) ?? 0) >= own.maxSessions) return 'organization';
+    if (this.#rate.isOver(organizationId)) return 'organization_rate';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
     // All are looked at, so that each knows how long it has been calm.
     const isMemoryShort = [this.#rss.isOver(rssBytes), this.#heap.isOver(heapPercent)].includes(true);
     if (this.#delay.isOver(loopDelayMs)) return 'loop_delay';
     return isMemoryShort ? 'memory' : undefined;
+  }
+
+  /** A new call begins, which is no running one that comes back; `sessionStarted` follows. */
+  callBegan(organizationId: string): void {
+    this.#rate.began(organizationId);
   }
 
   /** A session was made: counted whether or not it was asked for, because running calls come back unasked. */
@@ -122,12 +150,25 @@ export class Admission {
   streamClosed(): void {
     this.#streams -= 1;
   }
+
+  #limitsOf(organizationId: string): OrganizationLimits {
+    return this.#limits.organizations.get(organizationId) ?? this.#limits.perOrganization;
+  }
 }
 
-/** The error of a refused call: `shutting_down`, `store_unavailable` or `overloaded`, the reason in its details. */
-export function refusedCall(reason: AdmissionRefusal, cause?: unknown): AppError {
+/**
+ * The error of a refused call: `shutting_down`, `store_unavailable` or `overloaded`; its details name the reason and, for the log,
+ * whose call it was.
+ */
+export function refusedCall(
+  reason: AdmissionRefusal,
+  { organizationId, cause }: { readonly organizationId?: string; readonly cause?: unknown } = {},
+): AppError {
   const code = reason === 'draining' ? 'shutting_down' : reason === 'store' ? 'store_unavailable' : 'overloaded';
-  return new AppError(code, REFUSAL_TEXTS[reason], { details: { reason }, ...(cause === undefined ? {} : { cause }) });
+  return new AppError(code, REFUSAL_TEXTS[reason], {
+    details: { reason, ...(organizationId !== undefined && { organizationId }) },
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** The error of a stream for which `streamOpened` said no. */
@@ -139,6 +180,7 @@ const REFUSAL_TEXTS = {
   draining: 'the server is stopping and takes no new calls',
   total: 'the server has as many sessions as it may',
   organization: 'the organization has as many sessions as it may',
+  organization_rate: 'the organization begins calls faster than it may',
   streams: 'the server has as many open streams as it may',
   loop_delay: 'the server is too busy for new calls',
   memory: 'the server has too little memory for new calls',

@@ -187,8 +187,9 @@ export class Sessions {
     if (refusal !== undefined) {
       if (opened !== undefined) void this.#records.leaveNothing(opening);
       observer.callRefused?.(opening, refusal);
-      throw refusedCall(refusal);
+      throw refusedCall(refusal, opening);
     }
+    this.#admission.callBegan(opening.organizationId);
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
     const session = this.#create(id, this.#beginning(opening, record));
     if (opened !== undefined) session.opened(opened);
@@ -236,7 +237,7 @@ export class Sessions {
       const { code } = toAppError(thrown);
       if (code === 'store_unavailable') {
         this.#parts.observer.callRefused?.(opening, 'store');
-        throw refusedCall('store', thrown);
+        throw refusedCall('store', { organizationId: opening.organizationId, cause: thrown });
       }
       // One whose state does not open gets a session all the same: its first answer meets the same error and hands the caller over.
       if (code === 'state_unreadable') return undefined;

@@ -1,10 +1,11 @@
-// What can be counted and timed about calls. Labels come from closed sets only: loaded bots and our own words; never
-// conversation, organization or agent ids from the wire (P-03). Between two events of a turn it keeps only when they were.
+// What can be counted and timed about calls. Labels come from closed sets: loaded bots and our own words; never conversation or
+// agent ids from the wire, and organizations only where few of them are kept (P-03). Between two events of a turn it keeps only when they were.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import { ADMISSION_REFUSALS } from '../session/admission.ts';
 import type { SessionObserver } from '../session/ports.ts';
+import type { RefusedOrganizations } from './refused-organizations.ts';
 
 const OTHER = 'other';
 const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10];
@@ -22,15 +23,21 @@ interface TurnTimes {
  *
  * @param bots - ids that are counted under their name; it is looked at anew each time, because a reload brings new bots.
  */
-export function callMetrics(registry: Registry, clock: Clock, bots: ReadonlySet<string>): Required<SessionObserver> {
+export function callMetrics(
+  registry: Registry,
+  clock: Clock,
+  bots: ReadonlySet<string>,
+  refused: RefusedOrganizations,
+): Required<SessionObserver> {
   const botOf = (call: CallFacts): string => (bots.has(call.agentId) ? call.agentId : OTHER);
-  const calls = callSeries(registry, bots);
+  const calls = callSeries(registry, bots, refused);
   const turns = turnSeries(registry, bots);
   // By turn id; every turn that starts also ends, so it holds the open ones.
   const times = new Map<string, TurnTimes>();
   return {
-    callRefused(_call, reason) {
+    callRefused(call, reason) {
       calls.refused.inc({ reason });
+      refused.add(call, reason);
     },
     sessionStarted(call, isContinued = false) {
       const bot = botOf(call);
@@ -107,7 +114,7 @@ interface CallSeries {
   readonly duration: Histogram<'bot'>;
 }
 
-function callSeries(registry: Registry, bots: Iterable<string>): CallSeries {
+function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: RefusedOrganizations): CallSeries {
   const registers = [registry];
   const refused = new Counter({
     name: 'parley_calls_refused_total',
@@ -135,6 +142,16 @@ function callSeries(registry: Registry, bots: Iterable<string>): CallSeries {
     labelNames: ['bot'],
     buckets: DURATION_BUCKETS_S,
     registers,
+  });
+  new Gauge({
+    name: 'parley_organization_calls_refused',
+    help: 'New calls that got no session, of the organizations that were refused most often, at most 20 of them.',
+    labelNames: ['organization', 'reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { organizationId: organization, reason, calls } of refusedOf.most) this.set({ organization, reason }, calls);
+    },
   });
   // A counter that is missing until its first event hides that event from rates.
   for (const reason of ADMISSION_REFUSALS) refused.inc({ reason }, 0);

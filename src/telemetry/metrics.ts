@@ -12,12 +12,15 @@ import type { SessionObserver } from '../session/ports.ts';
 import { adminMetrics, TRANSPORTS, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
 import { fileMetrics, type FileMetrics } from './file-metrics.ts';
+import { RefusedOrganizations } from './refused-organizations.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 
 /** All metrics of one process. */
 export interface Metrics {
   readonly sessions: Required<SessionObserver>;
+  /** Whose calls got no session. */
+  readonly refused: RefusedOrganizations;
   readonly tokens: TokenObserver;
   readonly voice: VoiceMetrics;
   readonly admin: AdminMetrics;
@@ -66,7 +69,8 @@ export interface MetricsOptions {
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const bots = new Set(options.knownBots);
-  const sessions = callMetrics(registry, options.clock, bots);
+  const refused = new RefusedOrganizations(options.clock);
+  const sessions = callMetrics(registry, options.clock, bots, refused);
   const tokens = tokenMetrics(registry);
   const server = serverMetrics(registry, options.load, bots);
   const voice = voiceMetrics(registry);
@@ -76,6 +80,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
   return {
     sessions,
+    refused,
     tokens,
     voice,
     admin,

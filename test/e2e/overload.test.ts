@@ -65,8 +65,21 @@ describe('a new call', () => {
     expect((await first.turn(event('SESSION_START'))).story).toEqual(WELCOMED);
     expect(await fate(client)).toEqual(TURNED_AWAY);
     expect(await server.metric('parley_calls_refused_total{reason="organization"}')).toBe(1);
+    // Whose limit it was stands wherever somebody looks.
+    const { organizationId } = server.issuer.claims;
+    expect(server.logged({ level: 'warn', reason: 'organization', organizationId })).toHaveLength(1);
+    expect(await server.metric(`parley_organization_calls_refused{organization="${organizationId}",reason="organization"}`)).toBe(1);
+    const calls = await fetch(`http://127.0.0.1:${String(server.app.ready.opsPort)}/calls?organizationId=${organizationId}`);
+    expect(await calls.json()).toMatchObject({ refused: [{ organizationId, reason: 'organization', calls: 1 }] });
     await first.turn(event('SESSION_END'));
     expect(await fate(client)).toEqual(WELCOMED);
+  });
+
+  it('is turned away when its organization begins calls faster than it may', async () => {
+    const { server, client } = await serverFor({ flags: ['--sessions.max_new_per_s_per_organization=1'] });
+    await server.app.warmed;
+    await Promise.all(Array.from({ length: 40 }, () => fate(client)));
+    expect(await server.metric('parley_calls_refused_total{reason="organization_rate"}')).toBeGreaterThan(0);
   });
 
   it('is turned away when as many streams are open as may be, and a running call still gets one', async () => {

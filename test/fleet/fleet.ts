@@ -232,6 +232,8 @@ function commonFlags(issuer: Issuer, folder: string): readonly string[] {
     '--media.reveal_prompt_text=true',
     // A machine on which everything runs is busy; that must refuse no call.
     '--overload.max_loop_delay_ms=0',
+    '--sessions.max_per_organization=0',
+    '--sessions.max_new_per_s_per_organization=0',
     '--log.level=info',
   ];
 }

@@ -156,7 +156,8 @@ async function openWriter(
   const engines = await loadSignalEngines();
   const limits = {
     maxSessions: 1_000_000,
-    maxSessionsPerOrganization: 0,
+    perOrganization: { maxSessions: 0, maxNewPerSecond: 0 },
+    organizations: new Map(),
     maxStreams: Infinity,
     maxLoopDelayMs: 0,
     maxRssBytes: 0,

@@ -321,7 +321,8 @@ class Lab {
     const fillerAfterMs = hasFiller ? FILLER_MS : 0;
     const limits = {
       maxSessions: 10,
-      maxSessionsPerOrganization: 0,
+      perOrganization: { maxSessions: 0, maxNewPerSecond: 0 },
+      organizations: new Map(),
       maxStreams: 1000,
       maxLoopDelayMs: 0,
       maxRssBytes: 0,

@@ -38,7 +38,14 @@ export const TEST_SETTINGS: EngineSettings = {
   handover: 'I will connect you.',
 };
 
-const NO_LIMITS = { maxSessionsPerOrganization: 0, maxStreams: Infinity, maxLoopDelayMs: 0, maxRssBytes: 0, maxHeapPercent: 0 };
+const NO_LIMITS = {
+  perOrganization: { maxSessions: 0, maxNewPerSecond: 0 },
+  organizations: new Map(),
+  maxStreams: Infinity,
+  maxLoopDelayMs: 0,
+  maxRssBytes: 0,
+  maxHeapPercent: 0,
+};
 
 /** Speaks every text in 10 ms a character, at once. */
 export class FakeVoice implements PromptVoice {

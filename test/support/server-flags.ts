@@ -36,6 +36,9 @@ export function serverFlags(
     // A machine that runs many tests at once is busy; that must refuse no call.
     '--overload.max_loop_delay_ms=0',
     '--overload.max_heap_percent=0',
+    // All callers of a test belong to one organization.
+    '--sessions.max_per_organization=0',
+    '--sessions.max_new_per_s_per_organization=0',
   ];
 }
 

@@ -76,6 +76,12 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
   },
   {
+    keys: ['sessions.organizations'],
+    holds: ({ sessions }) => isUnique(sessions.organizations.map(({ organizationId }) => organizationId)),
+    rule: 'an organization appears once',
+    mend: 'put its limits into one entry',
+  },
+  {
     keys: ['bots.organizations'],
     holds: ({ bots }) => isUnique(bots.organizations.map(({ organizationId }) => organizationId)),
     rule: 'an organization has one list of bots',

@@ -64,6 +64,12 @@ const organizationBots = record({
   default_bot: optional(word(200)),
 });
 
+const organizationLimits = record({
+  organization_id: word(200),
+  max: optional(integer(0, 100_000)),
+  max_new_per_s: optional(integer(0, 100_000)),
+});
+
 /** The schema as a tree. */
 export const SCHEMA = {
   platform: { profile: nameOrPath(), extra_issuers: list(issuer, 100) },
@@ -174,6 +180,8 @@ export const SCHEMA = {
   sessions: {
     max: integer(1, 100_000),
     max_per_organization: integer(0, 100_000),
+    max_new_per_s_per_organization: integer(0, 100_000),
+    organizations: list(organizationLimits, 10_000),
     idle_timeout_ms: integer(1000, 24 * HOUR_MS),
     max_duration_ms: integer(1000, 24 * HOUR_MS),
     sweep_ms: integer(100, 600_000),

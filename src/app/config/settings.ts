@@ -175,6 +175,14 @@ interface SessionSettings {
   readonly max: number;
   /** 0: no limit of its own. */
   readonly maxPerOrganization: number;
+  /** 0: no limit. */
+  readonly maxNewPerSPerOrganization: number;
+  /** What is left out is as for the others. */
+  readonly organizations: readonly {
+    readonly organizationId: string;
+    readonly max: number | undefined;
+    readonly maxNewPerS: number | undefined;
+  }[];
   readonly idleTimeoutMs: number;
   readonly maxDurationMs: number;
   readonly sweepMs: number;

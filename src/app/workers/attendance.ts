@@ -44,12 +44,12 @@ function stateOf({ shown, openSessions, openTurns }: Pick<App, 'shown' | 'openSe
   return { readiness: shown.readiness.current, openSessions: openSessions(), openTurns: openTurns() };
 }
 
-async function answerTo(question: Question, { metrics, calls }: App['shown']): Promise<Answer> {
+async function answerTo(question: Question, { metrics, calls, refused }: App['shown']): Promise<Answer> {
   switch (question.kind) {
     case 'metrics':
       return { kind: 'metrics', reading: await metrics.reading() };
     case 'calls':
-      return { kind: 'calls', calls: calls.recent() };
+      return { kind: 'calls', calls: calls.recent(), refused: refused.most };
     case 'call':
       return { kind: 'call', call: calls.find(question.conversationId) };
   }

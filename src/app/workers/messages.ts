@@ -4,6 +4,7 @@ import type { ErrorCode, ErrorDetails } from '../../base/errors.ts';
 import type { ReadinessState } from '../../ops/readiness.ts';
 import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
 import type { MetricReading } from '../../telemetry/metrics.ts';
+import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
 import type { ReadySummary } from '../app.ts';
 
 /** What a worker says of itself once a second. */
@@ -27,7 +28,7 @@ export type Question =
 /** What a worker says to it. */
 export type Answer =
   | { readonly kind: 'metrics'; readonly reading: MetricReading }
-  | { readonly kind: 'calls'; readonly calls: readonly CallSummary[] }
+  | { readonly kind: 'calls'; readonly calls: readonly CallSummary[]; readonly refused: readonly RefusedCalls[] }
   /** Undefined: it remembers no such call. */
   | { readonly kind: 'call'; readonly call: CallTimeline | undefined };
 

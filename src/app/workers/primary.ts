@@ -6,6 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import { createCrewMetrics, type CrewMetrics } from '../../telemetry/crew-metrics.ts';
 import { JoinedMetrics } from '../../telemetry/joined-metrics.ts';
 import { joinedCall, joinedCalls } from '../../telemetry/joined-timelines.ts';
+import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { startOpsServer, type OpsOptions } from '../../ops/http-server.ts';
 import type { ReadySummary } from '../app.ts';
 import type { Settings } from '../config/settings.ts';
@@ -110,11 +111,9 @@ function shownOf(
     },
     calls: {
       recent: async () => {
-        const answers = [...(await crew.ask({ kind: 'calls' })).values()];
-        return joinedCalls(
-          answers.flatMap((answer) => (answer.kind === 'calls' ? [answer.calls] : [])),
-          telemetry.timelineCalls,
-        );
+        const answers = [...(await crew.ask({ kind: 'calls' })).values()].filter((answer) => answer.kind === 'calls');
+        const calls = answers.map((answer) => answer.calls);
+        return { calls: joinedCalls(calls, telemetry.timelineCalls), refused: joinedRefusals(answers.map(({ refused }) => refused)) };
       },
       find: async (conversationId) => {
         const answers = [...(await crew.ask({ kind: 'call', conversationId })).values()];

@@ -31,7 +31,7 @@ beforeEach(async () => {
     readiness,
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
     calls: {
-      recent: () => [{ conversationId: 'conv 1' }],
+      recent: () => ({ calls: [callOf('conv 1', 'a'), callOf('conv 2', 'b')], refused: [{ organizationId: 'b' }] }),
       find: (id) => (id === 'conv 1' ? { conversationId: id, facts: [] } : undefined),
     },
     clock: new FakeClock(Date.UTC(2027, 0, 2, 3, 4, 5, 678)),
@@ -42,6 +42,10 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
 });
+
+function callOf(conversationId: string, organizationId: string): { conversationId: string; organizationId: string } {
+  return { conversationId, organizationId };
+}
 
 async function get(path: string, init?: RequestInit): Promise<{ status: number; type: string | null; body: string }> {
   const response = await fetch(`http://127.0.0.1:${String(server.port)}${path}`, init);
@@ -64,7 +68,7 @@ async function startShared(): Promise<{ readonly shared: OpsServer; readonly tak
   const shared = await startOpsServer({
     ...{ host: '127.0.0.1', port: 0, serviceName: 'voice-1', readiness, clock: new FakeClock(), log },
     metrics: { contentType: 'text/plain', text: () => metricsText() },
-    calls: { recent: () => [], find: () => undefined },
+    calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     upgrades: { take: (_request, socket) => void taken.push(socket), maxConnections: 100 },
   });
   onTestFinished(async () => {
@@ -115,9 +119,20 @@ describe('the operations server', () => {
   });
 
   it('shows the latest calls, and one of them by its conversation id', async () => {
-    expect(await get('/calls')).toMatchObject({ status: 200, body: '{"calls":[{"conversationId":"conv 1"}]}' });
+    const all = { calls: [callOf('conv 1', 'a'), callOf('conv 2', 'b')], refused: [{ organizationId: 'b' }] };
+    expect(await get('/calls')).toMatchObject({ status: 200, body: JSON.stringify(all) });
     expect(await get('/calls/conv%201')).toMatchObject({ status: 200, body: '{"conversationId":"conv 1","facts":[]}' });
     expect(await get('/calls/CANARY')).toMatchObject({ status: 404, body: '{"error":"not found"}' });
+  });
+
+  it('shows the calls of one organization, and refuses every other parameter instead of showing all', async () => {
+    const shown = async (parameters: string): Promise<unknown> => JSON.parse((await get(`/calls?${parameters}`)).body);
+    expect(await shown('organizationId=b')).toEqual({ calls: [callOf('conv 2', 'b')], refused: [{ organizationId: 'b' }] });
+    expect(await shown('organizationId=c')).toEqual({ calls: [], refused: [] });
+    for (const wrong of ['organisationId=b', 'organizationId=b&limit=1', 'organizationId=a&organizationId=b']) {
+      const { status, body } = await get(`/calls?${wrong}`);
+      expect([status, body]).toEqual([400, '{"error":"the one parameter is organizationId, once"}']);
+    }
   });
 
   it('forbids caches', async () => {
@@ -231,7 +246,7 @@ describe('the operations server', () => {
     const second = startOpsServer({
       ...{ host: '127.0.0.1', port: server.port, serviceName: 'x', readiness, clock: new FakeClock(), log },
       metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
-      calls: { recent: () => [], find: () => undefined },
+      calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     });
     await expect(second).rejects.toMatchObject({ code: 'listen_failed', details: { host: '127.0.0.1', port: server.port } });
   });

@@ -7,7 +7,8 @@ import { MemoryCall } from '../../support/memory-transport.ts';
 
 const OFF: AdmissionLimits = {
   maxSessions: 100,
-  maxSessionsPerOrganization: 0,
+  perOrganization: { maxSessions: 0, maxNewPerSecond: 0 },
+  organizations: new Map(),
   maxStreams: 100,
   maxLoopDelayMs: 0,
   maxRssBytes: 0,
@@ -44,7 +45,7 @@ describe('Admission', () => {
   });
 
   it('takes as many sessions of one organization as it may, and others meanwhile', () => {
-    const { admission } = make({ maxSessionsPerOrganization: 1 });
+    const { admission } = make({ perOrganization: { maxSessions: 1, maxNewPerSecond: 0 } });
     admission.sessionStarted('a');
     expect(admission.refusal('a')).toBe('organization');
     expect(admission.refusal('b')).toBeUndefined();
@@ -53,13 +54,42 @@ describe('Admission', () => {
   });
 
   it('counts the other sessions of an organization on when one of them is over', () => {
-    const { admission } = make({ maxSessionsPerOrganization: 2 });
+    const { admission } = make({ perOrganization: { maxSessions: 2, maxNewPerSecond: 0 } });
     admission.sessionStarted('a');
     admission.sessionStarted('a');
     admission.sessionEnded('a');
     expect(admission.refusal('a')).toBeUndefined();
     admission.sessionStarted('a');
     expect(admission.refusal('a')).toBe('organization');
+  });
+
+  it('lets an organization begin calls no faster than it may, some seconds of them at once, and others meanwhile', () => {
+    const { admission, clock } = make({ perOrganization: { maxSessions: 0, maxNewPerSecond: 2 } });
+    const taken = (organizationId: string): number => {
+      let count = 0;
+      for (; count < 100 && admission.refusal(organizationId) === undefined; count += 1) admission.callBegan(organizationId);
+      return count;
+    };
+    expect(taken('a')).toBe(10);
+    expect(admission.refusal('a')).toBe('organization_rate');
+    expect(admission.refusal('b')).toBeUndefined();
+    clock.advance(1000);
+    expect(taken('a')).toBe(2);
+    clock.advance(60_000);
+    expect(taken('a')).toBe(10);
+  });
+
+  it('has limits of its own for an organization that is named, and asking alone uses nothing up', () => {
+    const organizations = new Map([['big', { maxSessions: 0, maxNewPerSecond: 0 }]]);
+    const { admission } = make({ maxSessions: 1000, perOrganization: { maxSessions: 1, maxNewPerSecond: 1 }, organizations });
+    for (let count = 0; count < 100; count += 1) {
+      expect(admission.refusal('big')).toBeUndefined();
+      expect(admission.refusal('small')).toBeUndefined();
+      admission.callBegan('big');
+      admission.sessionStarted('big');
+    }
+    admission.sessionStarted('small');
+    expect(admission.refusal('small')).toBe('organization');
   });
 
   it('takes no new calls beyond its streams, and gives running calls as many again', () => {
@@ -137,6 +167,10 @@ describe('Admission', () => {
 });
 
 describe('the error of a refused call', () => {
+  it('names the organization to the log', () => {
+    expect(refusedCall('organization', { organizationId: 'a' }).details).toEqual({ reason: 'organization', organizationId: 'a' });
+  });
+
   it.each(ADMISSION_REFUSALS)('says %s in its details', (reason) => {
     const error = refusedCall(reason);
     const codes: Readonly<Record<string, string>> = { draining: 'shutting_down', store: 'store_unavailable' };
@@ -155,7 +189,7 @@ describe('sessions and their admission', () => {
   });
 
   it('refuse one organization more calls than it may have, and take those of others', async () => {
-    const { sessions, seen } = await testEngine([plain], { limits: { maxSessionsPerOrganization: 1 } });
+    const { sessions, seen } = await testEngine([plain], { limits: { perOrganization: { maxSessions: 1, maxNewPerSecond: 0 } } });
     const first = new MemoryCall(sessions, { organizationId: 'a', conversationId: '1' });
     await first.start();
     const second = new MemoryCall(sessions, { organizationId: 'a', conversationId: '2' });

@@ -84,7 +84,7 @@ describe('sessions', () => {
         return go(null, say('Bye.').end());
       },
     });
-    const { sessions } = await testEngine([meddling], { limits: { maxSessionsPerOrganization: 1 } });
+    const { sessions } = await testEngine([meddling], { limits: { perOrganization: { maxSessions: 1, maxNewPerSecond: 0 } } });
     for (const conversationId of ['1', '2', '3']) {
       const call = new MemoryCall(sessions, { conversationId });
       expect((await call.start()).texts).toEqual(['Hi.']);

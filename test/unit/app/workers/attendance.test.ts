@@ -3,6 +3,7 @@ import { attendPrimary } from '../../../../src/app/workers/attendance.ts';
 import { fromWorker, toWorker, type FromWorker, type ToWorker } from '../../../../src/app/workers/messages.ts';
 import type { PrimaryLink } from '../../../../src/app/workers/worker-process.ts';
 import { createLogger } from '../../../../src/base/log.ts';
+import { RefusedOrganizations } from '../../../../src/telemetry/refused-organizations.ts';
 import { CallTimelines } from '../../../../src/telemetry/call-timeline.ts';
 import { callFacts } from '../../../support/call-events.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
@@ -42,7 +43,12 @@ function attend(reading: () => Promise<[]> = () => Promise.resolve([])): {
   };
   let asides = 0;
   const app = {
-    ...{ ready: READY, shown: { readiness, metrics: { reading }, calls }, openSessions: () => 2, openTurns: () => 1 },
+    ...{
+      ready: READY,
+      shown: { readiness, metrics: { reading }, calls, refused: new RefusedOrganizations(clock) },
+      openSessions: () => 2,
+      openTurns: () => 1,
+    },
     stopListening: () => {
       asides += 1;
     },

@@ -256,7 +256,7 @@ describe('a worker that says nothing', () => {
 });
 
 describe('a question to the workers', () => {
-  const calls: Answer = { kind: 'calls', calls: [] };
+  const calls: Answer = { kind: 'calls', calls: [], refused: [] };
 
   it('is answered by those that answer in time', async () => {
     const { crew, workers, clock } = await running();

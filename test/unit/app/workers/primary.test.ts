@@ -37,7 +37,8 @@ function start(
 function answering(worker: FakeWorker, metrics: Metrics, calls: CallTimelines): void {
   const answer = async (id: number, question: Question): Promise<void> => {
     if (question.kind === 'metrics') worker.says({ kind: 'answer', id, answer: { kind: 'metrics', reading: await metrics.reading() } });
-    else if (question.kind === 'calls') worker.says({ kind: 'answer', id, answer: { kind: 'calls', calls: calls.recent() } });
+    else if (question.kind === 'calls')
+      worker.says({ kind: 'answer', id, answer: { kind: 'calls', calls: calls.recent(), refused: metrics.refused.most } });
     else worker.says({ kind: 'answer', id, answer: { kind: 'call', call: calls.find(question.conversationId) } });
   };
   const heard = worker.heard;
