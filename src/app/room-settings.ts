@@ -22,6 +22,7 @@ export function engineSettings({ sessions, turns, media, listen, prompts, speech
     maxRecordBytes: sessions.maxRecordBytes,
     turnDeadlineMs: turns.deadlineMs,
     slowReaderMs: turns.slowReaderMs,
+    maxAheadMs: turns.maxAheadMs,
     fillerAfterMs: turns.fillerAfterMs,
     maxFarewellMs: turns.maxFarewellMs,
     resumesPrompts: speech.resumePrompt,

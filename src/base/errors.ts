@@ -43,6 +43,8 @@ export const ERROR_MENDS = {
     'The recognizer failed or took too long; run its command by hand on a WAV file, or ask its service by hand (docs/voice.md).',
   record_conflict:
     'Two turns changed one session at once; the caller of the later one was handed over. On one machine this must not happen: please report it.',
+  reply_too_long:
+    'The bot said more than turns.max_ahead_ms before any of it could be heard; let it say less in one turn, raise the setting, or set media.mode to chunk.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
   state_unreadable:

@@ -90,7 +90,7 @@ const next = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('end'), outcome: text, summary: text.exactOptional() }),
 ]);
 const answer = z.object({ state: z.unknown(), reply: z.object({ prompts, next }) });
-const saying = z.object({ prompts });
+const saying = z.object({ prompts: prompts.min(1) });
 
 /**
  * What a replying handler returned, checked, its state sent through JSON.

@@ -7,12 +7,9 @@ import type { Bot, BotContext, Handled, NotifyingEvent, ReplyingEvent } from './
 import { checkAnswer, checkSaying, checkState } from './reply-check.ts';
 import type { Answer } from './saying.ts';
 
-/** Most sayings one generator may yield in one turn. */
-const MAX_YIELDS = 100;
-
 /**
- * Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves. False: nobody
- * waits for this handler any more, so the generator is ended.
+ * Takes prompts that a generator wants spoken at once; the generator goes on when the promise resolves, and there is no other
+ * bound on how often it yields. False: nobody waits for this handler any more, so the generator is ended.
  */
 export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<boolean> | boolean;
 
@@ -58,7 +55,7 @@ type Talk = Generator<unknown, unknown> | AsyncGenerator<unknown, unknown>;
 async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
   let isDone = false;
   try {
-    for (let yields = 0; yields <= MAX_YIELDS; yields += 1) {
+    for (;;) {
       const step = await talk.next();
       if (step.done === true) {
         isDone = true;
@@ -66,7 +63,6 @@ async function drain(talk: Talk, speakEarly: SpeakEarly): Promise<unknown> {
       }
       if (!(await speakEarly(checkSaying(step.value)))) throw new AppError('bot_failed', 'the reply came too late and was not waited for');
     }
-    throw new AppError('bot_failed', `the handler yielded more than ${String(MAX_YIELDS)} times in one turn`);
   } finally {
     if (!isDone) leave(talk);
   }

@@ -14,6 +14,9 @@ import { runHandler, runNote } from './run-handler.ts';
 /** About how long a voice takes for one character, ms. */
 const MS_PER_CHARACTER = 65;
 
+/** How often a handler may yield in one turn. In a server it waits where it is ahead of its caller; here nobody listens. */
+const MAX_YIELDS = 10_000;
+
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
 
 /** A turn whose handler is at work. */
@@ -175,10 +178,13 @@ export class TestCall {
 
   async #answer(event: ReplyingEvent, stop: LinkedAbort): Promise<void> {
     const early: Prompt[] = [];
+    let yields = 0;
     this.#prompts = early;
     try {
       const { state, reply } = await runHandler(this.#bot, this.#state, event, this.#context(stop), (prompts) => {
         if (!stop.isAborted) early.push(...prompts);
+        yields += 1;
+        if (yields > MAX_YIELDS) throw failure(`the handler yielded more than ${String(MAX_YIELDS)} times`, yields, MAX_YIELDS);
         return true;
       });
       this.#misses = event.type === 'no_input' ? event.count : 0;

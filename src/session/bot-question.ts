@@ -1,6 +1,6 @@
 // One input brought to one bot: its event, the handler, its deadline, and what becomes of it when the caller acts over
 // it. Knows neither store nor the end of the turn.
-import { linkAbort, linkForeignAbort } from '../base/abort.ts';
+import { linkAbort, linkForeignAbort, pause } from '../base/abort.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { BotContext, ReplyingEvent } from '../bot/bot.ts';
@@ -19,11 +19,8 @@ import type { Turn } from './turn.ts';
 /** How long an interrupted handler may still take to finish its state, ms; the next input waits for it. */
 const INTERRUPTED_GRACE_MS = 300;
 
-/**
- * How much a handler may have said that the caller has not heard yet, ms: four of the longest sounds. One that yields for ever
- * would otherwise fill hours, and an apology would come behind them.
- */
-const MAX_AHEAD_MS = 1_200_000;
+/** How often a handler may still yield that was told to stop: nothing of it is heard, so nothing else holds it up. */
+const MAX_UNHEARD_YIELDS = 100;
 
 /** What became of a question. */
 export type Outcome =
@@ -60,6 +57,7 @@ export class BotQuestion {
   /** What the handler says early is not wanted any more: the caller acted over it, or it is not waited for. */
   readonly #speaking;
   readonly #early: Prompt[] = [];
+  #unheardYields = 0;
   #isWaitedFor = true;
   #deadline: Deadline | undefined;
   #event: ReplyingEvent | undefined;
@@ -187,19 +185,30 @@ export class BotQuestion {
   // think. What travels with the final is not heard before it, so there all of it counts.
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
+    this.#early.push(...prompts);
+    if (this.#speaking.isAborted) {
+      this.#unheardYields += 1;
+      return this.#unheardYields <= MAX_UNHEARD_YIELDS;
+    }
     const deadline = this.#session.mode === 'wav' ? undefined : this.#deadline;
     deadline?.pause();
     try {
-      this.#early.push(...prompts);
       await this.#writer.speak(prompts, this.#speaking.signal);
+      await this.#room();
     } finally {
       deadline?.resume();
     }
-    const aheadMs = this.#writer.aheadMs;
-    if (aheadMs > MAX_AHEAD_MS) {
-      throw new AppError('bot_failed', 'the bot speaks too far ahead of the caller', { details: { aheadMs, limitMs: MAX_AHEAD_MS } });
-    }
     return this.#isWaitedFor;
+  }
+
+  /** A handler that speaks faster than its caller hears goes on when there is room again. */
+  async #room(): Promise<void> {
+    const { clock, settings } = this.#parts;
+    const { aheadMs, heldMs } = this.#writer;
+    const limitMs = settings.maxAheadMs;
+    if (heldMs > limitMs)
+      throw new AppError('reply_too_long', 'the bot says too much before any of it can be heard', { details: { heldMs, limitMs } });
+    if (aheadMs > limitMs) await pause(aheadMs - limitMs, clock, this.#speaking.signal);
   }
 }
 

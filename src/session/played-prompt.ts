@@ -5,7 +5,7 @@ import type { PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 /** A prompt that goes on after a cut begins this much earlier, ms: in the middle of a word nobody understands it. */
 const REPEATED_MS = 400;
 /** How long a calm voice takes for a character, ms: how long a prompt becomes is known when all of it is made. */
-const MS_PER_CHARACTER = 65;
+export const MS_PER_CHARACTER = 65;
 /** Bytes of µ-law per ms of sound. */
 const BYTES_PER_MS = 8;
 

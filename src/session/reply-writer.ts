@@ -6,6 +6,7 @@ import { AppError } from '../base/errors.ts';
 import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../dialog/output.ts';
 import type { Prompt } from '../dialog/reply.ts';
 import type { Cut, Playback } from './heard.ts';
+import { MS_PER_CHARACTER } from './played-prompt.ts';
 import type { PromptVoice, Sound } from './ports.ts';
 import { isStreamed, Pieces, TurnSounds } from './sound.ts';
 import type { Turn } from './turn.ts';
@@ -28,6 +29,9 @@ export interface ReplyWriterOptions {
   readonly onFirstAudio: () => void;
 }
 
+/** What a recording counts for that cannot be played, ms: a handler must not yield it for ever. */
+const LOST_MS = 1000;
+
 /** The mouth of one turn. */
 export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
@@ -45,6 +49,7 @@ export class ReplyWriter {
   /** A prompt had neither sound nor text. */
   #hasLost = false;
   #lastBargeIn = false;
+  #heldMs = 0;
 
   readonly #saidTexts: string[] = [];
 
@@ -61,7 +66,12 @@ export class ReplyWriter {
   /** How much was said that the caller has not heard yet, ms. */
   get aheadMs(): number {
     const { playback, clock } = this.#options;
-    return this.#withFinal.reduce((sum, { audio }) => sum + (audio?.durationMs ?? 0), playback.remainingMs(clock.monotonicMs()));
+    return this.#heldMs + playback.remainingMs(clock.monotonicMs());
+  }
+
+  /** How much of it is not heard before the final, ms: about so much where there is no sound. */
+  get heldMs(): number {
+    return this.#heldMs;
   }
 
   /** The texts of the prompts that were spoken so far. */
@@ -221,20 +231,26 @@ export class ReplyWriter {
     // A recording that cannot be played has no text to fall back to.
     if (prompt.audio === undefined && prompt.text === undefined) {
       this.#hasLost = true;
+      this.#heldMs += LOST_MS;
       return;
     }
     if (prompt.text !== undefined) this.#saidTexts.push(prompt.text);
     this.#begin();
     if (!isSounding(prompt) || this.#options.mode === 'wav') {
-      this.#withFinal.push(prompt);
+      this.#hold(prompt);
       return;
     }
     if (this.#isBehindText(prompt.text)) {
-      this.#withFinal.push({ ...prompt, audio: undefined });
+      this.#hold({ ...prompt, audio: undefined });
       return;
     }
     this.#spoken();
     if (!this.#write(prompt)) await this.#drained(unwanted);
+  }
+
+  #hold(prompt: SpokenPrompt): void {
+    this.#withFinal.push(prompt);
+    this.#heldMs += prompt.audio?.durationMs ?? (prompt.text ?? '').length * MS_PER_CHARACTER;
   }
 
   /** A recording without a text cannot wait for the final, which takes none in chunk mode: it is heard where it can be. */

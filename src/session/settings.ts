@@ -18,6 +18,8 @@ export interface EngineSettings {
   readonly turnDeadlineMs: number;
   /** Longest wait for a client that does not read (G-91). */
   readonly slowReaderMs: number;
+  /** Most that a handler may have said and its caller not heard; beyond it, it waits, or fails where nothing is heard yet. */
+  readonly maxAheadMs: number;
   /** A bot that thinks for this long lets the caller hear `filler`; 0 never. */
   readonly fillerAfterMs: number;
   /** Longest wait until the last words were heard, before a call is transferred or ended (G-7A). */

@@ -23,6 +23,7 @@ export const TEST_SETTINGS: EngineSettings = {
   maxRecordBytes: 65_536,
   turnDeadlineMs: 10_000,
   slowReaderMs: 10_000,
+  maxAheadMs: 300_000,
   fillerAfterMs: 0,
   // The clock stands still: only tests of the farewell wait for it.
   maxFarewellMs: 0,

@@ -203,6 +203,7 @@ export const SCHEMA = {
   turns: {
     deadline_ms: integer(100, 600_000),
     filler_after_ms: integer(0, 600_000),
+    max_ahead_ms: integer(1000, 1_200_000),
     max_farewell_ms: integer(0, 120_000),
     max_open: integer(1, 200_000),
     slow_reader_ms: integer(100, 600_000),

@@ -212,6 +212,7 @@ interface TurnSettings {
   readonly deadlineMs: number;
   /** 0: the caller hears nothing while a bot thinks. */
   readonly fillerAfterMs: number;
+  readonly maxAheadMs: number;
   readonly maxFarewellMs: number;
   readonly maxOpen: number;
   readonly slowReaderMs: number;

@@ -39,6 +39,7 @@ const GRPC_STATUS = {
   prompt_unusable: INTERNAL,
   recognition_failed: INTERNAL,
   record_conflict: INTERNAL,
+  reply_too_long: INTERNAL,
   shutting_down: { code: status.UNAVAILABLE },
   slow_reader: { code: status.RESOURCE_EXHAUSTED },
   state_unreadable: INTERNAL,

@@ -46,6 +46,7 @@ const ANSWERS = {
   prompt_unusable: INTERNAL,
   recognition_failed: INTERNAL,
   record_conflict: INTERNAL,
+  reply_too_long: INTERNAL,
   shutting_down: { code: 'rate_limit', status: 429, close: CLOSE_CODE.goingAway },
   slow_reader: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
   state_unreadable: INTERNAL,

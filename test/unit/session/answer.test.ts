@@ -68,9 +68,9 @@ const NONSENSE: readonly (readonly [string, () => unknown])[] = [
     },
   ],
   [
-    'yields for ever',
+    'yields what nobody can hear for ever',
     function* () {
-      for (;;) yield say('la');
+      for (;;) yield { prompts: [] };
     },
   ],
 ];

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, play, say, type Saying } from '../../../src/bot/index.ts';
 import type { PromptVoice } from '../../../src/session/ports.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { MemoryCall } from '../../support/memory-transport.ts';
+import { FakeClock, flushMicrotasks } from '../../support/fake-clock.ts';
+import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
 
-const { turnDeadlineMs, slowReaderMs, apology, handover } = TEST_SETTINGS;
+const { turnDeadlineMs, slowReaderMs, apology } = TEST_SETTINGS;
 
 /** A key makes it talk for ever; `finish` runs when it is told to stop. */
 function endless(saying: (count: number) => Saying, finish: () => Promise<void> = () => Promise.resolve()) {
@@ -50,10 +50,10 @@ class SlowVoice extends FakeVoice implements PromptVoice {
   }
 }
 
-/** Every recording has five minutes. */
-class LongRecordings extends FakeVoice {
-  override render(...[prompt]: Parameters<FakeVoice['render']>): ReturnType<PromptVoice['render']> {
-    return prompt.kind === 'file' ? { mulaw: new Uint8Array(8), durationMs: 300_000 } : super.render(prompt);
+/** Has no sound for anything. */
+class MuteVoice extends FakeVoice {
+  override render(): undefined {
+    return undefined;
   }
 }
 
@@ -70,16 +70,45 @@ describe('a bot that speaks without end', () => {
     await sessions.close(0);
   });
 
-  it.each(['chunk', 'wav'] as const)('in long sounds gets no further than twenty minutes ahead of the caller in %s mode', async (mode) => {
-    const { sessions, seen } = await testEngine([endless(() => play('long.wav'))], { settings: { mode }, voice: new LongRecordings() });
+  /** How much was said on a turn, ms. */
+  const saidMs = ({ outputs }: MemorySink): number =>
+    outputs.reduce((sum, output) => sum + (output.kind === 'prompt' ? output.prompt.audio.durationMs : 0), 0);
+
+  it('is paused where it is too far ahead of its caller, goes on when there is room, and stops when the caller acts', async () => {
+    const { sessions, clock, seen } = await testEngine([endless(() => say('La la la.'))], { settings: { maxAheadMs: 2000 } });
     const call = new MemoryCall(sessions);
     await call.start();
-    const sink = await call.press('1');
-    const sounds = sink.outputs.flatMap((output) =>
-      output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [],
-    );
-    expect(sounds.map(({ text, audio }) => text ?? audio?.durationMs)).toEqual([...Array.from({ length: 5 }, () => 300_000), apology]);
-    expect(seen).toContain('bot_failed bot_failed');
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    const soundMs = 'La la la.'.length * 10;
+    const startMs = clock.monotonicMs();
+    const aheadMs = (): number => saidMs(sink) - (clock.monotonicMs() - startMs);
+    for (let waits = 0; waits < 100; waits += 1) {
+      expect(aheadMs()).toBeGreaterThan(2000 - soundMs);
+      expect(aheadMs()).toBeLessThanOrEqual(2000 + soundMs);
+      await clock.advanceAsync(700);
+    }
+    expect(sink.kinds.filter((kind) => kind === 'prompt').length).toBeGreaterThan(700);
+    const next = call.press('1');
+    await clock.advanceAsync(1000);
+    expect([sink.end, sink.next?.kind]).toEqual(['complete', 'listen']);
+    await call.hangUp();
+    await next;
+    expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
+    await sessions.close(0);
+  });
+
+  it.each([
+    ['in WAV mode', { mode: 'wav' }, () => say('La la la.')],
+    ['in texts without a sound', {}, () => say('La la la.')],
+    ['in recordings that cannot be played', {}, () => play('missing.wav')],
+  ] as const)('fails %s, where nothing is heard before the end', async (_how, settings, saying) => {
+    const voice = 'mode' in settings ? new FakeVoice() : new MuteVoice();
+    const { sessions, seen } = await testEngine([endless(saying)], { settings: { ...settings, maxAheadMs: 2000 }, voice });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    expect((await call.press('1')).texts.at(-1)).toBe(apology);
+    expect(seen).toContain('bot_failed reply_too_long');
   });
 
   it('and does not stop when it is told to frees the call when its reader is gone', async () => {
@@ -95,14 +124,6 @@ describe('a bot that speaks without end', () => {
     turn.push({ kind: 'dtmf', digits: '1' });
     await clock.advanceAsync(slowReaderMs);
     expect(sink.end).toMatchObject({ code: 'slow_reader' });
-    expect((await call.press('2')).end).toBe('complete');
-  });
-
-  it('leaves the next turn to somebody else after the second time', async () => {
-    const { sessions } = await testEngine([endless(() => say('La.'))]);
-    const call = new MemoryCall(sessions);
-    await call.start();
-    await call.press('1');
-    expect((await call.press('1')).texts.at(-1)).toBe(handover);
+    expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['Yes?']);
   });
 });
