@@ -64,7 +64,7 @@ export interface IntegrationSide {
    *
    * @throws what {@link login} throws, and AppError of the store: then the tokens are not kept.
    */
-  logIn(how: Pick<LoginOptions, 'show' | 'limitMs'>, signal: AbortSignal): Promise<Lifetimes>;
+  logIn(how: Pick<LoginOptions, 'show' | 'limitMs' | 'listen' | 'paste'>, signal: AbortSignal): Promise<Lifetimes>;
   /**
    * Refreshes the tokens when one of them is about to end: a refresh token that nobody uses dies (5.1). Asked for daily or more
    * often.

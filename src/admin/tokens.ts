@@ -43,7 +43,7 @@ export type ServiceAppTokens = Readonly<z.infer<typeof serviceAppTokens>>;
 export interface IntegrationCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Where the browser comes back to: http on loopback, exactly as registered with the platform. */
+  /** Where the browser comes back to: https, or http on loopback; exactly as registered with the platform. */
   readonly redirectUri: string;
 }
 

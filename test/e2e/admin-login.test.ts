@@ -21,9 +21,9 @@ interface Login extends AdminSurroundings {
 }
 
 /** Nobody has logged in yet, and the integration may come back to a port that is free. */
-async function toLogIn(): Promise<Login> {
+async function toLogIn(given?: string): Promise<Login> {
   const around = await adminSurroundings({ isLoggedIn: false });
-  const redirectUri = `http://127.0.0.1:${String(await freePort())}/callback`;
+  const redirectUri = given ?? `http://127.0.0.1:${String(await freePort())}/callback`;
   const { clientId, clientSecret } = around.api.apps.addIntegration({ redirectUris: [redirectUri] });
   around.api.switches.consent = 'auto';
   const own = { client_id: clientId, client_secret: clientSecret, redirect_uri: redirectUri };
@@ -105,6 +105,63 @@ it('prints JSON, and the address on standard error only', async () => {
   });
   expect(addressIn(end.err)).toContain(around.api.authorizeUrl);
   await expectSilent(end, around);
+});
+
+/** Where a browser ends that agrees, without going there. */
+async function endOf(address: string | undefined): Promise<URL> {
+  const { headers } = await fetch(address ?? '', { redirect: 'manual' });
+  return new URL(headers.get('location') ?? '');
+}
+
+it.each([
+  ['an https redirect address', 'https://bots.example/callback', []],
+  ['one on this machine and --paste', undefined, ['--paste']],
+])('takes the pasted return of a browser elsewhere, with %s, and asks again for another one', async (_, redirectUri, flags) => {
+  const around = await toLogIn(redirectUri);
+  let [shown, asked] = ['', 0];
+  const person = {
+    asksFor: async (): Promise<string> => {
+      asked += 1;
+      const end = await endOf(addressIn(shown));
+      if (asked === 1) end.searchParams.set('state', 'of-another-login');
+      return `${end.href}\n`;
+    },
+  };
+  const end = await runAdmin(['login', ...flags, ...around.flags], { person, onErr: (text) => (shown += text) });
+  expect([end.code, asked]).toEqual([0, 2]);
+  expect(end.err).toContain('This does not belong to the login that is under way.');
+  await expectSilent(end, around);
+});
+
+it('takes the pasted code alone, and fails where nobody gives anything', async () => {
+  const around = await toLogIn('https://bots.example/callback');
+  let shown = '';
+  const asksFor = async (): Promise<string> => (await endOf(addressIn(shown))).searchParams.get('code') ?? '';
+  const end = await runAdmin(['login', ...around.flags], { person: { asksFor }, onErr: (text) => (shown += text) });
+  expect(end.code).toBe(0);
+  await expectSilent(end, around);
+  const nobody = await runAdmin(['login', ...around.flags]);
+  expect(nobody).toMatchObject({ code: 1, out: '' });
+  expect(nobody.err).toContain('error login_failed  nobody gave the address that the browser ended at');
+});
+
+it('takes the return of a browser that a proxy passes on from an https redirect address', async () => {
+  const around = await toLogIn('https://bots.example/callback');
+  const listen = `127.0.0.1:${String(await freePort())}`;
+  const pages: string[] = [];
+  const passOn = async (text: string): Promise<void> => {
+    const { pathname, search } = await endOf(addressIn(text));
+    pages.push(await (await fetch(`http://${listen}${pathname}${search}`)).text());
+  };
+  const onErr = (text: string): void => {
+    if (addressIn(text) !== undefined) void passOn(text);
+  };
+  const end = await runAdmin(['login', `--listen=${listen}`, ...around.flags], { onErr });
+  expect(end.code).toBe(0);
+  await until('the browser has its page', () => pages.length === 1);
+  expect(pages[0]).toContain('Logged in');
+  await expectSilent(end, around);
+  expect((await runAdmin(['login', '--listen=no port', ...around.flags])).code).toBe(2);
 });
 
 it('opens a browser where somebody is there, and goes on without one that cannot be opened', async () => {

@@ -17,8 +17,12 @@ const LIMIT_MS = 5 * 60_000;
 export interface LoginOptions {
   /** For the integration. */
   readonly requests: TokenRequests;
-  /** Exactly as registered with the platform; http on loopback with a port. */
+  /** Exactly as registered with the platform; https, or http on loopback with a port. */
   readonly redirectUri: string;
+  /** `HOST:PORT` where the browser's return arrives when a proxy passes it on; default: that of an http redirect address. */
+  readonly listen?: string | undefined;
+  /** Given: nobody listens, and somebody is asked for where the browser ended. */
+  readonly paste?: AskForReturn | undefined;
   /** To ask for, and no others. */
   readonly scopes: readonly string[];
   /** Whether the platform takes PKCE; default true. */
@@ -30,6 +34,13 @@ export interface LoginOptions {
   readonly limitMs?: number | undefined;
 }
 
+/**
+ * Asks somebody for the address that the browser ended at, or for the code in it; empty when nobody is there.
+ *
+ * @param isAgain - what was given before does not belong to this login.
+ */
+export type AskForReturn = (isAgain: boolean, signal: AbortSignal) => Promise<string>;
+
 const STALE: LoginEnd = {
   status: 400,
   title: 'Not this login',
@@ -37,17 +48,18 @@ const STALE: LoginEnd = {
 };
 
 /**
- * Logs in. Listens on the redirect address only as long as it takes.
+ * Logs in. Listens only as long as it takes, or asks somebody for where the browser ended.
  *
  * @throws AppError `login_failed` (refused, too late, given up, nobody can listen), `config_invalid` for a redirect address
- *   that is none, and what {@link TokenRequests.exchange} throws.
+ *   that is none, or an https one that nobody receives, and what {@link TokenRequests.exchange} throws.
  */
 export async function login(options: LoginOptions, signal: AbortSignal): Promise<OAuthTokens> {
-  const { requests, clock, show, limitMs = LIMIT_MS } = options;
+  const { requests, clock, show, paste, limitMs = LIMIT_MS } = options;
   const address = redirectAddress(options.redirectUri);
   const whole = linkAbort(signal);
   const attempt = new LoginAttempt(options, whole.signal);
-  const server = await openRedirectServer(address, clock, (url) => attempt.take(url));
+  const server =
+    paste === undefined ? await openRedirectServer(listeningAt(address, options), clock, (url) => attempt.take(url)) : undefined;
   try {
     const url = new URL(requests.server.authorization_endpoint ?? '');
     for (const [name, value] of Object.entries({
@@ -61,7 +73,7 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
       url.searchParams.set(name, value);
     }
     const waited = await waitAtMost(
-      shown(show, url.href).then(() => attempt.tokens),
+      shown(show, url.href).then(() => (paste === undefined ? attempt.tokens : pasted(attempt, address, paste, whole.signal))),
       limitMs,
       clock,
       whole.signal,
@@ -73,8 +85,32 @@ export async function login(options: LoginOptions, signal: AbortSignal): Promise
     // Ends an exchange that nobody waits for any more.
     whole.abort('deadline');
     whole.dispose();
-    await server.close();
+    await server?.close();
   }
+}
+
+/** Where the browser's return arrives. */
+function listeningAt(address: URL, { listen }: Pick<LoginOptions, 'listen'>): URL {
+  const written = `http://${listen ?? ''}${address.pathname}`;
+  if (listen !== undefined && URL.canParse(written)) return new URL(written);
+  if (listen === undefined && address.protocol === 'http:') return address;
+  throw new AppError('config_invalid', 'nobody receives the return of the browser: listen at HOST:PORT, or have its address pasted');
+}
+
+/** Asks until somebody gives what belongs to this login. */
+async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, signal: AbortSignal): Promise<OAuthTokens> {
+  for (let isAgain = false; !attempt.isTaken; isAgain = true) {
+    const text = (await paste(isAgain, signal)).trim();
+    if (text === '') throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
+    const url = URL.canParse(text) ? new URL(text) : new URL(address);
+    // The code alone: PKCE says whether it is of this login.
+    if (!URL.canParse(text) && attempt.codeVerifier !== undefined) {
+      url.searchParams.set('code', text);
+      url.searchParams.set('state', attempt.state);
+    }
+    await attempt.take(url);
+  }
+  return attempt.tokens;
 }
 
 /** What the platform is to hold the exchange of the code against. */
@@ -114,6 +150,11 @@ class LoginAttempt {
     });
     // It may fail before anybody waits for it.
     this.tokens.catch(() => undefined);
+  }
+
+  /** Whether an answer has decided it. */
+  get isTaken(): boolean {
+    return this.#isTaken;
   }
 
   async take({ searchParams: answered }: URL): Promise<LoginEnd> {

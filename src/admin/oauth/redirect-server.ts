@@ -22,20 +22,21 @@ export interface RedirectServer {
 /**
  * The address as a URL.
  *
- * @throws AppError `config_invalid` unless it is http on loopback with a port, and without user, query and fragment.
+ * @throws AppError `config_invalid` unless it is https, or http on loopback with a port, and without user, query and fragment.
  */
 export function redirectAddress(redirectUri: string): URL {
   const url = URL.canParse(redirectUri) ? new URL(redirectUri) : undefined;
   if (url !== undefined && isFit(url)) return url;
   throw new AppError(
     'config_invalid',
-    'the redirect address must be http:// on loopback with a port, such as http://127.0.0.1:8765/callback',
+    'the redirect address must be https://, or http:// on loopback with a port such as http://127.0.0.1:8765/callback',
   );
 }
 
 function isFit({ protocol, hostname, port, username, password, search, hash }: URL): boolean {
   const isPlain = [username, password, search, hash].every((part) => part === '');
-  return isPlain && protocol === 'http:' && port !== '' && isLoopback(hostname.replace(/^\[|\]$/gu, ''));
+  if (!isPlain || protocol === 'https:') return isPlain;
+  return protocol === 'http:' && port !== '' && isLoopback(hostname.replace(/^\[|\]$/gu, ''));
 }
 
 /**

@@ -144,7 +144,10 @@ export const SCHEMA = {
     integration: {
       client_id: orNone(word(500)),
       client_secret: orNone(secret(500)),
-      redirect_uri: webUrl('an http:// address on loopback', isLoopbackHttp),
+      redirect_uri: webUrl(
+        'an http:// address on loopback, or an https:// address',
+        (url) => url.protocol === 'https:' || isLoopbackHttp(url),
+      ),
     },
     service_app: { client_id: orNone(word(500)), client_secret: orNone(secret(500)) },
     oauth: { client_id: orNone(word(500)), client_secret: orNone(secret(500)), refresh_token: orNone(secret(4000)) },

@@ -1,6 +1,7 @@
 // `parley admin login`: somebody agrees in a browser that the integration acts for them; its tokens are kept in the sealed
 // store, where a server finds them at its next start. Shows when they end, and nothing else of them.
 import { Command, InvalidArgumentError } from 'commander';
+import type { LoginOptions } from '../../admin/oauth/login.ts';
 import type { AdminSettings } from '../../app/admin-settings.ts';
 import { AppError } from '../../base/errors.ts';
 import { alignedRows } from '../table.ts';
@@ -24,13 +25,22 @@ const INSTEAD: Readonly<Record<AdminSettings['login'], string>> = {
   static_token: 'the access token of admin.static_token.access_token stands in for it, and whoever made it renews it',
 };
 
+interface LoginFlags {
+  readonly browser: boolean;
+  readonly waitS: number;
+  readonly listen?: string;
+  readonly paste?: boolean;
+}
+
 /** The command. @param person - whose browser it is. */
 export function loginCommand(person: Person): Command {
   const command = adminCommand(new Command('login'), 'login --config my.yaml')
     .description('log in with the integration, in a browser that comes back to admin.integration.redirect_uri on this machine')
     .option('--no-browser', 'open no browser; the address is printed in any case')
+    .option('--listen <host:port>', 'receive the browser here, behind a proxy of yours that has the https redirect address', listenOf)
+    .option('--paste', 'receive no browser: paste the address that it ends at; always so for an https redirect address without --listen')
     .option('--wait-s <seconds>', `how long to wait for somebody to agree, 1 to ${String(MAX_WAIT_S)}`, waitOf, WAIT_S);
-  return command.action(async (options: { browser: boolean; waitS: number }) => {
+  return command.action(async (options: LoginFlags) => {
     const limitMs = options.waitS * 1000;
     await runWithAccess(
       command,
@@ -46,7 +56,10 @@ export function loginCommand(person: Person): Command {
           if (options.browser && person.isThere) await openedBrowser(person, url, output);
         };
         const { scopes } = integration;
-        const { expiresAtMs, refreshExpiresAtMs, isRefreshable } = await integration.logIn({ show, limitMs }, signal);
+        const { expiresAtMs, refreshExpiresAtMs, isRefreshable } = await integration.logIn(
+          { show, limitMs, ...received(options, admin, person, output) },
+          signal,
+        );
         const nowMs = clock.nowMs();
         const isRefreshEndTold = refreshExpiresAtMs !== undefined;
         output.show(
@@ -76,6 +89,28 @@ async function openedBrowser(person: Person, url: string, output: AdminWork['out
   } catch {
     output.note('No browser could be opened here: open the address yourself.\n');
   }
+}
+
+/** How the browser's return is had. */
+function received(
+  { listen, paste }: LoginFlags,
+  { integration: { redirectUri } }: AdminSettings,
+  person: Person,
+  { note }: AdminWork['output'],
+): Pick<LoginOptions, 'listen' | 'paste'> {
+  const isPasted = paste ?? (listen === undefined && redirectUri.startsWith('https:'));
+  if (!isPasted) return { listen };
+  return {
+    paste: (isAgain, signal) => {
+      if (isAgain) note('This does not belong to the login that is under way.\n');
+      return person.asksFor('Paste the whole address that the browser ends at, whatever the page shows: ', signal);
+    },
+  };
+}
+
+function listenOf(text: string): string {
+  if (/^[\w.:[\]-]+:\d{1,5}$/u.test(text) && URL.canParse(`http://${text}`)) return text;
+  throw new InvalidArgumentError('Write HOST:PORT, such as 127.0.0.1:8765.');
 }
 
 function waitOf(text: string): number {

@@ -11,6 +11,8 @@ export interface Person {
   openBrowser(url: string): Promise<void>;
   /** Asks for a yes; anything else, and the end of the input, is a no. */
   confirms(question: string, signal: AbortSignal): Promise<boolean>;
+  /** Asks for one line; empty at the end of the input, and when `signal` aborts. */
+  asksFor(question: string, signal: AbortSignal): Promise<string>;
   /** All of the standard input. @throws AppError `config_invalid` for more than `maxBytes`, or when `signal` aborts. */
   readInput(maxBytes: number, signal: AbortSignal): Promise<string>;
 }
@@ -25,32 +27,33 @@ export interface Terminal {
 
 /** Whoever sits there, by default at the terminal of this process. */
 export function personAt({ input, output, isInteractive }: Terminal = terminalOfProcess()): Person {
+  const asked = async (question: string, signal: AbortSignal): Promise<string> => {
+    const lines = createInterface({ input, output });
+    // On a terminal it is the library that sees Ctrl-C, and keeps it for itself.
+    lines.on('SIGINT', () => {
+      process.kill(process.pid, 'SIGINT');
+    });
+    const ended = new Promise<string>((resolve) => {
+      lines.once('close', () => {
+        resolve('');
+      });
+    });
+    try {
+      return await Promise.race([lines.question(question, { signal }), ended]);
+    } catch {
+      return '';
+    } finally {
+      lines.close();
+    }
+  };
   return {
     isThere: isInteractive,
     openBrowser: async (url) => {
       const { default: open } = await import('open');
       await open(url);
     },
-    confirms: async (question, signal) => {
-      const lines = createInterface({ input, output });
-      // On a terminal it is the library that sees Ctrl-C, and keeps it for itself.
-      lines.on('SIGINT', () => {
-        process.kill(process.pid, 'SIGINT');
-      });
-      const ended = new Promise<string>((resolve) => {
-        lines.once('close', () => {
-          resolve('');
-        });
-      });
-      try {
-        const answer = await Promise.race([lines.question(`${question} [y/N] `, { signal }), ended]);
-        return /^y(?:es)?$/iu.test(answer.trim());
-      } catch {
-        return false;
-      } finally {
-        lines.close();
-      }
-    },
+    confirms: async (question, signal) => /^y(?:es)?$/iu.test((await asked(`${question} [y/N] `, signal)).trim()),
+    asksFor: asked,
     readInput: async (maxBytes, signal) => {
       const pieces: Buffer[] = [];
       let bytes = 0;

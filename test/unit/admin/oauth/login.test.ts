@@ -229,7 +229,7 @@ describe('a redirect address', () => {
   });
 
   it.each([
-    'https://127.0.0.1:8765/callback',
+    'https://user@bots.example/callback',
     'http://192.168.1.2:8765/callback',
     'http://127.0.0.1/callback',
     'http://user@127.0.0.1:8765/callback',
