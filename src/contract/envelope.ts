@@ -142,13 +142,19 @@ export const CLOSE_CODE = {
   overloaded: 1013,
 } as const;
 
+/** Types of {@link PlatformEnvelope}. */
+const PLATFORM_TYPES: ReadonlySet<string> = new Set(fromPlatform.options.map(({ shape }) => shape.type.value));
+
 /**
- * One message of the platform.
+ * One message of the platform. Undefined: an envelope of a type that is not known, whatever else is in it (W-17).
  *
  * @throws AppError `bad_message`; the message names the field and never its value.
  */
-export function readPlatformEnvelope(text: string): PlatformEnvelope {
-  return read(fromPlatform, text);
+export function readPlatformEnvelope(text: string): PlatformEnvelope | undefined {
+  const json = parsed(text);
+  const type = typeof json === 'object' && json !== null && 'type' in json ? json.type : undefined;
+  if (typeof type === 'string' && !PLATFORM_TYPES.has(type)) return undefined;
+  return shaped(fromPlatform, json);
 }
 
 /** One message of a server. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
@@ -167,8 +173,16 @@ export function readListAnswer(text: string): SocketListAnswer {
 }
 
 function read<Shape>(shape: z.ZodType<Shape>, text: string): Shape {
+  return shaped(shape, parsed(text));
+}
+
+function parsed(text: string): unknown {
   const json = parseJson(text);
   if (json === undefined) throw new AppError('bad_message', 'the message is no JSON');
+  return json;
+}
+
+function shaped<Shape>(shape: z.ZodType<Shape>, json: unknown): Shape {
   const result = shape.safeParse(json);
   if (result.success) return result.data;
   throw new AppError('bad_message', `the message breaks the contract at ${placeOf(result.error)}`);

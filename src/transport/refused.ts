@@ -21,6 +21,9 @@ export type RefusedWhat =
   | 'a list socket'
   | 'a new call, with a spoken line,';
 
+/** What can be said to be ignored, likewise. */
+export type IgnoredWhat = 'an envelope of an unknown type';
+
 /** What keeps a server from having a session for a call: its caller hears a line and is handed over, rather than an error. */
 const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['overloaded', 'shutting_down', 'store_unavailable']);
 
@@ -32,7 +35,7 @@ export function isTurnedAway({ code }: AppError): boolean {
 /** One per server. */
 export class Refusals {
   readonly #log: Logger;
-  readonly #pacer: LinePacer<`${RefusedWhat} ${ErrorCode}`>;
+  readonly #pacer: LinePacer<`${RefusedWhat} ${ErrorCode}` | IgnoredWhat>;
   readonly #onRefused: (code: ErrorCode) => void;
 
   /** @param onRefused - counts an RPC or a socket that ended with an error. */
@@ -45,6 +48,12 @@ export class Refusals {
   /** An RPC or a socket ends with this error. */
   count({ code }: AppError): void {
     this.#onRefused(code);
+  }
+
+  /** Writes of something that has no effect (W-17). */
+  ignored(what: IgnoredWhat, ids: WireIds): void {
+    const leftOut = this.#pacer.next(what);
+    if (leftOut !== undefined) this.#log.warn({ leftOut, ...ids }, `${what} was ignored`);
   }
 
   /**

@@ -203,6 +203,7 @@ function scriptSocket(socket: WebSocket, request: IncomingMessage, exchange: str
   };
   socket.on('message', (data: Buffer) => {
     const envelope = readPlatformEnvelope(data.toString());
+    if (envelope === undefined) return;
     const name = requestName(envelope);
     received.push({ envelope, name });
     if (!AROUND.has(name)) write(`> ${name}`);

@@ -149,7 +149,11 @@ export class SocketCall implements Voice {
     this.#refuse(error, socketAnswer(error));
   }
 
-  #take(envelope: PlatformEnvelope): void {
+  #take(envelope: PlatformEnvelope | undefined): void {
+    if (envelope === undefined) {
+      this.#parts.refusals.ignored('an envelope of an unknown type', this.#ids());
+      return;
+    }
     // W-41: a PONG repeats a number of ours, which says nothing of theirs.
     if (envelope.type === 'PONG') return;
     if (envelope.seq <= this.#lastSeq) throw new AppError('bad_message', 'seq must be larger than that of the message before');

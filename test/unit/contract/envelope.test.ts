@@ -45,7 +45,7 @@ describe('what the platform sends', () => {
       ),
     );
     expect(envelope).toMatchObject({ metadata: expected, payload: { additional_info: expected } });
-    expect(envelope.type === 'VOICE_VA_REQUEST' ? envelope.payload.voice_va_input_type.event_input?.parameters : undefined).toEqual(
+    expect(envelope?.type === 'VOICE_VA_REQUEST' ? envelope.payload.voice_va_input_type.event_input?.parameters : undefined).toEqual(
       expected,
     );
   });
@@ -58,7 +58,9 @@ describe('what the platform sends', () => {
   it.each([
     ['no JSON', '{', 'no JSON'],
     ['JSON that is no object', '[1]', 'its top level'],
-    ['an unknown type', JSON.stringify({ ...HEAD, type: 'HELLO' }), 'type'],
+    ['no type', JSON.stringify(HEAD), 'type'],
+    ['a type that is no word', JSON.stringify({ ...HEAD, type: 7 }), 'type'],
+    ['a malformed envelope of a known type (W-17)', JSON.stringify({ type: 'PING' }), 'seq'],
     ['a sequence number of 0 (W-10)', request({}, { seq: 0 }), 'seq'],
     ['a sequence number that is no whole number', request({}, { seq: 1.5 }), 'seq'],
     ['no payload', JSON.stringify({ ...HEAD, type: 'VOICE_VA_REQUEST' }), 'payload'],
@@ -67,6 +69,14 @@ describe('what the platform sends', () => {
     ['no time', request({}, { ts: undefined }), 'ts'],
   ])('refuses %s, naming the place', (_what, text, place) => {
     expect(refusal(text)).toContain(place);
+  });
+
+  it.each([
+    ['a type of a later version', { ...HEAD, type: 'HELLO' }],
+    ['a type that only servers send', { ...HEAD, type: 'VOICE_VA_RESPONSE' }],
+    ['nothing else than its type', { type: 'HELLO' }],
+  ])('W-17: reads an envelope with %s as none', (_what, envelope) => {
+    expect(readPlatformEnvelope(JSON.stringify(envelope))).toBeUndefined();
   });
 
   it('repeats no value and no foreign name in what it says', () => {

@@ -11,7 +11,7 @@ function requestOf(payload: object): SocketRequest {
   const envelope = readPlatformEnvelope(
     JSON.stringify({ ...head, payload: { conversation_id: 'c', customer_org_id: 'o', voice_va_input_type: {}, ...payload } }),
   );
-  if (envelope.type !== 'VOICE_VA_REQUEST') throw new Error('no request');
+  if (envelope?.type !== 'VOICE_VA_REQUEST') throw new Error('no request');
   return envelope.payload;
 }
 

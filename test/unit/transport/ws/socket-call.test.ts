@@ -22,6 +22,16 @@ describe('the first message of a socket', () => {
     expect(bench.refused).toEqual([]);
   });
 
+  it('W-17: may follow an envelope of an unknown type, which is ignored and numbers nothing', async () => {
+    const bench = await socketBench([plain]);
+    const platform = bench.open();
+    platform.envelope({ type: 'HELLO' });
+    platform.text(JSON.stringify({ type: 'WORSE', seq: 'none' }));
+    await platform.start();
+    expect(platform.socket.said).toEqual(['CHUNK', 'FINAL']);
+    expect(bench.refused).toEqual([]);
+  });
+
   it('W-20: must come in time', async () => {
     const bench = await socketBench([plain]);
     const platform = bench.open();
@@ -154,9 +164,9 @@ describe('every message of a socket', () => {
       },
     ],
     [
-      'is of a type that is known',
+      'names its type',
       (p: PlatformSocket) => {
-        p.envelope({ type: 'HELLO' });
+        p.envelope({});
       },
     ],
     [
@@ -199,6 +209,18 @@ describe('every message of a socket', () => {
     const bench = await started();
     bench.platform.request({ audio_input });
     await expectRefused(bench, bench.platform, 'ERROR unsupported_media 415', 1003);
+  });
+
+  it('W-17: is ignored and logged where its type is unknown, and the call goes on', async () => {
+    const { platform, refused, log } = await started();
+    for (let each = 0; each < 3; each += 1) platform.envelope({ type: 'HELLO', payload: { secret: 'CANARY' } });
+    platform.request({ dtmf_input: { dtmf_events: ['DTMF_DIGIT_ONE'] } });
+    await flushMicrotasks();
+    expect(platform.socket.said).toEqual(['CHUNK', 'FINAL']);
+    expect(refused).toEqual([]);
+    const told = log.lines.filter(({ message }) => message === 'an envelope of an unknown type was ignored');
+    expect(told).toMatchObject([{ level: 'warn', conversationId: 'c-1' }]);
+    expect(JSON.stringify(log.lines)).not.toMatch(/HELLO|CANARY/u);
   });
 
   it('W-10: may leave numbers out, and G-90: may be an event of a later version', async () => {
