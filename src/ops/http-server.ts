@@ -8,6 +8,8 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { isLoopback } from '../base/loopback.ts';
+import { isExpectedHost } from './host-names.ts';
 import type { Readiness } from './readiness.ts';
 
 /** Where the text of GET /metrics comes from. */
@@ -46,6 +48,8 @@ export interface OpsOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** Names by which it may be asked, beside `host`, localhost and IP addresses. */
+  readonly hostNames: readonly string[];
   /** The NAME in /NAME/v1/ping. */
   readonly serviceName: string;
   readonly readiness: Pick<Readiness, 'current'>;
@@ -96,7 +100,14 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
   server.server.maxConnections = MAX_CONNECTIONS + (options.upgrades?.maxConnections ?? 0);
   if (options.upgrades !== undefined) giveAway(server, options.upgrades.take);
   answerStrangers(server, options.log);
+  demandExpectedHost(server, options);
   addRoutes(server, options);
+  if (!isLoopback(options.host)) {
+    options.log.warn(
+      { event: 'ops_exposed', host: options.host },
+      'the operations port asks for no token, and other machines can reach it: let a firewall keep out all but those that need it',
+    );
+  }
   try {
     await server.listen({ host: options.host, port: options.port });
   } catch (cause) {
@@ -147,6 +158,14 @@ function giveAway(server: FastifyInstance, take: UpgradesPort['take']): void {
   server.addHook('preClose', async () => {
     for (const socket of detached) socket.destroy();
     return Promise.resolve();
+  });
+}
+
+/** Not for WebSockets on this port: they come by the name that the platform dials, and with a token. */
+function demandExpectedHost(server: FastifyInstance, { host, hostNames }: OpsOptions): void {
+  server.addHook('onRequest', async (request, reply) => {
+    if (isExpectedHost(request.headers.host, [host, ...hostNames])) return;
+    await reply.code(421).send({ error: 'this host name is not in ops.host_names' });
   });
 }
 

@@ -275,6 +275,7 @@ export const SCHEMA = {
   ops: {
     host: host(),
     port: integer(0, 65_535),
+    host_names: list(host(), 100),
     service_name: text(63, 'a word of 1 to 63 letters, digits and hyphens', /^[a-z\d-]+$/iu),
   },
   telemetry: { timeline_calls: integer(0, 10_000) },

@@ -27,6 +27,7 @@ beforeEach(async () => {
   server = await startOpsServer({
     host: '127.0.0.1',
     port: 0,
+    hostNames: ['ops.example'],
     serviceName: 'voice-1',
     readiness,
     metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
@@ -66,7 +67,7 @@ async function raw(request: string, port = server.port): Promise<string> {
 async function startShared(): Promise<{ readonly shared: OpsServer; readonly taken: Duplex[] }> {
   const taken: Duplex[] = [];
   const shared = await startOpsServer({
-    ...{ host: '127.0.0.1', port: 0, serviceName: 'voice-1', readiness, clock: new FakeClock(), log },
+    ...{ host: '127.0.0.1', port: 0, hostNames: ['h'], serviceName: 'voice-1', readiness, clock: new FakeClock(), log },
     metrics: { contentType: 'text/plain', text: () => metricsText() },
     calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     upgrades: { take: (_request, socket) => void taken.push(socket), maxConnections: 100 },
@@ -133,6 +134,25 @@ describe('the operations server', () => {
       const { status, body } = await get(`/calls?${wrong}`);
       expect([status, body]).toEqual([400, '{"error":"the one parameter is organizationId, once"}']);
     }
+  });
+
+  it('answers by the names that are expected, and tells nobody anything who asks by another one', async () => {
+    const asked = (host: string): Promise<string> => raw(`GET /calls HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    for (const host of ['127.0.0.1', '10.0.0.7:8087', '[::1]', 'localhost', 'ops.example']) expect(await asked(host)).toContain(' 200 ');
+    const answer = await asked('rebound.example');
+    expect(answer).toContain(' 421 ');
+    expect(answer).not.toContain('conv 1');
+    expect(answer).toContain('ops.host_names');
+  });
+
+  it('warns when other machines can reach it', async () => {
+    const exposed = await startOpsServer({
+      ...{ host: '0.0.0.0', port: 0, hostNames: [], serviceName: 'x', readiness, clock: new FakeClock(), log },
+      metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
+      calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
+    });
+    await exposed.close();
+    expect(JSON.stringify(logged)).toContain('ops_exposed');
   });
 
   it('forbids caches', async () => {
@@ -244,7 +264,7 @@ describe('the operations server', () => {
 
   it('says listen_failed with the address when the port is taken, and leaves nothing open', async () => {
     const second = startOpsServer({
-      ...{ host: '127.0.0.1', port: server.port, serviceName: 'x', readiness, clock: new FakeClock(), log },
+      ...{ host: '127.0.0.1', port: server.port, hostNames: [], serviceName: 'x', readiness, clock: new FakeClock(), log },
       metrics: { contentType: 'text/plain', text: () => Promise.resolve('') },
       calls: { recent: () => ({ calls: [], refused: [] }), find: () => undefined },
     });
