@@ -5,7 +5,7 @@ import echo from './echo.ts';
 describe('echo', () => {
   it("plays the caller's own audio back", async () => {
     const spoken = Uint8Array.from({ length: 4000 }, (_, index) => index % 251);
-    const call = await (await new TestCall(echo).start()).speak(undefined, spoken);
+    const call = await (await new TestCall(echo).start()).speak(undefined, { mulaw: spoken });
     expect(call.prompts).toEqual([{ kind: 'audio', mulaw: spoken, bargeIn: true }]);
     expect(call.reply.next.kind).toBe('listen');
   });

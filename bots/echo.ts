@@ -14,6 +14,8 @@ export default bot<State>({
   name: 'Echo',
   version: 1,
   prompts: [WELCOME, STILL_THERE, GOODBYE],
+  // It needs the sound and not the words.
+  recognition: 'none',
 
   session_start: () => go({ silences: 0 }, say(WELCOME).listen()),
 

@@ -27,7 +27,7 @@ const GROUPS = /** @type {const} */ ([
   ],
   ['Events to be told of', ['TurnStarted', 'BargeIn', 'TurnEnded', 'SessionEnded', 'Noted']],
   ['What surrounds a handler', ['BotContext', 'CallFacts', 'BotEar']],
-  ['Testing', ['TestCall']],
+  ['Testing', ['TestCall', 'SpeakOptions']],
 ]);
 
 /** Types of the exports that no author writes or reads. */

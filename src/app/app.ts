@@ -9,7 +9,7 @@ import { Lifecycle } from '../base/lifecycle.ts';
 import { createLogger, type Logger } from '../base/log.ts';
 import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
-import type { Catalog, CatalogSource } from '../bot/catalog.ts';
+import { wantingWords, type Catalog, type CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
 import { WatchedCatalog } from '../bot/watched-catalog.ts';
 import { loadContract } from '../contract/grpc.ts';
@@ -51,6 +51,8 @@ export interface ReadySummary {
   readonly port: number;
   readonly security: 'TLS' | 'plaintext';
   readonly bots: readonly string[];
+  /** Those that want words and hear none, because there is no recognizer; absent: none of them. */
+  readonly botsWithoutWords?: readonly string[];
   /** How many the token check knows: of the settings, and those that the administration has kept from before. */
   readonly dataSources: number;
   /** More data sources are registered as organizations authorize the app. */
@@ -319,6 +321,7 @@ async function open(
       port: server.port,
       security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
       bots: first.bots.map(({ id }) => id),
+      ...(recognizer === undefined && wantingWords(first.bots).length > 0 && { botsWithoutWords: wantingWords(first.bots) }),
       dataSources: trust.sources.size,
       isRegistering: administration !== undefined,
       hasTokenCheck: check !== undefined,

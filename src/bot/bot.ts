@@ -38,8 +38,10 @@ export interface DtmfInput extends AfterReply {
 export interface SpeechInput extends AfterReply {
   readonly type: 'speech_input';
   readonly utterance: Utterance;
-  /** What a recognizer understood; undefined without one, or when it understood nothing. */
+  /** What a recognizer understood; undefined in all other cases: see `understood`. */
   readonly text: string | undefined;
+  /** Why there is no text: no words were found in the utterance, the recognizer failed, or none was asked. */
+  readonly understood: 'words' | 'nothing' | 'failed' | 'not_asked';
 }
 
 /** The caller did nothing for the time that was set (G-70). */
@@ -133,6 +135,11 @@ export interface BotDefinition<S> {
    * in `audio_input` and reports both through the {@link BotEar} (speech-to-speech models do).
    */
   readonly endpointing?: 'engine' | 'bot';
+  /**
+   * Whether what the caller says is recognized: by the engine's recognizer (default), or not at all (default with
+   * `endpointing: 'bot'`, whose model listens itself). With `none` no recognizer gets the audio and `text` is undefined.
+   */
+  readonly recognition?: 'engine' | 'none';
   /** How patiently this bot listens; what is left out is the operator's setting. A `listen` may differ for one input. */
   readonly speech?: Partial<SpeechPatience>;
   /** Texts this bot says word for word; spoken and stored before the first call. Never caller data. */
@@ -212,6 +219,7 @@ export interface Bot {
   /** Present only when the bot listens to audio, so that other bots cost nothing per frame. */
   readonly audioInput: ((pcm: Int16Array, call: CallFacts, ear: BotEar) => void) | undefined;
   readonly endpointing: 'engine' | 'bot';
+  readonly recognition: 'engine' | 'none';
   readonly speech: Partial<SpeechPatience>;
   /** See {@link BotDefinition.migrate}; undefined when old states cannot be used. */
   migrate(state: JsonValue, fromVersion: number): JsonValue | undefined;
@@ -263,6 +271,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     note: (state, event, context) => noted(noteOf(definition, own(state), event, context)),
     audioInput: definition.audio_input,
     endpointing: definition.endpointing ?? 'engine',
+    recognition: definition.recognition ?? (definition.endpointing === 'bot' ? 'none' : 'engine'),
     speech: definition.speech ?? {},
     migrate: (state, fromVersion) => kept(definition.migrate?.(state, fromVersion)),
   };

@@ -96,3 +96,8 @@ function viewOf({ bots, defaultBot }: OrganizationBots, all: ReadonlyMap<string,
 function demand(known: { has(id: string): boolean; keys(): Iterable<string> }, id: string, what: string): void {
   if (!known.has(id)) throw new AppError('bot_invalid', `${what}, "${id}", is not among these bots: ${[...known.keys()].join(', ')}`);
 }
+
+/** Ids of bots that answer speech and want its words: without a recognizer they hear none. */
+export function wantingWords(bots: readonly Bot[]): readonly string[] {
+  return bots.filter(({ handlers, recognition }) => recognition === 'engine' && handlers.includes('speech_input')).map(({ id }) => id);
+}

@@ -8,7 +8,7 @@ import { callId, type CallFacts } from '../dialog/call.ts';
 import type { Heard } from '../dialog/heard.ts';
 import type { End, Prompt, Reply, Transfer } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import type { Bot, BotContext, ReplyingEvent } from './bot.ts';
+import type { Bot, BotContext, ReplyingEvent, SpeechInput } from './bot.ts';
 import { runHandler, runNote } from './run-handler.ts';
 
 /** About how long a voice takes for one character, ms. */
@@ -18,6 +18,14 @@ const MS_PER_CHARACTER = 65;
 const MAX_YIELDS = 10_000;
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined, child: () => quiet };
+
+const SILENCE = new Uint8Array(8000).fill(0xff);
+
+/** How a caller speaks: see {@link TestCall.speak}. */
+export interface SpeakOptions {
+  readonly mulaw?: Uint8Array;
+  readonly understood?: SpeechInput['understood'];
+}
 
 /** A turn whose handler is at work. */
 interface Answering {
@@ -72,11 +80,13 @@ export class TestCall {
    * The caller speaks.
    *
    * @param text - what a recognizer would understand; undefined plays a server without one.
-   * @param mulaw - the audio itself, 8 kHz µ-law; default one second of silence.
+   * @param options.mulaw - the audio itself, 8 kHz µ-law; default one second of silence.
+   * @param options.understood - why there is no text; default `not_asked`.
    */
-  speak(text?: string, mulaw: Uint8Array = new Uint8Array(8000).fill(0xff)): Promise<this> {
+  speak(text?: string, { mulaw = SILENCE, understood = text === undefined ? 'not_asked' : 'words' }: SpeakOptions = {}): Promise<this> {
+    if ((text === undefined) === (understood === 'words')) throw new TypeError(`a text goes with "words" alone, not with "${understood}"`);
     const utterance: Utterance = { mulaw, durationMs: mulaw.length / 8 };
-    return this.#turn({ type: 'speech_input', text, utterance, heard: this.#takeHeard() });
+    return this.#turn({ type: 'speech_input', text, understood, utterance, heard: this.#takeHeard() });
   }
 
   /** The caller does nothing until the platform reports it. */

@@ -13,6 +13,7 @@ const PROBES: readonly (readonly [event: string, act: (call: TestCall) => Promis
   ['no_input', (call) => call.silence()],
   ['speech_input with a text', (call) => call.speak('hello')],
   ['speech_input without a text', (call) => call.speak()],
+  ['speech_input with a recognizer that failed', (call) => call.speak(undefined, { understood: 'failed' })],
   ['dtmf_input', (call) => call.press('1')],
 ];
 

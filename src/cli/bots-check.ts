@@ -7,6 +7,7 @@ import { openCatalog } from '../app/open-catalog.ts';
 import { loadSignalEngines } from '../app/signal-engines.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
+import { wantingWords } from '../bot/catalog.ts';
 import { loadFolder, type BotProblem, type LoadedFolder } from '../bot/loader.ts';
 import { PromptFiles } from '../voice/prompt-files.ts';
 import { probeBot } from './bot-probe.ts';
@@ -15,26 +16,33 @@ import { EXIT } from './failure.ts';
 import { alignedRows } from './table.ts';
 
 const EXAMPLE = `
-Loads every module, begins a call to each bot and answers it with silence, speech and a key. The last line is JSON:
-{"ok", "bots", "problems": [{"file", "problem", "mend"}]}.
+Loads every module, begins a call to each bot and answers it with silence, speech and a key. The handlers run as in a call:
+what they ask over the network is really asked, and what they change is really changed. --load-only begins no call.
+The last line is JSON: {"ok", "bots", "problems": [{"file", "problem", "mend"}], "warnings"}. Warnings fail nothing.
 
 Example:
   $ parley bots check --folder bots
 
 Exit code: 0 when all is well, 1 when something must be mended, 2 when the configuration is invalid.`;
 
+const FOR_REAL = 'The handlers of the bots run now, and what they ask or change over the network is real; --load-only runs none.\n\n';
+
 /** The command. */
 export function botsCheckCommand(leave: () => void): Command {
   const command = acceptBotSettings(new Command('check'))
+    .option('--load-only', 'load the modules and run no handler')
     .description('load every bot module, try each bot out, and list what must be mended')
     .addHelpText('after', EXAMPLE);
   return command.action(async () => {
     try {
       const loaded = loadBotSettings(command);
       const found = await loadFolder(botsFolder(loaded.settings.bots));
-      const problems = [...found.problems, ...settingProblems(found, loaded), ...(await probeAll(found, loaded))];
+      const isLoadOnly = command.opts<{ loadOnly?: true }>().loadOnly === true;
+      if (!isLoadOnly) command.configureOutput().writeOut?.(FOR_REAL);
+      const probed = isLoadOnly ? [] : await probeAll(found, loaded);
+      const problems = [...found.problems, ...settingProblems(found, loaded), ...probed];
       if (found.modules.length === 0 && problems.length === 0) problems.push(emptyFolder(loaded));
-      command.configureOutput().writeOut?.(reportOf(found, problems));
+      command.configureOutput().writeOut?.(reportOf(found, problems, warningsOf(found, loaded)));
       if (problems.length > 0) process.exitCode = EXIT.failed;
     } finally {
       leave();
@@ -42,11 +50,18 @@ export function botsCheckCommand(leave: () => void): Command {
   });
 }
 
-function reportOf({ modules }: LoadedFolder, problems: readonly BotProblem[]): string {
+function reportOf({ modules }: LoadedFolder, problems: readonly BotProblem[], warnings: readonly string[]): string {
   const isBad = (file: string): boolean => problems.some((problem) => problem.file === file);
   const rows = alignedRows(modules.map(({ file, bot }) => [isBad(file) ? 'BAD' : 'ok', bot.id, file]));
   const details = problems.map(({ file, problem, mend }) => `\n${file}\n  ${problem}\n    mend: ${mend}\n`);
-  return [rows, ...details, `${JSON.stringify({ ok: problems.length === 0, bots: modules.length, problems })}\n`].join('');
+  const warned = warnings.map((warning) => `\nwarning: ${warning}\n`);
+  const result = { ok: problems.length === 0, bots: modules.length, problems, warnings };
+  return [rows, ...details, ...warned, `${JSON.stringify(result)}\n`].join('');
+}
+
+function warningsOf({ modules }: LoadedFolder, { settings }: LoadedSettings): readonly string[] {
+  const unheard = settings.recognizer.engine === 'none' ? wantingWords(modules.map(({ bot }) => bot)) : [];
+  return unheard.map((id) => `${id} answers speech and gets no words: set recognizer.engine, or recognition 'none' in the bot`);
 }
 
 async function probeAll({ modules }: LoadedFolder, { settings }: LoadedSettings): Promise<readonly BotProblem[]> {

@@ -1,7 +1,7 @@
 // What the caller did, as a bot is told of it: utterances are recognized, spoken digits become keys, and the reply
 // before it is judged by what was heard. Knows no handler and no reply.
 import { toAppError } from '../base/errors.ts';
-import type { ReplyingEvent } from '../bot/bot.ts';
+import type { ReplyingEvent, SpeechInput } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { Heard } from '../dialog/heard.ts';
 import type { Utterance } from '../dialog/utterance.ts';
@@ -61,11 +61,11 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
-      if (recognized.isWordless === true && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
-      const { text } = recognized;
+      if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
+      const { text, understood } = recognized;
       const digits = text !== undefined && wantsDigits(record) ? spokenDigits(text) : undefined;
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
-      return { type: 'speech_input', utterance: act.utterance, text, heard };
+      return { type: 'speech_input', utterance: act.utterance, text, understood, heard };
     }
   }
 }
@@ -75,29 +75,24 @@ export function wantsDigits({ listen }: Pick<SessionRecord, 'listen'>): boolean 
   return listen.digits !== undefined && listen.accept !== 'keys';
 }
 
-/** Empty when no recognizer was asked or it failed: then nobody knows what was said. */
-interface Recognized {
-  readonly text?: string;
-  /** The recognizer listened and found no words. */
-  readonly isWordless?: true;
-}
+type Recognized = Pick<SpeechInput, 'text' | 'understood'>;
 
 async function recognize(
   utterance: Utterance,
   begun: RunningRecognition | undefined,
   { parts, session, turn, signal }: InputContext,
 ): Promise<Recognized> {
-  if (parts.recognizer === undefined) return {};
+  if (parts.recognizer === undefined || session.bot.recognition === 'none') return { text: undefined, understood: 'not_asked' };
   try {
     const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
-    return text === undefined || text.trim() === '' ? { isWordless: true } : { text };
+    return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
   } catch (thrown) {
     // It was told to stop: the turn is over, and nothing has failed.
-    if (signal.aborted) return {};
+    if (signal.aborted) return { text: undefined, understood: 'failed' };
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
     const error = toAppError(thrown, 'recognition_failed');
     parts.log.warn({ ...logIds(session.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
-    return {};
+    return { text: undefined, understood: 'failed' };
   }
 }
 

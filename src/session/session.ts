@@ -85,7 +85,7 @@ export class Session implements TurnHost, RunningSession {
       }),
       isSelfEndpointing: bot.endpointing === 'bot',
     });
-    this.#early = parts.recognizer === undefined ? undefined : new EarlyRecognition(parts.recognizer);
+    this.#early = parts.recognizer === undefined || bot.recognition === 'none' ? undefined : new EarlyRecognition(parts.recognizer);
     const nowMs = parts.clock.monotonicMs();
     this.times = new SessionTimes(nowMs, isContinued ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
     this.nextStream = new NextStream(nowMs, parts.settings.listen);

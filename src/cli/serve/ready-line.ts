@@ -6,12 +6,13 @@ export type Ready = ReadySummary & { readonly workers?: number };
 
 /** For people. */
 export function readyLine(ready: Ready): string {
-  const { address, security, bots, dataSources, isRegistering, hasTokenCheck, opsPort, websocket, workers } = ready;
+  const { address, security, bots, botsWithoutWords, dataSources, isRegistering, hasTokenCheck, opsPort, websocket, workers } = ready;
   const check = hasTokenCheck ? 'token check ON' : 'token check OFF';
   const more = isRegistering ? ' and each that an organization authorizes' : '';
   const line = `ready  ${address}  ${security}  bots ${bots.join(', ')}  data sources ${String(dataSources)}${more}  ${check}  operations port ${String(opsPort)}`;
+  const unheard = botsWithoutWords === undefined ? '' : `  NO RECOGNIZER for the words of ${botsWithoutWords.join(', ')}`;
   const sockets = websocket === undefined ? '' : `  WebSocket ${websocket.address} ${websocket.security}`;
-  return `${line}${sockets}${workers === undefined ? '' : `  workers ${String(workers)}`}`;
+  return `${line}${sockets}${unheard}${workers === undefined ? '' : `  workers ${String(workers)}`}`;
 }
 
 /** Prints it to the standard output. */

@@ -63,6 +63,25 @@ describe('bot', () => {
 });
 
 describe('TestCall', () => {
+  it.each([
+    ['words', 'hello', undefined],
+    ['not_asked', undefined, undefined],
+    ['nothing', undefined, { understood: 'nothing' }],
+    ['failed', undefined, { understood: 'failed' }],
+  ] as const)('plays a caller of whose words the bot is told: %s', async (understood, text, options) => {
+    const listening = bot<null>({
+      id: 'listening',
+      name: 'Listening',
+      version: 1,
+      session_start: () => go(null, say('Hello.').listen()),
+      speech_input: (_, event) => go(null, say(`${event.understood} ${String(event.text)}`).listen()),
+      otherwise: () => go(null, say('?').listen()),
+    });
+    const call = await new TestCall(listening).start();
+    expect((await call.speak(text, options)).heard).toBe(`${understood} ${String(text)}`);
+    expect(() => call.speak('hello', { understood: 'failed' })).toThrow('a text goes with');
+  });
+
   it('plays generators, parameters and frozen states', async () => {
     const call = await new TestCall(bot<State>(definition), { parameters: { from: 5 } }).start();
     (await call.press('2')).hears('One moment. Now 7.');

@@ -92,8 +92,8 @@ describe('parley bots list', () => {
 describe('parley bots check', () => {
   it('says ok for every bundled bot', async () => {
     const { out, code, left } = await run('check');
-    expect(out).toMatch(/^ok +code-line +code-line\.ts\n/u);
-    expect(out.trimEnd().split('\n').at(-1)).toBe('{"ok":true,"bots":3,"problems":[]}');
+    expect(out).toMatch(/^ok +code-line +code-line\.ts\n/mu);
+    expect(JSON.parse(out.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: true, bots: 3, problems: [] });
     expect({ code, left }).toEqual({ code: undefined, left: 1 });
   });
 
@@ -117,9 +117,31 @@ describe('parley bots check', () => {
       expect.stringMatching(/^silent\.mjs \| dtmf_input: .* \| mend this handler$/u),
       expect.stringMatching(/^slow\.mjs \| speech_input with a text: there was no answer within 100 ms/u),
       expect.stringMatching(/^slow\.mjs \| speech_input without a text: there was no answer within 100 ms/u),
+      expect.stringMatching(/^slow\.mjs \| speech_input with a recognizer that failed: there was no answer within 100 ms/u),
     ]);
     expect(out).toMatch(/^BAD +mute +mute\.mjs$/mu);
     expect(out).toMatch(/^ok +gone +gone\.mjs$/mu);
+  });
+
+  it('warns of each bot that answers speech where nothing recognizes words, unless it wants none', async () => {
+    const speech = 'speech_input: () => go(null, say("Yes?").listen()),';
+    const folder = await folderOf({
+      'words.mjs': botModule('words', speech),
+      'sound.mjs': botModule('sound', `recognition: 'none', ${speech}`),
+      'keys.mjs': botModule('keys'),
+    });
+    const { out, code } = await run('check', '--folder', folder);
+    const last = JSON.parse(out.trimEnd().split('\n').at(-1) ?? '') as { warnings: string[] };
+    expect([code, last.warnings]).toEqual([undefined, [expect.stringMatching(/^words answers speech and gets no words/u)]]);
+    const heard = await run('check', '--folder', folder, '--recognizer.engine=command', '--recognizer.command=["true"]');
+    expect(heard.out).toContain('"warnings":[]');
+  });
+
+  it('says that it runs the handlers for real, and runs none with --load-only', async () => {
+    const folder = await folderOf({ 'bad.mjs': botModule('bad', 'session_start: () => { throw new Error("ran"); },') });
+    const [ran, loaded] = [await run('check', '--folder', folder), await run('check', '--folder', folder, '--load-only')];
+    expect([ran.code, ran.out]).toEqual([1, expect.stringContaining('what they ask or change over the network is real')]);
+    expect([loaded.code, loaded.out]).toEqual([undefined, expect.not.stringContaining('is real')]);
   });
 
   it('counts a setting that names an unknown bot, and an empty folder, as problems', async () => {
@@ -140,7 +162,7 @@ describe('parley bots new', () => {
     expect(await readFile(path.join(folder, 'night-line.ts'), 'utf8')).toContain("name: 'Night line'");
 
     const checked = await run('check', '--folder', folder);
-    expect(checked.out).toContain('{"ok":true,"bots":1,"problems":[]}');
+    expect(checked.out).toContain('{"ok":true,"bots":1,"problems":[],"warnings":[]}');
     const inPackage = { cwd: packageRoot(), timeout: 120_000 };
     const tool = promisify(execFile);
     const bin = (name: string) => path.join(packageRoot(), 'node_modules/.bin', name);

@@ -11,6 +11,13 @@ describe('the ready line', () => {
     expect(readyLine({ ...READY, dataSources: 2 })).toContain('  data sources 2  token check ON');
   });
 
+  it('names the bots whose words nobody recognizes', () => {
+    expect(readyLine({ ...READY, botsWithoutWords: ['front-desk', 'menu'] })).toContain(
+      '  NO RECOGNIZER for the words of front-desk, menu',
+    );
+    expect(readyLine(READY)).not.toContain('RECOGNIZER');
+  });
+
   it('says that none are there yet where the administration registers them', () => {
     expect(readyLine({ ...READY, isRegistering: true })).toContain('  data sources 0 and each that an organization authorizes  ');
   });

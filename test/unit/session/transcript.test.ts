@@ -137,7 +137,7 @@ describe('transcript lines', () => {
 
   it('name speech of which no text is known, so that the reader sees that the caller spoke', () => {
     const utterance = { mulaw: new Uint8Array(160), durationMs: 20 };
-    const event = { type: 'speech_input', utterance, text: undefined, heard: NOTHING_SAID } as const;
+    const event = { type: 'speech_input', utterance, text: undefined, understood: 'not_asked', heard: NOTHING_SAID } as const;
     expect(withStep([], { event, isSensitive: false, wasSensitive: false })).toEqual([{ who: 'caller', text: '[speech]' }]);
   });
 
