@@ -4,7 +4,7 @@
 export interface Heard {
   /** True when nothing of the reply was cut, dropped or is still to come. */
   readonly complete: boolean;
-  /** How long the caller listened to it, ms. */
+  /** How long the caller listened to it, whole ms. */
   readonly ms: number;
   /** The words that were heard, as far as prompts have text; a prompt that was cut counts up to the word it was cut in. */
   readonly text: string;

@@ -182,7 +182,8 @@ export class Playback {
       complete &&= nowMs >= played.endMs;
       texts.push(textOf(played, nowMs));
     }
-    return { complete, ms, text: joined(texts) };
+    // The clock has fractions, and bots get whole ms; never more than was heard.
+    return { complete, ms: Math.floor(ms), text: joined(texts) };
   }
 
   /** For another process, where the caller may be heard next. */

@@ -25,6 +25,14 @@ describe('the playback clock', () => {
     expect(playback.heard(9000)).toEqual({ complete: false, ms: 600, text: 'Please press' });
   });
 
+  it('says in whole milliseconds what was heard, by a clock that has fractions, and never more than it was', () => {
+    const playback = new Playback();
+    playback.queued(prompt(1000, true, 'Hello.'), 0.25);
+    expect([playback.heard(600.75).ms, playback.heard(601.125).ms, playback.heardWhenComplete(601.3).ms]).toEqual([600, 600, 601]);
+    expect(playback.cut(700.9).heard.ms).toBe(700);
+    expect(playback.heard(9000).ms).toBe(700);
+  });
+
   it('says that all was heard once everything was played', () => {
     const playback = new Playback();
     playback.queued(prompt(1000, true, 'Hello.'), 0);
