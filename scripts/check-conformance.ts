@@ -1,6 +1,7 @@
 // `npm run check:conformance`: does our server keep the contract, and would the checks notice if it did not? Every check
 // runs on our server with the token check on, in both modes of delivery; then on a small reference server, whole, where it
-// does otherwise as it may, and with one breach after another, each of which must be named exactly. The same over WebSocket.
+// does otherwise as it may, on well-behaved servers in another style, and with one breach after another, each of which must be
+// named exactly. The same over WebSocket.
 // Loopback only.
 import { createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
@@ -10,6 +11,8 @@ import type { Conformance } from '../src/fake-platform/conformance/run.ts';
 import { startIssuer, type Issuer } from '../src/fake-platform/issuer.ts';
 import { loadProfile } from '../src/fake-platform/profile.ts';
 import type { Transport } from '../src/fake-platform/target.ts';
+import { startOtherStyleServer } from '../test/fixtures/other-style/grpc-server.ts';
+import { startOtherStyleSocket } from '../test/fixtures/other-style/socket-server.ts';
 import { BREACHES, FREEDOMS, type Breach } from '../test/fixtures/broken-servers/breaches.ts';
 import { SOCKET_BREACHES, SOCKET_FREEDOMS, type SocketBreach } from '../test/fixtures/broken-servers/ws-breaches.ts';
 import {
@@ -19,6 +22,7 @@ import {
   examineReference,
   examineSocket,
   examineSocketReference,
+  tokenRules,
 } from '../test/support/conformance.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../test/support/server-flags.ts';
 import { socketDataSource, WITH_SOCKETS } from '../test/support/socket-peer.ts';
@@ -29,9 +33,10 @@ const SERVERS_AT_ONCE = 3;
 const SOCKET_SERVERS_AT_ONCE = 6;
 
 const USAGE = `usage: npm run check:conformance [-- BREACH ...]
-Runs every conformance check on our server, then on the reference server, whole, with each freedom that the contract leaves,
-and with each breach (or the ones named).
-The last line is JSON; exit code 1 when a whole server fails a check, when another check than expected does not apply to
+Runs every conformance check on our server, then on the reference server, whole, with each freedom that the contract leaves, on
+well-behaved servers in another style, and on the reference server with each breach (or the ones named).
+The last line is JSON; exit code 1 when a whole server fails a check or gets advice, when a server
+in another style fails one, when another check than expected does not apply to
 it, or when a broken server is not named exactly.
 example: npm run check:conformance -- chunks_too_small`;
 
@@ -126,6 +131,37 @@ function examineOurSockets(): Promise<Conformance> {
   }, 'websocket');
 }
 
+/**
+ * Every check on the well-behaved servers in another style, which are not ours. @returns whether none of them breaks a rule that has
+ * a source; advice is told.
+ */
+async function areOthersRight(): Promise<boolean> {
+  let areRight = true;
+  const judge = (name: string, found: Conformance): void => {
+    tell(name, found);
+    areRight = found.ok && areRight;
+  };
+  for (const mode of MODES) {
+    await withIssuer(async (issuer) => {
+      const server = await startOtherStyleServer({ mode, tokens: tokenRules(issuer) });
+      try {
+        judge(`server in another style, ${mode} mode`, await examine(server.target, { issuer, isOurs: false }));
+      } finally {
+        server.close();
+      }
+    });
+  }
+  await withIssuer(async (issuer) => {
+    const server = await startOtherStyleSocket({ tokens: tokenRules(issuer) });
+    try {
+      judge('server of sockets in another style', await examineSocket(server.target, { issuer, isOurs: false, jobs: SOCKET_JOBS }));
+    } finally {
+      server.close();
+    }
+  }, 'websocket');
+  return areRight;
+}
+
 function tell(name: string, { passed, failed, notApplicable, finding, results }: Conformance): void {
   const counts = `${String(passed)} passed, ${String(failed)} failed, ${String(notApplicable)} not applicable`;
   process.stderr.write(`${name}: ${finding === undefined ? counts : finding.message}\n`);
@@ -218,6 +254,7 @@ async function main(given: readonly string[]): Promise<boolean> {
     tell(`reference server, ${freedom}`, found);
     areWhole = found.ok && areWhole;
   }
+  const areRight = await areOthersRight();
   const ourSockets = await examineOurSockets();
   areWhole = isWhole('our server over WebSocket', ourSockets, SOCKET_NOT_APPLICABLE.ours) && areWhole;
   ours.push(ourSockets);
@@ -238,10 +275,11 @@ async function main(given: readonly string[]): Promise<boolean> {
     if (rule !== undefined) rules.push(rule);
   });
   const sum = (count: (found: Conformance) => number): number => ours.reduce((all, found) => all + count(found), 0);
-  const ok = areWhole && named === breaches.length && rules.length === socketBreaches.length;
+  const ok = areWhole && areRight && named === breaches.length && rules.length === socketBreaches.length;
   console.log(
     JSON.stringify({
       ok,
+      otherStyleRight: areRight,
       passed: sum(({ passed }) => passed),
       failed: sum(({ failed }) => failed),
       notApplicable: sum(({ notApplicable }) => notApplicable),

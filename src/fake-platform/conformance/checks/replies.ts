@@ -78,9 +78,10 @@ export const REPLY_CHECKS: readonly Check[] = [
     rules: ['G-14'],
     title: 'One FINAL closes an RPC, and nothing follows it.',
     otherwise: 'no FINAL was seen',
-    look: eachTurn(({ rpc }) => {
+    look: eachTurn(({ rpc, kind }) => {
       const at = rpc.answers.findIndex(isClosing);
-      if (at === -1) return NOTHING;
+      // To a hang-up samples say an empty response first, and may name the end behind it (G-75).
+      if (at === -1 || kind === 'session_end') return NOTHING;
       const after = rpc.answers.length - 1 - at;
       return after === 0 ? undefined : `${String(after)} responses came after the closing FINAL`;
     }),

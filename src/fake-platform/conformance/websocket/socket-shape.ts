@@ -54,7 +54,12 @@ export function misdeedCheck({ of, look, needs = [], ...named }: MisdeedOptions)
     needs: ['call', ...needs],
     run: async (lab) => {
       const misdeeds = (await lab.misdeeds()).filter(({ name }) => of.includes(name));
-      judge(lab, misdeeds, (misdeed) => (misdeed.after === undefined ? NOTHING : look(misdeed, misdeed.after)), 'it could not be tried');
+      judge(
+        lab,
+        misdeeds,
+        (misdeed) => (misdeed.after === undefined ? NOTHING : look(misdeed, misdeed.after)),
+        'nothing came of it that could be looked at',
+      );
     },
   };
 }

@@ -97,7 +97,7 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
     look: ({ name, turns, socket }) => {
       if (socket.closing?.isByServer === true) return undefined;
       return turns.at(-1)?.final === undefined
-        ? NOTHING
+        ? undefined
         : `a message with ${name === 'a number again' ? 'the number of the last one' : 'a lower number'} was answered`;
     },
   }),

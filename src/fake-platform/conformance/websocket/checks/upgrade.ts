@@ -42,6 +42,8 @@ export const UPGRADE_CHECKS: readonly Check<SocketLab>[] = [
     id: 'bare-token-refused',
     rules: ['W-06', 'W-05'],
     title: 'A token without “Bearer” before it is refused.',
+    // The newest guide refuses it, and the newest gateway takes it.
+    level: 'advice',
     needs: ['token_check', 'token'],
     run: (lab) => demandRefused(lab, { 'the good token without Bearer': lab.suspect.token ?? '' }),
   },

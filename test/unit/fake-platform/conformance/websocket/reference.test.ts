@@ -27,7 +27,7 @@ describe('the checks of sockets', () => {
 
   it.each<SocketBreach>([
     'missing_token_is_403',
-    'bare_token_taken',
+    'pong_of_other_conversation',
     'unknown_path_upgraded',
     'pong_with_own_seq',
     'list_named_as_on_grpc',
