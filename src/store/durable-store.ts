@@ -202,7 +202,12 @@ export class DurableStore {
 export async function readStore({ file, seal }: DurableStoreOptions): Promise<ReadonlyMap<string, string>> {
   let sealed: string;
   try {
-    const { size } = await stat(file);
+    const { size, mode } = await stat(file);
+    const folder = path.dirname(file);
+    if (mayBeWrittenByOthers(mode)) throw failed(`others may write it; take that away with \`chmod go-w ${file}\``, file);
+    if (mayBeReplacedByOthers((await stat(folder)).mode)) {
+      throw failed(`others may replace it; take that away with \`chmod o-w ${folder}\``, file);
+    }
     if (size > MAX_FILE_BYTES) throw failed(`it is larger than ${String(MAX_FILE_BYTES)} bytes`, file);
     sealed = await readFile(file, 'utf8');
   } catch (thrown) {
@@ -215,6 +220,16 @@ export async function readStore({ file, seal }: DurableStoreOptions): Promise<Re
     // No cause: what does not fit the schema could be quoted in it.
     throw failed('it does not open: it was sealed with another key, or is damaged', file);
   }
+}
+
+/** Whoever writes it could put an older one in its place, with tokens and nonces that are used up. */
+function mayBeWrittenByOthers(mode: number): boolean {
+  return (mode & 0o022) !== 0;
+}
+
+/** A group may share the folder, as volumes of containers do; with the sticky bit nobody takes away what is another's. */
+function mayBeReplacedByOthers(mode: number): boolean {
+  return (mode & 0o002) !== 0 && (mode & 0o1000) === 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -194,4 +194,37 @@ describe('a store that cannot be used', () => {
     // The lock was given back: the right key opens it at once.
     if (spoiled.seal !== options.seal) expect(await (await open(options)).get('a')).toBe(CANARY);
   });
+});
+
+describe('a store that others may change', () => {
+  it.each([
+    ['its group may write the file', 'file', 0o620, 'chmod go-w'],
+    ['everybody may write the file', 'file', 0o602, 'chmod go-w'],
+    ['everybody may write its folder', 'folder', 0o707, 'chmod o-w'],
+  ] as const)('is refused, with what mends it: %s', async (_because, what, mode, mend) => {
+    const options = place();
+    const store = await open(options);
+    await store.set('a', CANARY);
+    await store.close();
+    const target = what === 'file' ? options.file : path.dirname(options.file);
+    await chmod(target, mode);
+    const refusal = { code: 'store_failed', message: expect.stringContaining(`${mend} ${target}`) as string };
+    await expect(DurableStore.open(options)).rejects.toMatchObject(refusal);
+    await expect(readStore(options)).rejects.toMatchObject(refusal);
+    await chmod(target, mode & 0o700);
+    expect(await (await open(options)).get('a')).toBe(CANARY);
+  });
+
+  it.each([0o1777, 0o2770])(
+    'is taken in a folder of mode %o, where nobody takes away what is of others, or a group shares it',
+    async (mode) => {
+      const options = place();
+      await mkdir(path.dirname(options.file), { recursive: true });
+      await chmod(path.dirname(options.file), mode);
+      const store = await open(options);
+      await store.set('a', CANARY);
+      await store.close();
+      expect((await readStore(options)).get('a')).toBe(CANARY);
+    },
+  );
 });
