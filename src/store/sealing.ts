@@ -1,6 +1,6 @@
-// Keeps what callers entered in calls with sensitive inputs out of the open (G-83): the bot's state, its last reply and the
-// words that are being heard are sealed on their way into a store, whichever it is, and opened on their way out. Nobody
-// above or below notices.
+// Keeps what callers entered in calls with sensitive inputs out of the open (G-83), and lets nobody change a record: the bot's
+// state, its last reply and the words that are being heard are sealed on their way into a store, whichever it is, and opened on
+// their way out. The rest of a record lies open, and the seal opens only beside it. Nobody above or below notices.
 import { AppError } from '../base/errors.ts';
 import { deepFreeze, type JsonValue } from '../base/json.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
@@ -23,7 +23,7 @@ export class SealingStore implements SessionStore {
     return this.#store.leaseMs;
   }
 
-  /** @throws AppError `state_unreadable` for a state that was sealed with another key, for another call, or damaged. */
+  /** @throws AppError `state_unreadable` for a record that was sealed with another key, for another call, or changed since. */
   async load(key: CallKey): Promise<SessionRecord | undefined> {
     const record = await this.#store.load(key);
     return record === undefined ? undefined : this.#opened(record, key);
@@ -37,7 +37,7 @@ export class SealingStore implements SessionStore {
 
   /** @throws AppError `state_unreadable`, like `load`; the claim is ours all the same. */
   async openClaimed(key: CallKey, first: SessionRecord | undefined): Promise<OpenedCall & { readonly claim: Claim }> {
-    const { place, kept: sealed, claim } = await this.#store.openClaimed(key, first);
+    const { place, kept: sealed, claim } = await this.#store.openClaimed(key, first && this.#sealed(first));
     const kept = this.#unsealed(sealed, key);
     return { place, kept, claim: claim.kind === 'held' ? claim : { ...claim, kept } };
   }
@@ -48,7 +48,7 @@ export class SealingStore implements SessionStore {
 
   /** @throws AppError `state_unreadable`, like `load`; the claim is ours all the same. */
   async claim(key: CallKey, first: SessionRecord | undefined): Promise<Claim> {
-    const claim = await this.#store.claim(key, first);
+    const claim = await this.#store.claim(key, first && this.#sealed(first));
     return claim.kind === 'held' ? claim : { ...claim, kept: this.#unsealed(claim.kept, key) };
   }
 
@@ -57,7 +57,7 @@ export class SealingStore implements SessionStore {
   }
 
   commit(record: SessionRecord, expectedVersion: number, isReply?: boolean): Promise<boolean> {
-    return this.#store.commit(record.sensitive ? this.#sealed(record) : record, expectedVersion, isReply);
+    return this.#store.commit(this.#sealed(record), expectedVersion, isReply);
   }
 
   /** The words are sealed in every call: that nothing sensitive was read out is known to the bot alone. */
@@ -75,10 +75,11 @@ export class SealingStore implements SessionStore {
     return this.#store.drop(key);
   }
 
-  #sealed({ reply, ...record }: SessionRecord): SessionRecord {
-    // The whole state, a text as well: one that is sealed is a text and nothing else.
-    const hidden: Hidden = { state: record.state, ...(reply === undefined ? {} : { reply }) };
-    return { ...record, state: this.#seal.close(JSON.stringify(hidden), callId(record.call)) };
+  #sealed(record: SessionRecord): SealedRecord {
+    const { reply, ...rest } = record;
+    const hidden: Hidden = record.sensitive ? { state: record.state, ...(reply === undefined ? {} : { reply }) } : {};
+    const open: SessionRecord = record.sensitive ? { ...rest, state: null } : record;
+    return { ...open, seal: this.#seal.close(JSON.stringify(hidden), belongingTo(open, record.call)) };
   }
 
   #unsealed(kept: KeptCall | undefined, key: CallKey): KeptCall | undefined {
@@ -87,31 +88,38 @@ export class SealingStore implements SessionStore {
     return { ...kept, record: this.#opened(record, key), spoken: spoken === undefined ? undefined : this.#spoken(spoken, key) };
   }
 
-  #opened(record: SessionRecord, key: CallKey): SessionRecord {
-    if (!record.sensitive || typeof record.state !== 'string') return record;
-    // Only `commit` seals, and it seals this.
-    const hidden = deepFreeze(this.#json(record.state, key)) as unknown as Hidden;
-    return Object.freeze({ ...record, ...hidden });
+  #opened({ seal = '', ...open }: SealedRecord, key: CallKey): SessionRecord {
+    // Only `#sealed` seals what belongs to a record, and it seals this.
+    const hidden = deepFreeze(this.#json(seal, belongingTo(open, key))) as unknown as Hidden;
+    return Object.freeze({ ...open, ...hidden });
   }
 
   #spoken(spoken: Spoken, key: CallKey): Spoken {
     // Only `release` seals, and it seals a list of texts.
-    return withWords(spoken, this.#json(spoken.before.text, key) as readonly string[]);
+    return withWords(spoken, this.#json(spoken.before.text, callId(key)) as readonly string[]);
   }
 
-  #json(sealed: string, key: CallKey): JsonValue {
+  #json(sealed: string, owner: string): JsonValue {
     try {
-      return JSON.parse(this.#seal.open(sealed, callId(key))) as JsonValue;
+      return JSON.parse(this.#seal.open(sealed, owner)) as JsonValue;
     } catch (cause) {
-      throw new AppError('state_unreadable', 'the sealed state of a call does not open with the key of this server', { cause });
+      throw new AppError('state_unreadable', 'the record of a call does not open with the key of this server, or was changed', { cause });
     }
   }
 }
 
-/** What is sealed of a record; in its place the record holds the seal as its state. */
+/** What is sealed of a record with sensitive inputs; of others nothing. */
 interface Hidden {
-  readonly state: JsonValue;
+  readonly state?: JsonValue;
   readonly reply?: KeptReply;
+}
+
+/** A record as it lies in the store; undefined for one that somebody else has written. */
+type SealedRecord = SessionRecord & { readonly seal?: string };
+
+/** What a seal is bound to: its call, and all of the record that lies open. JSON that is parsed and written again is the same. */
+function belongingTo(open: SessionRecord, key: CallKey): string {
+  return JSON.stringify([callId(key), open]);
 }
 
 /** The texts of what is heard: before a cut, of the cut, and of each prompt; empty for none. */

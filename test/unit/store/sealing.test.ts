@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SessionStore } from '../../../src/session/ports.ts';
 import type { SessionRecord } from '../../../src/session/record.ts';
 import { firstRecord } from '../../../src/session/record.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
@@ -48,25 +49,74 @@ describe('a sealed state', () => {
 describe('a call whose words are sealed', () => {
   it('says all that its store says of it', async () => {
     const open = new MemoryStore();
-    const kept = { record: record({}), spoken: undefined, unheard: 'elsewhere' } as const;
-    open.claim = () => Promise.resolve({ kind: 'ours', kept });
-    expect(await new SealingStore(open, new Seal()).claim(call, undefined)).toEqual({ kind: 'ours', kept });
+    const store = new SealingStore(open, new Seal());
+    await store.commit(record({}), 0);
+    const sealed = await open.load(call);
+    if (sealed === undefined) throw new Error('nothing was committed');
+    const kept = { spoken: undefined, unheard: 'elsewhere' } as const;
+    open.claim = () => Promise.resolve({ kind: 'ours', kept: { ...kept, record: sealed } });
+    expect(await store.claim(call, undefined)).toEqual({ kind: 'ours', kept: { ...kept, record: record({}) } });
   });
 });
 
-describe('a sealed state that does not open', () => {
-  it.each([
-    ['was sealed with another key', (sealed: string) => new Seal().close(sealed, 'org/call')],
-    ['was cut off', (sealed: string) => sealed.slice(0, 20)],
-    ['was never sealed', () => 'nothing of ours'],
-  ])('fails with a code of its own when it %s', async (_, damage) => {
+/** A record as it lies in a store. */
+type Lying = SessionRecord & { readonly seal: string };
+
+/** Commits one, and puts what `change` makes of it in its place. @returns what reads it. */
+async function changed(committed: SessionRecord, change: (lying: Lying) => object): Promise<() => Promise<unknown>> {
+  const open = new MemoryStore();
+  const store = new SealingStore(open, new Seal());
+  await store.commit(committed, 0);
+  // It was sealed just now.
+  const lying = (await open.load(call)) as Lying;
+  open.load = () => Promise.resolve(change(lying) as SessionRecord);
+  return () => store.load(call);
+}
+
+describe('a record that does not open', () => {
+  it.each<[string, (lying: Lying) => object]>([
+    ['was sealed with another key', (lying) => ({ ...lying, seal: new Seal().close('{}', 'org/call') })],
+    ['was cut off', (lying) => ({ ...lying, seal: lying.seal.slice(0, 20) })],
+    ['was never sealed', (lying) => ({ ...lying, seal: 'nothing of ours' })],
+    ['has no seal', ({ seal: _seal, ...lying }) => lying],
+    ['has another version', (lying) => ({ ...lying, version: 7 })],
+    ['is of another organization', (lying) => ({ ...lying, call: { ...call, organizationId: 'another' } })],
+    ['is said to be of no sensitive call', (lying) => ({ ...lying, sensitive: false, state: { step: 9 } })],
+    ['has other facts', (lying) => ({ ...lying, turns: 5 })],
+  ])('fails with a code of its own when it %s', async (_, change) => {
+    for (const committed of [record({ sensitive: true, state: { step: 1 } }), record({ state: { step: 1 } })]) {
+      const load = await changed(committed, change);
+      await expect(load()).rejects.toMatchObject({ name: 'AppError', code: 'state_unreadable' });
+    }
+  });
+
+  it('may have a state that lies open, and was changed', async () => {
+    const load = await changed(record({ state: { step: 1 } }), (lying) => ({ ...lying, state: { step: 2 } }));
+    await expect(load()).rejects.toMatchObject({ code: 'state_unreadable' });
+  });
+
+  it('was put in the place of another call', async () => {
     const open = new MemoryStore();
     const store = new SealingStore(open, new Seal());
-    await store.commit(record({ sensitive: true, state: { step: 1 } }), 0);
-    const sealed = (await open.load(call))?.state;
-    if (typeof sealed !== 'string') throw new Error('the state is not sealed');
-    await open.commit({ ...record({ sensitive: true }), version: 2, state: damage(sealed) }, 1);
-    await expect(store.load(call)).rejects.toMatchObject({ name: 'AppError', code: 'state_unreadable' });
+    await store.commit(record({}), 0);
+    const lying = await open.load(call);
+    open.load = () => Promise.resolve(lying);
+    await expect(store.load({ ...call, conversationId: 'another' })).rejects.toMatchObject({ code: 'state_unreadable' });
+  });
+
+  it('is none that was claimed before its first commit', async () => {
+    const open: SessionStore = new MemoryStore();
+    const first = record({ version: 0 });
+    let lying: SessionRecord | undefined;
+    const claim = open.claim.bind(open);
+    open.claim = (key, given) => {
+      lying = given;
+      return claim(key, given);
+    };
+    const store = new SealingStore(open, new Seal());
+    await store.claim(call, first);
+    open.load = () => Promise.resolve(lying);
+    expect(await store.load(call)).toEqual(first);
   });
 });
 
