@@ -32,6 +32,14 @@ describe.concurrent('names with its cause, of a server of RPCs,', () => {
       'second_utterance_unannounced',
       'the same words were announced before in this call',
     ],
+    ['a second RPC that is refused beside a reply behind the welcome (G-50)', 'later_overlap_refused', 'beside the reply to an event'],
+    ['a caller who is not heard over a reply behind the welcome (G-52)', 'deaf_while_replying', 'while the reply to an event'],
+    ['a reply behind the welcome that goes on when it is cut (G-53)', 'replies_on', 'pieces of the reply to an event'],
+    ['a reply behind the welcome on an RPC that listens (G-57)', 'later_answers_on_newest', 'while the reply to an event'],
+    ['later keys that get no answer (G-63)', 'later_digits_unanswered', 'the same keys were answered before in this call'],
+    ['keys whose answer is the end of speech (G-63)', 'digits_answered_with_notice', 'nor an event but those of speech'],
+    ['keys of no menu that get no answer (G-63)', 'other_digits_unanswered', 'key 0: no FINAL came'],
+    ['keys over a prompt that get no answer (G-63)', 'cutting_digits_unanswered', 'over the welcome: no FINAL came'],
   ])('%s', async (_title, breach, cause) => {
     const { rule, check } = BREACHES[breach];
     const found = await examineBroken(breach, issuer, { checks: chooseChecks(CHECKS, [], [check]) });
@@ -46,6 +54,9 @@ describe.concurrent('names with its cause, of a server of sockets,', () => {
     ['a second utterance that is not announced (W-23)', 'second_utterance_unannounced', '0 times for an utterance that is not the first'],
     ['a caller who is not heard over a reply behind the welcome (W-27)', 'deaf_while_replying', 'while the reply to an event'],
     ['a reply behind the welcome that goes on when it is cut (W-27)', 'replies_on', 'pieces of the reply to an event'],
+    ['later keys that get no reply (W-26)', 'later_keys_unanswered', 'the same keys got one before in this call'],
+    ['keys of no menu that get no reply (W-26)', 'other_keys_unanswered', 'key 0 got no reply'],
+    ['keys over a prompt that get no reply (W-26)', 'cutting_keys_unanswered', 'over the welcome got no reply; behind it they did'],
   ])('%s', async (_title, breach, cause) => {
     const { rule, check } = SOCKET_BREACHES[breach];
     const found = await examineBrokenSocket(breach, issuer, { checks: chooseChecks(SOCKET_CHECKS, [], [check]) });

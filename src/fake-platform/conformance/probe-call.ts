@@ -1,6 +1,7 @@
 // A call in the hands of a check: adds the ids of its conversation to every message, opens turns as the platform does, and
 // knows how long the prompts that came are heard. What is asked of the server is the check's business.
 import { randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
@@ -125,7 +126,9 @@ export function whyUnanswered(rpc: WireRpc): string | undefined {
 /** How an RPC ended, in words: its status and what the server said with it. */
 export function endingText(ending: Ending | undefined): string {
   if (ending === undefined) return 'was left open';
-  return `ended with ${statusName(ending.code)}${ending.details === '' ? '' : ` ${quoted(ending.details)}`}`;
+  // With OK the library says OK once more.
+  const words = ending.details === '' || ending.code === status.OK ? '' : ` ${quoted(ending.details)}`;
+  return `ended with ${statusName(ending.code)}${words}`;
 }
 
 /** Whether any answer of an RPC carries something to be heard. */

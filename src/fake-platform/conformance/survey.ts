@@ -72,6 +72,7 @@ export class Survey {
             'keys',
             () => call.turn('dtmf_start', eventInput('START_OF_DTMF')),
             () => call.press(press),
+            () => call.press(press),
           ),
       ],
       ['flow', (call) => goOn(call, undefined, () => call.turn('custom_event', FLOW_EVENT))],

@@ -1,11 +1,13 @@
 // Checks of what each kind of input is answered with: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
-import type { Answer } from '../../answer.ts';
+import type { Answer, ServerEventKind } from '../../answer.ts';
+import type { Key } from '../../key.ts';
 import type { Check } from '../check.ts';
-import { isNotice } from '../heard.ts';
+import { isHeard, isNotice } from '../heard.ts';
 import { endingText, hasPrompt, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
-import { chunksOf, eachTurn } from './replies.ts';
+import type { WireRpc } from '../wire.ts';
+import { eachTurn } from './replies.ts';
 
 /** The turns of a kind before the end of the call. */
 function turnsOf({ turns }: CallRecord, kind: TurnRecord['kind']): readonly TurnRecord[] {
@@ -34,6 +36,11 @@ const NO_SPEECH = 'no call was spoken to at a moment when the bot was known to l
 const NO_KEYS = 'no call came as far as keys that the bot asks for';
 const NOT_HEARD = 'the server reported no start of speech';
 
+/** Events that tell of the caller's voice, and answer nothing. */
+const NOTICES: readonly ServerEventKind[] = ['start_of_input', 'end_of_input'];
+/** Keys that trip a server which counts where it should look up, or knows the keys of its menu alone. */
+const ODD_KEYS: readonly Key[] = ['0', '5', '*', '#'];
+
 const NO_GOING_ON = 'no FINAL was seen that goes on with a call';
 
 /** Looks at every FINAL that goes on with a call. */
@@ -44,6 +51,14 @@ function eachGoingOn(look: (final: Answer) => string | undefined): Look {
     // A call that ends by a terminal event in another response of the turn goes on with nothing.
     return final === undefined || !isOrdinary || terminalOf(turn.rpc) !== undefined ? NOTHING : look(final);
   });
+}
+
+/** Why keys count as unanswered: a sentence; undefined when they were answered. */
+export function whyKeysUnanswered(rpc: WireRpc): string | undefined {
+  if (rpc.final === undefined && !rpc.answers.some((answer) => answer.prompts.some(isHeard)))
+    return `no FINAL came, and the RPC ${endingText(rpc.ending)}`;
+  const isAnswered = hasPrompt(rpc) || rpc.answers.some((answer) => answer.event !== undefined && !NOTICES.includes(answer.event.kind));
+  return isAnswered ? undefined : 'the answer has neither a prompt nor an event but those of speech';
 }
 
 export const INPUT_CHECKS: readonly Check[] = [
@@ -112,14 +127,34 @@ export const INPUT_CHECKS: readonly Check[] = [
     rules: ['G-63'],
     title: 'Digits are answered by a prompt or an event, with a FINAL and completion.',
     otherwise: NO_KEYS,
-    look: eachOf('dtmf', (turn) => {
-      const { rpc } = turn;
-      if (rpc.final === undefined && chunksOf(turn).length === 0) return `no FINAL came, and the RPC ${howItEnded(turn)}`;
-      return hasPrompt(rpc) || rpc.answers.some(({ event }) => event !== undefined)
-        ? undefined
-        : 'the answer has neither a prompt nor an event';
+    look: eachOf('dtmf', (turn, call) => {
+      const why = whyKeysUnanswered(turn.rpc);
+      const before = turnsOf(call, 'dtmf').slice(0, turnsOf(call, 'dtmf').indexOf(turn));
+      const isOther = why !== undefined && before.some(({ rpc }) => whyKeysUnanswered(rpc) === undefined);
+      return isOther ? `${why}, and the same keys were answered before in this call` : why;
     }),
   }),
+  {
+    id: 'other-keys-answered',
+    rules: ['G-63'],
+    title: 'Keys are answered also when they are none that the bot knows.',
+    needs: ['call'],
+    run: async (lab) => {
+      await lab.demandKeysWork();
+      for (const key of ODD_KEYS) {
+        const call = await lab.ready();
+        if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+        // Alone, the key that ends a collection leaves it without digits (G-65).
+        if (call.turns[0]?.rpc.final?.answer.config?.terminator !== key) {
+          const { rpc } = await call.press([key]);
+          const why = whyKeysUnanswered(rpc);
+          if (why !== undefined) lab.fail(`key ${key}: ${why}`);
+          if (terminalOf(rpc) !== undefined) continue;
+        }
+        await call.end();
+      }
+    },
+  },
   shapeCheck({
     id: 'silence-asked-about',
     rules: ['G-71'],

@@ -12,12 +12,14 @@ import {
   isBroken,
   MULAW_FORMAT,
   SILENCE,
+  terminalOf,
   whyUnanswered,
   type Input,
   type TurnRecord,
 } from '../probe-call.ts';
 import { cuttableMs, repliesBy, replayed, speakInto, streamedMs, type Pair, type Reply } from '../replay.ts';
 import type { WireRpc } from '../wire.ts';
+import { whyKeysUnanswered } from './inputs.ts';
 
 /** A reply that is streamed for less than this is over before a second RPC is open, ms. */
 const MIN_STREAMED_MS = 300;
@@ -31,11 +33,7 @@ const NOT_STREAMED = 'no reply was heard that may be cut and is streamed while i
 /** Does this with each reply whose RPC is still open while the caller may already speak: a second RPC listens (G-50). */
 async function overlapping(lab: CheckLab, look: (pair: Pair, reply: Reply) => Promise<void>): Promise<void> {
   await lab.demandKnown();
-  const measure = (turn: TurnRecord): number => {
-    const ms = streamedMs(turn);
-    return ms < MIN_STREAMED_MS ? cuttableMs(turn) : STREAMED_FIRST_MS + ms;
-  };
-  await withEach(lab, await repliesBy(lab, measure, 1), NOT_CUTTABLE, async (reply) => {
+  await withEach(lab, await repliesBy(lab, streamedFirstMs, 1), NOT_CUTTABLE, async (reply) => {
     if (reply.ms < STREAMED_FIRST_MS) lab.note(`${reply.name} is not streamed while it plays: the two RPCs overlap for a moment only`);
     const { call, older } = await replayed(lab, reply);
     const newer = call.open(...QUIET);
@@ -52,6 +50,12 @@ function demandQuiet(lab: CheckLab, older: WireRpc, cutAtMs: number, isBusy: () 
   );
   if (late.length > 0 && isBusy()) lab.skip(BUSY);
   if (late.length > 0) lab.fail(`${String(late.length)} pieces of ${name} came more than ${String(STOP_MS)} ms after it was cut`);
+}
+
+/** The length of a reply, ms; those that are streamed while they play come before all others. */
+function streamedFirstMs(turn: TurnRecord): number {
+  const ms = streamedMs(turn);
+  return ms < MIN_STREAMED_MS ? cuttableMs(turn) : STREAMED_FIRST_MS + ms;
 }
 
 /** How long a reply must be so that somebody can speak into it, in words. */
@@ -172,5 +176,33 @@ export const OVERLAP_CHECKS: readonly Check[] = [
           await call.end();
         }),
       ),
+  },
+  {
+    id: 'digits-over-prompt-answered',
+    rules: ['G-63'],
+    title: 'Keys that are pressed while a prompt plays that may be cut are answered.',
+    needs: ['call'],
+    run: async (lab) => {
+      await lab.demandKeysWork();
+      const { press, timing } = lab.suspect;
+      await withEach(lab, await repliesBy(lab, streamedFirstMs, 1), NOT_CUTTABLE, async (reply) => {
+        const { call, older } = await replayed(lab, reply);
+        if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+        const key = call.open(eventInput('START_OF_DTMF')).halfClose();
+        await Promise.all([key, older].map((rpc) => rpc.settled(timing.answerMs)));
+        const { rpc } = await call.press(press);
+        const why = whyKeysUnanswered(rpc);
+        if (why !== undefined) {
+          lab.note(`the same keys behind ${reply.name}`);
+          const control = await replayed(lab, reply);
+          await control.older.settled(timing.answerMs);
+          await control.call.heardOut({ kind: reply.turn.kind, rpc: control.older });
+          if (whyKeysUnanswered((await control.call.press(press)).rpc) !== undefined)
+            lab.skip(`these keys are not answered behind ${reply.name} either`);
+          lab.fail(`keys that were pressed over ${reply.name}: ${why}; behind it they were answered`);
+        }
+        if (terminalOf(rpc) === undefined) await call.end();
+      });
+    },
   },
 ];

@@ -76,6 +76,12 @@ export class SocketLab extends BaseLab<SocketRecord> {
     return call;
   }
 
+  /** Demands that the keys of the profile get a reply in a call that nothing happened to; the check does not apply otherwise. */
+  async demandKeysWork(): Promise<void> {
+    const turn = (await this.calls()).find(({ name }) => name === 'keys')?.turns.find(({ kind }) => kind === 'dtmf');
+    if (turn?.isAnswered !== true) this.skip('the keys of this run get no reply in an ordinary call: name others with --press');
+  }
+
   /** Demands that a call still answers. */
   async demandAlive(call: SocketCall, after: string): Promise<SocketTurn> {
     const turn = await call.goOn(this.suspect.press);

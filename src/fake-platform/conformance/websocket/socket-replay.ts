@@ -44,7 +44,7 @@ export interface SpokenInto {
 }
 
 /** Takes the call once more until the reply has begun; the check does not apply when it does not come. */
-async function replayed(lab: SocketLab, { agentId, before, turn, name }: SocketReply): Promise<[SocketCall, SocketTurn]> {
+export async function replayed(lab: SocketLab, { agentId, before, turn, name }: SocketReply): Promise<[SocketCall, SocketTurn]> {
   const { press, timing } = lab.suspect;
   lab.note(`a call as far as ${name}`);
   const call = lab.call({ agentId });

@@ -104,6 +104,7 @@ export class SocketSurvey {
             'keys',
             () => call.firstKey(),
             () => call.press(press),
+            () => call.press(press),
           ),
       ],
       ['flow', (call) => goOn(call, undefined, () => call.flow())],

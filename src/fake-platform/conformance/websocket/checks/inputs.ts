@@ -1,16 +1,19 @@
 // Checks of what keys and silence are answered with, and of how a call ends (contract, sections 3.5 and 3.7).
 import { isTerminalEvent } from '../../../answer.ts';
+import type { Key } from '../../../key.ts';
 import type { Check } from '../../check.ts';
 import { isHeard, playLeftMs } from '../../heard.ts';
 import { NOTHING, type Look } from '../../shape-check.ts';
 import type { AnswerMessage } from '../message.ts';
 import type { SocketTurn } from '../socket-call.ts';
-import type { SocketLab } from '../socket-lab.ts';
+import { stateText, type SocketLab } from '../socket-lab.ts';
 import { HANG_UP_MS, type SocketRecord } from '../socket-survey.ts';
 import { eachTurn, socketShape } from '../socket-shape.ts';
 
 /** Last words shorter than this tell nothing of when a socket is closed, ms. */
 const MIN_FAREWELL_MS = 600;
+/** Keys that are in few menus. */
+const ODD_KEYS: readonly Key[] = ['0', '5', '*', '#'];
 const NO_KEYS = 'no call came as far as keys that the bot asks for';
 const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
@@ -49,11 +52,30 @@ export const INPUT_CHECKS: readonly Check<SocketLab>[] = [
     rules: ['W-26'],
     title: 'Keys get a reply.',
     otherwise: NO_KEYS,
-    look: eachTurn(({ kind, isAnswered }) => {
-      if (kind !== 'dtmf') return NOTHING;
-      return isAnswered ? undefined : 'keys got no reply';
+    look: eachTurn((turn, { turns }) => {
+      if (turn.kind !== 'dtmf') return NOTHING;
+      if (turn.isAnswered) return undefined;
+      const isOther = turns.slice(0, turns.indexOf(turn)).some(({ kind, isAnswered }) => kind === 'dtmf' && isAnswered);
+      return `keys got no reply${isOther ? ', and the same keys got one before in this call' : ''}`;
     }),
   }),
+  {
+    id: 'other-keys-replied-to',
+    rules: ['W-26'],
+    title: 'Keys get a reply also when they are none that the bot knows.',
+    needs: ['call'],
+    run: async (lab) => {
+      await lab.demandKeysWork();
+      for (const key of ODD_KEYS) {
+        const call = await lab.ready();
+        if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+        // Alone, the key that ends a collection leaves it without digits.
+        const isEnd = call.turns[0]?.final?.answer.config?.terminator === key;
+        if (!isEnd && !(await call.press([key])).isAnswered) lab.fail(`key ${key} got no reply, and the socket ${stateText(call.socket)}`);
+        await call.hangUp();
+      }
+    },
+  },
   socketShape({
     id: 'report-of-silence-answered',
     rules: ['W-26'],

@@ -4,11 +4,14 @@ import type { Check } from '../../check.ts';
 import { withEach } from '../../cuttable-reply.ts';
 import { BUSY, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';
 import type { SocketLab } from '../socket-lab.ts';
-import { cuttableMs, repliesBy, speakInto, streamedMs } from '../socket-replay.ts';
+import { cuttableMs, repliesBy, replayed, speakInto, streamedMs } from '../socket-replay.ts';
 import { eachMessage, socketShape } from '../socket-shape.ts';
 
 /** How long it is watched what still comes of a reply that is cut, ms. */
 const WATCHED_MS = 1500;
+
+/** A reply shorter than this is over before a key is pressed, ms. */
+const MIN_CUT_MS = 500;
 
 /** Demands that plain speech is heard by this bot; the check does not apply otherwise. */
 async function demandHeard(lab: SocketLab): Promise<void> {
@@ -69,6 +72,29 @@ export const OVERLAP_CHECKS: readonly Check<SocketLab>[] = [
           await call.hangUp();
         }),
       );
+    },
+  },
+  {
+    id: 'keys-over-prompt-answered',
+    rules: ['W-26'],
+    title: 'Keys that are pressed while a prompt plays that may be cut get a reply.',
+    needs: ['call'],
+    run: async (lab) => {
+      await lab.demandKeysWork();
+      await withEach(lab, await repliesBy(lab, cuttableMs, MIN_CUT_MS), 'no reply was heard that may be cut', async (reply) => {
+        const [call] = await replayed(lab, reply);
+        if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+        await call.firstKey();
+        if (!(await call.press(lab.suspect.press)).isAnswered) {
+          lab.note(`the same keys behind ${reply.name}`);
+          const [control, again] = await replayed(lab, reply);
+          await control.answered(again);
+          await control.heardOut(again);
+          if (!(await control.press(lab.suspect.press)).isAnswered) lab.skip(`these keys get no reply behind ${reply.name} either`);
+          lab.fail(`keys that were pressed over ${reply.name} got no reply; behind it they did`);
+        }
+        await call.hangUp();
+      });
     },
   },
   socketShape({
