@@ -37,7 +37,7 @@ import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
-import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, voiceSettings } from './room-settings.ts';
+import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, soleOrganization, voiceSettings } from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
 import { openSessionStore } from './session-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
@@ -240,8 +240,11 @@ async function open(
   const server = await startMediaServer({
     settings: mediaServerSettings(settings, tls.media),
     contract,
-    gate: new Gate(check?.verifier, 'grpc', () => {
-      metrics.organizationRefused('grpc');
+    gate: new Gate(check?.verifier, 'grpc', {
+      soleOrganization: soleOrganization(settings),
+      onForeign: () => {
+        metrics.organizationRefused('grpc');
+      },
     }),
     sessions,
     catalog,

@@ -55,6 +55,16 @@ export function admissionLimits({ sessions, turns, overload }: Settings): Admiss
   };
 }
 
+/**
+ * Whom callers speak for who name no organization where no token does (G-08): the only one that is configured, an empty name where
+ * none is, and undefined where there are several.
+ */
+export function soleOrganization({ auth, admin, bots }: Settings): string | undefined {
+  const listed = [...auth.dataSources, ...bots.organizations].map(({ organizationId }) => organizationId);
+  const [first = '', ...others] = new Set([...listed, ...admin.organizations]);
+  return others.length === 0 ? first : undefined;
+}
+
 /** Settings of the media server. */
 export function mediaServerSettings({ grpc, turns, media }: Settings, security: DoorSecurity): MediaServerSettings {
   return {

@@ -9,7 +9,7 @@ import type { DoorSecurity } from '../transport/door.ts';
 import { Gate } from '../transport/gate.ts';
 import { createSocketServer, type SocketServer, type SocketServerParts } from '../transport/ws/server.ts';
 import type { Settings } from './config/settings.ts';
-import { socketPaths, socketServerSettings } from './room-settings.ts';
+import { socketPaths, socketServerSettings, soleOrganization } from './room-settings.ts';
 
 /** Where calls are taken over WebSocket. */
 export interface SocketAddress {
@@ -51,8 +51,11 @@ export async function openSockets(
     settings: socketServerSettings(settings, security),
     paths: socketPaths(profile),
     trackingHeader: profile.metadata.trackingId,
-    gate: new Gate(verifier, 'websocket', () => {
-      metrics.organizationRefused('websocket');
+    gate: new Gate(verifier, 'websocket', {
+      soleOrganization: soleOrganization(settings),
+      onForeign: () => {
+        metrics.organizationRefused('websocket');
+      },
     }),
     onRefused: (code) => {
       metrics.streamRefused('websocket', code);

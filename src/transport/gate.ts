@@ -9,20 +9,25 @@ export type Visitor = { readonly kind: 'checked'; readonly principal: Principal 
 
 const UNCHECKED: Visitor = { kind: 'unchecked' };
 
+/** What a gate may know beside its tokens. */
+export interface GateOptions {
+  /** Whom a message speaks for that names no organization, without the token check. Undefined, the default: it is refused (G-08). */
+  readonly soleOrganization?: string | undefined;
+  /** Counts messages of foreign organizations (G-08). */
+  readonly onForeign?: () => void;
+}
+
 /** Checks tokens and binds organizations. */
 export class Gate {
   readonly #verifier: TokenVerifier | undefined;
   readonly #transport: Principal['transport'];
-  readonly #onForeign: () => void;
+  readonly #options: GateOptions;
 
-  /**
-   * @param verifier - undefined switches the token check off (P-11).
-   * @param onForeign - counts messages of foreign organizations (G-08).
-   */
-  constructor(verifier: TokenVerifier | undefined, transport: Principal['transport'], onForeign: () => void = () => undefined) {
+  /** @param verifier - undefined switches the token check off (P-11). */
+  constructor(verifier: TokenVerifier | undefined, transport: Principal['transport'], options: GateOptions = {}) {
     this.#verifier = verifier;
     this.#transport = transport;
-    this.#onForeign = onForeign;
+    this.#options = options;
   }
 
   /**
@@ -37,16 +42,25 @@ export class Gate {
   }
 
   /**
-   * Demands that a message names the organization its token speaks for (G-08).
+   * The organization that a message speaks for: the one it names, which must be that of its token, and that of its token where it
+   * names none (G-08).
    *
-   * @throws AppError `bad_message` for an empty organization, `foreign_organization` for another one.
+   * @throws AppError `foreign_organization` for another one, `bad_message` where nothing says which one it is.
    */
-  bind(visitor: Visitor, organizationId: string): void {
-    if (organizationId === '') throw new AppError('bad_message', 'customer_org_id is empty');
-    if (visitor.kind === 'checked' && !speaksFor(visitor.principal, organizationId)) {
-      this.#onForeign();
+  bind(visitor: Visitor, organizationId: string): string {
+    if (visitor.kind === 'unchecked') return organizationId === '' ? this.#soleOrganization() : organizationId;
+    if (organizationId === '') return visitor.principal.organizationId;
+    if (!speaksFor(visitor.principal, organizationId)) {
+      this.#options.onForeign?.();
       throw new AppError('foreign_organization', 'the message names an organization that its token does not speak for');
     }
+    return organizationId;
+  }
+
+  #soleOrganization(): string {
+    const { soleOrganization } = this.#options;
+    if (soleOrganization !== undefined) return soleOrganization;
+    throw new AppError('bad_message', 'customer_org_id is empty, and more than one organization is configured');
   }
 }
 

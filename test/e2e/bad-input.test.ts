@@ -68,7 +68,6 @@ const FIRST_MESSAGES: readonly (readonly [string, Bad, Outcome])[] = [
   ['a conversation id with a null byte', start({ conversation_id: 'c\u0000d' }), invalid(CONTROL)],
   ['an agent id with a line break', start({ virtual_agent_id: 'tester\n' }), invalid(CONTROL)],
   ['an agent id of 10,000 characters', start({ virtual_agent_id: 'a'.repeat(10_000) }), invalid(LONG_ID)],
-  ['an empty organization', start({ customer_org_id: '' }), invalid('customer_org_id is empty')],
   [
     'a foreign organization (G-08)',
     start({ customer_org_id: FOREIGN_ORGANIZATION }),

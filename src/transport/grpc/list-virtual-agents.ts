@@ -15,8 +15,7 @@ export function listVirtualAgents(
     tokens,
     what: 'a list request',
     answer: (request, call, visitor) => {
-      const organizationId = request.customer_org_id ?? '';
-      gate.bind(visitor, organizationId);
+      const organizationId = gate.bind(visitor, request.customer_org_id ?? '');
       call.write({
         virtual_agents: catalog.current
           .agents(organizationId)

@@ -186,8 +186,8 @@ class CallerStream implements TurnSink {
   #take(bytes: Buffer): void {
     const message = this.#parts.decode(bytes);
     if (message === UNDECODABLE) throw new AppError('bad_message', 'the message could not be decoded');
-    const call = callFromWire(message);
-    this.#parts.gate.bind(this.#visitor, call.organizationId);
+    const named = callFromWire(message);
+    const call = { ...named, organizationId: this.#parts.gate.bind(this.#visitor, named.organizationId) };
     const input = inputFromWire(message);
     if (this.#first === undefined) {
       this.#first = call;

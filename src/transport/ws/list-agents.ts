@@ -80,8 +80,7 @@ export class ListAgents {
 
   /** Every agent that the organization may choose, with the members of this channel (W-52). */
   #answer(question: string, visitor: Visitor): SocketListAnswer {
-    const { customer_org_id: organizationId } = readListRequest(question);
-    this.#parts.gate.bind(visitor, organizationId);
+    const organizationId = this.#parts.gate.bind(visitor, readListRequest(question).customer_org_id);
     return { virtual_agents: this.#parts.catalog.current.agents(organizationId).map(({ id, name }) => ({ id, name })) };
   }
 }

@@ -182,8 +182,8 @@ export class SocketCall implements Voice {
   }
 
   #first(request: SocketRequest): void {
-    const call = callFromEnvelope(request);
-    this.#parts.gate.bind(this.#visitor, call.organizationId);
+    const named = callFromEnvelope(request);
+    const call = { ...named, organizationId: this.#parts.gate.bind(this.#visitor, named.organizationId) };
     const input = inputFromEnvelope(request);
     if (input?.kind !== 'session_start') throw new AppError('bad_message', 'the first request on a socket must be SESSION_START');
     this.#bound = call;
@@ -222,9 +222,9 @@ export class SocketCall implements Voice {
   }
 
   #demandSameCall(bound: WireCall, request: SocketRequest): void {
-    const { conversation_id: conversationId, customer_org_id: organizationId, virtual_agent_id: agentId } = request;
+    const { conversation_id: conversationId, customer_org_id: named, virtual_agent_id: agentId } = request;
     // W-22.
-    if (organizationId !== bound.organizationId) this.#parts.gate.bind(this.#visitor, organizationId);
+    const organizationId = named === bound.organizationId ? named : this.#parts.gate.bind(this.#visitor, named);
     const isSameAgent = typeof agentId !== 'string' || agentId === '' || agentId === bound.agentId;
     // W-21.
     if (conversationId === bound.conversationId && organizationId === bound.organizationId && isSameAgent) return;

@@ -82,7 +82,7 @@ describe('the first message of a socket', () => {
   it('W-22: must name the organization of the token, and nothing else is ever said to a foreign one', async () => {
     const foreign: string[] = [];
     const bench = await socketBench([plain]);
-    const gate = new Gate(undefined, 'websocket', () => foreign.push('foreign'));
+    const gate = new Gate(undefined, 'websocket', { onForeign: () => foreign.push('foreign') });
     const visitor: Visitor = { kind: 'checked', principal: { organizationId: 'org', dataSourceId: 'd', transport: 'websocket' } };
     const platform = new PlatformSocket({ ...bench.parts, gate }, visitor);
     platform.request(START, { customer_org_id: 'other-org' });
