@@ -8,6 +8,7 @@ import { answerFromWire } from '../from-wire.ts';
 import { statusName } from '../status-name.ts';
 import { Awaited } from './awaited.ts';
 import { answerText, quoted, requestText, type ExchangeLog } from './exchange.ts';
+import { playLeftMs } from './heard.ts';
 import type { Redactor } from './redaction.ts';
 
 /** One response as it came. */
@@ -139,8 +140,8 @@ export class WireRpc {
   }
 
   /**
-   * Waits until the server has ended the RPC, has closed it by a FINAL and then left it open, said nothing for `limitMs`, or
-   * goes on answering without an end. What is still open then is cancelled, so that nothing is left behind.
+   * Waits until the server has ended the RPC, has closed it by a FINAL and then left it open, said nothing for `limitMs` beyond
+   * what it has said plays, or goes on answering without an end. What is still open then is cancelled, so that nothing is left behind.
    */
   async settled(limitMs: number): Promise<void> {
     // What we have not sent yet nobody can answer: many small messages take their time on a busy machine.
@@ -153,10 +154,15 @@ export class WireRpc {
       const before = known;
       await this.until(
         () => this.ending !== undefined || this.received.length > before,
-        Math.min(leftMs(), limitMs, this.final === undefined ? limitMs : COMPLETION_MS),
+        Math.min(leftMs(), this.final === undefined ? limitMs + this.#playLeftMs : Math.min(limitMs, COMPLETION_MS)),
       );
     }
     if (this.ending === undefined) this.#giveUp(leftMs() > 0 ? 'the server left it open' : 'the server went on answering without an end');
+  }
+
+  /** How long what came is still heard, ms: a server may wait for that before it goes on (G-7A). */
+  get #playLeftMs(): number {
+    return Math.max(0, playLeftMs(this.received, this.#clock.monotonicMs()));
   }
 
   #take({ message, bytes }: SizedResponse): void {

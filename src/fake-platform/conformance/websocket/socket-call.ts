@@ -196,7 +196,9 @@ export class SocketCall {
     while (!isDone() && turn.messages.length > known && this.#clock.monotonicMs() < untilMs) {
       known = turn.messages.length;
       const before = known;
-      await this.socket.until(() => isDone() || turn.messages.length > before, limitMs);
+      // A server may wait until what it has said was heard.
+      const playMs = Math.max(0, playLeftMs(turn.answers, this.#clock.monotonicMs()));
+      await this.socket.until(() => isDone() || turn.messages.length > before, limitMs + playMs);
     }
     if (turn.final !== undefined) await this.socket.until(() => this.socket.isOver, SETTLE_MS);
   }

@@ -65,3 +65,24 @@ it('say how a call without a token was answered, and not that it was let in (G-0
     { verdict: 'fail', reason: 'a call without a token got a response and was not refused with UNAUTHENTICATED' },
   ]);
 });
+
+it('wait for a server that waits until its words were heard (G-7A)', async () => {
+  const piece = Buffer.alloc(8 * 1500, 0x9f);
+  const server = await startScriptedServer({
+    script: async (turn) => {
+      await turn.halfClosed();
+      turn.send({ prompts: [{ audio_content: piece }], response_type: RESPONSE_TYPE.CHUNK });
+      // The real time that its sound takes to play, which is longer than the longest wait for a sign.
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      turn.send({ prompts: [{ text: '' }], response_type: RESPONSE_TYPE.FINAL });
+      turn.complete();
+    },
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  const timing = { answerMs: 700, pace: 8, newKeyMs: 100 };
+  const checks = chooseChecks(CHECKS, [], ['welcome-on-its-rpc']);
+  const found = await examine(server.target, { checks, suspect: { speech: undefined, timing } });
+  expect(found.results).toMatchObject([{ verdict: 'pass' }]);
+});
