@@ -65,7 +65,7 @@ export function conformanceCommand(surroundings: CallSurroundings = processSurro
   )
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
     .option('--say <text>', 'what the caller says', 'Hello, what are your opening hours?')
-    .option('--wav <file>', 'a recording of what the caller says, 8 kHz')
+    .option('--wav <file>', 'a recording of what the caller says, WAV of any rate, up to two minutes')
     .option('--press <keys>', 'keys that the bot answers', keys, ['1'])
     .option('--end-press <keys>', 'keys upon which the bot ends the call', keys)
     .option('--transfer-press <keys>', 'keys upon which the bot hands the caller over', keys)
@@ -177,7 +177,7 @@ async function suspectOf(target: string, flags: Flags & { readonly org: string }
 
 /** What the caller says; undefined when nobody can speak it. @throws RangeError for a recording that cannot be used. */
 async function speechOf({ say, wav }: Flags, { openVoice }: CallSurroundings): Promise<Uint8Array | undefined> {
-  if (wav !== undefined) return recordedSpeech(wav);
+  if (wav !== undefined) return recordedSpeech(wav, openVoice);
   const voice = await openVoice();
   try {
     return await voice.speak(say);
@@ -190,13 +190,22 @@ async function speechOf({ say, wav }: Flags, { openVoice }: CallSurroundings): P
   }
 }
 
-async function recordedSpeech(file: string): Promise<Uint8Array> {
-  const bytes = await readBounded(file);
-  const { samples, sampleRateHz } = readable(bytes) ?? { samples: undefined, sampleRateHz: 0 };
-  if (samples === undefined || sampleRateHz !== SPEECH_RATE_HZ) throw new RangeError(`${file} is no WAV of 8 kHz`);
-  if (samples.length > MAX_SPEECH_S * SPEECH_RATE_HZ)
-    throw new RangeError(`${file} is longer than ${String(MAX_SPEECH_S)} s: it is said again and again, so give a sentence`);
-  return encodeMulaw(samples);
+/** @throws RangeError for a recording that cannot be used. */
+async function recordedSpeech(file: string, openVoice: CallSurroundings['openVoice']): Promise<Uint8Array> {
+  const recording = readable(await readBounded(file));
+  if (recording === undefined || recording.sampleRateHz <= 0) throw new RangeError(`${file} is no WAV that can be read`);
+  const { samples, sampleRateHz } = recording;
+  if (samples.length > MAX_SPEECH_S * sampleRateHz)
+    throw new RangeError(
+      `${file} is longer than ${String(MAX_SPEECH_S)} s: it is said again and again, so give what one caller says at a time`,
+    );
+  if (sampleRateHz === SPEECH_RATE_HZ) return encodeMulaw(samples);
+  const voice = await openVoice();
+  try {
+    return encodeMulaw(voice.changeRate(samples, sampleRateHz, SPEECH_RATE_HZ));
+  } finally {
+    await voice.close();
+  }
 }
 
 function readable(bytes: Uint8Array): ReturnType<typeof readWav> | undefined {
@@ -222,7 +231,7 @@ function tell(view: ProgressView): (result: CheckResult, done: number, of: numbe
 
 const SPEECH_RATE_HZ = 8000;
 /** Longest recording of what the caller says, s. */
-const MAX_SPEECH_S = 20;
+const MAX_SPEECH_S = 120;
 
 function keys(text: string): readonly Key[] {
   const read = keysOf(text);

@@ -17,7 +17,7 @@ import { startReferenceServer } from '../fixtures/broken-servers/reference-serve
 import { SOCKET_BREACHES, type SocketBreach, type SocketFreedom } from '../fixtures/broken-servers/ws-breaches.ts';
 import { startSocketReference } from '../fixtures/broken-servers/ws-reference-server.ts';
 import type { TokenRules } from '../fixtures/broken-servers/tokens.ts';
-import { recorded } from './line-signals.ts';
+import { recorded, signal } from './line-signals.ts';
 
 const profile = loadProfile('fake');
 
@@ -77,10 +77,29 @@ export async function examineReference(
   }
 }
 
+/** What it takes to see a breach. */
+interface Needed {
+  readonly rule: string;
+  readonly tokens?: true;
+  readonly mode?: 'wav';
+  readonly speech?: 'long';
+}
+
+/** A caller who speaks for longer than most, and fast; the one of all runs otherwise. */
+function speaking(speech: 'long' | undefined): Pick<ExamineOptions, 'suspect'> {
+  if (speech === undefined) return {};
+  return { suspect: { speech: longSpeech(), timing: { answerMs: 10_000, pace: 32, newKeyMs: 1000 } } };
+}
+
+/** 25 s without a pause, loud enough for any server to hear. */
+export function longSpeech(): Uint8Array {
+  return signal(25_000, (index) => 0.3 * Math.sin(index / 4));
+}
+
 /** Runs checks on the server with one breach; tokens and mode are what the breach needs. */
 export function examineBroken(breach: Breach, issuer: Issuer, options: ExamineOptions = {}): Promise<Conformance> {
-  const { tokens, mode }: { readonly rule: string; readonly tokens?: true; readonly mode?: 'wav' } = BREACHES[breach];
-  return examineReference({ breach, mode: mode ?? 'chunk' }, tokens === true ? { ...options, issuer } : options);
+  const { tokens, mode, speech }: Needed = BREACHES[breach];
+  return examineReference({ breach, mode: mode ?? 'chunk' }, { ...options, ...(tokens === true ? { issuer } : {}), ...speaking(speech) });
 }
 
 /** Starts a reference server of sockets, runs checks on it, and closes it. Breaches of the token check need an issuer. */
@@ -102,8 +121,8 @@ export async function examineSocketReference(
 
 /** Runs checks on the server of sockets with one breach; tokens are what the breach needs. */
 export function examineBrokenSocket(breach: SocketBreach, issuer: Issuer, options: ExamineOptions<SocketLab> = {}): Promise<Conformance> {
-  const { tokens }: { readonly rule: string; readonly tokens?: true } = SOCKET_BREACHES[breach];
-  return examineSocketReference(breach, tokens === true ? { ...options, issuer } : options);
+  const { tokens, speech }: Needed = SOCKET_BREACHES[breach];
+  return examineSocketReference(breach, { ...options, ...(tokens === true ? { issuer } : {}), ...speaking(speech) });
 }
 
 /** The tokens of an issuer as the reference server knows them. */

@@ -7,7 +7,7 @@ import type { ExchangeLine } from './exchange.ts';
 import { redactor, type Redactor } from './redaction.ts';
 import { Slots } from './slots.ts';
 import type { OpenSuite, Suite } from './suite.ts';
-import type { GivenSuspect, Reached, Suspect } from './suspect.ts';
+import { speakingMs, type GivenSuspect, type Reached, type Suspect } from './suspect.ts';
 import { CheckOutcome, type Level, type Verdict } from './verdict.ts';
 
 /** What a check said of a server. */
@@ -64,6 +64,8 @@ export interface RunOptions<Lab extends BaseLab> {
 }
 
 const CHECK_MS = 90_000;
+/** How often a check speaks at most, whose limit grows with what is said. */
+const SPOKEN_TIMES = 5;
 /** Shortest wait for a check again, ms. */
 const MIN_WAIT_MS = 1000;
 
@@ -160,8 +162,8 @@ async function runCheck<Lab extends BaseLab>(
   try {
     const { kind } = await bounded(check.run(lab), lab, options);
     if (kind === 'aborted') return undefined;
-    const { checkMs = CHECK_MS } = options;
-    return kind === 'timeout' ? said('undecided', `the check was given up after ${String(checkMs / 1000)} s`) : said('pass', '');
+    const givenUp = `the check was given up after ${String(Math.round(limitOf(options) / 1000))} s`;
+    return kind === 'timeout' ? said('undecided', givenUp) : said('pass', '');
   } catch (thrown) {
     if (thrown instanceof CheckOutcome) {
       if (thrown.verdict === 'fail' && check.level === 'advice' && !lab.isOverloaded) return said('advice', thrown.message);
@@ -175,12 +177,15 @@ async function runCheck<Lab extends BaseLab>(
   }
 }
 
+/** Longest time of one check, ms. */
+function limitOf<Lab extends BaseLab>({ checkMs, suspect }: RunOptions<Lab>): number {
+  return checkMs ?? CHECK_MS + SPOKEN_TIMES * speakingMs(suspect);
+}
+
 /** Waits for a check. The time of the calls that are placed for several checks is not its own. */
-async function bounded<Lab extends BaseLab>(
-  work: Promise<void>,
-  lab: Lab,
-  { checkMs = CHECK_MS, signal }: RunOptions<Lab>,
-): Promise<Waited<void>> {
+async function bounded<Lab extends BaseLab>(work: Promise<void>, lab: Lab, options: RunOptions<Lab>): Promise<Waited<void>> {
+  const { signal } = options;
+  const checkMs = limitOf(options);
   let [waited, lentMs] = [await waitAtMost(work, checkMs, lab.suspect.clock, signal), 0];
   while (waited.kind === 'timeout' && lab.lentMs > lentMs) {
     const moreMs = Math.max(MIN_WAIT_MS, lab.lentMs - lentMs);

@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Proof } from './base-lab.ts';
 import { ExchangeLog } from './exchange.ts';
-import type { Suspect } from './suspect.ts';
 import { FLOW_EVENT, ProbeCall, eventInput, isBroken, plainSpeech, terminalOf, type TurnRecord } from './probe-call.ts';
 import { WireConnection } from './connection.ts';
 import type { Slots } from './slots.ts';
-import { authorizationOf } from './suspect.ts';
+import { authorizationOf, speakingMs, type Suspect } from './suspect.ts';
 import { waitAtMost } from '../../base/abort.ts';
 
 /** A call that was placed for several checks. */
@@ -19,7 +18,7 @@ export interface CallRecord extends Proof {
 const MAX_SILENCES = 4;
 /** Agents whose welcome is listened to. */
 export const MAX_AGENTS = 6;
-/** Longest time of one call, ms: a welcome, silence until the bot gives up, and every answer late. */
+/** Longest time of one call beside what the caller says, ms: a welcome, silence until the bot gives up, and every answer late. */
 const MAX_CALL_MS = 300_000;
 
 type Act = (call: ProbeCall) => Promise<unknown>;
@@ -106,12 +105,13 @@ export class Survey {
   #place(name: string, agentId: string, act: Act): Promise<CallRecord> {
     const { clock, timing, organizationId } = this.#suspect;
     return this.#slots.with(async () => {
+      const limitMs = MAX_CALL_MS + 2 * speakingMs(this.#suspect);
       const log = new ExchangeLog(clock);
       const connection = this.#connect();
       const call = new ProbeCall(connection, clock, log, timing, { conversationId: randomUUID(), organizationId, agentId });
       try {
-        const { kind } = await waitAtMost(act(call), MAX_CALL_MS, clock);
-        if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(MAX_CALL_MS / 1000)} s`);
+        const { kind } = await waitAtMost(act(call), limitMs, clock);
+        if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(Math.round(limitMs / 1000))} s`);
         return { name, agentId, turns: [...call.turns], log, isOverloaded: connection.isOverloaded };
       } finally {
         this.#disconnect(connection);

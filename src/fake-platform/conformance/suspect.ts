@@ -1,6 +1,7 @@
 // Whom a conformance run looks at: where the server is, who calls it, and what is known of its bot. Data only.
 import type { Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
+import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import type { ChannelOptions } from '../grpc-client.ts';
 import type { Key } from '../key.ts';
 import type { Timing } from './probe-call.ts';
@@ -50,4 +51,9 @@ export interface Suspect extends GivenSuspect, Manners {}
 /** The good token as it is sent; undefined when there is none. */
 export function authorizationOf({ token, isBearer = false }: Pick<GivenSuspect, 'token' | 'isBearer'>): string | undefined {
   return token !== undefined && isBearer ? `Bearer ${token}` : token;
+}
+
+/** How long the caller speaks at a time, ms of real time; 0 without a voice. */
+export function speakingMs({ speech, timing }: Pick<GivenSuspect, 'speech' | 'timing'>): number {
+  return (speech?.length ?? 0) / MULAW_BYTES_PER_MS / timing.pace;
 }

@@ -4,7 +4,7 @@ import { waitAtMost } from '../../../base/abort.ts';
 import type { Proof } from '../base-lab.ts';
 import { ExchangeLog } from '../exchange.ts';
 import type { Slots } from '../slots.ts';
-import type { Suspect } from '../suspect.ts';
+import { speakingMs, type Suspect } from '../suspect.ts';
 import { MAX_AGENTS } from '../survey.ts';
 import { askForAgents, agentsIn } from './list-question.ts';
 import type { Message } from './message.ts';
@@ -29,7 +29,7 @@ export interface MisdeedRecord extends SocketRecord {
 
 /** Reports of silence after which a bot that still asks again is left alone. */
 const MAX_SILENCES = 4;
-/** Longest time of one call, ms. */
+/** Longest time of one call beside what the caller says, ms. */
 const MAX_CALL_MS = 300_000;
 /** How long a server may take to close a socket whose caller has hung up, ms (W-28). */
 export const HANG_UP_MS = 9000;
@@ -155,12 +155,13 @@ export class SocketSurvey {
   #place(name: string, agentId: string, act: Act): Promise<SocketRecord> {
     const { clock, organizationId } = this.#suspect;
     return this.#slots.with(async () => {
+      const limitMs = MAX_CALL_MS + 2 * speakingMs(this.#suspect);
       const log = new ExchangeLog(clock);
       const socket = this.#connect('WS1', 'voice', log);
       const call = new SocketCall(socket, this.#suspect, { organizationId, agentId });
       try {
-        const { kind } = await waitAtMost(act(call), MAX_CALL_MS, clock);
-        if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(MAX_CALL_MS / 1000)} s`);
+        const { kind } = await waitAtMost(act(call), limitMs, clock);
+        if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(Math.round(limitMs / 1000))} s`);
         return { name, agentId, log, socket, turns: [...call.turns], ids: call.ids, isOverloaded: socket.isOverloaded };
       } finally {
         socket.drop();

@@ -1,5 +1,5 @@
 // `parley conformance` as a command: what it prints, what it writes, and its exit codes.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -7,8 +7,10 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import type { CallSurroundings } from '../../../../src/cli/call-surroundings.ts';
 import { conformanceCommand } from '../../../../src/cli/conformance.ts';
 import { platformPort } from '../../../../src/cli/conformance/platform-signer.ts';
+import { mulawWav } from '../../../../src/speech/wav.ts';
 import { startReferenceServer } from '../../../fixtures/broken-servers/reference-server.ts';
 import { startSocketReference } from '../../../fixtures/broken-servers/ws-reference-server.ts';
+import { longSpeech } from '../../../support/conformance.ts';
 
 const WAV = path.join(import.meta.dirname, '../../../fixtures/speech/yes.wav');
 
@@ -131,4 +133,21 @@ it('ends with code 0 where nothing applied, and says so', async () => {
 it('takes the address of a platform of this machine only', () => {
   expect(platformPort('http://127.0.0.1:8090')).toBe(8090);
   for (const address of ['8090', 'http://127.0.0.1', 'http://10.0.0.1:8090']) expect(() => platformPort(address)).toThrow(RangeError);
+});
+
+it('speaks a recording of more than 20 s, which some servers alone answer, and names what their answers break (G-42)', async () => {
+  const server = await startReferenceServer({ breach: 'long_speech_small_chunks' });
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-conformance-'));
+  onTestFinished(() => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const [long, tooLong] = [path.join(folder, 'long.wav'), path.join(folder, 'too-long.wav')];
+  writeFileSync(long, mulawWav(longSpeech()));
+  writeFileSync(tooLong, mulawWav(new Uint8Array(121 * 8000)));
+  const words = [server.target, '--org', 'o', '--pace', '32', '--rule', 'G-42'];
+  expect((await run(...words, '--wav', WAV)).code).toBe(0);
+  const { code, out } = await run(...words, '--wav', long);
+  expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('a CHUNK that is not the last has 80 bytes') as string });
+  expect((await run(...words, '--wav', tooLong)).err).toContain('is longer than 120 s');
 });
