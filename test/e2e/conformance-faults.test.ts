@@ -10,6 +10,9 @@ import { BREACHES, type Breach } from '../fixtures/broken-servers/breaches.ts';
 import { SOCKET_BREACHES, type SocketBreach } from '../fixtures/broken-servers/ws-breaches.ts';
 import { examineBroken, examineBrokenSocket } from '../support/conformance.ts';
 
+/** An answer that is owed on a socket and never comes is waited for no longer than this. */
+const TIMING = { answerMs: 3000, pace: 8, newKeyMs: 1000 };
+
 let issuer: Issuer;
 beforeAll(async () => {
   issuer = await startIssuer({ profile: loadProfile('fake'), url: 'https://voice.example' });
@@ -59,7 +62,10 @@ describe.concurrent('names with its cause, of a server of sockets,', () => {
     ['keys over a prompt that get no reply (W-26)', 'cutting_keys_unanswered', 'over the welcome got no reply; behind it they did'],
   ])('%s', async (_title, breach, cause) => {
     const { rule, check } = SOCKET_BREACHES[breach];
-    const found = await examineBrokenSocket(breach, issuer, { checks: chooseChecks(SOCKET_CHECKS, [], [check]) });
+    const found = await examineBrokenSocket(breach, issuer, {
+      checks: chooseChecks(SOCKET_CHECKS, [], [check]),
+      suspect: { timing: TIMING },
+    });
     expect(finding(found)).toEqual({ brokenRules: [rule], reason: expect.stringContaining(cause) as string, isShown: true });
   });
 });

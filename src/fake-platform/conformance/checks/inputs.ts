@@ -39,7 +39,7 @@ const NOT_HEARD = 'the server reported no start of speech';
 /** Events that tell of the caller's voice, and answer nothing. */
 const NOTICES: readonly ServerEventKind[] = ['start_of_input', 'end_of_input'];
 /** Keys that trip a server which counts where it should look up, or knows the keys of its menu alone. */
-const ODD_KEYS: readonly Key[] = ['0', '5', '*', '#'];
+const ODD_KEYS: readonly Key[] = ['0', '5', '*'];
 
 const NO_GOING_ON = 'no FINAL was seen that goes on with a call';
 

@@ -13,7 +13,7 @@ import { eachTurn, socketShape } from '../socket-shape.ts';
 /** Last words shorter than this tell nothing of when a socket is closed, ms. */
 const MIN_FAREWELL_MS = 600;
 /** Keys that are in few menus. */
-const ODD_KEYS: readonly Key[] = ['0', '5', '*', '#'];
+const ODD_KEYS: readonly Key[] = ['0', '5', '*'];
 const NO_KEYS = 'no call came as far as keys that the bot asks for';
 const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
