@@ -147,7 +147,7 @@ const createFields = z.strictObject({
   audience: written,
   subject: written,
   nonce: written,
-  schemaId: written,
+  schemaId: z.guid({ error: 'must be a UUID' }),
   url: written.refine((url) => URL.canParse(url), { error: 'must be an address' }),
   tokenLifetimeMinutes: lifetimeMinutes,
 });

@@ -164,7 +164,8 @@ it.each([
   [['status=off'], 'active or disabled'],
   [['lifetime=1441'], '1 to 1440'],
   [['url=nonsense'], 'no address'],
-  [['nonce=secret'], 'What can be set'],
+  [['secret=x'], 'What can be set'],
+  [['schema=recordings'], 'A schema is a UUID'],
   [['subject'], 'name=value'],
 ])('--set %j is wrong usage: %s', async (set, why) => {
   const end = await runAdmin(['data-sources', 'update', 'id', '--org', ORG, '--set', ...set]);
@@ -234,4 +235,22 @@ it('deletes only when it is confirmed, and says what a server makes of it', asyn
   // What the journal knows is gone: another one can be registered.
   expect((await run('data-sources', 'create', '--org', ORG)).code).toBe(0);
   expect(only().id).not.toBe(id);
+});
+
+it('registers one as it is given, with its nonce, which only --show-nonce shows', async () => {
+  const { run, json, only, api } = await servedWorld({ isRegistered: false });
+  const fields = ['audience=another', 'subject=other', 'lifetime=30', 'nonce=given-by-hand'];
+  const created = await run('data-sources', 'create', '--org', ORG, '--json', '--set', ...fields);
+  expect(created.err).toContain('a server with this configuration changes this back');
+  expect(JSON.parse(created.out)).toMatchObject({
+    outcome: 'created',
+    dataSource: { audience: 'another', subject: 'other', tokenLifetimeMinutes: 30 },
+  });
+  expect(only()).toMatchObject({ nonce: 'given-by-hand', url: ADDRESS });
+  const { id } = only();
+  const hidden = await run('data-sources', 'get', id, '--org', ORG);
+  expect(hidden.out).not.toContain('given-by-hand');
+  expect(await json('data-sources', 'get', id, '--org', ORG, '--show-nonce')).toMatchObject({ id, nonce: 'given-by-hand' });
+  const again = await run('data-sources', 'create', '--org', ORG, '--set', 'subject=x');
+  expect([again.code, api.dataSources(ORG).length]).toEqual([1, 1]);
 });

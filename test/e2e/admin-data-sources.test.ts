@@ -170,12 +170,15 @@ it('says what the platform said, with its tracking id', async () => {
   expect(only()).toMatchObject({ id, nonce });
 });
 
-it('the schemas with the transport that each stands for', async () => {
+it('the schemas with the transport that each stands for, and every member of their records', async () => {
   const { run, json } = await servedWorld();
   const { out } = await run('schemas', 'list', '--org', ORG);
-  expect(out.split('\n')[0]).toMatch(/^ID +TRANSPORT +PROTOCOL +SERVICE +NAME$/u);
-  expect(out).toMatch(/^\S+ +grpc +gRPC +webService +Voice agent on gRPC$/mu);
-  expect(await json('schemas', 'list')).toMatchObject([{ transport: 'grpc' }, { transport: 'websocket', serviceType: 'webService' }]);
+  expect(out.split('\n')[0]).toMatch(/^ID +TRANSPORT +PROTOCOL +SERVICE +APP TYPE +CREATED +NAME +URL$/u);
+  expect(out).toMatch(/^\S+ +grpc +gRPC +webService +serviceApp +\S+Z +Voice agent on gRPC +https:\S+$/mu);
+  expect(await json('schemas', 'list')).toMatchObject([
+    { transport: 'grpc' },
+    { transport: 'websocket', serviceType: 'webService', appType: 'serviceApp', createdAt: expect.any(String) as string },
+  ]);
 });
 
 it('tokens of their own are those of one organization', async () => {

@@ -46,7 +46,7 @@ it('R-24 says what failed, and what did not', async () => {
   expect(end.err).toMatch(/^error platform_refused .*not you \(tracking id \S+\)$/mu);
 });
 
-it('lists all of them, with whose they are', async () => {
+it('lists all of them, with whose they are and every member that is not secret', async () => {
   const around = await adminWorld();
   const { api, run, json } = around;
   expect(await run('webhooks', 'list')).toMatchObject({ code: 0, out: 'there are no webhooks\n', err: '' });
@@ -54,9 +54,22 @@ it('lists all of them, with whose they are', async () => {
   const elsewhere = '--admin.webhooks.target_url=http://127.0.0.1:9/elsewhere';
   const ids = api.webhooks().map(({ id }) => api.ids.encode('WEBHOOK', id));
   const { out } = await run('webhooks', 'list');
-  expect(out).toMatch(/^ID +NAME +RESOURCE +EVENT +STATUS +OWNER +TARGET\n/u);
-  expect(out).toMatch(new RegExp(`^${ids[0] ?? ''} +Parley: service app authorized +serviceApp +authorized +active +ours +http`, 'mu'));
-  expect(await json('webhooks', 'list', elsewhere)).toMatchObject(ids.map((id) => ({ id, owner: 'ours' })));
+  expect(out).toMatch(/^ID +NAME +RESOURCE +EVENT +STATUS +OWNER +OWNED BY +CREATED +FILTER +TARGET\n/u);
+  expect(out).toMatch(
+    new RegExp(
+      `^${ids[0] ?? ''} +Parley: service app authorized +serviceApp +authorized +active +ours +creator +\\S+Z +id=\\S+ +http`,
+      'mu',
+    ),
+  );
+  expect(await json('webhooks', 'list', elsewhere)).toMatchObject(
+    ids.map((id) => ({
+      id,
+      owner: 'ours',
+      filter: expect.stringMatching(/^id=/u) as string,
+      ownedBy: 'creator',
+      created: expect.any(String) as string,
+    })),
+  );
   const another = await json('webhooks', 'list', '--admin.service_app.client_id=C0123456789abcdef');
   expect(another).toMatchObject([{ owner: 'other' }, { owner: 'other' }]);
   // Without its secret a webhook is known by what it looks like.

@@ -25,6 +25,12 @@ export interface WebhookView {
   readonly event: string | undefined;
   readonly status: string | undefined;
   readonly targetUrl: string | undefined;
+  readonly filter: string | undefined;
+  readonly created: string | undefined;
+  readonly createdBy: string | undefined;
+  readonly ownedBy: string | undefined;
+  readonly orgId: string | undefined;
+  readonly appId: string | undefined;
   readonly owner: WebhookOwner;
 }
 
@@ -115,6 +121,12 @@ function viewOf({ id, secret, ...webhook }: WebhookRegistration, owner: WebhookO
     event: shown(webhook.event),
     status: shown(webhook.status),
     targetUrl: shown(webhook.targetUrl),
+    filter: shown(webhook.filter),
+    created: shown(webhook.created),
+    createdBy: shown(webhook.createdBy),
+    ownedBy: shown(webhook.ownedBy),
+    orgId: shown(webhook.orgId),
+    appId: shown(webhook.appId),
     owner,
   };
 }

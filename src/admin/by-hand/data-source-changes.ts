@@ -1,10 +1,14 @@
 // What can be changed about a data source by hand, and what the platform is then told (R-02 to R-04). Pure.
 import { AppError } from '../../base/errors.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
-import { isActive, type DataSource, type DataSourceUpdate } from '../records.ts';
+import { isActive, type DataSource, type DataSourceCreate, type DataSourceUpdate } from '../records.ts';
 
 /** Only what is given is changed. */
 export interface DataSourceChanges {
+  /** UUID. Another one makes it a data source for something else. */
+  readonly schemaId?: string | undefined;
+  /** A secret; default for what brings a fresh token: a random one. */
+  readonly nonce?: string | undefined;
   readonly url?: string | undefined;
   readonly audience?: string | undefined;
   readonly subject?: string | undefined;
@@ -17,8 +21,8 @@ export interface DataSourceChanges {
 }
 
 /** Whether a change needs a fresh token: a token says everything but the status (R-04). */
-export function bringsToken({ url, audience, subject, tokenLifetimeMinutes }: DataSourceChanges): boolean {
-  return [url, audience, subject, tokenLifetimeMinutes].some((value) => value !== undefined);
+export function bringsToken({ url, audience, subject, tokenLifetimeMinutes, schemaId, nonce }: DataSourceChanges): boolean {
+  return [url, audience, subject, tokenLifetimeMinutes, schemaId, nonce].some((value) => value !== undefined);
 }
 
 /** Refuses changes that do not go together. @throws AppError `config_invalid`. */
@@ -58,9 +62,30 @@ export function changedWanted(
   };
   return {
     url: changes.url ?? record.url ?? lacks('url'),
-    schemaId: record.schemaId ?? lacks('schemaId'),
+    schemaId: changes.schemaId ?? record.schemaId ?? lacks('schemaId'),
     audience: changes.audience ?? record.audience ?? lacks('audience'),
     subject: changes.subject ?? record.subject ?? lacks('subject'),
     tokenLifetimeMinutes: changes.tokenLifetimeMinutes ?? record.tokenLifetimeMinutes ?? lacks('lifetime'),
+  };
+}
+
+/** Longest life of a token, minutes (J-01): for a data source that the configuration says nothing of. */
+const LONGEST_MINUTES = 1440;
+
+/** What registers a data source. @throws AppError `config_invalid` when a member is neither given nor configured. */
+export function createBody(
+  given: Omit<DataSourceChanges, 'status' | 'errorMessage'> & Pick<DataSourceCreate, 'schemaId' | 'nonce'>,
+  configured: WantedDataSource | undefined,
+): DataSourceCreate {
+  const lacks = (member: string): never => {
+    throw new AppError('config_invalid', `the configuration has no ${member} for this schema: set it as well`);
+  };
+  const { schemaId, nonce, url, audience, subject, tokenLifetimeMinutes } = given;
+  return {
+    ...{ schemaId, nonce },
+    url: url ?? configured?.url ?? lacks('url'),
+    audience: audience ?? configured?.audience ?? lacks('audience'),
+    subject: subject ?? configured?.subject ?? lacks('subject'),
+    tokenLifetimeMinutes: tokenLifetimeMinutes ?? configured?.tokenLifetimeMinutes ?? LONGEST_MINUTES,
   };
 }

@@ -1,5 +1,6 @@
 // The data sources of one organization, looked at and changed by hand. What brings a fresh token goes through the keeper, as
 // in a server, so that the journal knows its nonce before the platform does (L-09). Prints nothing.
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
@@ -14,7 +15,7 @@ import type { SecretStore } from '../secret-store.ts';
 import { shownText } from '../shown-text.ts';
 import { dataSourceView, transportOf, type DataSourceView } from './data-source-view.ts';
 import { keepOnce, type KeptOutcome } from './keep-once.ts';
-import { bringsToken, changedWanted, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';
+import { bringsToken, changedWanted, createBody, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';
 
 /** What is worked with. */
 export interface OrganizationDataSourcesOptions {
@@ -69,6 +70,12 @@ export class OrganizationDataSources {
     return this.#view(record, await this.#taken(await this.#options.api.list(signal)));
   }
 
+  /** The nonce of one, a secret; undefined when the platform does not tell it. @throws as `get`. */
+  async nonceOf(id: string, signal: AbortSignal): Promise<string | undefined> {
+    const { nonce } = await this.#record(id, signal);
+    return nonce === undefined ? undefined : shownText(nonce);
+  }
+
   /**
    * Registers the data source that the configuration wants.
    *
@@ -86,6 +93,35 @@ export class OrganizationDataSources {
     const { ids } = await this.#takenFor(one, await api.list(signal));
     if (ids.length > 0) throw new AppError('data_source_unclear', `organization ${organizationId} has one that fits: ${shown(ids)}`);
     return this.#changed(await keepOnce(one, { ...this.#options, isRenewed: false }, signal), signal);
+  }
+
+  /**
+   * Registers a data source as it is given, of any schema of the platform; what is missing is as the configuration has it.
+   * Its nonce is not in the journal: a server that takes it learns it from the record.
+   *
+   * @param transport - whose schema stands in for one that is missing.
+   * @throws AppError `config_invalid` for a member that nobody gives, `data_source_unclear` when one with this schema and address
+   *   is there.
+   */
+  async createAs(transport: WantedDataSource['transport'], given: DataSourceChanges, signal: AbortSignal): Promise<DataSourceChange> {
+    const { api, organizationId, wanted, schemas, applicationId } = this.#options;
+    const { status, errorMessage, nonce = randomUUID(), ...values } = given;
+    if (status !== undefined || errorMessage !== undefined) {
+      throw new AppError('config_invalid', 'a data source is registered active, and without a message: update it afterwards');
+    }
+    const schemaId = values.schemaId ?? schemas[transport];
+    const body = createBody(
+      { ...values, schemaId, nonce },
+      wanted.find((one) => one.schemaId === schemaId),
+    );
+    const isSame = (one: DataSource): boolean => one.schemaId === schemaId && one.url === body.url && isOurs(one, { applicationId });
+    const same = (await api.list(signal)).filter(isSame);
+    if (same.length > 0) {
+      const ids = shown(same.map(({ id }) => id));
+      throw new AppError('data_source_unclear', `organization ${organizationId} has one of this schema and address: ${ids}`);
+    }
+    const { id } = await api.create(body, signal);
+    return this.#changed({ id, outcome: 'created' }, signal);
   }
 
   /**
@@ -121,8 +157,8 @@ export class OrganizationDataSources {
    *
    * @param isLoose - whether a data source that this configuration does not use may get a fresh nonce: a server elsewhere,
    *   which does not know it, would refuse its calls until it looks again.
-   * @throws AppError `data_source_unclear` for another app's, for what `isLoose` would allow, and for one whose schema is
-   *   that of no transport.
+   * @throws AppError `data_source_unclear` for another app's, and for what `isLoose` would allow; `config_invalid` for a nonce
+   *   or schema of one that the configuration uses: a server gives it others.
    */
   async update(id: string, changes: DataSourceChanges, isLoose: boolean, signal: AbortSignal): Promise<DataSourceChange> {
     const { api, organizationId } = this.#options;
@@ -138,11 +174,17 @@ export class OrganizationDataSources {
         `the data source ${id} is not the one that the configuration uses: a server that uses it refuses calls until it looks at it again; with --yes it is changed all the same`,
       );
     }
+    const { nonce, schemaId } = changes;
+    if (taken !== undefined && (nonce !== undefined || (schemaId !== undefined && schemaId !== record.schemaId))) {
+      const why = 'a server with this configuration gives it a nonce and a schema of its own';
+      throw new AppError('config_invalid', `the data source ${id} is in use: ${why}; use \`renew\` for a fresh nonce`);
+    }
     const changed = changedWanted(record, changes);
     const transport = taken?.wanted.transport ?? transportOf(changed, this.#options.schemas);
-    if (transport === undefined) {
-      const why = `its schema ${shownText(changed.schemaId)} is neither that of gRPC nor that of WebSocket`;
-      throw new AppError('data_source_unclear', `the data source ${id} is for no calls of ours: ${why}`);
+    if (transport === undefined || nonce !== undefined) {
+      // For no calls of ours, or as somebody else wants it: nothing about it is written down here.
+      await api.update(id, { ...changed, nonce: nonce ?? randomUUID(), status: 'active' }, signal);
+      return this.#changed({ id, outcome: 'updated' }, signal);
     }
     const wanted = { ...changed, organizationId, transport, pinnedId: id };
     const kept = await keepOnce(wanted, { ...this.#options, isRenewed: true, isJournalled: taken !== undefined }, signal);

@@ -14,11 +14,13 @@ export interface SchemaView {
   readonly protocol: string | undefined;
   readonly serviceType: string | undefined;
   readonly url: string | undefined;
+  readonly appType: string | undefined;
+  readonly createdAt: string | undefined;
 }
 
 /** The schema as it may be shown. */
 export function schemaView(
-  { id, protocol, serviceType, description, url }: Schema,
+  { id, protocol, serviceType, description, url, appType, createdAt }: Schema,
   { schemas }: Pick<PlatformProfile, 'schemas'>,
 ): SchemaView {
   const shown = (text: string | undefined): string | undefined => (text === undefined ? undefined : shownText(text));
@@ -29,5 +31,7 @@ export function schemaView(
     protocol: shown(protocol),
     serviceType: shown(serviceType),
     url: shown(url),
+    appType: shown(appType),
+    createdAt: shown(createdAt),
   };
 }

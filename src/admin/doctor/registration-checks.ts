@@ -1,5 +1,6 @@
 // Is each wanted data source registered, and as it is configured (L-02 to L-05, J-19, J-1A)? Compares records with the
 // configuration; changes nothing.
+import { isLoopback } from '../../base/loopback.ts';
 import { isSocketOrigin } from '../../base/socket-origin.ts';
 import { isActive, type DataSource } from '../records.ts';
 import type { Check, CheckId, CheckTask, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
@@ -126,6 +127,10 @@ export const urlCheck = recordCheck(
     const compared = compareUrls(record.url, wanted.url);
     if (compared.kind === 'same') return [];
     const secrets = [record.nonce, record.jwsToken];
+    if (!isSafe(record.url)) {
+      const what = `its address is without TLS, and calls would cross the network in plain (registered ${shownText(record.url, secrets)})`;
+      return [{ code: 'url_form', what, mend: 'register an https:// or wss:// address; without TLS only on this machine' }];
+    }
     const pair = `registered ${shownText(record.url, secrets)}, configured ${shownText(wanted.url)}`;
     if (compared.kind === 'other' && wanted.transport === 'websocket' && !isSocketOrigin(record.url)) {
       // W-03: behind what is registered the platform puts a path of its own.
@@ -141,6 +146,13 @@ export const urlCheck = recordCheck(
     return [{ code: 'url_spelling', what, mend: 'write both alike to the character, because tokens are compared so' }];
   },
 );
+
+/** Whether calls to an address are encrypted, or leave no machine. */
+function isSafe(url: string): boolean {
+  if (!URL.canParse(url)) return true;
+  const { protocol, hostname } = new URL(url);
+  return !['http:', 'ws:'].includes(protocol) || isLoopback(hostname.replace(/^\[|\]$/gu, ''));
+}
 
 /** The platform delivers calls to it (R-03). */
 export const statusCheck = recordCheck({ id: 'status', title: 'it is active' }, ({ record }) => {

@@ -22,13 +22,14 @@ export type Compiled<S> = S extends Rule<infer T> ? T : { readonly [K in keyof S
 const HOUR_MS = 3_600_000;
 const MIB = 1_048_576;
 
-const issuer = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
-const callUrl = webUrl('an absolute http(s):// address', isHttp);
-const socketUrl = webUrl('wss://HOST or wss://HOST:PORT (or ws:// likewise) without a slash at the end', (_, url) => isSocketOrigin(url));
+const issuer = webUrl('an https:// address (http:// on loopback only)', isSafeHttp);
+const callUrl = webUrl('an https:// address (http:// on loopback only)', isSafeHttp);
+const socketUrl = webUrl('wss://HOST or wss://HOST:PORT (ws:// on loopback only) without a slash at the end', isSafeSocket);
 const registeredUrl = webUrl(
-  'an absolute http(s):// address, or for the transport websocket wss://HOST or wss://HOST:PORT',
-  (url, text) => isHttp(url) || isSocketOrigin(text),
+  'an https:// address, or for the transport websocket wss://HOST or wss://HOST:PORT (http:// and ws:// on loopback only)',
+  (url, text) => isSafeHttp(url) || isSafeSocket(url, text),
 );
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu;
 const transport = oneOf('grpc', 'websocket');
 
 const service = webUrl('an https:// address (http:// on loopback only) without user, query and fragment', isServiceAddress);
@@ -42,7 +43,6 @@ const redisUrl = webUrl(
 const storeKey = secret(64, /^[\da-f]{64}$/iu, 'hex digits, exactly 64 of them');
 const clientSubject = text(500, 'the subject of a certificate such as CN=host, O=Owner', SUBJECT);
 const organization = word(512);
-const deliveryUrl = webUrl('an https:// address (http:// on loopback only)', (url) => url.protocol === 'https:' || isLoopbackHttp(url));
 
 const pinnedDataSource = record({ organization_id: word(512), transport, id: word(200) });
 
@@ -50,7 +50,7 @@ const dataSource = record({
   id: word(200),
   organization_id: word(200),
   url: registeredUrl,
-  schema_id: optional(word(200)),
+  schema_id: optional(text(36, 'a UUID', UUID)),
   audience: text(500),
   subject: text(500),
   nonce: secret(500),
@@ -144,10 +144,7 @@ export const SCHEMA = {
     integration: {
       client_id: orNone(word(500)),
       client_secret: orNone(secret(500)),
-      redirect_uri: webUrl(
-        'an http:// address on loopback, or an https:// address',
-        (url) => url.protocol === 'https:' || isLoopbackHttp(url),
-      ),
+      redirect_uri: webUrl('an http:// address on loopback, or an https:// address', isSafeHttp),
     },
     service_app: { client_id: orNone(word(500)), client_secret: orNone(secret(500)) },
     oauth: { client_id: orNone(word(500)), client_secret: orNone(secret(500)), refresh_token: orNone(secret(4000)) },
@@ -171,7 +168,7 @@ export const SCHEMA = {
       timeout_ms: integer(100, 120_000),
     },
     webhooks: {
-      target_url: orNone(deliveryUrl),
+      target_url: orNone(callUrl),
       host: host(),
       port: integer(0, 65_535),
       path: text(200, 'a path of 1 to 200 characters that begins with a slash', /^\/[\w./~-]*$/u),
@@ -312,10 +309,14 @@ function leaves(section: Section, prefix: string): [string, Rule<unknown>][] {
   );
 }
 
-function isHttp({ protocol }: URL): boolean {
-  return protocol === 'https:' || protocol === 'http:';
+function isSafeHttp(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isOnLoopback(url));
 }
 
-function isLoopbackHttp(url: URL): boolean {
-  return url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/gu, ''));
+function isSafeSocket(url: URL, text: string): boolean {
+  return isSocketOrigin(text) && (url.protocol === 'wss:' || isOnLoopback(url));
+}
+
+function isOnLoopback({ hostname }: URL): boolean {
+  return isLoopback(hostname.replace(/^\[|\]$/gu, ''));
 }

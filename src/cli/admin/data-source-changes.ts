@@ -17,15 +17,23 @@ import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
 
 type Given = AdminWork & { readonly access: AdminAccess };
 
+const FIELDS = 'schema (UUID), url, audience, subject, lifetime (minutes), nonce';
+const SETTABLE = `${FIELDS}, status (active or disabled), message (why it is disabled)`;
+
 /** `create`. */
 export function createCommand(): Command {
   const command = adminCommand(new Command('create'), 'data-sources create --org $ORG --config my.yaml')
-    .description('register the data source that the configuration wants; refused when one that fits is there')
+    .description('register the data source that the configuration wants, or one of any schema; refused when one that fits is there')
     .requiredOption('--org <id>', 'the organization')
-    .addOption(new Option('--transport <name>', 'for which transport').choices(['grpc', 'websocket']).default('grpc'));
-  return command.action(async ({ org, transport }: { org: string; transport: 'grpc' | 'websocket' }) => {
+    .addOption(new Option('--transport <name>', 'for which transport').choices(['grpc', 'websocket']).default('grpc'))
+    .option('--set <name=value...>', `otherwise than the configuration: ${FIELDS}`, changed);
+  return command.action(async ({ org, transport, set }: { org: string; transport: 'grpc' | 'websocket'; set?: DataSourceChanges }) => {
     const created = async (given: Given): Promise<void> => {
-      show(await (await dataSourcesOf(org, given)).create(transport, given.signal), given);
+      const dataSources = await dataSourcesOf(org, given);
+      show(
+        await (set === undefined ? dataSources.create(transport, given.signal) : dataSources.createAs(transport, set, given.signal)),
+        given,
+      );
     };
     await runWithAccess(command, 'change', created, { asksForFirst: true });
   });
@@ -49,8 +57,6 @@ export function renewCommand(): Command {
     });
   });
 }
-
-const SETTABLE = 'url, audience, subject, lifetime (minutes), status (active or disabled), message (why it is disabled)';
 
 /** `update`. */
 export function updateCommand(): Command {
@@ -109,6 +115,11 @@ function changed(text: string, before: DataSourceChanges = {}): DataSourceChange
     case 'url':
       if (!URL.canParse(value)) throw new InvalidArgumentError('The url is no address.');
       return { ...before, url: value };
+    case 'schema':
+      if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu.test(value)) throw new InvalidArgumentError('A schema is a UUID.');
+      return { ...before, schemaId: value.toLowerCase() };
+    case 'nonce':
+      return { ...before, nonce: value };
     case 'audience':
       return { ...before, audience: value };
     case 'subject':

@@ -29,13 +29,17 @@ export function getCommand(): Command {
   const command = adminCommand(new Command('get'), 'data-sources get $ID --org $ORG --config my.yaml')
     .description('show a data source, and what about it is not as the configuration wants it')
     .argument('<id>', 'of the data source')
-    .requiredOption('--org <id>', 'its organization');
-  return command.action(async (_id: string, { org }: { org: string }) => {
+    .requiredOption('--org <id>', 'its organization')
+    .option('--show-nonce', 'show its nonce, too: a secret');
+  return command.action(async (_id: string, { org, showNonce = false }: { org: string; showNonce?: boolean }) => {
     const id = neededOperand(command);
     await runWithAccess(command, 'look', async (given) => {
       const [organizationId = ''] = await organizationsMeant(org, given);
-      const view = await openDataSources(organizationId, given).get(id, given.signal);
-      given.output.show(view, alignedRows(dataSourceMembers(view, given.clock.nowMs())));
+      const dataSources = openDataSources(organizationId, given);
+      const view = await dataSources.get(id, given.signal);
+      const nonce = showNonce ? { nonce: await dataSources.nonceOf(id, given.signal) } : {};
+      const rows = [...dataSourceMembers(view, given.clock.nowMs()), ...Object.entries(nonce).map(([name, value = '-']) => [name, value])];
+      given.output.show({ ...view, ...nonce }, alignedRows(rows));
     });
   });
 }

@@ -24,11 +24,18 @@ function listCommand(): Command {
       // Any token may ask, but there must be one.
       if (organizationId === undefined) throw new AppError('config_invalid', 'no organization is known: name one with --org');
       const schemas = (await access.schemasOf(organizationId).list(signal)).map((schema) => schemaView(schema, profile));
-      const rows = schemas.map(({ id, transport = '-', protocol = '-', serviceType = '-', name = '-' }) => [
-        ...[id, transport, protocol, serviceType],
-        name,
-      ]);
-      output.table(schemas, ['ID', 'TRANSPORT', 'PROTOCOL', 'SERVICE', 'NAME'], rows, 'the platform offers no schemas');
+      const rows = schemas.map(
+        ({ id, transport = '-', protocol = '-', serviceType = '-', appType = '-', createdAt = '-', name = '-', url = '-' }) => [
+          ...[id, transport, protocol, serviceType, appType, createdAt],
+          ...[name, url],
+        ],
+      );
+      output.table(
+        schemas,
+        ['ID', 'TRANSPORT', 'PROTOCOL', 'SERVICE', 'APP TYPE', 'CREATED', 'NAME', 'URL'],
+        rows,
+        'the platform offers no schemas',
+      );
     });
   });
 }

@@ -10,7 +10,7 @@ import type { Person } from './person.ts';
 import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
 
 const OWNERS = { ours: 'ours', same_app: 'same app, elsewhere', other: 'other' } as const;
-const HEADINGS = ['ID', 'NAME', 'RESOURCE', 'EVENT', 'STATUS', 'OWNER', 'TARGET'];
+const HEADINGS = ['ID', 'NAME', 'RESOURCE', 'EVENT', 'STATUS', 'OWNER', 'OWNED BY', 'CREATED', 'FILTER', 'TARGET'];
 
 /** The group. */
 export function webhooksGroup(person: Person): Command {
@@ -81,6 +81,8 @@ function webhooksOf({ access, admin }: AdminWork & { readonly access: AdminAcces
   return new AppWebhooks({ app, store, isHeldElsewhere, targetUrl: admin.webhooks.targetUrl });
 }
 
-function rowOf({ id, name = '-', resource = '-', event = '-', status = '-', owner, targetUrl = '-' }: WebhookView): readonly string[] {
-  return [id, name, resource, event, status, OWNERS[owner], targetUrl];
+function rowOf(webhook: WebhookView): readonly string[] {
+  const { id, name = '-', resource = '-', event = '-', status = '-', targetUrl = '-' } = webhook;
+  const { owner, ownedBy = '-', created = '-', filter = '-' } = webhook;
+  return [id, name, resource, event, status, OWNERS[owner], ownedBy, created, filter, targetUrl];
 }

@@ -20,7 +20,14 @@ import { never } from '../../support/voice.ts';
 const SCHEME = 'example://';
 const ORG = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
 const CREATE = {
-  ...{ audience: 'a', subject: 's', nonce: 'CANARY-nonce', schemaId: 'schema', url: 'https://bot.example', tokenLifetimeMinutes: 60 },
+  ...{
+    audience: 'a',
+    subject: 's',
+    nonce: 'CANARY-nonce',
+    schemaId: '5397013b-7920-4ffc-807c-e8a3e0a18f43',
+    url: 'https://bot.example',
+    tokenLifetimeMinutes: 60,
+  },
 };
 const HOOK = { name: 'n', targetUrl: 'https://a.example/h', resource: 'r', event: 'e', secret: 'CANARY-hook' };
 const OLD = { accessToken: 'CANARY-old', expiresAtMs: 0, refreshToken: 'CANARY-refresh' };

@@ -29,7 +29,15 @@ function watching() {
 }
 
 const source = (id: string, nonce: unknown, more: object = {}) => ({
-  ...{ id, organization_id: 'o', url: 'https://voice.example', schema_id: 's', audience: 'a', subject: 'b', transport: 'grpc' },
+  ...{
+    id,
+    organization_id: 'o',
+    url: 'https://voice.example',
+    schema_id: '5397013b-7920-4ffc-807c-e8a3e0a18f43',
+    audience: 'a',
+    subject: 'b',
+    transport: 'grpc',
+  },
   ...{ nonce, ...more },
 });
 

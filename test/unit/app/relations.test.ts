@@ -291,6 +291,12 @@ describe('the rules between settings of the administration', () => {
       ['--admin.data_sources.websocket_url=wss://voice.example.com/v1/va'],
       /websocket_url = wss:\/\/voice\.example\.com\/v1\/va/u,
     ],
+    ['an address without TLS', ['--admin.data_sources.url=http://voice.example.com'], /data_sources\.url = http:.*must be an https/su],
+    [
+      'an address for WebSocket without TLS',
+      ['--admin.data_sources.websocket_url=ws://voice.example.com'],
+      /websocket_url = ws:.*ws:\/\/ on loopback only/su,
+    ],
     ['an address for gRPC in the form of WebSocket', ['--admin.data_sources.url=wss://voice.example.com'], /data_sources\.url = wss/u],
     [
       'webhooks on the port of WebSocket',

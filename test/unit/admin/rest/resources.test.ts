@@ -45,7 +45,7 @@ function asked({ received }: AdminServer): unknown[] {
 }
 
 const CREATE = {
-  ...{ audience: 'a', subject: 's', nonce: 'CANARY-nonce', schemaId: 'schema', url: 'https://bot.example' },
+  ...{ audience: 'a', subject: 's', nonce: 'CANARY-nonce', schemaId: '5397013b-7920-4ffc-807c-e8a3e0a18f43', url: 'https://bot.example' },
   tokenLifetimeMinutes: 60,
 };
 
