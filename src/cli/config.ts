@@ -31,6 +31,9 @@ export function configCommand(leave: () => void): Command {
       const rows = describeSettings(judged.loaded);
       const colors = pc.createColors(output.getOutHasColors?.() ?? false);
       output.writeOut?.(options.json === true ? asJson(rows) : asTable(rows, colors));
+      for (const variable of judged.loaded.ignored) {
+        output.writeErr?.(`warning: ${variable} is set and of no use, because admin.enabled is false\n`);
+      }
       const { bots } = judged.loaded.settings;
       openCatalog(await loadBots(botsFolder(bots)), bots, originOf(judged));
     } catch (error) {

@@ -43,6 +43,8 @@ export interface LoadedSettings {
   masked(key: SettingKey): unknown;
   /** What may be read anew while the server runs. */
   readonly changing: ChangingSettings;
+  /** Variables of the platform's own tools that are set and of no use, because the administration is off. */
+  readonly ignored: readonly string[];
   /** The folder that paths in messages are relative to. */
   readonly cwd: string;
 }
@@ -80,7 +82,8 @@ export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
   const flags = readFlags(argv, cwd);
   const file = operatorFile(configFileOf(flags, env, cwd), cwd);
   const own = readEnvironment(env, cwd);
-  const sources = [defaults, ...file, ...platformEnvironment([defaults, ...file, own, flags], env, cwd), own, flags];
+  const platform = platformEnvironment([defaults, ...file, own, flags], env, cwd);
+  const sources = [defaults, ...file, ...platform.used, own, flags];
 
   const problems: Problem[] = sources.flatMap((source) => source.problems);
   const effective = new Map(sources.flatMap((source) => source.given.map((given) => [given.key, given] as const)));
@@ -98,7 +101,7 @@ export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
   const settings = Object.freeze({ ...compiled, tls: tlsOf(compiled.tls) });
   const masked = (key: SettingKey): unknown => RULES.get(key)?.mask(givenOf(effective, key).raw);
   const changing = changingSettings((key) => givenOf(effective, key));
-  return { problems, loaded: { settings, origin, masked, changing, cwd }, bots, origin, cwd };
+  return { problems, loaded: { settings, origin, masked, changing, ignored: platform.ignored, cwd }, bots, origin, cwd };
 }
 
 function operatorFile(named: ReturnType<typeof configFileOf>, cwd: string): readonly Source[] {
@@ -112,17 +115,20 @@ function platformEnvironment(
   sources: readonly Source[],
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
-): readonly Source[] {
+): { readonly used: readonly Source[]; readonly ignored: readonly string[] } {
+  const nothing = { used: [], ignored: [] };
   const last = (key: SettingKey): Given | undefined => sources.flatMap(({ given }) => given).findLast((given) => given.key === key);
   const named = last('platform.profile');
-  if (last('admin.enabled')?.raw !== true || named === undefined) return [];
+  if (named === undefined) return nothing;
   const profile = RULES.get(named.key)?.read(named.raw, { baseFolder: named.baseFolder, path: [], refuse: () => undefined });
-  if (typeof profile !== 'string') return [];
+  if (typeof profile !== 'string') return nothing;
   try {
-    return [readPlatformEnvironment(loadProfile(profile).env.prefix, env, cwd)];
+    const found = readPlatformEnvironment(loadProfile(profile).env.prefix, env, cwd);
+    if (last('admin.enabled')?.raw === true) return { used: [found], ignored: [] };
+    return { used: [], ignored: found.given.flatMap(({ origin }) => (origin.kind === 'environment' ? [origin.variable] : [])) };
   } catch {
     // What is wrong with the profile is told by whoever needs it.
-    return [];
+    return nothing;
   }
 }
 

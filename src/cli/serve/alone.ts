@@ -11,6 +11,10 @@ import type { Serving } from './serving.ts';
 export async function serveAlone({ loaded, load, isJson, leave }: Serving): Promise<void> {
   const { settings, changing } = loaded;
   const log = createLogger({ level: settings.log.level });
+  if (loaded.ignored.length > 0) {
+    const line = { event: 'variables_ignored', variables: loaded.ignored };
+    log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');
+  }
   const stopping = new Stopping({ log, leave });
   hearSignals(stopping);
   const reloading = new Reloading({ loaded, load, log, setLevel: log.setLevel });

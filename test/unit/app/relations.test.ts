@@ -350,6 +350,12 @@ describe('the rules between settings of the administration', () => {
     const rows = JSON.stringify(describeSettings(loaded));
     expect(rows).toContain('FAKE_SA_CLIENT_SECRET');
     for (const secret of ['CANARY', KEY]) expect(rows).not.toContain(secret);
+    expect(loaded.ignored).toEqual([]);
+    const off = loadSettings({
+      argv: [TLS_OFF, '--platform.profile=fake', '--auth.enabled=false', '--grpc.host=127.0.0.1'],
+      env: { FAKE_SA_CLIENT_ID: 'app' },
+    });
+    expect(off.ignored).toEqual(['FAKE_SA_CLIENT_ID']);
     // Another profile has other variables.
     expect(() => loadSettings({ argv: [...argv, '--platform.profile=webex'], env, cwd: '/' })).toThrow(/admin\.service_app\.client_id/u);
   });
