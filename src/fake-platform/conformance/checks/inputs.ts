@@ -3,7 +3,7 @@ import type { Answer, ServerEventKind } from '../../answer.ts';
 import type { Key } from '../../key.ts';
 import type { Check } from '../check.ts';
 import { isHeard, isNotice } from '../heard.ts';
-import { endingText, hasPrompt, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
+import { endingText, hasPrompt, isBroken, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { CallRecord } from '../survey.ts';
 import type { WireRpc } from '../wire.ts';
@@ -147,7 +147,8 @@ export const INPUT_CHECKS: readonly Check[] = [
         // Alone, the key that ends a collection leaves it without digits (G-65).
         if (call.turns[0]?.rpc.final?.answer.config?.terminator !== key) {
           const { rpc } = await call.press([key]);
-          const why = whyKeysUnanswered(rpc);
+          // A key that is refused is another breach (G-66).
+          const why = isBroken(rpc) ? undefined : whyKeysUnanswered(rpc);
           if (why !== undefined) lab.fail(`key ${key}: ${why}`);
           if (terminalOf(rpc) !== undefined) continue;
         }
