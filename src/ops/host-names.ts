@@ -1,4 +1,4 @@
-// By which names the operations server may be asked. A page in somebody's browser can have its own name point at this machine (DNS
+// By which names the operations server may be asked for calls and metrics. A page in somebody's browser can have its own name point at this machine (DNS
 // rebinding) and would read the answers; it cannot leave its name out of the Host header. An IP address is no such name.
 import { isIP } from 'node:net';
 

@@ -1,7 +1,7 @@
 // The operations HTTP server: health checks, metrics, the latest calls and the platform's ping (O-01). It asks for no token,
 // so it listens on loopback unless told otherwise, takes no bodies and shows no caller data. What a call is, it does not know;
 // connections that ask for a WebSocket it gives to whoever shares the port.
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type RouteShorthandOptions } from 'fastify';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -48,7 +48,7 @@ export interface OpsOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Names by which it may be asked, beside `host`, localhost and IP addresses. */
+  /** Names by which calls and metrics may be asked for, beside `host`, localhost and IP addresses. */
   readonly hostNames: readonly string[];
   /** The NAME in /NAME/v1/ping. */
   readonly serviceName: string;
@@ -100,7 +100,6 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
   server.server.maxConnections = MAX_CONNECTIONS + (options.upgrades?.maxConnections ?? 0);
   if (options.upgrades !== undefined) giveAway(server, options.upgrades.take);
   answerStrangers(server, options.log);
-  demandExpectedHost(server, options);
   addRoutes(server, options);
   if (!isLoopback(options.host)) {
     options.log.warn(
@@ -161,16 +160,19 @@ function giveAway(server: FastifyInstance, take: UpgradesPort['take']): void {
   });
 }
 
-/** Not for WebSockets on this port: they come by the name that the platform dials, and with a token. */
-function demandExpectedHost(server: FastifyInstance, { host, hostNames }: OpsOptions): void {
-  server.addHook('onRequest', async (request, reply) => {
-    if (isExpectedHost(request.headers.host, [host, ...hostNames])) return;
-    await reply.code(421).send({ error: 'this host name is not in ops.host_names' });
-  });
+/** For routes that show calls or metrics. Ping and health checks show nothing, and come by whatever name a proxy or a network gave. */
+function demandExpectedHost({ host, hostNames }: OpsOptions): RouteShorthandOptions {
+  return {
+    onRequest: async (request, reply) => {
+      if (isExpectedHost(request.headers.host, [host, ...hostNames])) return;
+      await reply.code(421).send({ error: 'this host name is not in ops.host_names' });
+    },
+  };
 }
 
 function addRoutes(server: FastifyInstance, options: OpsOptions): void {
   const { readiness, metrics, calls, clock, serviceName } = options;
+  const guarded = demandExpectedHost(options);
   server.addHook('onSend', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     return Promise.resolve();
@@ -180,8 +182,8 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
     const state = readiness.current;
     return reply.code(state.ready ? 200 : 503).send(state);
   });
-  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', async ({ query }, reply) => {
+  server.get('/metrics', guarded, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+  server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', guarded, async ({ query }, reply) => {
     const { organizationId, ...others } = query;
     // Whoever mistypes a filter must not take everything for the answer.
     const isKnown = Object.keys(others).length === 0 && (organizationId === undefined || typeof organizationId === 'string');
@@ -190,7 +192,7 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
     const isMeant = (one: OfOrganization): boolean => organizationId === undefined || one.organizationId === organizationId;
     return { calls: recent.calls.filter(isMeant), refused: recent.refused.filter(isMeant) };
   });
-  server.get<{ Params: { conversationId: string } }>('/calls/:conversationId', async (request, reply) => {
+  server.get<{ Params: { conversationId: string } }>('/calls/:conversationId', guarded, async (request, reply) => {
     const call = await calls.find(request.params.conversationId);
     return call === undefined ? reply.code(404).send(fixedText(404)) : reply.send(call);
   });

@@ -324,7 +324,7 @@ interface OpsSettings {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  /** Beside `host`, localhost and IP addresses. */
+  /** For calls and metrics, beside `host`, localhost and IP addresses. */
   readonly hostNames: readonly string[];
   readonly serviceName: string;
 }

@@ -136,13 +136,20 @@ describe('the operations server', () => {
     }
   });
 
-  it('answers by the names that are expected, and tells nobody anything who asks by another one', async () => {
+  it('shows calls and metrics to those who ask by an expected name only', async () => {
     const asked = (host: string): Promise<string> => raw(`GET /calls HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     for (const host of ['127.0.0.1', '10.0.0.7:8087', '[::1]', 'localhost', 'ops.example']) expect(await asked(host)).toContain(' 200 ');
     const answer = await asked('rebound.example');
     expect(answer).toContain(' 421 ');
     expect(answer).not.toContain('conv 1');
     expect(answer).toContain('ops.host_names');
+    expect(await raw('GET /metrics HTTP/1.1\r\nhost: rebound.example\r\nconnection: close\r\n\r\n')).toContain(' 421 ');
+  });
+
+  it.each(['/health/live', '/health/ready', '/voice-1/v1/ping'])('O-01 answers %s by whatever name it is asked', async (path) => {
+    readiness.started();
+    const answer = await raw(`GET ${path} HTTP/1.1\r\nhost: voice.customer.example\r\nconnection: close\r\n\r\n`);
+    expect(answer).toContain(' 200 ');
   });
 
   it('warns when other machines can reach it', async () => {
