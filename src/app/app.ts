@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { Descriptors } from '../base/descriptors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
-import { createLogger, type Logger } from '../base/log.ts';
+import type { Logger } from '../base/log.ts';
 import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
 import { wantingWords, type Catalog, type CatalogSource } from '../bot/catalog.ts';
@@ -36,6 +36,7 @@ import { followNonces, followSealKeys } from './changing-secrets.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
+import { isDevelopment, serverLogger } from './development.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, soleOrganization, voiceSettings } from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
@@ -114,6 +115,9 @@ const CLOSE_STEP_MS = 5000;
 /** Why a server is not ready that can let no token in; the same word as in its refusals. */
 const NO_KEYS: RefusalReason = 'keys_unavailable';
 
+/** A server behind a proxy of its own machine, whose callers are real, must not say this. */
+const WITH_CALLER_DATA = 'no token is asked for and only this machine can call: the log shows messages of errors and the words of callers';
+
 /**
  * Starts the server.
  *
@@ -125,7 +129,7 @@ export async function createApp({
   originOf = () => '`parley config` shows where',
   changing,
   clock = systemClock,
-  log = createLogger({ level: settings.log.level }),
+  log = serverLogger(settings),
   signal = new AbortController().signal,
   onAuthorization,
   isWorker = false,
@@ -194,7 +198,7 @@ async function open(
       shared: kept.shared,
       voice,
       recognizer,
-      observer: combineObservers([metrics.sessions, createCallLog({ log, clock }), timelines], log),
+      observer: combineObservers([metrics.sessions, createCallLog({ log, clock, isDevelopment: isDevelopment(settings) }), timelines], log),
       clock,
       log,
       createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
@@ -312,6 +316,7 @@ async function open(
     administration?.rest();
   });
   warnOfFewDescriptors(descriptors, settings, log);
+  if (isDevelopment(settings)) log.info({ event: 'development' }, WITH_CALLER_DATA);
   readiness.started();
 
   lifecycle.opened('prompt warm-up', () => {

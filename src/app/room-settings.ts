@@ -11,9 +11,11 @@ import type { VoiceSettings } from '../voice/prompt-voice.ts';
 import type { SynthesizerChoice } from '../voice/synthesizers/find-synthesizer.ts';
 import { FLITE_VOICES, isFliteVoice } from '../voice/synthesizers/flite.ts';
 import type { Settings } from './config/settings.ts';
+import { isDevelopment } from './development.ts';
 
 /** Settings of the engine. */
-export function engineSettings({ sessions, turns, media, listen, prompts, speech }: Settings): EngineSettings {
+export function engineSettings(settings: Settings): EngineSettings {
+  const { sessions, turns, media, listen, prompts, speech } = settings;
   return {
     maxSessions: sessions.max,
     idleTimeoutMs: sessions.idleTimeoutMs,
@@ -27,6 +29,7 @@ export function engineSettings({ sessions, turns, media, listen, prompts, speech
     maxFarewellMs: turns.maxFarewellMs,
     resumesPrompts: speech.resumePrompt,
     keepsTranscript: media.transcript,
+    logsWords: isDevelopment(settings),
     patience: speech,
     digitSilenceMs: speech.digitSilenceMs,
     mode: media.mode,

@@ -2,7 +2,8 @@
 // second net under the rule that callers' data never reaches a log call.
 import { constants, fstatSync, openSync } from 'node:fs';
 import { pino, type DestinationStream } from 'pino';
-import { AppError, isA } from './errors.ts';
+import { errorFields } from './error-fields.ts';
+import { readableLines } from './readable-log.ts';
 
 /** Log levels, the quietest last. `silent` writes nothing. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -10,6 +11,15 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Plain values for one log line. Never tokens, nonces, digits, transcripts or audio. */
 export type LogFields = Readonly<Record<string, unknown>>;
+
+/** What a process logs, and where. */
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Nobody but its author calls this server: errors are logged with their messages, and a terminal gets lines for people. Default false. */
+  readonly isDevelopment?: boolean;
+  /** Where lines go; default standard error, so that standard output stays for results. */
+  readonly destination?: DestinationStream;
+}
 
 /** What the rooms see of the logger. */
 export interface Logger {
@@ -30,42 +40,8 @@ export interface ProcessLogger extends Logger {
 // The second net. Each name is one that a careless caller might use for data that must not be logged.
 const REDACTED = ['token', 'authorization', 'nonce', 'digits', 'text', 'transcript', 'audio', 'secret', 'password'];
 
-// A line of a stack that names a place in a file; lines of a message that look like one lack line and column.
-const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
-const MAX_FRAMES = 8;
-const MAX_CAUSES = 3;
-
 /** Lines that wait for a destination which takes none at the moment, bytes: some thousands. Those beyond are dropped. */
 const MAX_WAITING_BYTES = 1_048_576;
-
-/**
- * What a log line says of an error. Our own errors may speak, their messages are written for operators; of foreign
- * errors only class, system code and place are kept, because a bot may have put what the caller said into the message.
- */
-export function errorFields(error: unknown, depth = 0): LogFields {
-  try {
-    return isA(error, Error) ? fieldsOf(error, depth) : { thrown: typeof error, at: [] };
-  } catch {
-    // Foreign code may have made an error whose members throw, or hold something else than they should.
-    return { thrown: 'unreadable', at: [] };
-  }
-}
-
-function fieldsOf(error: Error, depth: number): LogFields {
-  const own = error instanceof AppError;
-  const code = own ? error.code : 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-  return {
-    thrown: error.constructor.name,
-    ...(code === undefined ? {} : { code }),
-    ...(own ? { message: error.message, ...error.details } : {}),
-    at: (error.stack ?? '')
-      .split('\n')
-      .filter((line) => FRAME.test(line))
-      .slice(0, MAX_FRAMES)
-      .map((line) => line.trim()),
-    ...(error.cause === undefined || depth >= MAX_CAUSES ? {} : { cause: errorFields(error.cause, depth + 1) }),
-  };
-}
 
 /**
  * Where lines go by default. A disk that is full, or a pipe that nobody reads, costs lines and never the server: what could not
@@ -93,13 +69,9 @@ function unblocked(fd: number): number {
   }
 }
 
-/**
- * Creates the process logger. Its level is kept beside it, because children of the library's loggers do not follow their parent's.
- *
- * @param options.destination - where lines go; default standard error, so that standard output stays for results.
- */
-export function createLogger(options: { level: LogLevel; destination?: DestinationStream }): ProcessLogger {
-  let least = numberOf(options.level);
+/** Creates the process logger. Its level is kept beside it, because children of the library's loggers do not follow their parent's. */
+export function createLogger({ level, isDevelopment = false, destination = usualDestination(isDevelopment) }: LogOptions): ProcessLogger {
+  let least = numberOf(level);
   const root = pino(
     {
       level: 'trace',
@@ -111,16 +83,22 @@ export function createLogger(options: { level: LogLevel; destination?: Destinati
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: (error: unknown) => errorFields(error) },
+      serializers: { err: (error: unknown) => errorFields(error, isDevelopment) },
       redact: { paths: REDACTED.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
-    options.destination ?? logDestination(),
+    destination,
   );
   return Object.assign(root, {
     setLevel: (level: LogLevel) => {
       least = numberOf(level);
     },
   });
+}
+
+function usualDestination(isDevelopment: boolean): DestinationStream {
+  const destination = logDestination();
+  const { isTTY } = process.stderr;
+  return isDevelopment && isTTY ? readableLines(destination, process.stderr.hasColors()) : destination;
 }
 
 function numberOf(level: LogLevel): number {

@@ -11,6 +11,7 @@ import { logIds, type LoggedTurn } from './log-ids.ts';
 import type { EngineParts, RunningSession } from './parts.ts';
 import type { SessionRecord } from './record.ts';
 import { spokenDigits } from './spoken-digits.ts';
+import { isSensitiveInput } from './sensitive-input.ts';
 import type { TurnInput } from './turn.ts';
 
 /** An input with what the caller had heard when it came. */
@@ -62,10 +63,12 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
     case 'speech': {
       const recognized = await recognize(act.utterance, input.recognition, context);
       if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
-      const { text, understood } = recognized;
+      const { text } = recognized;
+      const event: SpeechInput = { type: 'speech_input', utterance: act.utterance, ...recognized, heard };
+      if (parts.settings.logsWords) logWords(event, context);
       const digits = text !== undefined && wantsDigits(record) ? spokenDigits(text) : undefined;
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
-      return { type: 'speech_input', utterance: act.utterance, text, understood, heard };
+      return event;
     }
   }
 }
@@ -94,6 +97,13 @@ async function recognize(
     parts.log.warn({ ...logIds(session.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
     return { text: undefined, understood: 'failed' };
   }
+}
+
+function logWords(event: SpeechInput, { parts, session, turn, record }: InputContext): void {
+  const { understood, text } = event;
+  // Also a developer's own PIN is nobody's business (G-83).
+  const words = isSensitiveInput(record, event) ? undefined : text;
+  parts.log.info({ event: 'utterance_understood', understood, words, ...logIds(session.call, turn) }, 'what the recognizer understood');
 }
 
 // G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.

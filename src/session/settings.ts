@@ -28,6 +28,8 @@ export interface EngineSettings {
   readonly resumesPrompts: boolean;
   /** Whether the platform gets a transcript with the last response (G-7B). */
   readonly keepsTranscript: boolean;
+  /** Whether the log shows what was understood of callers; for a developer's own server. */
+  readonly logsWords: boolean;
   /** How patiently callers are listened to. */
   readonly patience: SpeechPatience;
   /** Silence that ends an input while digits are being read out. */

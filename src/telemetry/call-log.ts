@@ -2,15 +2,24 @@
 // platform's tracking id. Ids and durations only: what caller or bot said, keys, parameters and configuration texts never
 // pass here (P-14).
 import type { Clock } from '../base/clock.ts';
-import { errorFields, type LogFields, type Logger } from '../base/log.ts';
+import { errorFields } from '../base/error-fields.ts';
+import type { LogFields, Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
 /** Refused calls and slow readers are written by those who refuse and wait, at a pace of their own. */
 type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader'>>;
 
+/** Where the events go. */
+interface CallLogOptions {
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** See {@link errorFields}. Default false. */
+  readonly isDevelopment?: boolean;
+}
+
 /** An observer that writes every event to `log`. Between events it keeps the tracking ids of open turns and nothing else. */
-export function createCallLog({ log, clock }: { readonly log: Logger; readonly clock: Clock }): CallLog {
+export function createCallLog({ log, clock, isDevelopment = false }: CallLogOptions): CallLog {
   const trackingIds = new Map<string, string>();
   const ids = ({ conversationId, organizationId }: CallFacts): LogFields => ({ conversationId, organizationId });
   // A turn without a tracking id has none in its lines: fields that are undefined are not written.
@@ -68,7 +77,10 @@ export function createCallLog({ log, clock }: { readonly log: Logger; readonly c
       log.info({ event: 'reply_repeated', ...turnIds(call, turnId) }, 'a reply that the caller had not heard to its end was said again');
     },
     botFailed(call, turnId, error) {
-      const fields = { event: 'bot_failed', ...turnIds(call, turnId), agentId: call.agentId, ...errorFields(error.cause ?? error) };
+      const thrown = errorFields(error.cause ?? error, isDevelopment);
+      // The code of what was thrown, such as that of a connection, beside ours.
+      const thrownCode = error.cause === undefined ? undefined : thrown['code'];
+      const fields = { event: 'bot_failed', ...turnIds(call, turnId), agentId: call.agentId, ...thrown, thrownCode };
       log.warn({ ...fields, code: error.code }, 'bot failed');
     },
   };

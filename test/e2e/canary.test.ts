@@ -8,7 +8,7 @@ import { status } from '@grpc/grpc-js';
 import { expect, it, onTestFinished } from 'vitest';
 import type { App } from '../../src/app/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { errorFields } from '../../src/base/log.ts';
+import { errorFields } from '../../src/base/error-fields.ts';
 import { configCommand } from '../../src/cli/config.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';

@@ -29,6 +29,7 @@ export const TEST_SETTINGS: EngineSettings = {
   maxFarewellMs: 0,
   resumesPrompts: true,
   keepsTranscript: false,
+  logsWords: false,
   patience: DEFAULT_PATIENCE,
   digitSilenceMs: 1500,
   filler: 'One moment.',

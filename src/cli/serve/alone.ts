@@ -1,7 +1,7 @@
 // The server in this process alone.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
-import { createLogger } from '../../base/log.ts';
+import { serverLogger } from '../../app/development.ts';
 import { printReady } from './ready-line.ts';
 import { Reloading } from './reloading.ts';
 import { hearSignals, Stopping } from './stopping.ts';
@@ -10,7 +10,7 @@ import type { Serving } from './serving.ts';
 /** Starts it; it stops when the process is told to. @throws AppError what keeps it from starting. */
 export async function serveAlone({ loaded, load, isJson, leave }: Serving): Promise<void> {
   const { settings, changing } = loaded;
-  const log = createLogger({ level: settings.log.level });
+  const log = serverLogger(settings);
   if (loaded.ignored.length > 0) {
     const line = { event: 'variables_ignored', variables: loaded.ignored };
     log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');

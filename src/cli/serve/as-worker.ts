@@ -2,11 +2,11 @@
 // it stops.
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
+import { serverLogger } from '../../app/development.ts';
 import { attendPrimary } from '../../app/workers/attendance.ts';
 import type { PrimaryLink } from '../../app/workers/worker-process.ts';
 import { systemClock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import { createLogger } from '../../base/log.ts';
 import { EXIT } from '../failure.ts';
 import { Reloading } from './reloading.ts';
 import { Stopping } from './stopping.ts';
@@ -15,7 +15,7 @@ import type { Serving } from './serving.ts';
 /** Starts it. @throws what no text of ours is there for; whoever started this one is told in any case. */
 export async function serveAsWorker({ loaded, load, leave }: Serving, link: PrimaryLink): Promise<void> {
   const { settings, changing } = loaded;
-  const root = createLogger({ level: settings.log.level });
+  const root = serverLogger(settings);
   const log = root.child({ worker: link.id });
   const stopping = new Stopping({
     log,

@@ -1,8 +1,8 @@
 // The server as several processes: this one starts the others and takes no calls.
+import { serverLogger } from '../../app/development.ts';
 import { startWorker } from '../../app/workers/cluster-processes.ts';
 import { startPrimary } from '../../app/workers/primary.ts';
 import { systemClock } from '../../base/clock.ts';
-import { createLogger } from '../../base/log.ts';
 import { EXIT } from '../failure.ts';
 import { printReady } from './ready-line.ts';
 import { Reloading } from './reloading.ts';
@@ -12,7 +12,7 @@ import type { Serving } from './serving.ts';
 /** Starts it; it stops when this process is told to. @throws AppError what keeps it from starting. */
 export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving, workers: number): Promise<void> {
   const { settings } = loaded;
-  const log = createLogger({ level: settings.log.level });
+  const log = serverLogger(settings);
   if (loaded.ignored.length > 0) {
     const line = { event: 'variables_ignored', variables: loaded.ignored };
     log.warn(line, 'variables of the platform are set and of no use, because admin.enabled is false');

@@ -11,7 +11,7 @@ import { DataSources } from '../../../src/admin/rest/data-sources.ts';
 import { REST_LIMITS, RestClient } from '../../../src/admin/rest/rest-client.ts';
 import { Webhooks } from '../../../src/admin/rest/webhooks.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import { errorFields } from '../../../src/base/log.ts';
+import { errorFields } from '../../../src/base/error-fields.ts';
 import { adminServer, countedTokens, cut, expectNoCanary, keptLog, MemorySecrets, type AdminServer } from '../../support/admin-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import type { Answering, Received } from '../../support/speech-service.ts';

@@ -6,7 +6,8 @@ import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppError, toAppError } from '../../../src/base/errors.ts';
 import { throughJson } from '../../../src/base/json.ts';
-import { createLogger, errorFields, logDestination } from '../../../src/base/log.ts';
+import { errorFields } from '../../../src/base/error-fields.ts';
+import { createLogger, logDestination } from '../../../src/base/log.ts';
 
 function captured(): { readonly lines: () => string; readonly log: ReturnType<typeof createLogger> } {
   let text = '';

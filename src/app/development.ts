@@ -1,0 +1,15 @@
+// Whether this is a developer's own server. Decided here and nowhere else, because such a server logs what others must not.
+import { isLoopback } from '../base/loopback.ts';
+import { createLogger, type ProcessLogger } from '../base/log.ts';
+import type { Settings } from './config/settings.ts';
+
+/** True when no token is asked for and nobody can call from another machine. */
+export function isDevelopment({ auth, grpc, websocket, ops }: Settings): boolean {
+  const forSockets = websocket.listen === 'own' ? websocket.host : ops.host;
+  return !auth.enabled && isLoopback(grpc.host) && (!websocket.enabled || isLoopback(forSockets));
+}
+
+/** The logger of a server with these settings. */
+export function serverLogger(settings: Settings): ProcessLogger {
+  return createLogger({ level: settings.log.level, isDevelopment: isDevelopment(settings) });
+}

@@ -1,0 +1,76 @@
+// What a log line says of an error. Our own errors may speak, their messages are written for operators; of foreign errors only
+// name, code and places are kept, because a bot may have put what the caller said into the message.
+import { fileURLToPath } from 'node:url';
+import { AppError, isA } from './errors.ts';
+
+// A line of a stack that names a place in a file; lines of a message that look like one lack line and column.
+const FRAME = /^ {4}at .*:\d+:\d+\)?$/u;
+/** The place in a frame, with or without the name of a function before it. */
+const PLACE = /^at (?:async )?(?:.*\()?(?<file>.*?)(?:\?.*)?(?<position>:\d+:\d+)\)?$/u;
+const MAX_FRAMES = 8;
+const MAX_CAUSES = 3;
+/** Longest message of a foreign error, characters. */
+const MAX_MESSAGE = 2000;
+/** Names and codes as programs write them; anything longer or freer may be somebody's words. */
+const WORD = /^\w{1,64}$/u;
+/** The compiled or uncompiled code of this package. */
+const OWN_CODE = fileURLToPath(new URL('../', import.meta.url));
+
+/**
+ * The fields of an error.
+ *
+ * @param isDevelopment - with the message of a foreign error, and the place in its author's own code (`place`).
+ */
+export function errorFields(error: unknown, isDevelopment = false, depth = 0): Readonly<Record<string, unknown>> {
+  try {
+    return isA(error, Error)
+      ? fieldsOf(error, isDevelopment, depth)
+      : { thrown: typeof error, at: [], ...thrownValue(error, isDevelopment) };
+  } catch {
+    // Foreign code may have made an error whose members throw, or hold something else than they should.
+    return { thrown: 'unreadable', at: [] };
+  }
+}
+
+function fieldsOf(error: Error, isDevelopment: boolean, depth: number): Readonly<Record<string, unknown>> {
+  const own = error instanceof AppError;
+  const thrown = error.constructor.name;
+  const frames = framesOf(error);
+  const place = isDevelopment ? placeOf(frames) : undefined;
+  return {
+    thrown,
+    ...(error.name !== thrown && !own && WORD.test(error.name) ? { name: error.name } : {}),
+    ...('code' in error && typeof error.code === 'string' && WORD.test(error.code) ? { code: error.code } : {}),
+    ...(own || isDevelopment ? { message: own ? error.message : error.message.slice(0, MAX_MESSAGE) } : {}),
+    ...(own ? error.details : {}),
+    ...(place === undefined ? {} : { place }),
+    at: frames.slice(0, MAX_FRAMES),
+    ...(error.cause === undefined || depth >= MAX_CAUSES ? {} : { cause: errorFields(error.cause, isDevelopment, depth + 1) }),
+  };
+}
+
+/** A string is thrown as often as an error. */
+function thrownValue(thrown: unknown, isDevelopment: boolean): { readonly message?: string } {
+  return isDevelopment && typeof thrown === 'string' ? { message: thrown.slice(0, MAX_MESSAGE) } : {};
+}
+
+/** The stack without the message before it, of which a line may look like a frame. */
+function framesOf({ stack = '', message }: Error): readonly string[] {
+  const at = stack.indexOf(message);
+  return stack
+    .slice(at < 0 ? 0 : at + message.length)
+    .split('\n')
+    .filter((line) => FRAME.test(line))
+    .map((line) => line.trim());
+}
+
+/** The innermost place outside of this package, of installed packages and of Node: `FILE:LINE:COLUMN`. */
+function placeOf(frames: readonly string[]): string | undefined {
+  for (const frame of frames) {
+    // A module that is reloaded has a query behind its name.
+    const { file = '', position = '' } = PLACE.exec(frame)?.groups ?? {};
+    const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+    if (path !== '' && !path.startsWith('node:') && !path.includes('node_modules') && !path.startsWith(OWN_CODE)) return path + position;
+  }
+  return undefined;
+}
