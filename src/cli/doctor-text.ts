@@ -2,6 +2,7 @@
 import type pc from 'picocolors';
 import type { Finding } from '../admin/doctor/check.ts';
 import type { CheckResult } from '../admin/doctor/run-doctor.ts';
+import type { OutsideCommand } from './outside-command.ts';
 import { alignedRows } from './table.ts';
 
 type Colors = ReturnType<typeof pc.createColors>;
@@ -13,22 +14,26 @@ export interface DoctorReport {
   readonly faults: number;
   readonly warnings: number;
   readonly checks: readonly CheckResult[];
+  /** Shows what the platform sees, run outside; absent where the configuration has no address. */
+  readonly outside?: OutsideCommand;
 }
 
 /** @param isWhole - false when the examination was cut short. */
-export function reportOf(checks: readonly CheckResult[], isWhole: boolean): DoctorReport {
+export function reportOf(checks: readonly CheckResult[], isWhole: boolean, outside?: OutsideCommand): DoctorReport {
   const found = checks.flatMap(({ findings }) => findings);
   const faults = found.filter(({ severity }) => severity === 'fault').length;
-  return { ok: isWhole && faults === 0, faults, warnings: found.length - faults, checks };
+  return { ok: isWhole && faults === 0, faults, warnings: found.length - faults, checks, ...(outside !== undefined && { outside }) };
 }
 
 /** One line for each check, below it its findings, and the counts at the end. */
-export function doctorText({ checks, faults, warnings }: DoctorReport, colors: Colors): string {
+export function doctorText({ checks, faults, warnings, outside }: DoctorReport, colors: Colors): string {
   const lines = alignedRows(checks.map(rowOf)).trimEnd().split('\n');
   const blocks = checks.map((check, index) => [coloured(lines[index] ?? '', check, colors), ...check.findings.flatMap(findingLines)]);
   const count = (state: CheckResult['state']): string => String(checks.filter((check) => check.state === state).length);
   const summary = `${String(checks.length)} checks: ${count('ok')} ok, ${count('found')} found something, ${count('skipped')} skipped`;
-  return `${blocks.flat().join('\n')}\n\n${summary}; ${counted(faults, 'fault')}, ${counted(warnings, 'warning')}`;
+  const fromOutside =
+    outside === undefined ? '' : `\n\nWhat the platform sees, this shows when it is run outside: ${outside.shows}.\n  ${outside.command}`;
+  return `${blocks.flat().join('\n')}\n\n${summary}; ${counted(faults, 'fault')}, ${counted(warnings, 'warning')}${fromOutside}`;
 }
 
 function rowOf({ state, id, subject, title, reason }: CheckResult): readonly string[] {

@@ -10,6 +10,7 @@ import { INTERRUPTED, runAsConfigured, type AdminWork } from './admin/run.ts';
 import { readBounded } from './call-surroundings.ts';
 import { doctorText, reportOf } from './doctor-text.ts';
 import { EXIT } from './failure.ts';
+import { outsideCommand } from './outside-command.ts';
 import { serverQuestions } from './registered-server.ts';
 import { acceptSettings } from './settings-arguments.ts';
 
@@ -75,7 +76,7 @@ async function examine(given: AdminWork, { org, only }: Flags, authorities: read
     await examination.close();
   }
   // What was found until somebody interrupted it is of use, but nothing is right for it.
-  const report = reportOf(checks, !signal.aborted);
+  const report = reportOf(checks, !signal.aborted, outsideCommand(given));
   output.show(report, doctorText(report, output.colors));
   process.exitCode = signal.reason === INTERRUPTED ? EXIT.interrupted : report.ok ? EXIT.ok : EXIT.failed;
 }

@@ -1,10 +1,13 @@
 // `parley doctor` against a whole of which one thing is broken at a time: it must find this one thing and no other.
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { CHECK_IDS } from '../../src/admin/doctor/check.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
+import { requireDebian } from '../support/debian.ts';
 import { breakagesOf } from '../support/doctor-breakages.ts';
 import { dependants, ExaminedServer } from '../support/examined-server.ts';
 import { ParleyProcess } from '../support/parley-process.ts';
@@ -72,7 +75,7 @@ describe('parley doctor', () => {
       expect.stringMatching(/^ {9}seen at: the grpc data source of organization [-0-9a-f]+, record [-0-9a-f]+\.$/u),
       '         to mend: write both alike to the character, because tokens are compared so.',
     ]);
-    expect(out.trimEnd().split('\n').at(-1)).toBe('19 checks: 16 ok, 1 found something, 2 skipped; 1 fault, 0 warnings');
+    expect(out).toContain('\n19 checks: 16 ok, 1 found something, 2 skipped; 1 fault, 0 warnings\n');
     expect(anonymous(blocks('text')[0] ?? '')).toBe(anonymous(out));
   });
 
@@ -118,6 +121,21 @@ describe('parley doctor', () => {
   });
 });
 
+describe('the command that the doctor ends with, run outside', () => {
+  requireDebian({ commands: ['curl'], packages: ['curl'] });
+  const shell = promisify(execFile);
+
+  it.each([
+    ['gRPC, by its health check', ONE_TRANSPORT, /^HTTP\/2 200[\s\S]*grpc-status: 0/u],
+    ['WebSocket, by the refusal without a token', ['--admin.data_sources.transports=["websocket"]'], /^HTTP\/1\.1 401/u],
+  ])('shows what the platform sees of %s', async (_what, flags, shown) => {
+    const { report } = await whole.examine(['--org', await whole.admit(), '--only', 'listens'], flags);
+    const env = { ...process.env, CURL_CA_BUNDLE: whole.authorityFile };
+    const { stdout } = await shell('sh', ['-c', report.outside?.command ?? 'false'], { env, timeout: 30_000 });
+    expect(stdout).toMatch(shown);
+  });
+});
+
 describe('parley doctor, while somebody watches', () => {
   it('shows on standard error how far it is, and clears the line before the result', async () => {
     const { err, code } = await whole.run(['--org', await whole.admit()], [], { isWatched: true });
@@ -130,7 +148,9 @@ describe('parley doctor, while somebody watches', () => {
     onTestFinished(() => child.kill());
     expect(await child.ended()).toEqual({ code: 0, signal: null });
     whole.printed.push(child.stdout, child.stderr);
-    expect(child.stdout).toMatch(/34 checks: 34 ok, 0 found something, 0 skipped; 0 faults, 0 warnings\n$/u);
+    expect(child.stdout).toMatch(
+      /34 checks: 34 ok, 0 found something, 0 skipped; 0 faults, 0 warnings\n\nWhat the platform sees.*\n {2}printf .*\n$/u,
+    );
     expect(child.stderr).toBe('');
   }, 120_000);
 

@@ -136,7 +136,12 @@ export class ExaminedServer {
 
   /** What follows `parley doctor` for the configuration of the server. */
   argv(options: readonly string[], flags: readonly string[] = []): readonly string[] {
-    return ['--ca', path.join(this.#folder, AUTHORITY_FILE), ...options, ...this.#flags, ...flags];
+    return ['--ca', this.authorityFile, ...options, ...this.#flags, ...flags];
+  }
+
+  /** PEM of the authority that has signed the server's certificate. */
+  get authorityFile(): string {
+    return path.join(this.#folder, AUTHORITY_FILE);
   }
 
   /**
