@@ -118,7 +118,7 @@ export class Admission {
     return isMemoryShort ? 'memory' : undefined;
   }
 
-  /** A new call begins, which is no running one that comes back; `sessionStarted` follows. */
+  /** A new call begins, which is no running one that comes back or begins anew; `sessionStarted` follows. */
   callBegan(organizationId: string): void {
     this.#rate.began(organizationId);
   }

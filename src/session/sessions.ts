@@ -166,30 +166,31 @@ export class Sessions {
     return cut;
   }
 
-  /** @param ending - of the session before, which begins anew. */
-  #open(id: string, opening: CallOpening, ending?: Promise<void>): Promise<Session> {
-    const loading = this.#load(id, opening, ending).finally(() => {
+  /** @param ending - of the session before, which begins anew; where its call was running, it `keepsPlace`. */
+  #open(id: string, opening: CallOpening, ending?: Promise<void>, keepsPlace = false): Promise<Session> {
+    const loading = this.#load(id, opening, ending, keepsPlace).finally(() => {
       this.#loading.delete(id);
     });
     this.#loading.set(id, loading);
     return loading;
   }
 
-  async #load(id: string, opening: CallOpening, ending: Promise<void> | undefined): Promise<Session> {
+  async #load(id: string, opening: CallOpening, ending: Promise<void> | undefined, keepsPlace: boolean): Promise<Session> {
     const { settings, observer } = this.#parts;
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
-    const opened = this.#mayTakeOver ? await this.#lookedUp(id, opening, ending) : undefined;
+    const opened = this.#mayTakeOver || keepsPlace ? await this.#lookedUp(id, opening, ending) : undefined;
     const record = opened?.kept?.record;
-    // It may have begun to close meanwhile. A conversation that begins anew is a new one to the admission.
+    // It may have begun to close meanwhile. A conversation that begins anew is a new one to the admission once its call was over.
     const isGoingOn = opened !== undefined && record !== undefined && !isFresh(record);
     if (isGoingOn && this.#mayTakeOver) return this.#continued(id, opening, opened, record);
-    const refusal = this.#admission.refusal(opening.organizationId);
+    const hasPlace = keepsPlace && !this.#isLast;
+    const refusal = hasPlace ? undefined : this.#admission.refusal(opening.organizationId);
     if (refusal !== undefined) {
       if (opened !== undefined) void this.#records.leaveNothing(opening);
       observer.callRefused?.(opening, refusal);
       throw refusedCall(refusal, opening);
     }
-    this.#admission.callBegan(opening.organizationId);
+    if (!hasPlace) this.#admission.callBegan(opening.organizationId);
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
     const session = this.#create(id, this.#beginning(opening, record));
     if (opened !== undefined) session.opened(opened);
@@ -202,9 +203,9 @@ export class Sessions {
     // Another start may have come first.
     if (this.#live.get(id) !== old) return;
     this.#live.delete(id);
-    const ending = old.stop('restarted').then(() => this.#records.beginAnew(first));
+    const [isRunning, ending] = [!old.isEnded, old.stop('restarted').then(() => this.#records.beginAnew(first))];
     void this.#stopped(id, old.call, ending, 'a conversation could not be begun anew');
-    await this.#open(id, opening, ending);
+    await this.#open(id, opening, ending, isRunning);
   }
 
   /** @param record - of the conversation, where others know already that it begins anew. */

@@ -2,12 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, listen, say } from '../../../src/bot/index.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { testEngine } from '../../support/engine.ts';
+import { testEngine, type TestEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
 import { after, begun, two } from '../../support/two-engines.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
+
+/** A reading that changes. */
+interface MutableLoad {
+  loopDelayMs: number;
+  rssBytes: number;
+  heapPercent: number;
+}
 
 /** A bot that says how it was started, with a list of what it was told. */
 function greeter(id = 'greeter') {
@@ -142,6 +149,51 @@ describe('G-28 a repeated SESSION_START begins the conversation anew', () => {
   });
 });
 
+describe('G-28 a conversation that begins anew while its call is running keeps the place of the call', () => {
+  it.each([
+    [
+      'the server drains',
+      {},
+      ({ sessions }: TestEngine) => {
+        sessions.drain();
+      },
+    ],
+    [
+      'the server waits for its callers to leave',
+      {},
+      ({ sessions }: TestEngine) => {
+        void sessions.close(60_000);
+      },
+    ],
+    [
+      'the event loop is late',
+      { limits: { maxLoopDelayMs: 50 } },
+      (_: TestEngine, load: MutableLoad) => {
+        load.loopDelayMs = 100;
+      },
+    ],
+    ['its organization begins calls too fast', { limits: { perOrganization: { maxSessions: 0, maxNewPerSecond: 0.2 } } }, () => undefined],
+    [
+      'its organization has as many calls as it may',
+      { limits: { perOrganization: { maxSessions: 1, maxNewPerSecond: 0 } } },
+      () => undefined,
+    ],
+  ])('where %s', async (_what, options, limit) => {
+    const { greets, told } = greeter();
+    const load: MutableLoad = { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
+    const engine = await testEngine([greets], { ...options, load });
+    await begin(new MemoryCall(engine.sessions), 'one');
+    limit(engine, load);
+    await expect(begin(new MemoryCall(engine.sessions, { conversationId: 'call-2' }), 'stranger')).rejects.toBeDefined();
+    for (const name of ['two', 'three']) {
+      const call = new MemoryCall(engine.sessions);
+      expect((await begin(call, name)).texts).toEqual([`Welcome ${name}.`]);
+      expect((await call.press('1')).texts).toEqual(['Keys 1.']);
+    }
+    expect(told).toEqual(['start one {} {}', 'end restarted ', 'start two {} {}', 'end restarted 1', 'start three {} {}']);
+  });
+});
+
 describe('G-28 a conversation that begins anew in another process', () => {
   it('ends the live session of the first one, whose bot is told once', async () => {
     const all = await two();
@@ -152,6 +204,17 @@ describe('G-28 a conversation that begins anew in another process', () => {
     expect((await after(clock, 100, new MemoryCall(b.sessions).start())).texts).toEqual(['Welcome.']);
     expect([listening.sink.end, notes]).toEqual(['complete', ['session_end restarted']]);
     expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+  });
+
+  it('is not refused where the second one has as many calls as it may', async () => {
+    const all = await two({ maxSessions: 1 });
+    const { a, b, clock, notes } = all;
+    await begun(all);
+    await new MemoryCall(a.sessions).press('1');
+    await new MemoryCall(b.sessions, { conversationId: 'call-2' }).start();
+    await expect(new MemoryCall(b.sessions, { conversationId: 'call-3' }).start()).rejects.toMatchObject({ code: 'overloaded' });
+    expect((await after(clock, 100, new MemoryCall(b.sessions).start())).texts).toEqual(['Welcome.']);
+    expect(notes).toEqual(['session_end restarted']);
   });
 
   it('goes on in the first one, whose old session is not taken for it', async () => {
