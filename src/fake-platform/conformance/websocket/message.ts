@@ -81,6 +81,7 @@ function answerOf(payload: JsonObject): Answer {
     event: event === undefined ? undefined : eventOf(event),
     mode: INPUT_MODES.get(mode),
     config: configOf(objectOf(config)),
+    playsOn: payload['disable_prompt_cancellation'] === true,
     sensitive: payload['input_sensitive'] === true,
   };
 }

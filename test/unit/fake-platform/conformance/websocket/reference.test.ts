@@ -58,6 +58,13 @@ describe('the checks of sockets', () => {
     expect(found).toMatchObject({ ok: true, failed: 0, score: undefined, brokenRules: [], advisedRules: ['W-52'] });
   });
 
+  it('see disable_prompt_cancellation on an answer that is no PARTIAL (W-15)', async () => {
+    const found = await examineBrokenSocket('prompt_cancellation_sent', issuer, {
+      checks: chooseChecks(SOCKET_CHECKS, [], ['cancellation-field-on-partial']),
+    });
+    expect(found).toMatchObject({ ok: true, failed: 0, advisedRules: ['W-15'] });
+  });
+
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     expect(await examineSocket('ws://127.0.0.1:1', { checks: QUICK })).toMatchObject({
       ok: false,
