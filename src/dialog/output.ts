@@ -64,4 +64,6 @@ export type Output =
       readonly next: FinalNext;
       /** Whether the prompts streamed ahead of it may be cut; left out when there were none. */
       readonly bargeIn?: boolean;
+      /** The bot gave no reply: what is said is the server's own apology. Shown where prompt texts are. */
+      readonly isApology?: true;
     };

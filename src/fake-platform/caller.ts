@@ -8,7 +8,7 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import { CallClock } from './call-clock.ts';
 import { DEFAULT_LIMITS, stretched, type CallLimits } from './call-limits.ts';
 import { addedWaitMs, checkConditions, underConditions, type LineConditions } from './conditions/line-conditions.ts';
-import { unmetExpectations, type Unmet } from './expectation-check.ts';
+import { apologies, unmetExpectations, type Unmet } from './expectation-check.ts';
 import type { Expectation } from './expectation.ts';
 import { Findings, type Finding } from './finding.ts';
 import type { PlatformHabits } from './key-entry.ts';
@@ -260,7 +260,8 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       const { terminal, book } = grammar;
       const heard = { replies: book.replies, heardTexts: heardTexts(book.all), findings: findings.all };
       const call = { outcome, terminal, pace, ...heard, ...book.lostTurns };
-      const unmet = unmetExpectations(options.expectations ?? [], call);
+      const { expectations = [] } = options;
+      const unmet = [...unmetExpectations(expectations, call), ...apologies(expectations, call.replies)];
       resolve({
         ...call,
         ok: outcome !== 'failed' && outcome !== 'interrupted' && unmet.length === 0,

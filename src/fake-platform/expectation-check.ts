@@ -100,6 +100,9 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
           ...(call.findings ?? []).filter(({ code }) => !expectation.allowed.includes(code)).map((finding) => breach(finding, expected)),
         );
         break;
+      case 'apology':
+        if (!call.replies.some(({ isApology }) => isApology)) unmet.push({ expected, found: 'no reply was named an apology' });
+        break;
       case 'interruption':
         if (call.mark?.isInterruption !== true) unmet.push({ expected, found: MISSED[call.mark?.missedWord ?? 'late'] });
         break;
@@ -111,6 +114,18 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
     }
   }
   return unmet;
+}
+
+/** Replies of a bot that failed, unless that is expected: the server says so where it reveals its texts. */
+export function apologies(expectations: readonly Expectation[], replies: readonly Reply[]): readonly Unmet[] {
+  if (expectations.some(({ kind }) => kind === 'apology')) return [];
+  return replies
+    .filter(({ isApology }) => isApology)
+    .map((reply) => ({
+      expected: 'a reply of the bot',
+      found: `${replyName(reply)} is the apology for a bot that failed`,
+      turn: reply.turn,
+    }));
 }
 
 /** What a reply is called in a message. */

@@ -29,6 +29,8 @@ export type Expectation = { readonly written: string } & (
   | { readonly kind: 'prompts'; readonly least: number; readonly most: number }
   /** No breach of the contract but these. */
   | { readonly kind: 'no_findings'; readonly allowed: readonly FindingCode[] }
+  /** The bot fails, and the server says so: see {@link Reply.isApology}. */
+  | { readonly kind: 'apology' }
   /** The step begins while a prompt is heard. */
   | { readonly kind: 'interruption' }
   /** The platform takes what the caller says or presses in the step, or drops it (G-51). */
@@ -37,7 +39,7 @@ export type Expectation = { readonly written: string } & (
 
 /** The forms of an expectation on a command line, for helps and messages. */
 export const EXPECTATION_FORMS =
-  'text:/pattern/i, text:words, no-text:words, transfer, end, hangup, data:name=value, latency<800ms, gap<100ms, prompts=2, no-clipping or no-findings';
+  'text:/pattern/i, text:words, no-text:words, transfer, end, hangup, data:name=value, latency<800ms, gap<100ms, prompts=2, apology, no-clipping or no-findings';
 
 /**
  * Reads one expectation in one of the {@link EXPECTATION_FORMS}. A `data` value between slashes is a pattern;
@@ -53,6 +55,8 @@ export function parseExpectation(written: string): Expectation {
       return { written, kind: 'outcome', outcome: 'ended' };
     case 'hangup':
       return { written, kind: 'outcome', outcome: 'hung_up' };
+    case 'apology':
+      return { written, kind: 'apology' };
     case 'no-clipping':
       return { written, kind: 'no_clipping' };
     case 'no-findings':

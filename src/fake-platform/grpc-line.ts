@@ -16,7 +16,7 @@ import { failureOf, type Failure } from './failure.ts';
 import { answerFromWire } from './from-wire.ts';
 import { openWatchedClient, type ChannelOptions } from './grpc-client.ts';
 import type { Line, LineEnd, LineTurn, ListedAgent, TurnListener } from './line.ts';
-import { PROMPT_TEXT_KEY, readPromptTexts } from './prompt-texts.ts';
+import { APOLOGY_KEY, PROMPT_TEXT_KEY, readPromptTexts } from './prompt-texts.ts';
 import { ReadingGate } from './reading-gate.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
 
@@ -215,7 +215,7 @@ export class GrpcConnection {
     // The status follows and says the same; without a listener the error would end the process.
     call.on('error', () => undefined);
     call.on('status', (result: StatusObject) => {
-      if (result.code === status.OK) end({ kind: 'completed', promptTexts: promptTexts(result.metadata) });
+      if (result.code === status.OK) end(completed(result.metadata));
       else end({ kind: 'broken', failure: failureOf(result) });
     });
     return {
@@ -269,7 +269,8 @@ function healthWordOf(response: HealthResponse | undefined): HealthWord {
   return response?.status === SERVING_STATUS.NOT_SERVING ? 'not_serving' : 'unknown';
 }
 
-function promptTexts(trailers: Metadata): readonly string[] {
+function completed(trailers: Metadata): LineEnd {
   const value = trailers.get(PROMPT_TEXT_KEY)[0];
-  return value === undefined ? [] : readPromptTexts(value.toString());
+  const promptTexts = value === undefined ? [] : readPromptTexts(value.toString());
+  return { kind: 'completed', promptTexts, isApology: trailers.get(APOLOGY_KEY)[0] === 'true' };
 }

@@ -23,8 +23,12 @@ export type PlatformInput =
 
 /** How a turn ended: completed by the server, or broken. */
 export type LineEnd =
-  /** `promptTexts`: what the prompts said, where the server names it beside the audio. */
-  { readonly kind: 'completed'; readonly promptTexts: readonly string[] } | { readonly kind: 'broken'; readonly failure: Failure };
+  /**
+   * `promptTexts`: what the prompts said, where the server names it beside the audio; `isApology`: it says that its bot failed,
+   * and what was said is its own apology.
+   */
+  | { readonly kind: 'completed'; readonly promptTexts: readonly string[]; readonly isApology?: boolean }
+  | { readonly kind: 'broken'; readonly failure: Failure };
 
 /** A turn that was lost on its way and can begin anew. */
 export interface TurnCut {

@@ -192,6 +192,8 @@ export class TurnBook {
     if (end.kind === 'completed') {
       // Of a reply that was cut, no more than the first text can have been begun.
       turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
+      turn.isApology = end.isApology === true;
+      if (turn.isApology) this.#options.timeline.add('server', 'apologizes', { turn: turn.id, detail: 'its bot failed' });
       turn.check.lookAtEnd(turn.kind, before === 'awaiting');
     } else if (isLost && before !== 'set_aside') {
       this.#lost += 1;

@@ -35,6 +35,8 @@ export interface Reply {
   readonly isInterrupted: boolean;
   /** Whether any of its sound began to be heard; without sound, whether it came before the caller cut it. */
   readonly wasHeard: boolean;
+  /** The server says that its bot failed, and that what it said was its own apology. */
+  readonly isApology?: true;
   /** All its sound as it came, before any cut; undefined unless it was asked for. */
   readonly sound?: ReplySound;
 }
@@ -67,6 +69,8 @@ export class Turn {
   hasSounded = false;
   /** What became of it where it was cut, each at least once. */
   readonly cuts = new Set<TurnCut['kind']>();
+  /** As {@link Reply.isApology}. */
+  isApology = false;
   prompts = 0;
   audioMs = 0;
   readonly #clock: CallClock;
@@ -115,6 +119,7 @@ export class Turn {
     this.#graceUntilMs = this.#clock.nowMs() + againMs;
     this.hasHeardSpeech = false;
     this.hasSounded = false;
+    this.isApology = false;
     this.prompts = 0;
     this.audioMs = 0;
     this.#texts = [];
@@ -210,6 +215,7 @@ export class Turn {
       texts: [...this.#texts],
       isInterrupted: this.isInterrupted,
       wasHeard: this.wasHeard,
+      ...(this.isApology && { isApology: true }),
       ...(this.#sound === undefined ? {} : { sound: { facts: this.#sound.meter.facts, pieces: this.#sound.pieces } }),
     };
   }

@@ -367,7 +367,7 @@ export class BotRunner {
    * @param isKept - the bot goes on from what is said: it must not take for heard what does not reach the caller.
    */
   async #listenOn({ session, turn, writer }: Mouth, prompts: readonly Prompt[], next: Listen, end: TurnEnd, isKept = false): Promise<void> {
-    const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false);
+    const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
     if (!isDone || turn.signal.aborted) {
       if (writer.hasSaid) session.playback.dropped();
       else session.playback.unspoken(isKept);

@@ -44,7 +44,7 @@ export class LastWords {
    */
   async say({ session, turn, writer }: Mouth, prompts: readonly Prompt[], owed: OwedEnd, turnEnd: TurnEnd): Promise<void> {
     session.owes(owed, turn);
-    const isTold = await writer.finish(prompts, owed.next, true);
+    const isTold = await writer.finish(prompts, owed.next, true, turnEnd === 'failed');
     if (isTold) session.ends(owed.end);
     turn.finish(turnEnd);
     // A client must not see a stream complete, on which nobody has said anything, before it sees why (G-13).

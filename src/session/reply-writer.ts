@@ -143,10 +143,11 @@ export class ReplyWriter {
    *
    * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before
    *   (G-55); the final waits until the caller has heard what was sent ahead of it (G-7A).
+   * @param isApology - see {@link Output}.
    * @returns whether the final was handed over; false when the turn was over before, or would listen on a call that we end.
    * @throws AppError `slow_reader`.
    */
-  async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean): Promise<boolean> {
+  async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean, isApology = false): Promise<boolean> {
     const { turn, mode, playback, clock, isLeaving } = this.#options;
     const unwanted = isTerminal ? turn.over : turn.signal;
     await this.#speak(prompts, unwanted, isTerminal);
@@ -158,7 +159,8 @@ export class ReplyWriter {
     if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
     // Nothing follows, so nobody waits until the client has read it.
     this.#hasSaid ||= !unwanted.aborted;
-    turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn: this.#lastBargeIn && !isTerminal });
+    const bargeIn = this.#lastBargeIn && !isTerminal;
+    turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn, ...(isApology && { isApology }) });
     // A wire that holds too much refuses even this.
     return !turn.over.aborted;
   }

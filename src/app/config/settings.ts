@@ -232,7 +232,7 @@ interface MediaSettings {
   readonly welcomeBargeIn: boolean;
   /** Whether the platform gets a transcript of the call with its last response (G-7B). */
   readonly transcript: boolean;
-  /** For tests only: names the text of prompts in response trailers. */
+  /** For tests only: names the text of prompts in response trailers, and apologies for bots that failed. */
   readonly revealPromptText: boolean;
 }
 

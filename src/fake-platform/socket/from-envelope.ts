@@ -18,6 +18,7 @@ import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './envelope-words.ts';
 
 /** Member of an envelope's metadata in which our own server names the texts of a reply, when a test setting allows. */
 const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
+const APOLOGY_KEY = 'parley_apology';
 /** Most audio of one prompt, bytes: what the largest message can hold. */
 const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
 
@@ -107,6 +108,11 @@ export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: numbe
 export function promptTextsOf(metadata: JsonObject | undefined): readonly string[] {
   const texts = metadata?.[PROMPT_TEXTS_KEY];
   return Array.isArray(texts) ? texts.filter((text): text is string => typeof text === 'string') : [];
+}
+
+/** Whether the reply is the server's apology for a bot that failed, where its FINAL says so. */
+export function isApology(metadata: JsonObject | undefined): boolean {
+  return metadata?.[APOLOGY_KEY] === true;
 }
 
 function promptFrom({ text, audio_uri: uri, audio_content_b64: audio, is_barge_in_enabled: bargeIn }: SocketPrompt): AnswerPrompt {

@@ -7,7 +7,7 @@ import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../li
 import { SILENT_FRAME } from '../microphone.ts';
 import type { CallIdentity } from '../to-wire.ts';
 import { PLATFORM_NO_INPUT_MS, SOCKET_RULES, type Breach } from '../wire-rules.ts';
-import { answerFromEnvelope, headBreach, promptTextsOf, readAnswerEnvelope } from './from-envelope.ts';
+import { answerFromEnvelope, headBreach, isApology, promptTextsOf, readAnswerEnvelope } from './from-envelope.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { SilenceFiller } from './silence-filler.ts';
 import { SocketClient, type SocketOptions } from './socket-client.ts';
@@ -223,7 +223,7 @@ export class SocketLine implements Line {
     switch (envelope.type) {
       case 'VOICE_VA_RESPONSE': {
         const answer = answerFromEnvelope(envelope.payload, this.#options.noInputMs ?? PLATFORM_NO_INPUT_MS);
-        this.#turns.take(answer, promptTextsOf(envelope.metadata));
+        this.#turns.take(answer, promptTextsOf(envelope.metadata), isApology(envelope.metadata));
         if (this.#turns.hasEnded) this.#quieten();
         return;
       }

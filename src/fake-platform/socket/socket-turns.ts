@@ -90,8 +90,8 @@ export class SocketTurns {
     this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
   }
 
-  /** Hands an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it. */
-  take(answer: Answer, promptTexts: readonly string[]): void {
+  /** Hands an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
+  take(answer: Answer, promptTexts: readonly string[], isApology = false): void {
     const isTerminal = isTerminalEvent(answer.event);
     if (isTerminal) this.#hasEnded = true;
     const isClosed = isClosing(answer);
@@ -121,7 +121,7 @@ export class SocketTurns {
     if (!isClosed) return;
     if (turn.cutAtMs === undefined) this.#owed.dropCut();
     if (isTerminal) this.#owed.dropIdle();
-    if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts });
+    if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts, isApology });
   }
 
   /** The socket is gone: whatever is open ends so, and what is opened later, too. */

@@ -27,6 +27,8 @@ import { UNDECODABLE } from './undecodable.ts';
 
 /** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
 const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
+/** Trailer in which a test server says that a reply was its apology for a bot that failed. */
+const APOLOGY_TRAILER = 'parley-apology';
 
 /**
  * Turns of the event loop after which grpc-js has handed the last message and the status to the system. Two were enough for a
@@ -75,6 +77,7 @@ class CallerStream implements TurnSink {
   readonly #parts: CallerInputParts;
   readonly #outgoing: Outgoing<EncodedResponse>;
   readonly #texts: string[] = [];
+  #isApology = false;
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
@@ -127,7 +130,7 @@ class CallerStream implements TurnSink {
       );
       return true;
     }
-    if (this.#parts.isRevealingText) this.#texts.push(...promptTexts(output));
+    if (this.#parts.isRevealingText) this.#remember(output);
     return !this.#outgoing.isFull;
   }
 
@@ -137,13 +140,20 @@ class CallerStream implements TurnSink {
 
   complete(): void {
     if (!this.#close()) return;
-    if (this.#texts.every((text) => text === '')) {
+    const hasTexts = this.#texts.some((text) => text !== '');
+    if (!hasTexts && !this.#isApology) {
       this.#call.end();
       return;
     }
     const trailers = new Metadata();
-    trailers.set(PROMPT_TEXT_TRAILER, Buffer.from(JSON.stringify(this.#texts)));
+    if (hasTexts) trailers.set(PROMPT_TEXT_TRAILER, Buffer.from(JSON.stringify(this.#texts)));
+    if (this.#isApology) trailers.set(APOLOGY_TRAILER, 'true');
     this.#call.end(trailers);
+  }
+
+  #remember(output: Output): void {
+    this.#texts.push(...promptTexts(output));
+    this.#isApology ||= output.kind === 'final' && output.isApology === true;
   }
 
   fail(error: AppError): void {

@@ -63,8 +63,10 @@ export class EnvelopeWriter {
     if (settings.isRevealingText) this.#remember(output);
     const payloads = toEnvelope.payloads(output);
     return payloads.every((payload, index) => {
-      const texts = output.kind === 'final' && index === payloads.length - 1 ? this.#takeTexts() : [];
-      return this.#outgoing.send(responseEnvelope(this.#nextHead(), payload, texts));
+      const isLast = output.kind === 'final' && index === payloads.length - 1;
+      const texts = isLast ? this.#takeTexts() : [];
+      const isApology = isLast && settings.isRevealingText && output.isApology === true;
+      return this.#outgoing.send(responseEnvelope(this.#nextHead(), payload, { texts, isApology }));
     });
   }
 

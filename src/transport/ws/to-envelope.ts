@@ -123,14 +123,20 @@ export class ToEnvelope {
   }
 }
 
+/** What a reply shows of itself, for tests only: what its prompts say, and whether it is the apology for a bot that failed. */
+interface Revealed {
+  readonly texts: readonly string[];
+  readonly isApology?: boolean;
+}
+
 /**
  * A message with an answer.
  *
  * @param payload - of {@link ToEnvelope.payloads}.
- * @param texts - what its prompts say; for tests only.
  */
-export function responseEnvelope(head: EnvelopeHead, payload: Buffer, texts: readonly string[] = []): Buffer {
-  const metadata = texts.length === 0 ? '' : `"metadata":${JSON.stringify({ parley_prompt_texts: texts })},`;
+export function responseEnvelope(head: EnvelopeHead, payload: Buffer, { texts, isApology = false }: Revealed = { texts: [] }): Buffer {
+  const revealed = { ...(texts.length > 0 && { parley_prompt_texts: texts }), ...(isApology && { parley_apology: true }) };
+  const metadata = Object.keys(revealed).length === 0 ? '' : `"metadata":${JSON.stringify(revealed)},`;
   return Buffer.concat([Buffer.from(`${opening('VOICE_VA_RESPONSE', head)},${metadata}"payload":`), payload, END]);
 }
 

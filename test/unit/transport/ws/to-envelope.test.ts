@@ -159,7 +159,9 @@ describe('envelopes', () => {
     expect(read).toMatchObject({ type: 'VOICE_VA_RESPONSE', seq: 3, ts: '2026-01-01T00:00:00.000Z', conversation_id: 'c-"1"' });
     expect(read).toMatchObject({ payload: { response_type: 'FINAL' } });
     expect(JSON.parse(responseEnvelope(HEAD, payload).toString())).not.toHaveProperty('metadata');
-    expect(JSON.parse(responseEnvelope(HEAD, payload, ['Hi.']).toString())).toHaveProperty('metadata', { parley_prompt_texts: ['Hi.'] });
+    expect(JSON.parse(responseEnvelope(HEAD, payload, { texts: ['Hi.'] }).toString())).toHaveProperty('metadata', {
+      parley_prompt_texts: ['Hi.'],
+    });
   });
 
   it('W-40 W-43: are written for errors and for the answer to a PING', () => {

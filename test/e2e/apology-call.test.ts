@@ -1,0 +1,64 @@
+// `parley call` to a real server whose bot throws: a call on which the caller has heard the server's apology is no good one.
+import { expect, it, onTestFinished } from 'vitest';
+import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
+import { ParleyProcess } from '../support/parley-process.ts';
+import { RunningServer } from '../support/running-server.ts';
+import { WITH_SOCKETS } from '../support/socket-peer.ts';
+
+const BROKEN = botModule('broken', `session_start: () => { throw new Error('no such file'); },`);
+
+/** A developer's server with this bot. */
+async function serve(...flags: readonly string[]): Promise<RunningServer> {
+  const folder = await makeFolder({ 'broken.mjs': BROKEN });
+  onTestFinished(() => removeFolder(folder));
+  const server = await RunningServer.start({
+    hasTls: false,
+    flags: ['--auth.enabled=false', ...WITH_SOCKETS, `--bots.folder=${folder}`, ...flags],
+  });
+  onTestFinished(() => server.close());
+  await server.app.warmed;
+  return server;
+}
+
+/** `parley call` until its end. */
+async function call(target: string, ...flags: readonly string[]): Promise<{ readonly code: number | null; readonly text: string }> {
+  const caller = new ParleyProcess(['call', target, '--org', 'ce861fba-6e2f-49f9-9a84-b354008fac9e', ...flags]);
+  onTestFinished(() => caller.kill());
+  const { code } = await caller.ended();
+  return { code, text: caller.stdout };
+}
+
+const REVEALING = '--media.reveal_prompt_text=true';
+
+it.each(['grpc', 'ws'] as const)(
+  'parley call over %s exits with 1 when the welcome was the apology for a bot that failed',
+  async (wire) => {
+    const server = await serve(REVEALING);
+    const { ready } = server.app;
+    const target = `${wire}://127.0.0.1:${String(wire === 'grpc' ? ready.port : ready.websocket?.port)}`;
+    const { code, text } = await call(target);
+    expect(text).toMatch(/server {4}apologizes +#1 +its bot failed/u);
+    expect(text).toContain('not ok');
+    expect(text).toContain('unmet  a reply of the bot: the reply to session_start (#1) is the apology for a bot that failed');
+    expect(code).toBe(1);
+    const expected = await call(target, '--expect', 'apology');
+    expect(expected.text).not.toContain('unmet');
+    expect(expected.code).toBe(0);
+  },
+);
+
+it('a server that does not reveal its texts does not show its apology on the wire', async () => {
+  const server = await serve();
+  const { code, text } = await call(`grpc://127.0.0.1:${String(server.app.ready.port)}`);
+  expect(text).not.toContain('apolog');
+  expect(code).toBe(0);
+});
+
+it('parley call that expects an apology exits with 1 when the bot answers', async () => {
+  const folder = await makeFolder({ 'well.mjs': botModule('well') });
+  onTestFinished(() => removeFolder(folder));
+  const server = await serve(REVEALING, `--bots.folder=${folder}`);
+  const { code, text } = await call(`grpc://127.0.0.1:${String(server.app.ready.port)}`, '--expect', 'apology');
+  expect(text).toContain('unmet  apology: no reply was named an apology');
+  expect(code).toBe(1);
+});
