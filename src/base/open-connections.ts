@@ -1,5 +1,5 @@
 // The connections of one listening port: how many there may be, and how long and how many from one address without a good
-// token. Whoever is verified keeps his place; among the others the oldest gives way, so that strangers cannot hold the port.
+// token. Strangers give way before those with a good token, and whoever has nothing open before those who wait for a reply.
 import type { Socket } from 'node:net';
 import type { CancelTimer, Clock } from './clock.ts';
 
@@ -7,36 +7,56 @@ import type { CancelTimer, Clock } from './clock.ts';
 export interface ConnectionLimits {
   /** Most connections at once. */
   readonly maxConnections: number;
-  /** Longest wait for the first good token of a connection on which something may be asked, ms. */
+  /**
+   * Longest wait for the first good token of a connection on which something may be asked, ms. It stands still while something is
+   * being answered, and begins anew, half as long again, behind each reply: a health check that is repeated every so many ms would
+   * otherwise meet its end.
+   */
   readonly unverifiedTimeoutMs: number;
   /** Most connections from one remote address that have shown no good token yet. */
   readonly maxUnverifiedPerAddress: number;
 }
 
-/** Why a connection was closed: as many as allowed are open, or as many from its address that have shown no good token. */
-export type ClosedFor = 'max_connections' | 'max_unverified_per_address';
+/**
+ * Why a connection was closed, by the setting: as many as allowed are open, as many from its address that have shown no good token,
+ * or it showed none in time.
+ */
+export type ClosedFor = 'max_connections' | 'max_unverified_per_address' | 'unverified_timeout_ms';
+
+/** Of the wait for the first good token, the wait for a further request. */
+const ONCE_ANSWERED = 1.5;
 
 /** Both ends of a connection know it by this as long as it is open; undefined once it is gone. */
 export function peerOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string | undefined {
   return remoteAddress === undefined ? undefined : `${remoteAddress}:${String(remotePort)}`;
 }
 
-interface Unverified {
+interface Connection {
   readonly socket: Socket;
+  readonly peer: string;
   readonly address: string;
-  cancelTimer?: CancelTimer;
+  isVerified: boolean;
+  /** Requests that are open on it. */
+  requests: number;
+  cancelTimer: CancelTimer | undefined;
 }
 
-/** One per port. */
+/**
+ * One per port.
+ *
+ * Strangers with an open request are closed for `max_connections` alone, and only where no other stranger is left: a proxy may bring
+ * more of them from one address than the limit allows while keys are fetched. How many there are is bounded by `max_connections`, and
+ * for how long by whoever answers: a request counts as open while its token is checked, which ends when the keys are there or their
+ * fetch is given up, and never while a stranger is waited for.
+ */
 export class OpenConnections {
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
   readonly #onClosed: (why: ClosedFor) => void;
-  readonly #open = new Set<Socket>();
-  /** By peer, the oldest first. */
-  readonly #unverified = new Map<string, Unverified>();
-  /** Peers that are not verified, by address, the oldest first. */
-  readonly #byAddress = new Map<string, Set<string>>();
+  /** By peer, the longest idle first. */
+  readonly #open = new Map<string, Connection>();
+  /** Those that are not verified, by address, the longest idle first. */
+  readonly #strangers = new Map<string, Set<Connection>>();
 
   /** @param onClosed - told of each connection that was closed for one of the limits. */
   constructor(limits: ConnectionLimits, clock: Clock, onClosed: (why: ClosedFor) => void = () => undefined) {
@@ -54,72 +74,120 @@ export class OpenConnections {
       socket.destroy();
       return false;
     }
-    const [oldestHere] = this.#byAddress.get(address) ?? [];
-    if (oldestHere !== undefined && this.#unverifiedFrom(address) >= maxUnverifiedPerAddress) {
-      this.#close(oldestHere, 'max_unverified_per_address');
+    const neighbours = this.#strangers.get(address);
+    if (neighbours !== undefined && neighbours.size >= maxUnverifiedPerAddress) {
+      this.#close(firstOf(neighbours, isIdle), 'max_unverified_per_address');
     }
-    if (this.#open.size >= maxConnections && !this.#makeRoom()) {
+    if (this.#open.size >= maxConnections && !this.#close(this.#leastNeeded(), 'max_connections')) {
       socket.destroy();
       this.#onClosed('max_connections');
       return false;
     }
-    this.#open.add(socket);
-    this.#unverified.set(peer, { socket, address });
-    this.#byAddress.set(address, (this.#byAddress.get(address) ?? new Set()).add(peer));
+    const connection: Connection = { socket, peer, address, isVerified: false, requests: 0, cancelTimer: undefined };
+    this.#remember(connection);
     socket.once('close', () => {
-      this.#open.delete(socket);
-      // The same peer may have come again by now.
-      if (this.#unverified.get(peer)?.socket === socket) this.#forget(peer);
+      this.#forget(connection);
     });
     return true;
   }
 
   /** Something may be asked on the connection from now on: the wait for a good token begins. */
   ready(peer: string | undefined): void {
-    const unverified = peer === undefined ? undefined : this.#unverified.get(peer);
-    if (unverified === undefined) return;
-    unverified.cancelTimer ??= this.#clock.after(this.#limits.unverifiedTimeoutMs, () => unverified.socket.destroy());
+    const connection = this.#of(peer);
+    if (connection !== undefined && isIdle(connection)) this.#awaitToken(connection, this.#limits.unverifiedTimeoutMs);
+  }
+
+  /** Something was asked on the connection and is being answered. @returns what to call when it is over; more than once does no harm. */
+  began(peer: string | undefined): () => void {
+    const connection = this.#of(peer);
+    if (connection === undefined) return () => undefined;
+    connection.requests += 1;
+    connection.cancelTimer?.();
+    connection.cancelTimer = undefined;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      connection.requests -= 1;
+      if (!isIdle(connection) || this.#of(peer) !== connection) return;
+      // Behind all that have been idle for longer.
+      this.#forget(connection);
+      this.#remember(connection);
+      this.#awaitToken(connection, this.#limits.unverifiedTimeoutMs * ONCE_ANSWERED);
+    };
   }
 
   /** A good token came on the connection: the limits of strangers no longer concern it. */
   verified(peer: string | undefined): void {
-    if (peer !== undefined) this.#forget(peer);
+    const connection = this.#of(peer);
+    if (connection === undefined || connection.isVerified) return;
+    this.#forget(connection);
+    connection.isVerified = true;
+    this.#remember(connection);
   }
 
   /** Breaks every connection, and waits for nothing any more. */
   cut(): void {
-    for (const peer of [...this.#unverified.keys()]) this.#forget(peer);
-    for (const socket of this.#open) socket.destroy();
+    for (const connection of [...this.#open.values()]) {
+      this.#forget(connection);
+      connection.socket.destroy();
+    }
   }
 
-  #unverifiedFrom(address: string): number {
-    return this.#byAddress.get(address)?.size ?? 0;
+  #of(peer: string | undefined): Connection | undefined {
+    return peer === undefined ? undefined : this.#open.get(peer);
   }
 
-  #makeRoom(): boolean {
-    const [oldest] = this.#unverified.keys();
-    if (oldest === undefined) return false;
-    this.#close(oldest, 'max_connections');
+  #awaitToken(connection: Connection, limitMs: number): void {
+    if (connection.isVerified) return;
+    connection.cancelTimer ??= this.#clock.after(limitMs, () => {
+      this.#close(connection, 'unverified_timeout_ms');
+    });
+  }
+
+  /** A stranger; where there is none, one that nothing is open on: it may be broken, and its client can connect again. */
+  #leastNeeded(): Connection | undefined {
+    return this.#leastStranger() ?? firstOf(this.#open.values(), isIdle);
+  }
+
+  #leastStranger(): Connection | undefined {
+    if (this.#strangers.size === 0) return undefined;
+    const isStranger = ({ isVerified }: Connection): boolean => !isVerified;
+    return firstOf(this.#open.values(), (each) => isStranger(each) && isIdle(each)) ?? firstOf(this.#open.values(), isStranger);
+  }
+
+  #close(connection: Connection | undefined, why: ClosedFor): boolean {
+    if (connection === undefined) return false;
+    // At once, and not when it says so: somebody waits for the place.
+    this.#forget(connection);
+    connection.socket.destroy();
+    this.#onClosed(why);
     return true;
   }
 
-  #close(peer: string, why: ClosedFor): void {
-    const socket = this.#unverified.get(peer)?.socket;
-    this.#forget(peer);
-    if (socket === undefined) return;
-    // At once, and not when it says so: somebody waits for the place.
-    this.#open.delete(socket);
-    socket.destroy();
-    this.#onClosed(why);
+  #remember(connection: Connection): void {
+    const { peer, address, isVerified } = connection;
+    this.#open.set(peer, connection);
+    if (!isVerified) this.#strangers.set(address, (this.#strangers.get(address) ?? new Set()).add(connection));
   }
 
-  #forget(peer: string): void {
-    const unverified = this.#unverified.get(peer);
-    if (unverified === undefined) return;
-    unverified.cancelTimer?.();
-    this.#unverified.delete(peer);
-    const peers = this.#byAddress.get(unverified.address);
-    peers?.delete(peer);
-    if (peers?.size === 0) this.#byAddress.delete(unverified.address);
+  #forget(connection: Connection): void {
+    const { peer, address } = connection;
+    connection.cancelTimer?.();
+    connection.cancelTimer = undefined;
+    // The same peer may have come again by now.
+    if (this.#open.get(peer) === connection) this.#open.delete(peer);
+    const neighbours = this.#strangers.get(address);
+    neighbours?.delete(connection);
+    if (neighbours?.size === 0) this.#strangers.delete(address);
   }
+}
+
+function isIdle({ requests }: Connection): boolean {
+  return requests === 0;
+}
+
+function firstOf(connections: Iterable<Connection>, isWanted: (connection: Connection) => boolean): Connection | undefined {
+  for (const connection of connections) if (isWanted(connection)) return connection;
+  return undefined;
 }

@@ -50,7 +50,9 @@ export interface Door {
   /** `host:port` as bound. */
   readonly address: string;
   readonly port: number;
-  /** A good token came from this peer, `address:port` (P-18). */
+  /** A request of this peer, `address:port`, is being answered. @returns what to call when it is over (P-18). */
+  began(peer: string | undefined): () => void;
+  /** A good token came from this peer (P-18). */
   verified(peer: string | undefined): void;
   /** Takes no more connections; open ones go on. */
   stopListening(): void;
@@ -98,6 +100,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     cut: () => {
       connections.cut();
     },
+    began: (peer) => connections.began(peer),
     verified: (peer) => {
       connections.verified(peer);
     },
@@ -120,17 +123,23 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
 }
 
 /** Whoever floods a server with connections must not flood its log. */
-function closedLog({ name, clock, log, maxConnections, maxUnverifiedPerAddress }: DoorOptions): (why: ClosedFor) => void {
+function closedLog({ name, clock, log, ...options }: DoorOptions): (why: ClosedFor) => void {
   const pacer = new LinePacer<ClosedFor>(clock);
   const limits = {
-    max_connections: { limit: maxConnections, text: 'as many as allowed are open' },
-    max_unverified_per_address: { limit: maxUnverifiedPerAddress, text: 'too many of one address have shown no good token' },
+    max_connections: { level: 'warn', limit: options.maxConnections, text: 'as many as allowed are open' },
+    max_unverified_per_address: {
+      level: 'warn',
+      limit: options.maxUnverifiedPerAddress,
+      text: 'too many of one address have shown no good token',
+    },
+    // What looks whether the port is open does this all day.
+    unverified_timeout_ms: { level: 'debug', limit: options.unverifiedTimeoutMs, text: 'they showed no good token in time' },
   } as const satisfies Record<ClosedFor, unknown>;
   return (why) => {
     const leftOut = pacer.next(why);
     if (leftOut === undefined) return;
-    const { limit, text } = limits[why];
-    log.warn({ setting: why, limit, closed: leftOut + 1 }, `connections to the ${name} were closed: ${text}`);
+    const { level, limit, text } = limits[why];
+    log[level]({ setting: why, limit, closed: leftOut + 1 }, `connections to the ${name} were closed: ${text}`);
   };
 }
 

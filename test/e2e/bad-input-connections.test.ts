@@ -3,9 +3,10 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { Http2Client } from '../support/http2-client.ts';
 import { FrameClient } from '../support/http2-frames.ts';
-import { PATHS, type PlatformClient } from '../support/platform-client.ts';
+import { PATHS, type ClientTurn, type PlatformClient } from '../support/platform-client.ts';
 import { RunningServer, WITH_TEST_BOTS, type ServerOptions } from '../support/running-server.ts';
 import { until, within } from '../support/until.ts';
 
@@ -38,6 +39,13 @@ describe('connections', () => {
     return socket;
   };
 
+  /** Opens an RPC that has come to the server: a later one on the same connection was answered. */
+  const withOpenRpc = async (client: PlatformClient): Promise<ClientTurn> => {
+    const rpc = client.open();
+    await client.list();
+    return rpc;
+  };
+
   it('P-18 more than allowed close the oldest one without a good token, and those with one go on', async () => {
     const { server, client } = await serverFor({ flags: ['--grpc.max_connections=2'] });
     await client.list();
@@ -46,16 +54,15 @@ describe('connections', () => {
     expect(await late.list()).toBeDefined();
     await strangerClosed;
     expect(server.logged({ level: 'warn', setting: 'max_connections', limit: 2 })).toHaveLength(1);
+    const open = [await withOpenRpc(client), await withOpenRpc(late)];
     await closed(await connected(server.app.ready.port));
+    for (const rpc of open) expect((await rpc.halfClose().ended()).code).toBe(0);
     await Promise.all([client.list(), late.list()]);
   });
 
-  /** 42 bytes: a frame that is larger than any may be. Node 20 would neither end the connection nor see that the other side has. */
-  const BROKEN = Buffer.concat([
-    Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-    Buffer.from('000000040000000000', 'hex'),
-    Buffer.from('ffffff000000000001', 'hex'),
-  ]);
+  /** A frame that is larger than any may be; 42 bytes with the start. Node 20 would neither end the connection nor see that the other side has. */
+  const TOO_LARGE = Buffer.from('ffffff000000000001', 'hex');
+  const BROKEN = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from('000000040000000000', 'hex'), TOO_LARGE]);
 
   it.each([true, false])('P-18 that break the protocol and go do not lock the port (TLS: %s)', async (hasTls) => {
     const { server } = await serverFor({ hasTls, flags: ['--grpc.max_connections=10'] });
@@ -95,6 +102,54 @@ describe('connections', () => {
     expect((await verified.open(PATHS.callerInput).halfClose().ended()).code).toBe(0);
   });
 
+  it('P-18 that repeat a health check as often as strangers are waited for stay open, and the next silent one does not', async () => {
+    const clock = new FakeClock();
+    const { server } = await serverFor({ clock, hasTls: false });
+    const balancer = new Http2Client(server.target);
+    onTestFinished(() => {
+      balancer.destroy();
+    });
+    for (let each = 0; each < 30; each += 1) {
+      const check = balancer.open('/grpc.health.v1.Health/Check').send(Buffer.alloc(0)).halfClose();
+      expect((await check.ended()).code).toBe(0);
+      clock.advance(5000);
+    }
+    expect(balancer.isClosed).toBe(false);
+    clock.advance(2500);
+    await until('it is closed when it asks no more', () => balancer.isClosed);
+  });
+
+  it('P-18 with a good token and no open RPC make room on a full port, and those with one stay', async () => {
+    const { server, client } = await serverFor({ flags: ['--grpc.max_connections=2'] });
+    const open = await withOpenRpc(client);
+    const idle = new Http2Client(server.target, {
+      authority: server.certificate.certificatePem,
+      authorization: await server.issuer.issueToken(),
+    });
+    onTestFinished(() => {
+      idle.destroy();
+    });
+    expect((await idle.open(PATHS.callerInput).halfClose().ended()).code).toBe(0);
+    expect(await (await server.client()).list()).toBeDefined();
+    await until('the idle one is closed', () => idle.isClosed);
+    expect((await open.halfClose().ended()).code).toBe(0);
+  });
+
+  it('P-18 with a good token that break the protocol and go do not lock the port', async () => {
+    const { server } = await serverFor({ hasTls: false, flags: ['--grpc.max_connections=2'] });
+    const authorization = await server.issuer.issueToken();
+    for (let each = 0; each < 3; each += 1) {
+      const broken = (await FrameClient.connect(server.app.ready.port)).greet();
+      const path = { ':method': 'POST', ':scheme': 'http', ':path': PATHS.callerInput, ':authority': 'localhost' };
+      broken.open(1, { ...path, 'content-type': 'application/grpc', te: 'trailers', authorization }, { isWhole: true });
+      await until('its RPC is over', () => broken.counts.headers >= 1);
+      broken.write(TOO_LARGE);
+      await until('the server has answered', () => broken.counts.goaway > 0 || broken.isClosed);
+      broken.destroy();
+    }
+    expect(await (await server.client()).list()).toBeDefined();
+  });
+
   it('P-18 from one address that show no good token close the oldest of them, and a call from there is taken', async () => {
     const { server, client } = await serverFor({ flags: ['--grpc.max_unverified_per_address=3'] });
     await client.list();
@@ -110,9 +165,10 @@ describe('connections', () => {
 
   it('refusing many of them writes few lines', async () => {
     const { server, client } = await serverFor({ flags: ['--grpc.max_connections=1'] });
-    await client.list();
+    const open = await withOpenRpc(client);
     for (let round = 0; round < 20; round += 1) await closed(await connected(server.app.ready.port));
     expect(server.logged({ level: 'warn', limit: 1 }).length).toBeLessThanOrEqual(3);
+    expect((await open.halfClose().ended()).code).toBe(0);
   });
 
   it('that do not finish their TLS handshake are closed in time', async () => {

@@ -109,7 +109,7 @@ function answerNoRequest({ code }: NodeJS.ErrnoException, socket: Socket): void 
 function addRoute(
   server: FastifyInstance,
   { path, receiver, sha1Header, sha2Header }: EndpointOptions,
-  connections: Pick<OpenConnections, 'verified'>,
+  connections: Pick<OpenConnections, 'began' | 'verified'>,
 ): void {
   // Whatever the type says: the signature is over the bytes, and JSON written anew does not verify (H-12).
   server.removeAllContentTypeParsers();
@@ -123,8 +123,10 @@ function addRoute(
     };
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const peer = peerOf(request.socket);
+    const over = connections.began(peer);
     const outcome = await receiver.receive(body, { sha1: header(sha1Header), sha2: header(sha2Header) });
     if (outcome !== 'unsigned') connections.verified(peer);
+    over();
     return reply.code(DELIVERY_STATUS[outcome]).header('cache-control', 'no-store').send();
   });
   server.setNotFoundHandler((_request, reply) => reply.code(404).send());

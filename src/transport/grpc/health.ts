@@ -90,6 +90,7 @@ export class Health {
       tokens: undefined,
       what: 'a health check',
       answer: ({ service = '' }, call) => {
+        this.#tokens.answered(call);
         if (hasNotFound && this.#standing(service) === 'unknown') {
           call.emit('error', Object.assign(new Error('no such service'), { code: status.NOT_FOUND }));
           return;

@@ -30,7 +30,7 @@ export interface OneRequestOptions<Request, Response> {
 }
 
 /** The RPC as its answer sees it. `cancelled` tells that it is over, whoever ended it. */
-export type AnsweringCall<Response> = Pick<ServerDuplexStream<unknown, Response>, 'write' | 'end' | 'on' | 'emit'>;
+export type AnsweringCall<Response> = Pick<ServerDuplexStream<unknown, Response>, 'write' | 'end' | 'on' | 'emit' | 'getPeer'>;
 
 type Call<Request, Response> = ServerDuplexStream<Request | typeof UNDECODABLE, Response>;
 

@@ -81,6 +81,8 @@ export interface MediaServer {
 /** Longest delay of a timer, ms: connections that were asked to go are cut by `close`, and by nobody else. */
 const NEVER_MS = 2 ** 31 - 1;
 
+const NOTHING = (): void => undefined;
+
 /** Starts the media server. @throws AppError `listen_failed`. */
 export async function startMediaServer(parts: MediaServerParts): Promise<MediaServer> {
   const { settings, contract, gate, clock, log } = parts;
@@ -89,8 +91,11 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const refusals = new Refusals(log, clock, parts.onRefused);
   // The door opens when there is something behind it.
   const opened: { door?: Door } = {};
-  const tokens = new StreamCheck(gate, metadata, (peer) => {
-    opened.door?.verified(peer);
+  const tokens = new StreamCheck(gate, metadata, {
+    began: (peer) => opened.door?.began(peer) ?? NOTHING,
+    verified: (peer) => {
+      opened.door?.verified(peer);
+    },
   });
   const oneRequest = { metadata, clock, refusals, limitMs: settings.firstMessageTimeoutMs };
   const health = new Health([contract.media.serviceName], tokens, oneRequest);

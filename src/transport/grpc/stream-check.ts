@@ -1,6 +1,7 @@
 // The token check of an RPC: reads the token from its metadata, asks the gate, and tells the door whose connection showed a
-// good one. Knows no message.
+// good one and for how long the RPC is open. Knows no message.
 import type { Metadata } from '@grpc/grpc-js';
+import type { Door } from '../door.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 
@@ -9,19 +10,21 @@ export interface CheckedCall {
   readonly metadata: Metadata;
   /** `address:port` of the other side. */
   getPeer(): string;
+  /** It is over, whoever ended it. */
+  on(event: 'cancelled', listener: () => void): unknown;
 }
 
 /** One per server. */
 export class StreamCheck {
   readonly #gate: Gate;
   readonly #metadata: CallMetadata;
-  readonly #onVerified: (peer: string) => void;
+  readonly #connections: Pick<Door, 'began' | 'verified'>;
 
-  /** @param onVerified - told of the peer behind every good token, and behind every RPC where the check is off. */
-  constructor(gate: Gate, metadata: CallMetadata, onVerified: (peer: string) => void) {
+  /** @param connections - told of the peer behind every RPC, and of every good one: all are good where the check is off. */
+  constructor(gate: Gate, metadata: CallMetadata, connections: Pick<Door, 'began' | 'verified'>) {
     this.#gate = gate;
     this.#metadata = metadata;
-    this.#onVerified = onVerified;
+    this.#connections = connections;
   }
 
   /**
@@ -30,15 +33,28 @@ export class StreamCheck {
    * @throws AppError `unauthenticated` (G-02), also through the promise.
    */
   check(call: CheckedCall): Visitor | Promise<Visitor> {
-    const visitor = this.#gate.check(this.#metadata.authorization(call.metadata));
     // Now: once the connection is gone, nobody can say whose it was.
     const peer = call.getPeer();
-    if (visitor instanceof Promise) return visitor.then((checked) => this.#verified(checked, peer));
-    return this.#verified(visitor, peer);
+    const over = this.#connections.began(peer);
+    call.on('cancelled', over);
+    const good = (visitor: Visitor): Visitor => {
+      this.#connections.verified(peer);
+      return visitor;
+    };
+    const refused = (thrown: unknown): never => {
+      over();
+      throw thrown;
+    };
+    try {
+      const visitor = this.#gate.check(this.#metadata.authorization(call.metadata));
+      return visitor instanceof Promise ? visitor.then(good, refused) : good(visitor);
+    } catch (thrown) {
+      return refused(thrown);
+    }
   }
 
-  #verified(visitor: Visitor, peer: string): Visitor {
-    this.#onVerified(peer);
-    return visitor;
+  /** An RPC that needs no token is being answered: its connection may stay as if it were new. */
+  answered(call: Pick<CheckedCall, 'getPeer'>): void {
+    this.#connections.began(call.getPeer())();
   }
 }

@@ -5,7 +5,6 @@ import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { peerOf } from '../../base/open-connections.ts';
 import type { CatalogSource } from '../../bot/catalog.ts';
 import { CLOSE_CODE } from '../../contract/envelope.ts';
 import type { Admission } from '../../session/admission.ts';
@@ -89,9 +88,7 @@ class Sockets implements SocketServer {
       limitMs: settings.unverifiedTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
       hasRoom: () => this.openSockets < settings.maxConnections && parts.mayTake?.() !== false,
-      onVerified: (connection) => {
-        this.#door?.verified(peerOf(connection));
-      },
+      connections: () => this.#door,
       onSocket: (accepted) => {
         this.#take(accepted);
       },

@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
+import { peerOf } from '../../base/open-connections.ts';
+import type { Door } from '../door.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { Refusals } from '../refused.ts';
 import { trackingIdOf } from '../tracking-id.ts';
@@ -37,8 +39,8 @@ export interface UpgradesOptions {
   readonly closeLimitMs: number;
   /** Whether there is room for one more socket. */
   readonly hasRoom: () => boolean;
-  /** A good token came on this connection. */
-  readonly onVerified: (connection: IncomingMessage['socket']) => void;
+  /** The port that the connections came in on, where it is one of ours: told whose tokens are checked, and whose are good. */
+  readonly connections: () => Pick<Door, 'began' | 'verified'> | undefined;
   readonly onSocket: (accepted: AcceptedSocket) => void;
 }
 
@@ -126,8 +128,12 @@ export class Upgrades {
       return;
     }
     const trackingId = trackingIdOf(request.headersDistinct[this.#options.trackingHeader]?.[0]);
+    const connections = this.#options.connections();
+    const peer = peerOf(request.socket);
+    // It is over when the token is refused, or when the connection is gone.
+    const over = connections?.began(peer);
     const admit = (visitor: Visitor): void => {
-      this.#options.onVerified(request.socket);
+      connections?.verified(peer);
       // A check takes its time.
       const refusal = this.#refusal();
       if (refusal !== undefined) {
@@ -139,6 +145,7 @@ export class Upgrades {
       });
     };
     const fail = (thrown: unknown): void => {
+      over?.();
       const error = toAppError(thrown);
       this.#options.refusals.write('an upgrade', error, { trackingId });
       this.#options.refusals.count(error);

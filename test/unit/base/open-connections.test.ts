@@ -63,7 +63,69 @@ describe('OpenConnections', () => {
     expect([silent.destroyed, verified.destroyed]).toEqual([true, false]);
     clock.advance(1_000_000);
     expect(verified.destroyed).toBe(false);
-    expect(closed).toEqual([]);
+    expect(closed).toEqual(['unverified_timeout_ms']);
+  });
+
+  it('P-18 closes no connection whose token is being checked, however long that takes', async () => {
+    const socket = await connect();
+    clock.advance(3000);
+    const over = [connections.began(peerOf(socket)), connections.began(peerOf(socket))];
+    clock.advance(60_000);
+    expect(socket.destroyed).toBe(false);
+    for (const each of over) for (let twice = 0; twice < 2; twice += 1) each();
+    clock.advance(7499);
+    expect(socket.destroyed).toBe(false);
+    clock.advance(1);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('P-18 keeps the connection of whoever repeats a health check as often as strangers are waited for', async () => {
+    const socket = await connect();
+    for (let each = 0; each < 30; each += 1) {
+      connections.began(peerOf(socket))();
+      clock.advance(5001);
+    }
+    expect(socket.destroyed).toBe(false);
+  });
+
+  it('P-18 lets a proxy bring more from its address than may be idle there while their tokens are checked', async () => {
+    limit({ maxUnverifiedPerAddress: 2 });
+    const idle = await connect();
+    const through: net.Socket[] = [];
+    for (let each = 0; each < 5; each += 1) {
+      const socket = await connect();
+      connections.began(peerOf(socket));
+      through.push(socket);
+    }
+    expect([idle, ...through].map(({ destroyed }) => destroyed)).toEqual([true, false, false, false, false, false]);
+  });
+
+  it('P-18 closes strangers in the order they were last answered, and those that wait for a reply last', async () => {
+    limit({ maxConnections: 3 });
+    const [waiting, answered, silent] = [await connect(), await connect(), await connect()];
+    connections.began(peerOf(waiting));
+    connections.began(peerOf(answered))();
+    const gone = async (): Promise<boolean[]> => {
+      connections.began(peerOf(await connect()));
+      return [waiting, answered, silent].map(({ destroyed }) => destroyed);
+    };
+    expect(await gone()).toEqual([false, false, true]);
+    expect(await gone()).toEqual([false, true, true]);
+    expect(await gone()).toEqual([true, true, true]);
+  });
+
+  it('P-18 makes room on a port full of good tokens by the connection that nothing was open on for longest', async () => {
+    limit({ maxConnections: 3 });
+    const [busy, first, second] = [await connect(), await connect(), await connect()];
+    for (const socket of [busy, first, second]) connections.verified(peerOf(socket));
+    connections.began(peerOf(busy));
+    connections.began(peerOf(first))();
+    const late = await connect();
+    expect([busy, first, second, late].map(({ destroyed }) => destroyed)).toEqual([false, false, true, false]);
+    // A stranger gives way before the next one with a good token does.
+    await connect();
+    expect([busy, first, late].map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
+    expect(closed).toEqual(['max_connections', 'max_connections']);
   });
 
   it('P-18 closes the oldest connection of an address that shows too many without a good token', async () => {
@@ -85,13 +147,14 @@ describe('OpenConnections', () => {
     expect(through.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
-  it('P-18 makes room for a new connection by the oldest without a good token, and refuses the new one where all have one', async () => {
+  it('P-18 makes room for a new connection by the oldest without a good token, and refuses the new one where all have one and a request', async () => {
     limit({ maxConnections: 2 });
     const [verified, stranger] = [await connect(), await connect()];
     connections.verified(peerOf(verified));
     const second = await connect();
     expect([verified.destroyed, stranger.destroyed, second.destroyed]).toEqual([false, true, false]);
     connections.verified(peerOf(second));
+    for (const socket of [verified, second]) connections.began(peerOf(socket));
     const third = await connect();
     expect([verified.destroyed, second.destroyed, third.destroyed]).toEqual([false, false, true]);
     expect(closed).toEqual(['max_connections', 'max_connections']);

@@ -93,4 +93,14 @@ describe('openDoor', () => {
     const told = 'connections to the test server were closed: as many as allowed are open';
     expect(lines.filter((line) => line.includes(told))).toHaveLength(1);
   });
+
+  it('P-18 says at level debug that it closed connections which showed no good token in time', async () => {
+    const { door, lines } = await open({ unverifiedTimeoutMs: 100 });
+    const silent = net.connect(door.port, '127.0.0.1');
+    await within('it is closed', new Promise((resolve) => silent.resume().once('close', resolve)));
+    await until('the log tells', () => lines.some((line) => line.includes('were closed: they showed no good token in time')));
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { level: 'debug', setting: 'unverified_timeout_ms', limit: 100, closed: 1 },
+    ]);
+  });
 });

@@ -247,6 +247,17 @@ describe('the end of the webhook endpoint', () => {
     await until('the others are out of time', () => !closed().includes(false));
   });
 
+  it('P-18 closes no connection whose first delivery is being kept, however long that takes', async () => {
+    const url = await start();
+    let keep: (received: Received) => void = () => undefined;
+    receive = () => new Promise((resolve) => (keep = resolve));
+    const answer = post(url, BODY, { 'x-fake-signature': sign(BODY) });
+    await until('it arrives', () => events.length === 1);
+    clock.advance(10_000);
+    keep('taken');
+    expect((await answer).status).toBe(202);
+  });
+
   it('P-18 leaves a connection alone that has brought a good delivery', async () => {
     const port = Number(new URL(await start({ maxUnverifiedPerAddress: 1 })).port);
     const good = stranger(port);

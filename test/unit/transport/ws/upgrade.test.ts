@@ -21,6 +21,8 @@ let checks: { readonly resolve: (principal: Principal) => void; readonly reject:
 let accepted: AcceptedSocket[];
 let refused: ErrorCode[];
 let hasRoom: boolean;
+/** What the port heard of the connections. */
+let told: string[];
 let take: () => void;
 let clock: FakeClock;
 let upgrades: Upgrades;
@@ -29,6 +31,7 @@ const clients: net.Socket[] = [];
 
 beforeEach(async () => {
   [checks, accepted, refused, hasRoom, clock] = [[], [], [], true, new FakeClock()];
+  told = [];
   take = () => undefined;
   const verifier = {
     verify: (header: string | undefined) =>
@@ -48,7 +51,13 @@ beforeEach(async () => {
     limitMs: 10_000,
     closeLimitMs: 100,
     hasRoom: () => hasRoom,
-    onVerified: () => undefined,
+    connections: () => ({
+      began: () => {
+        told.push('began');
+        return () => told.push('over');
+      },
+      verified: () => told.push('verified'),
+    }),
     onSocket: (socket) => {
       accepted.push(socket);
       take();
@@ -91,6 +100,16 @@ describe('an upgrade whose token is new', () => {
     expect(await asked).toBe('HTTP/1.1 101 Switching Protocols');
     expect(accepted).toMatchObject([{ channel: 'voice', visitor: { kind: 'checked', principal: PRINCIPAL }, trackingId: 'trace_1' }]);
     expect(clock.pendingTimers).toBe(0);
+    expect(told).toEqual(['began', 'verified']);
+  });
+
+  it('P-18 keeps its connection while its token is checked, and no longer when it is refused', async () => {
+    const asked = ask();
+    await until('the token is being checked', () => checks.length === 1);
+    expect(told).toEqual(['began']);
+    checks[0]?.reject(new AppError('unauthenticated', 'the token was refused'));
+    await asked;
+    expect(told).toEqual(['began', 'over']);
   });
 
   it('P-18 is refused with 503 when 256 others are being checked; a known token gets past them', async () => {
