@@ -145,7 +145,7 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
   });
   new Gauge({
     name: 'parley_organization_calls_refused',
-    help: 'New calls that got no session, of the organizations that were refused most often, at most 20 of them.',
+    help: 'New calls that got no session, of the organizations that were refused most often, at most 20 of each process.',
     labelNames: ['organization', 'reason'],
     registers,
     collect() {

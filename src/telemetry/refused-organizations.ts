@@ -11,13 +11,16 @@ const MAX_KEPT = 20;
 export interface RefusedCalls {
   readonly organizationId: string;
   readonly reason: AdmissionRefusal;
-  /** Since it is remembered. */
+  /** Never too few; too many by what the one had that made room for it. */
   readonly calls: number;
   /** ms since the epoch. */
   readonly lastAtMs: number;
 }
 
-/** Counts them. Where too many are refused, the one that was refused least often makes room. */
+/**
+ * Counts them. Where too many are refused, the one that was refused least often makes room and leaves its count (the space-saving
+ * algorithm): so newcomers do not push each other out before they are counted.
+ */
 export class RefusedOrganizations {
   readonly #clock: Clock;
   readonly #kept = new Map<string, RefusedCalls>();
@@ -31,11 +34,9 @@ export class RefusedOrganizations {
     const one = { organizationId, reason, calls: 1, lastAtMs: this.#clock.nowMs() };
     const key = keyOf(one);
     const known = this.#kept.get(key);
-    if (known === undefined && this.#kept.size >= MAX_KEPT) {
-      const least = this.most.at(-1);
-      if (least !== undefined) this.#kept.delete(keyOf(least));
-    }
-    this.#kept.set(key, { ...one, calls: (known?.calls ?? 0) + 1 });
+    const evicted = known === undefined && this.#kept.size >= MAX_KEPT ? this.most.at(-1) : undefined;
+    if (evicted !== undefined) this.#kept.delete(keyOf(evicted));
+    this.#kept.set(key, { ...one, calls: ((known ?? evicted)?.calls ?? 0) + 1 });
   }
 
   /** The most often refused first. */

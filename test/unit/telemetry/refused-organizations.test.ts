@@ -24,6 +24,20 @@ it('stays as small however many call, and keeps those that are refused again and
   expect(refused.most[0]).toMatchObject({ organizationId: 'again', calls: 1000 });
 });
 
+it('keeps two that come last and by turns, and are refused far more often than all before them', () => {
+  const refused = new RefusedOrganizations(new FakeClock());
+  for (let count = 0; count < 20; count += 1) refused.add({ organizationId: `once ${String(count)}` }, 'total');
+  for (let count = 0; count < 1000; count += 1) {
+    refused.add({ organizationId: 'a' }, 'organization');
+    refused.add({ organizationId: 'b' }, 'organization');
+  }
+  expect(refused.most).toHaveLength(20);
+  const [first, second, third] = refused.most;
+  expect([first?.organizationId, second?.organizationId].sort()).toEqual(['a', 'b']);
+  for (const one of [first, second]) expect(one?.calls).toBeGreaterThanOrEqual(1000);
+  expect(third?.calls).toBe(1);
+});
+
 it('is added up for several processes', () => {
   const one = { organizationId: 'a', reason: 'organization', calls: 2, lastAtMs: 5 } as const;
   const joined = joinedRefusals([
