@@ -53,14 +53,18 @@ export class DescriptorWatch {
 
   #look(): void {
     const { descriptors, readiness, log } = this.#options;
-    const { limit, used, reserved, isShort, isAmple } = descriptors;
-    if (isShort && this.#release === undefined) {
+    const { limit, reserved } = descriptors;
+    if (this.#release === undefined) {
+      if (!descriptors.isShort) return;
       this.#release = readiness.hold(DESCRIPTORS);
-      log.error({ event: 'descriptors_short', limit, used, reserved }, `file descriptors run out, new connections are refused: ${MEND}`);
-    } else if (isAmple && this.#release !== undefined) {
+      log.error(
+        { event: 'descriptors_short', limit, used: descriptors.used, reserved },
+        `file descriptors run out, new connections are refused: ${MEND}`,
+      );
+    } else if (descriptors.isAmple) {
       this.#release();
       this.#release = undefined;
-      log.info({ event: 'descriptors_there', limit, used }, 'there are file descriptors again');
+      log.info({ event: 'descriptors_there', limit, used: descriptors.counted }, 'there are file descriptors again');
     }
   }
 }

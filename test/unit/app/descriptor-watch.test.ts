@@ -23,7 +23,7 @@ it('is not ready and takes no connection while they are short, and says each of 
   const readiness = new Readiness();
   readiness.started();
   let used = 900;
-  const descriptors = new Descriptors({ limit: () => 1000, used: () => used });
+  const descriptors = new Descriptors({ limit: () => 1000, used: () => used, counted: () => used });
   const watch = new DescriptorWatch({ descriptors, readiness, clock, log });
   expect(watch.mayTake()).toBe(true);
   used = 960;
@@ -48,13 +48,34 @@ it('is not ready and takes no connection while they are short, and says each of 
   expect(clock.pendingTimers).toBe(0);
 });
 
+it('stays not ready, and says it once, where only the lowest free descriptor is known and one low one comes and goes', () => {
+  const clock = new FakeClock();
+  const { lines, log } = logged();
+  const readiness = new Readiness();
+  readiness.started();
+  let [used, counted] = [960, 960];
+  const descriptors = new Descriptors({ limit: () => 1000, used: () => used, counted: () => counted });
+  const watch = new DescriptorWatch({ descriptors, readiness, clock, log });
+  for (let second = 0; second < 10; second += 1) {
+    clock.advance(1000);
+    used = used === 960 ? 17 : 960;
+    expect(readiness.current.ready).toBe(false);
+  }
+  expect(lines).toHaveLength(1);
+  [used, counted] = [17, 800];
+  clock.advance(1000);
+  expect(readiness.current.ready).toBe(true);
+  expect(lines).toMatchObject([{ event: 'descriptors_short' }, { event: 'descriptors_there', used: 800 }]);
+  watch.close();
+});
+
 it('warns at the start when the limits of the settings need more than there may be, and not otherwise', () => {
   const { lines, log } = logged();
   const { settings } = loadSettings({
     argv: ['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1', '--grpc.max_connections=1000'],
   });
-  warnOfFewDescriptors(new Descriptors({ limit: () => 1024, used: () => 40 }), settings, log);
+  warnOfFewDescriptors(new Descriptors({ limit: () => 1024, used: () => 40, counted: () => 40 }), settings, log);
   expect(lines).toMatchObject([{ level: 'warn', event: 'descriptors_few', limit: 1024, needed: 1291 }]);
-  warnOfFewDescriptors(new Descriptors({ limit: () => 4096, used: () => 40 }), settings, log);
+  warnOfFewDescriptors(new Descriptors({ limit: () => 4096, used: () => 40, counted: () => 40 }), settings, log);
   expect(lines).toHaveLength(1);
 });
