@@ -66,6 +66,8 @@ export class Mind {
       this.#view.wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
     rpc.fate = 'asked';
     this.#answering();
+    // G-28: the record of a conversation that begins anew counts its turns anew.
+    if (rpc.input === 'session_start') this.#answer.turns = 0;
   }
 
   /** 005: an apology takes the place of an answer that did not come in time, also when only the recognizer was slow. */

@@ -79,7 +79,7 @@ export class Reference {
   /** G-28: SESSION_START looks for a session of its own, also behind other messages of the RPC (G-33). */
   starts(rpc: Rpc): void {
     if (this.#ear === rpc) this.#ear = undefined;
-    [rpc.state, rpc.isStart, rpc.voiced] = ['opening', true, 0];
+    [rpc.state, rpc.isStart, rpc.isCut, rpc.voiced] = ['opening', true, false, 0];
   }
 
   sound(rpc: Rpc, sound: Sound): void {
@@ -141,7 +141,9 @@ export class Reference {
   // What the engine does.
 
   sessionStarted(): void {
-    if (this.open.length > 0) this.#wrong('G-12', 'a second session began in the middle of the call');
+    if (this.open.length > 0 && this.#over === undefined) this.#wrong('G-12', 'a second session began in the middle of the call');
+    // They came for the session before, which was over by then: nothing is heard on them, and nothing owed.
+    for (const late of this.open) if (late.state !== 'owing') late.state = 'keys';
     [this.#over, this.#hasHungUp, this.#ear, this.#lastCut] = [undefined, false, undefined, undefined];
     this.mouth.begin();
     this.mind.begin();

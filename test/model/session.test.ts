@@ -80,6 +80,52 @@ describe('a session', () => {
   });
 });
 
+describe('a conversation that begins anew while the store is slow (G-28)', () => {
+  it.each<[string, Pick<Program, 'beginning' | 'acts'>]>([
+    [
+      'tells the bot that nothing was heard of a welcome whose stream was cancelled',
+      {
+        beginning: 'none',
+        acts: [
+          { kind: 'open', first: 'dtmf', halfClose: false, together: false },
+          { kind: 'open', first: 'session_start', halfClose: false, together: false },
+          { kind: 'open', first: 'no_input', halfClose: false, together: false },
+          { kind: 'answer', pick: 0, together: false },
+          { kind: 'cancel', rpc: 1, together: false },
+        ],
+      },
+    ],
+    [
+      'welcomes also on a stream whose speech gave way to another one',
+      {
+        beginning: 'elsewhere',
+        acts: [
+          { kind: 'open', first: 'speech', halfClose: false, together: false },
+          { kind: 'open', first: 'dtmf', halfClose: false, together: false },
+          { kind: 'open', first: 'speech', halfClose: false, together: false },
+          { kind: 'send', rpc: 2, input: 'session_start', together: false },
+        ],
+      },
+    ],
+    [
+      'hears nothing on a stream that came for the one before, behind its end',
+      {
+        beginning: 'elsewhere',
+        acts: [
+          { kind: 'open', first: 'session_end', halfClose: false, together: false },
+          { kind: 'open', first: 'session_start', halfClose: false, together: false },
+          { kind: 'open', first: 'speech', halfClose: false, together: false },
+        ],
+      },
+    ],
+  ])('%s', async (_what, program) => {
+    const slow = { store: true, voice: false, recognizer: false };
+    const { wrong, exchange } = await play({ ...CALL, slow, hasNotes: false, welcomeBargeIn: false, ...program }, { isTraced: true });
+    expect(wrong).toBeUndefined();
+    expect(exchange.filter((line) => line.startsWith('the bot is asked: session_start'))).not.toEqual([]);
+  });
+});
+
 describe('the reference', () => {
   it.each(MISTAKES)(
     'finds %s',
