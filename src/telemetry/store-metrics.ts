@@ -71,6 +71,8 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   return {
     connected: (isUp) => {
       isConnected = isUp;
+      // Another server may have answered: what the one before refused says nothing of it.
+      if (isUp) isRefusing = false;
       show();
     },
     timed: (store) => ({

@@ -40,6 +40,24 @@ it('parley_store_up is 0 while Redis is out of memory, whatever it reads, and 1 
   expect(await up()).toBe(0);
 });
 
+it('parley_store_up is 1 again with the connection to another server, where the one before took no writes any more', async () => {
+  const redis = await RedisServer.start();
+  onTestFinished(() => redis.stop());
+  const registry = new Registry();
+  const metrics = storeMetrics(registry);
+  const up = async (): Promise<unknown> => (await registry.getSingleMetric('parley_store_up')?.get())?.values[0]?.value;
+  const connection = await redisConnection(redis);
+  const times = { leaseMs: 2000, ttlMs: 60_000, maxRecordBytes: 65_536 };
+  const store = metrics.timed(new RedisStore({ connection, owner: 'one', keyPrefix: 'parley', ...times }));
+  await redis.ask('REPLICAOF', '127.0.0.1', '1');
+  const record = { ...firstRecord({ call: CALL, bot: { id: 'bot', version: 1 }, mode: 'chunk' }), version: 1 };
+  await expect(store.commit(record, 0)).rejects.toMatchObject({ code: 'store_unavailable', details: { isRefused: true } });
+  expect(await up()).toBe(0);
+  metrics.connected(false);
+  metrics.connected(true);
+  expect(await up()).toBe(1);
+});
+
 it('the times of operations are told apart beyond the longest wait for an answer', async () => {
   const registry = new Registry();
   storeMetrics(registry);
