@@ -1,4 +1,4 @@
-// What follows from too few file descriptors: new connections are refused, health checks and the log say why, and the start warns
+// What follows from too few file descriptors: connections are closed, health checks and the log say why, and the start warns
 // of settings that need more than there may be.
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { Descriptors } from '../base/descriptors.ts';
@@ -37,13 +37,14 @@ export class DescriptorWatch {
     });
   }
 
-  /** Whether a new connection may stay open. */
+  /** Whether a new connection may stay open without another one being closed for it. */
   readonly mayTake = (): boolean => {
     const { descriptors, log } = this.#options;
     if (!descriptors.isShort) return true;
     this.#look();
     const leftOut = this.#pacer.next('refused');
-    if (leftOut !== undefined) log.warn({ closed: leftOut + 1 }, 'connections were closed at once: no file descriptors are left for them');
+    if (leftOut !== undefined)
+      log.warn({ closed: leftOut + 1 }, 'connections were closed, those without a good token first: no file descriptors are left for them');
     return false;
   };
 
@@ -59,7 +60,7 @@ export class DescriptorWatch {
       this.#release = readiness.hold(DESCRIPTORS);
       log.error(
         { event: 'descriptors_short', limit, used: descriptors.used, reserved },
-        `file descriptors run out, new connections are refused: ${MEND}`,
+        `file descriptors run out, connections are closed: ${MEND}`,
       );
     } else if (descriptors.isAmple) {
       this.#release();

@@ -91,6 +91,15 @@ export class OpenConnections {
     return true;
   }
 
+  /** Closes a stranger's connection, so that a new one may have its descriptor. @returns false when there is none. */
+  replaceStranger(): boolean {
+    const stranger = this.#leastStranger();
+    if (stranger === undefined) return false;
+    this.#forget(stranger);
+    stranger.socket.destroy();
+    return true;
+  }
+
   /** Something may be asked on the connection from now on: the wait for a good token begins. */
   ready(peer: string | undefined): void {
     const connection = this.#of(peer);

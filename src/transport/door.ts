@@ -39,7 +39,7 @@ export interface DoorOptions extends ConnectionLimits {
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Asked for each new connection; one that may not stay is closed at once. Default: all may. */
+  /** Whether there is a descriptor for a new connection. Where not, a stranger's is closed for it, or it is closed at once. Default: there is. */
   readonly mayTake?: (() => boolean) | undefined;
   /** Takes each connection that is ready for the first byte of HTTP. */
   readonly onConnection: (connection: net.Socket) => void;
@@ -80,7 +80,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const server = net.createServer((socket) => {
     // Broken connections are the turns' business; here they only must not end the process.
     socket.on('error', () => undefined);
-    if (options.mayTake?.() === false) {
+    if (options.mayTake?.() === false && !connections.replaceStranger()) {
       socket.destroy();
       return;
     }

@@ -39,35 +39,35 @@ async function connect({ onTestFinished }: TestContext, { port }: ReadyLine): Pr
   return client;
 }
 
-/** Opens connections one after the other until one is closed. @returns those that stay. */
+/** Opens connections one after the other until one of them is closed. @returns all of them. */
 async function fill({ onTestFinished }: TestContext, port: number): Promise<readonly net.Socket[]> {
-  const stay: net.Socket[] = [];
+  const all: net.Socket[] = [];
   onTestFinished(() => {
-    for (const socket of stay) socket.destroy();
+    for (const socket of all) socket.destroy();
   });
-  for (;;) {
-    expect(stay.length).toBeLessThan(LIMIT);
+  while (!all.some(({ closed }) => closed)) {
+    expect(all.length).toBeLessThan(LIMIT);
     const socket = net.connect(port, '127.0.0.1').on('error', () => undefined);
+    all.push(socket);
     // HTTP/2 begins with what the server says; who is refused hears nothing.
-    const isOver = await new Promise<boolean>((resolve) => {
+    await new Promise<void>((resolve) => {
       socket.once('data', () => {
-        resolve(false);
+        resolve();
       });
       socket.once('close', () => {
-        resolve(true);
+        resolve();
       });
       socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0');
     });
-    if (isOver) return stay;
-    stay.push(socket);
   }
+  return all;
 }
 
 const readiness = async ({ opsPort }: ReadyLine): Promise<unknown> =>
   (await fetch(`http://127.0.0.1:${String(opsPort)}/health/ready`, { headers: { connection: 'close' } })).json();
 
 describe('a server without file descriptors', () => {
-  it('refuses connections at the door, says so, and lets every call on open connections go on', async (context) => {
+  it('P-18 closes strangers for new connections, says so, and lets every call go on', async (context) => {
     const { running, ready } = await serve(context);
     const client = await connect(context, ready);
     const call = client.call();
@@ -87,6 +87,8 @@ describe('a server without file descriptors', () => {
     await call.turn(event('START_OF_DTMF'));
     expect(await open.ended()).toMatchObject({ code: status.OK });
 
+    // Strangers hold every descriptor, and keep nobody out.
+    await (await connect(context, ready)).list();
     for (const socket of held) socket.destroy();
     await until('it is ready again', async () => JSON.stringify(await readiness(ready)) === '{"ready":true,"reasons":[]}');
     await (await connect(context, ready)).list();

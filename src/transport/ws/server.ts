@@ -87,7 +87,8 @@ class Sockets implements SocketServer {
       maxMessageBytes: settings.maxMessageBytes,
       limitMs: settings.unverifiedTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
-      hasRoom: () => this.openSockets < settings.maxConnections && parts.mayTake?.() !== false,
+      // The port of its own has asked already whether there is a descriptor, and a socket takes no other one.
+      hasRoom: () => this.openSockets < settings.maxConnections && (this.#door !== undefined || parts.mayTake?.() !== false),
       connections: () => this.#door,
       onSocket: (accepted) => {
         this.#take(accepted);

@@ -173,4 +173,11 @@ describe('OpenConnections', () => {
     expect((await connect()).destroyed).toBe(false);
     expect(closed).toEqual([]);
   });
+
+  it('P-18 gives the descriptor of a stranger to somebody else, and of nobody with a good token', async () => {
+    const [verified, first, second] = [await connect(), await connect(), await connect()];
+    connections.verified(peerOf(verified));
+    expect([connections.replaceStranger(), first.destroyed, second.destroyed]).toEqual([true, true, false]);
+    expect([connections.replaceStranger(), connections.replaceStranger(), verified.destroyed]).toEqual([true, false, false]);
+  });
 });

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { LiveValue } from '../../../src/base/live-value.ts';
 import { createLogger } from '../../../src/base/log.ts';
+import { peerOf } from '../../../src/base/open-connections.ts';
 import { openDoor, type Door, type DoorOptions } from '../../../src/transport/door.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import { identityOf } from '../../support/tls-peer.ts';
@@ -102,5 +103,28 @@ describe('openDoor', () => {
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
       { level: 'debug', setting: 'unverified_timeout_ms', limit: 100, closed: 1 },
     ]);
+  });
+
+  it("P-18 gives a stranger's descriptor to a new connection where there are no more, and none of those with a good token", async () => {
+    let isShort = false;
+    const taken: net.Socket[] = [];
+    const { door } = await open({ mayTake: () => !isShort, onConnection: (connection) => void taken.push(connection) });
+    const connect = async (): Promise<net.Socket | undefined> => {
+      const before = taken.length;
+      let isOver = false;
+      const client = net.connect(door.port, '127.0.0.1').on('error', () => undefined);
+      client.resume().once('close', () => (isOver = true));
+      onTestFinished(() => void client.destroy());
+      await until('it is taken or closed', () => taken.length > before || isOver);
+      return taken[before];
+    };
+    const [verified, stranger] = [await connect(), await connect()];
+    door.verified(peerOf(verified ?? new net.Socket()));
+    isShort = true;
+    const late = await connect();
+    expect([verified?.destroyed, stranger?.destroyed, late?.destroyed]).toEqual([false, true, false]);
+    door.verified(peerOf(late ?? new net.Socket()));
+    expect(await connect()).toBeUndefined();
+    expect([verified?.destroyed, late?.destroyed]).toEqual([false, false]);
   });
 });
