@@ -2,18 +2,16 @@
 // server. They get the event, the organization and the date, and no token.
 import type { NamedHook } from '../admin/webhooks/authorization-hooks.ts';
 import type { AuthorizationHook, AuthorizationResult } from '../admin/webhooks/authorization-result.ts';
-import { runProgram } from '../base/child-program.ts';
+import { PLAIN_ENVIRONMENT, runProgram } from '../base/child-program.ts';
 import type { Clock } from '../base/clock.ts';
 import { HttpService } from '../base/http-service.ts';
 import type { AdminSettings } from './admin-settings.ts';
 
-/** All of an environment that the program has beside the event: ours may hold secrets. */
-const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 /** More than this of an answer, or of what a program prints, is a failure, bytes. */
 const MAX_ANSWER_BYTES = 65_536;
 
 /**
- * The hooks that there are. What they hold is let go of when their signal aborts.
+ * The hooks that there are. Whoever asks for them closes them.
  *
  * @param callback - of whoever starts the server; undefined: none.
  */
@@ -25,7 +23,7 @@ export function authorizationHooks(
   return [
     ...(callback === undefined ? [] : [{ name: 'callback', run: callback } as const]),
     ...(file === undefined ? [] : [{ name: 'command', run: programHook([file, ...args]) } as const]),
-    ...(url === undefined ? [] : [{ name: 'url', run: addressHook({ url, key, timeoutMs, clock }) } as const]),
+    ...(url === undefined ? [] : [addressHook({ url, key, timeoutMs, clock })]),
   ];
 }
 
@@ -60,12 +58,14 @@ function addressHook(how: {
   readonly key: string | undefined;
   readonly timeoutMs: number;
   readonly clock: Clock;
-}): AuthorizationHook {
+}): NamedHook {
   const service = new HttpService({
     ...how,
     ...{ name: 'the service at admin.authorization_hook.url', code: 'hook_failed' },
     ...{ firstByteMs: how.timeoutMs, maxAnswerBytes: MAX_ANSWER_BYTES },
   });
   const headers = { 'content-type': 'application/json' };
-  return (result, signal) => service.ask({ path: '', headers, body: JSON.stringify(bodyOf(result)) }, signal, () => Promise.resolve());
+  const run: AuthorizationHook = (result, signal) =>
+    service.ask({ path: '', headers, body: JSON.stringify(bodyOf(result)) }, signal, () => Promise.resolve());
+  return { name: 'url', run, close: () => service.close() };
 }

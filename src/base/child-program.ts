@@ -4,6 +4,9 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { AppError, type ErrorCode } from './errors.ts';
 
+/** All that a program needs of an environment: ours may hold secrets. */
+export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
+
 /** What to run. */
 export interface ChildProgram {
   /** Begins the sentences of its errors: `the recognizer program`. */

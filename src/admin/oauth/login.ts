@@ -102,9 +102,11 @@ async function pasted(attempt: LoginAttempt, address: URL, paste: AskForReturn, 
   for (let isAgain = false; !attempt.isTaken; isAgain = true) {
     const text = (await paste(isAgain, signal)).trim();
     if (text === '') throw new AppError('login_failed', 'nobody gave the address that the browser ended at');
-    const url = URL.canParse(text) ? new URL(text) : new URL(address);
+    // A code may have a colon, and would be an address of its own scheme.
+    const isAddress = /^https?:\/\//iu.test(text) && URL.canParse(text);
+    const url = new URL(isAddress ? text : address);
     // The code alone: PKCE says whether it is of this login.
-    if (!URL.canParse(text) && attempt.codeVerifier !== undefined) {
+    if (!isAddress && attempt.codeVerifier !== undefined) {
       url.searchParams.set('code', text);
       url.searchParams.set('state', attempt.state);
     }

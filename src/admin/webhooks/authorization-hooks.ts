@@ -13,6 +13,8 @@ export interface NamedHook {
   /** For the log. */
   readonly name: 'callback' | 'command' | 'url';
   readonly run: AuthorizationHook;
+  /** Lets go of what it holds. Must not throw. */
+  readonly close?: () => Promise<void>;
 }
 
 /** Who is told, and for how long. */
@@ -51,10 +53,11 @@ export class AuthorizationHooks {
     });
   }
 
-  /** Gives up what is under way and tells nobody any more. */
+  /** Gives up what is under way, tells nobody any more and closes the hooks. */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#last;
+    await Promise.all(this.#options.hooks.map(async ({ close }) => close?.()));
   }
 
   /** Never rejects. */

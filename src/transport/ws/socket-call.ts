@@ -212,7 +212,7 @@ export class SocketCall implements Voice {
         this.#cutter?.hangUp('caller');
         return;
       default:
-        // G-28: the conversation has begun anew on another socket.
+        // It has begun anew on another socket (G-28), or was ended for its length, its idleness or by the end of the server.
         if (this.#session?.isEnded === true) {
           this.#refuseConversation();
           return;
@@ -329,7 +329,7 @@ export class SocketCall implements Voice {
   }
 
   #refuseConversation(): void {
-    this.#refuse(new AppError('bad_message', 'the conversation goes on on another socket'), CONVERSATION_ANSWER);
+    this.#refuse(new AppError('bad_message', 'the conversation has ended, or goes on on another socket'), CONVERSATION_ANSWER);
   }
 
   #refuseReader(): void {

@@ -1,6 +1,6 @@
 // A recognizer that asks a program of the operator: one run per utterance, WAV in, text out. Bounded in time, in
 // programs at once and in utterances that wait. Never logs what was said.
-import { runProgram, type ChildProgram, type RunningProgram } from '../../base/child-program.ts';
+import { PLAIN_ENVIRONMENT, runProgram, type ChildProgram, type RunningProgram } from '../../base/child-program.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
@@ -13,9 +13,6 @@ import { mulawWav, pcmWav } from '../../speech/wav.ts';
 const MAX_TEXT_BYTES = 4096;
 
 const PROGRAM = { name: 'the recognizer program', code: 'recognition_failed' } as const;
-
-/** What a program sees of an environment unless something else is said: ours may hold secrets. */
-const PLAIN_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
 
 /** Which program runs and how much it may take. */
 export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command'>, Partial<Pick<ChildProgram, 'env'>> {

@@ -81,6 +81,17 @@ describe('a login', () => {
     expect([sent.get('code'), sent.has('code_verifier')]).toEqual(['CANARY-code', false]);
   });
 
+  it('takes a pasted code for a code, also with a colon in it', async () => {
+    const server = await adminServer(json(REPLY));
+    const clock = new FakeClock();
+    const credentials = { clientId: 'client-1', clientSecret: 'CANARY-secret' };
+    const requests = new TokenRequests({ address: server.address, credentials, clock, log: keptLog().log });
+    const paste = (isAgain: boolean): Promise<string> => Promise.resolve(isAgain ? '' : 'eu1:CANARY-code');
+    const redirectUri = 'https://bots.example/callback';
+    await login({ requests, redirectUri, scopes: ['a:read'], clock, show: () => undefined, paste }, never());
+    expect(new URLSearchParams((await server.arrived(1)).body.toString()).get('code')).toBe('eu1:CANARY-code');
+  });
+
   it('has another state and another challenge each time', async () => {
     const [one, other] = [await begin(json(REPLY)), await begin(json(REPLY))];
     for (const name of ['state', 'code_challenge']) expect(one.shown.searchParams.get(name)).not.toBe(other.shown.searchParams.get(name));
