@@ -38,7 +38,6 @@ export type MisdeedName =
   | 'a request without a payload'
   | 'an input of two kinds'
   | 'audio that is no base64'
-  | 'an unknown type'
   | 'two conversation ids in one message'
   | 'a second SESSION_START'
   | 'another conversation'
@@ -104,12 +103,6 @@ export const MISDEEDS: readonly Misdeed[] = [
     act: (call) => {
       const audio = { encoding: 'MULAW_FORMAT', sample_rate_hertz: 8000, caller_audio_b64: '*** no base64 ***' };
       request(call, call.payload({ audio_input: audio }), 'audio that is no base64');
-    },
-  },
-  {
-    name: 'an unknown type',
-    act: (call) => {
-      call.socket.sendText(call.envelope('CONFORMANCE'), 'a message of an unknown type');
     },
   },
   {

@@ -82,12 +82,13 @@ export class SocketLab extends BaseLab<SocketRecord> {
     if (turn?.isAnswered !== true) this.skip('the keys of this run get no reply in an ordinary call: name others with --press');
   }
 
-  /** Demands that a call still answers. */
-  async demandAlive(call: SocketCall, after: string): Promise<SocketTurn> {
+  /** Demands that a call still answers. @param likewise - what else was done to it, for the call that it is compared with. */
+  async demandAlive(call: SocketCall, after: string, likewise: (control: SocketCall) => void = () => undefined): Promise<SocketTurn> {
     const turn = await call.goOn(this.suspect.press);
     if (turn.isAnswered) return turn;
     this.note(`the same turn without ${after}`);
     const control = await this.ready();
+    likewise(control);
     if (!(await control.goOn(this.suspect.press)).isAnswered) this.skip(`the same turn is not answered without ${after} either`);
     await control.hangUp();
     return this.fail(`after ${after} the next turn ${stateText(call.socket)}, and without it the same turn was answered`);

@@ -221,4 +221,19 @@ export const ENVELOPE_CHECKS: readonly Check<SocketLab>[] = [
       if (next.terminal === undefined) await call.hangUp();
     },
   },
+  {
+    id: 'unknown-type-ignored',
+    rules: ['W-17'],
+    title: 'An envelope of a type that is not known is ignored: the conversation goes on.',
+    needs: ['call'],
+    run: async (lab) => {
+      const call = await lab.ready();
+      call.socket.sendText(call.envelope('CONFORMANCE', { payload: {} }), 'an envelope of a type that nobody knows');
+      // Where it does not count, the number behind it leaves a gap; that gaps are taken is a rule of its own (W-10).
+      const turn = await lab.demandAlive(call, 'an envelope of an unknown type', (control) => {
+        control.skipTo(control.seq + 2);
+      });
+      if (turn.terminal === undefined) await call.hangUp();
+    },
+  },
 ];

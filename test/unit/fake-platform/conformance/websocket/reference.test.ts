@@ -65,6 +65,16 @@ describe('the checks of sockets', () => {
     expect(found).toMatchObject({ ok: true, failed: 0, advisedRules: ['W-15'] });
   });
 
+  it('name an envelope of an unknown type that ends the call (W-17), and no gap in the numbers for it (W-10)', async () => {
+    const checks = chooseChecks(SOCKET_CHECKS, [], ['unknown-type-ignored']);
+    expect(await examineSocketReference(undefined, { checks })).toMatchObject({ ok: true, passed: 1 });
+    const ended = await examineBrokenSocket('unknown_type_refused', issuer, { checks, isOurs: false });
+    expect(ended).toMatchObject({ ok: false, failed: 1, brokenRules: ['W-17'] });
+    expect(ended.results[0]?.reason).toContain('was closed with 1002, and without it the same turn was answered');
+    const strict = await examineBrokenSocket('gap_refused', issuer, { checks });
+    expect(strict).toMatchObject({ ok: true, failed: 0, notApplicable: 1, brokenRules: [] });
+  });
+
   it('are not run on a server that nobody can talk to: that is a finding by name', async () => {
     expect(await examineSocket('ws://127.0.0.1:1', { checks: QUICK })).toMatchObject({
       ok: false,
