@@ -311,7 +311,7 @@ describe('a server of several processes', () => {
       await until('it stands', () => !socket.connecting);
     }
     await until('both that are too many are closed', () => closed.length === 2);
-    expect(running.stderr).toContain('connections to the media server were closed at once');
+    expect(running.stderr).toContain('connections to the media server were closed: as many as allowed are open');
     expect((await operations(await running.ready(), '/health/ready')).status).toBe(200);
   });
 
