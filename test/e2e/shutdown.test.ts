@@ -74,7 +74,7 @@ describe('parley serve', () => {
     const running = serve(context);
     await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined);
     expect(running.stdout).toMatch(
-      /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots code-line, echo, front-desk {2}data sources 1 {2}token check ON {2}operations port \d+\n$/,
+      /^ready {2}127\.0\.0\.1:\d+ {2}TLS {2}bots code-line, echo, front-desk {2}data sources 1 {2}token check ON {2}operations port \d+ {2}NO RECOGNIZER for the words of front-desk\n$/,
     );
     running.signal('SIGINT');
     expect(await running.ended()).toEqual({ code: 0, signal: null });
@@ -84,8 +84,8 @@ describe('parley serve', () => {
     const own = serve(context, ...takingSockets());
     const shared = serve(context, ...takingSockets(), '--websocket.listen=ops');
     for (const running of [own, shared]) await until('a line is there', () => running.stdout.includes('\n') || running.exit !== undefined);
-    expect(own.stdout).toMatch(/ {2}operations port \d+ {2}WebSocket 127\.0\.0\.1:\d+ TLS\n$/);
-    expect(shared.stdout).toMatch(/ {2}operations port (?<port>\d+) {2}WebSocket 127\.0\.0\.1:\k<port> plaintext\n$/u);
+    expect(own.stdout).toMatch(/ {2}operations port \d+ {2}WebSocket 127\.0\.0\.1:\d+ TLS {2}NO RECOGNIZER/);
+    expect(shared.stdout).toMatch(/ {2}operations port (?<port>\d+) {2}WebSocket 127\.0\.0\.1:\k<port> plaintext {2}NO RECOGNIZER/u);
     for (const running of [own, shared]) {
       running.signal('SIGTERM');
       expect(await running.ended()).toEqual({ code: 0, signal: null });
