@@ -165,12 +165,20 @@ describe('a sensitive input', () => {
     ['repeats a number (W-10)', { envelope: { seq: 1 } }],
     ['names another organization (W-22)', { payload: { customer_org_id: '99999999-9999-4999-8999-999999999999' } }],
     ['names another conversation (W-13)', { envelope: { conversation_id: CANARY.join('') } }],
-    ['is of no known type', { envelope: { type: CANARY.join('') } }],
     ['has a second input', { payload: { voice_va_input_type: { ...keyInput(...CANARY_KEYS), ...eventInput(CANARY.join('')) } } }],
   ])('G-68 leaves no digit in log, metrics or messages when the message that carries it over WebSocket %s', async (_what, lies) => {
     const client = await sensitiveSocket();
     client.lie(keyInput(...CANARY_KEYS), lies);
     expectNoTrace('the close', JSON.stringify(await client.closed()));
+    await expectNoTraceOf(client.conversationId);
+    expectNoTrace('the messages', JSON.stringify(client.messages));
+  });
+
+  it('W-17 G-68 leaves no digit in log, metrics or messages when a message over WebSocket is of no known type', async () => {
+    const client = await sensitiveSocket();
+    client.lie(keyInput(...CANARY_KEYS), { envelope: { type: CANARY.join('') } });
+    client.send(eventInput('SESSION_END'));
+    await client.close();
     await expectNoTraceOf(client.conversationId);
     expectNoTrace('the messages', JSON.stringify(client.messages));
   });
