@@ -22,6 +22,12 @@ const INTERRUPTED_GRACE_MS = 300;
 /** How often a handler may still yield that was told to stop: nothing of it is heard, so nothing else holds it up. */
 const MAX_UNHEARD_YIELDS = 100;
 
+/**
+ * How far a handler may be ahead of its caller while the process stops, ms: the most that `turns.max_ahead_ms` may be. The rest
+ * of a reply is sent while there is somebody to send it.
+ */
+const CLOSING_AHEAD_MS = 1_200_000;
+
 /** What became of a question. */
 export type Outcome =
   | {
@@ -203,12 +209,27 @@ export class BotQuestion {
 
   /** A handler that speaks faster than its caller hears goes on when there is room again. */
   async #room(): Promise<void> {
-    const { clock, settings } = this.#parts;
-    const { aheadMs, heldMs } = this.#writer;
-    const limitMs = settings.maxAheadMs;
+    const { heldMs } = this.#writer;
+    const limitMs = this.#parts.settings.maxAheadMs;
     if (heldMs > limitMs)
       throw new AppError('reply_too_long', 'the bot says too much before any of it can be heard', { details: { heldMs, limitMs } });
-    if (aheadMs > limitMs) await pause(aheadMs - limitMs, clock, this.#speaking.signal);
+    const { closing } = this.#parts;
+    if (!closing.aborted) await this.#pausedUntilWithin(limitMs, closing);
+    if (closing.aborted) await this.#pausedUntilWithin(Math.max(limitMs, CLOSING_AHEAD_MS));
+  }
+
+  /** @param unless - ends the pause at once; default: nothing but that nobody wants to hear more. */
+  async #pausedUntilWithin(limitMs: number, unless?: AbortSignal): Promise<void> {
+    const overMs = this.#writer.aheadMs - limitMs;
+    if (overMs <= 0) return;
+    const pausing = linkAbort(this.#speaking.signal);
+    const goOn = (): void => {
+      pausing.abort('shutdown');
+    };
+    unless?.addEventListener('abort', goOn);
+    await pause(overMs, this.#parts.clock, pausing.signal);
+    unless?.removeEventListener('abort', goOn);
+    pausing.dispose();
   }
 }
 

@@ -23,6 +23,8 @@ export interface EngineParts {
   readonly observer: SessionObserver;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Aborts when the process begins to wait for the end of its calls: a reply is spoken as fast as it can be sent. */
+  readonly closing: AbortSignal;
   /** Aborts when the process has no time left: a terminal event no longer waits until the last words were heard. */
   readonly hurry: AbortSignal;
 }

@@ -44,7 +44,7 @@ export interface CallOpening extends CallKey {
 }
 
 /** What all calls share. */
-export type SessionsParts = Omit<SessionParts, 'runner' | 'onEnded' | 'hurry'> & { readonly admission: Admission };
+export type SessionsParts = Omit<SessionParts, 'runner' | 'onEnded' | 'closing' | 'hurry'> & { readonly admission: Admission };
 
 /** The engine's front door for transports. */
 export class Sessions {
@@ -56,6 +56,7 @@ export class Sessions {
   readonly #loading = new Map<string, Promise<Session>>();
   /** Sessions that are being ended; a late turn of such a call waits and then starts anew. */
   readonly #stopping = new Map<string, Promise<void>>();
+  readonly #finishing = linkAbort();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
   /** There where other processes share the store. */
@@ -69,8 +70,7 @@ export class Sessions {
     const onEnded = ({ organizationId }: CallKey): void => {
       parts.admission.sessionEnded(organizationId);
     };
-    const hurry = this.#process.signal;
-    const engine = { ...parts, hurry };
+    const engine = { ...parts, closing: this.#finishing.signal, hurry: this.#process.signal };
     this.#records = new CallRecords(engine);
     this.#parts = { ...engine, runner: new BotRunner(engine, this.#records), onEnded };
     this.#admission = parts.admission;
@@ -147,12 +147,12 @@ export class Sessions {
    * A second call waits for the first.
    */
   close(limitMs: number): Promise<CutCalls> {
-    this.#closing ??= this.#close(limitMs);
-    return this.#closing;
+    return (this.#closing ??= this.#close(limitMs));
   }
 
   async #close(limitMs: number): Promise<CutCalls> {
     this.drain();
+    this.#finishing.abort('shutdown');
     const draining = new Draining(() => this.#live.values(), { limitMs, canMove: this.#parts.shared !== undefined }, this.#parts.clock);
     await draining.untilHandOver();
     this.#isLast = true;

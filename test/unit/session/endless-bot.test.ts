@@ -8,8 +8,11 @@ import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
 
 const { turnDeadlineMs, slowReaderMs, apology } = TEST_SETTINGS;
 
-/** A key makes it talk for ever; `finish` runs when it is told to stop. */
-function endless(saying: (count: number) => Saying, finish: () => Promise<void> = () => Promise.resolve()) {
+/** A key makes it talk for ever, or until it has said `ends` things; `finish` runs when it is told to stop. */
+function endless(
+  saying: (count: number) => Saying,
+  { finish = () => Promise.resolve(), ends = 1e9 }: { readonly finish?: () => Promise<void>; readonly ends?: number } = {},
+) {
   return bot<null>({
     id: 'endless',
     name: 'Endless',
@@ -17,7 +20,7 @@ function endless(saying: (count: number) => Saying, finish: () => Promise<void> 
     session_start: () => go(null, say('Hi.').listen()),
     async *dtmf_input() {
       try {
-        for (let count = 0; count < 1e9; count += 1) {
+        for (let count = 0; count < ends; count += 1) {
           yield saying(count);
           await Promise.resolve();
         }
@@ -98,6 +101,38 @@ describe('a bot that speaks without end', () => {
     await sessions.close(0);
   });
 
+  it('but comes to its end is paused no longer once the server stops: the rest of its reply is sent within the grace time', async () => {
+    const talker = endless((count) => (count < 50 ? say('La la la.') : say('The end.')), { ends: 51 });
+    const { sessions, clock, seen } = await testEngine([talker], { settings: { maxAheadMs: 2000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    expect([sink.end, sink.texts.length]).toEqual(['open', 23]);
+    const closed = sessions.close(6000);
+    await clock.advanceAsync(0);
+    expect([sink.end, sink.next?.kind, sink.texts.length, sink.texts.at(-2)]).toEqual(['complete', 'listen', 52, 'The end.']);
+    await clock.advanceAsync(20_000);
+    await closed;
+    expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('in sounds is sent no more than twenty minutes of them while the server stops, and handed over', async () => {
+    const { sessions, clock } = await testEngine([endless(() => say('La '.repeat(600)))], { settings: { maxAheadMs: 20_000 } });
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    const closed = sessions.close(6000);
+    await clock.advanceAsync(2999);
+    expect([sink.end, Math.floor(saidMs(sink) / 60_000)]).toEqual(['open', 20]);
+    await clock.advanceAsync(20_000);
+    expect(await closed).toEqual({ turns: 1, calls: 0 });
+    expect([sink.end, sink.next?.kind]).toEqual(['complete', 'transfer']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it.each([
     ['in WAV mode', { mode: 'wav' }, () => say('La la la.')],
     ['in texts without a sound', {}, () => say('La la la.')],
@@ -112,10 +147,7 @@ describe('a bot that speaks without end', () => {
   });
 
   it('and does not stop when it is told to frees the call when its reader is gone', async () => {
-    const stubborn = endless(
-      () => say('La.'),
-      () => new Promise(() => undefined),
-    );
+    const stubborn = endless(() => say('La.'), { finish: () => new Promise(() => undefined) });
     const { sessions, clock } = await testEngine([stubborn]);
     const call = new MemoryCall(sessions);
     await call.start();
