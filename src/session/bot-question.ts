@@ -19,7 +19,7 @@ import type { Turn } from './turn.ts';
 /** How long an interrupted handler may still take to finish its state, ms; the next input waits for it. */
 const INTERRUPTED_GRACE_MS = 300;
 
-/** How often a handler may still yield that was told to stop: nothing of it is heard, so nothing else holds it up. */
+/** How often a handler may still yield that was told to stop: nothing of it is heard. */
 const MAX_UNHEARD_YIELDS = 100;
 
 /**
@@ -192,10 +192,7 @@ export class BotQuestion {
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
     this.#early.push(...prompts);
-    if (this.#speaking.isAborted) {
-      this.#unheardYields += 1;
-      return this.#unheardYields <= MAX_UNHEARD_YIELDS;
-    }
+    if (this.#speaking.isAborted) return this.#mayYieldUnheard();
     const deadline = this.#session.mode === 'wav' ? undefined : this.#deadline;
     deadline?.pause();
     try {
@@ -205,6 +202,13 @@ export class BotQuestion {
       deadline?.resume();
     }
     return this.#isWaitedFor;
+  }
+
+  /** Nothing of it is heard, so only this holds the handler up; the deadline is looked after between two yields. */
+  async #mayYieldUnheard(): Promise<boolean> {
+    if (this.#isToldToStop) this.#unheardYields += 1;
+    else await new Promise(setImmediate);
+    return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
   }
 
   /** A handler that speaks faster than its caller hears goes on when there is room again. */

@@ -68,9 +68,10 @@ const NONSENSE: readonly (readonly [string, () => unknown])[] = [
     },
   ],
   [
-    'yields what nobody can hear for ever',
+    'yields no prompt',
     function* () {
-      for (;;) yield { prompts: [] };
+      yield { prompts: [] };
+      return go({ turns: 1 }, say('x').listen());
     },
   ],
 ];

@@ -33,6 +33,21 @@ function endless(
   });
 }
 
+/** Welcomes in so many pieces, and when it is started again in one. */
+function welcoming(pieces: number) {
+  let left = pieces;
+  return bot<null>({
+    id: 'welcoming',
+    name: 'Welcoming',
+    version: 1,
+    *session_start() {
+      for (let piece = 0; left > 0; piece += 1, left -= 1) yield say(`Piece ${String(piece)}.`);
+      return go(null, say('Well?').listen());
+    },
+    otherwise: () => go(null, say('Yes?').listen()),
+  });
+}
+
 /** Every text takes three seconds to be made, less than what is given up. */
 class SlowVoice extends FakeVoice implements PromptVoice {
   readonly #clock: FakeClock;
@@ -98,6 +113,34 @@ describe('a bot that speaks without end', () => {
     await call.hangUp();
     await next;
     expect(seen.filter((event) => event.startsWith('bot_failed'))).toEqual([]);
+    await sessions.close(0);
+  });
+
+  it('in its welcome goes on to its end where the caller cuts it, which is no failure of the bot', async () => {
+    const { sessions, clock, seen } = await testEngine([welcoming(400)], { settings: { maxAheadMs: 2000 } });
+    const call = new MemoryCall(sessions);
+    const welcome = call.start();
+    await flushMicrotasks();
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await welcome;
+    await sink.ended();
+    expect([sink.texts, seen.filter((event) => event.startsWith('bot_failed'))]).toEqual([['Yes?'], []]);
+    await call.hangUp();
+    await sessions.close(0);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('in its welcome has until its deadline where the caller cuts it, and the process does other things meanwhile', async () => {
+    const { sessions, clock, seen } = await testEngine([welcoming(Infinity)], { settings: { maxAheadMs: 2000 } });
+    const call = new MemoryCall(sessions);
+    const welcome = call.start();
+    await flushMicrotasks();
+    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
+    await clock.advanceAsync(turnDeadlineMs);
+    await welcome;
+    expect(seen).toContain('bot_failed bot_timeout');
+    await call.hangUp();
+    await sink.ended();
     await sessions.close(0);
   });
 
