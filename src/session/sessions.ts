@@ -100,16 +100,17 @@ export class Sessions {
   async acquire(opening: CallOpening): Promise<Session> {
     const id = callId(opening);
     const isStart = opening.opensWith === 'start';
+    let begun: Session | undefined;
     for (let wanted = opening; ;) {
       const live = (await this.#opened(id, wanted)) ?? (await (this.#loading.get(id) ?? this.#open(id, wanted)));
-      // The next conversation under the same id may be with another agent.
-      const mayDiffer = opening.agentId === '' || (isStart && live.isEnded);
-      if (!mayDiffer && opening.agentId !== live.call.agentId) {
-        throw new AppError('agent_conflict', 'the conversation already talks to another agent');
-      }
-      if (!isStart || live.takeStart()) return live;
-      if (!live.isEnded) wanted = { ...opening, agentId: live.call.agentId };
-      await this.#restart(id, live, wanted);
+      const isOther = opening.agentId !== '' && opening.agentId !== live.call.agentId;
+      // G-28: the next conversation under the same id may be with another agent.
+      if (isOther && !isStart) throw new AppError('agent_conflict', 'the conversation already talks to another agent');
+      if (!isStart || live === begun || (begun === undefined && !isOther && live.takeStart())) return live;
+      // Another start has come behind this one: they do not end each other for ever.
+      if (begun !== undefined) return begun;
+      if (!live.isEnded && !isOther) wanted = { ...opening, agentId: live.call.agentId };
+      begun = await this.#restart(id, live, wanted);
     }
   }
 
@@ -180,8 +181,8 @@ export class Sessions {
     // A server that closes takes nobody's call over; closing is draining, so the admission refuses it below.
     const opened = this.#mayTakeOver || keepsPlace ? await this.#lookedUp(id, opening, ending) : undefined;
     const record = opened?.kept?.record;
-    // It may have begun to close meanwhile. A conversation that begins anew is a new one to the admission once its call was over.
-    const isGoingOn = opened !== undefined && record !== undefined && !isFresh(record);
+    // A start of a conversation that begins anew is a new call to the admission once its call was over; what follows it is none.
+    const isGoingOn = opened !== undefined && record !== undefined && !(opening.opensWith === 'start' && isFresh(record));
     if (isGoingOn && this.#mayTakeOver) return this.#continued(id, opening, opened, record);
     const hasPlace = keepsPlace && !this.#isLast;
     const refusal = hasPlace ? undefined : this.#admission.refusal(opening.organizationId);
@@ -198,21 +199,23 @@ export class Sessions {
   }
 
   /** Ends a session, and opens the one of the conversation that begins anew (G-28). @throws as `acquire`. */
-  async #restart(id: string, old: Session, opening: CallOpening): Promise<void> {
+  async #restart(id: string, old: Session, opening: CallOpening): Promise<Session | undefined> {
     const first = firstRecord(this.#beginning(opening));
     // Another start may have come first.
-    if (this.#live.get(id) !== old) return;
+    if (this.#live.get(id) !== old) return undefined;
     this.#live.delete(id);
     const [isRunning, ending] = [!old.isEnded, old.stop('restarted').then(() => this.#records.beginAnew(first))];
     void this.#stopped(id, old.call, ending, 'a conversation could not be begun anew');
-    await this.#open(id, opening, ending, isRunning);
+    const session = await this.#open(id, opening, ending, isRunning);
+    const isOther = opening.agentId !== '' && opening.agentId !== old.call.agentId;
+    return isOther && session.takeStart() ? session : undefined;
   }
 
   /** @param record - of the conversation, where others know already that it begins anew. */
   #beginning(opening: CallOpening, record?: SessionRecord): SessionStartingPoint {
     const { settings, voice, clock } = this.#parts;
     const { organizationId, conversationId, agentId, vendorConfig, parameters, mode = settings.mode, isTied = false } = opening;
-    if (record !== undefined) return { ...startingPoint(record, this.#bot(record.bot.id, organizationId)), isTied };
+    if (record !== undefined) return { ...startingPoint(record, this.#bot(record.bot.id, organizationId)), isContinued: false, isTied };
     const bot = this.#bot(agentId, organizationId);
     // Bots see this very object, and places of calls are counted by what stands in it.
     const call = Object.freeze({ organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters });
@@ -389,10 +392,7 @@ export class Sessions {
     const { store } = this.#parts;
     // While the store is away it is taken for ours: its place here is given up in any case.
     const isOurs = await store.serves(session.call).catch(() => true);
-    if (!session.isEnded && !isOurs) {
-      await moveAway(session);
-      return;
-    }
+    if (!session.isEnded && !isOurs) return moveAway(session);
     await session.stop('idle');
     // The conversation may have begun anew elsewhere.
     if (isOurs) await store.drop(session.call);

@@ -8,10 +8,10 @@ export function startingPoint(record: SessionRecord, bot: Bot): SessionStartingP
   const { call, mode, turns, listen, started, restarts = 0 } = record;
   // As at the start of a call: bots see it.
   const point = { call: Object.freeze({ ...call }), bot, mode, turns, listen, restarts };
-  return { ...point, hasBegun: started, isContinued: !isFresh(record) };
+  return { ...point, hasBegun: started, isContinued: true };
 }
 
-/** Whether the conversation has begun anew and nobody has answered its start: its session is a new one (G-28). */
+/** Whether the conversation has begun anew and nobody has answered its start: its start makes a new session (G-28). */
 export function isFresh({ started, restarts = 0 }: SessionRecord): boolean {
   return restarts > 0 && !started;
 }

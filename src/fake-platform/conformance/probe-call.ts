@@ -14,7 +14,6 @@ import type { TurnKind } from '../turn-check.ts';
 import type { WireConnection } from './connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { isHeard, MAX_PLAYBACK_MS, playLeftMs, playMs } from './heard.ts';
-import { atPace } from './pacing.ts';
 import { statusName } from '../status-name.ts';
 import type { Ending, WireRpc } from './wire.ts';
 
@@ -265,13 +264,10 @@ export class ProbeCall {
   /** Sends frames at the pace of the call until `enough`. */
   async stream(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
     const perTick = Math.max(1, Math.round((this.#timing.pace * TICK_MS) / FRAME_MS));
-    let from = 0;
-    await atPace(this.#clock, TICK_MS, () => {
-      if (from >= frames.length || enough()) return false;
+    for (let from = 0; from < frames.length && !enough(); from += perTick) {
       rpc.send(...frames.slice(from, from + perTick).map((input) => this.message(input)));
-      from += perTick;
-      return true;
-    });
+      await this.wait(TICK_MS);
+    }
   }
 
   /** Waits, ms of real time. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { testEngine, type TestEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
-import { after, begun, two } from '../../support/two-engines.ts';
+import { after, begun, gateOf, two } from '../../support/two-engines.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 
@@ -118,15 +118,32 @@ describe('G-28 a repeated SESSION_START begins the conversation anew', () => {
     expect([sessions.size, told.at(-1)]).toEqual([1, 'start two {} {}']);
   });
 
-  it('with another agent once the last session is over, and not before (G-17)', async () => {
+  it.each([
+    ['while its call is running', false],
+    ['once the last session is over', true],
+  ])('with another agent, %s; only another input may not change it (G-17, G-73)', async (_when, isOver) => {
     const [one, other] = [greeter('one'), greeter('other')];
     const { sessions } = await testEngine([one.greets, other.greets]);
     const [call, next] = [new MemoryCall(sessions, { agentId: 'one' }), new MemoryCall(sessions, { agentId: 'other' })];
     await begin(call, 'one');
-    await expect(begin(next, 'two')).rejects.toMatchObject({ code: 'agent_conflict' });
-    await call.press('9');
+    await expect(next.press('1')).rejects.toMatchObject({ code: 'agent_conflict' });
+    if (isOver) await call.press('9');
     expect((await begin(next, 'two')).texts).toEqual(['Welcome two.']);
-    expect(other.told).toEqual(['start two {} {}']);
+    expect([one.told, other.told]).toEqual([['start one {} {}', isOver ? 'end bot_end 9' : 'end restarted '], ['start two {} {}']]);
+    expect((await next.press('1')).texts).toEqual(['Keys 1.']);
+    await expect(call.press('1')).rejects.toMatchObject({ code: 'agent_conflict' });
+    expect(sessions.size).toBe(1);
+  });
+
+  it('with one of two agents, where the starts for both come at once', async () => {
+    const { sessions } = await testEngine([greeter('one').greets, greeter('other').greets]);
+    await begin(new MemoryCall(sessions, { agentId: 'one' }), 'one');
+    const starts = ['other', 'one', 'other'].map((agentId) => begin(new MemoryCall(sessions, { agentId }), agentId));
+    const welcomes = await Promise.all(starts);
+    expect(welcomes.map(({ end }) => end)).toEqual(['complete', 'complete', 'complete']);
+    expect(welcomes.filter(({ texts }) => texts.length > 0)).not.toEqual([]);
+    expect((await new MemoryCall(sessions).press('1')).texts).toEqual(['Keys 1.']);
+    expect(sessions.size).toBe(1);
   });
 
   it('with the same agent where none is named', async () => {
@@ -215,6 +232,35 @@ describe('G-28 a conversation that begins anew in another process', () => {
     await expect(new MemoryCall(b.sessions, { conversationId: 'call-3' }).start()).rejects.toMatchObject({ code: 'overloaded' });
     expect((await after(clock, 100, new MemoryCall(b.sessions).start())).texts).toEqual(['Welcome.']);
     expect(notes).toEqual(['session_end restarted']);
+  });
+
+  it('is a running call to the second one, full or not, while its welcome is being spoken', async () => {
+    const { opened, open } = gateOf();
+    const slow = bot<null>({
+      id: 'slow',
+      name: 'Slow',
+      version: 1,
+      async *session_start({ name }) {
+        yield say('Welcome.');
+        if (name === 'two') await opened;
+        return go(null, say('How are you?').listen());
+      },
+      otherwise: () => go(null, say('I see.').listen()),
+    });
+    const all = await two({ maxSessions: 1 }, [1, 1], slow);
+    const { a, b, clock } = all;
+    await begun(all);
+    await new MemoryCall(b.sessions, { conversationId: 'call-2' }).start();
+    const welcome = new MemoryCall(a.sessions).open({ kind: 'session_start', name: 'two', parameters: {} });
+    await clock.advanceAsync(100);
+    expect((await welcome).sink.texts).toEqual(['Welcome.']);
+    const listening = await new MemoryCall(b.sessions).open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
+    expect(listening.sink.end).toBe('open');
+    expect(b.seen.filter((line) => !line.startsWith('turn_'))).toContain('session_continued');
+    listening.turn.push({ kind: 'dtmf', digits: '1' });
+    open();
+    await clock.advanceAsync(1000);
+    expect([(await welcome).sink.end, listening.sink.texts]).toEqual(['complete', ['I see.']]);
   });
 
   it('goes on in the first one, whose old session is not taken for it', async () => {
