@@ -23,6 +23,8 @@ export interface Presented {
   readonly isRefused: boolean;
   /** It was refused so, or as a token may be that is good for another organization. */
   readonly isForbidden: boolean;
+  /** The server ended it by any error, and answered nothing. */
+  readonly isError: boolean;
   /** What became of it, for a sentence that begins with its name: `ended with UNAVAILABLE`. */
   readonly how: string;
   /** What the server said when it refused. */

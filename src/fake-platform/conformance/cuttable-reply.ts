@@ -5,6 +5,8 @@ import { CheckOutcome } from './verdict.ts';
 
 /** Replies behind the welcome that are spoken into: each takes a call of its own. */
 const MAX_LATER = 2;
+/** How often a reply is looked at: twice to be sure, and more often on a busy machine. */
+const MAX_TRIES = 3;
 
 /** A turn of a recorded call. */
 interface RecordedTurn {
@@ -61,8 +63,9 @@ export function cuttableReplies<Turn extends RecordedTurn>(
 }
 
 /**
- * Does this with each reply, and once more where this machine was too busy. @throws CheckOutcome of the first failure; of the first
- * skip where no reply could be looked at, and of one that this machine is to blame for.
+ * Does this with each reply; again where it failed once, which may be a moment's lateness of a busy server, and where this machine was
+ * too busy. @throws CheckOutcome of the first that failed twice; of the first skip where no reply could be looked at, and of one that
+ * this machine is to blame for.
  */
 export async function withEach<Reply extends { readonly name: string }>(
   lab: Pick<BaseLab, 'skip' | 'note'>,
@@ -73,8 +76,7 @@ export async function withEach<Reply extends { readonly name: string }>(
   if (replies.length === 0) lab.skip(otherwise);
   const skips: CheckOutcome[] = [];
   for (const reply of replies) {
-    let skip = await skipOf(() => probe(reply));
-    if (skip?.message === BUSY) skip = await skipOf(() => probe(reply));
+    const skip = await skipOf(lab, () => probe(reply));
     if (skip === undefined) continue;
     lab.note(`${reply.name} says nothing: ${skip.message}`);
     skips.push(skip);
@@ -83,13 +85,26 @@ export async function withEach<Reply extends { readonly name: string }>(
   if (first !== undefined) throw first;
 }
 
-/** Why there was nothing to be found out; undefined where all is well. @throws CheckOutcome of anything else. */
-async function skipOf(work: () => Promise<void>): Promise<CheckOutcome | undefined> {
+/** Why there was nothing to be found out; undefined where all is well. @throws CheckOutcome of the second failure. */
+async function skipOf(lab: Pick<BaseLab, 'note'>, work: () => Promise<void>): Promise<CheckOutcome | undefined> {
+  let failures = 0;
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const outcome = await outcomeOf(work);
+    if (outcome?.verdict === 'fail') failures += 1;
+    else if (outcome?.message !== BUSY) return outcome;
+    if (failures > 1) throw outcome;
+    lab.note(`once more: ${outcome.message}`);
+  }
+  return new CheckOutcome('not_applicable', BUSY);
+}
+
+/** How it ended before its end; undefined where all is well. @throws Error of anything else. */
+async function outcomeOf(work: () => Promise<void>): Promise<CheckOutcome | undefined> {
   try {
     await work();
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof CheckOutcome && thrown.verdict === 'not_applicable') return thrown;
+    if (thrown instanceof CheckOutcome && thrown.verdict !== 'undecided') return thrown;
     throw thrown;
   }
 }

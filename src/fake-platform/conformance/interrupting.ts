@@ -11,8 +11,8 @@ import { LEAD_MS } from './probe-call.ts';
 export const SPARE_MS = 1000;
 /** How long a reply that is cut may still come, ms: what was on its way (G-53). */
 export const STOP_MS = 500;
-/** When this process itself slept for longer, it says nothing of moments, ms. */
-const MAX_STALL_MS = 200;
+/** When this process itself slept for longer, or its rounds took longer on the whole, it says nothing of moments, ms. */
+const [MAX_STALL_MS, MAX_MEAN_ROUND_MS] = [200, 40];
 /** Why it says nothing. */
 export const BUSY = 'this machine was too busy to tell moments apart';
 
@@ -32,7 +32,7 @@ export async function watchingStalls(work: (isBusy: () => boolean) => Promise<vo
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   try {
-    await work(() => delay.max / 1e6 > MAX_STALL_MS);
+    await work(() => delay.max / 1e6 > MAX_STALL_MS || delay.mean / 1e6 > MAX_MEAN_ROUND_MS);
   } finally {
     delay.disable();
   }

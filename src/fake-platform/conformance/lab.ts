@@ -15,6 +15,8 @@ const [REFUSED, FORBIDDEN]: readonly [readonly number[], readonly number[]] = [
   [status.UNAUTHENTICATED],
   [status.UNAUTHENTICATED, status.PERMISSION_DENIED],
 ];
+/** What is no error of the server: its OK, and by what our own library ends an RPC. */
+const NO_ERROR: readonly status[] = [status.OK, status.DEADLINE_EXCEEDED, status.CANCELLED];
 
 /** The surroundings of one check of a server of RPCs. */
 export class CheckLab extends BaseLab<CallRecord> {
@@ -145,6 +147,7 @@ function presented(isTaken: boolean, ending: Ending | undefined, isAnswered: boo
     isTaken,
     isRefused: ending !== undefined && REFUSED.includes(ending.code),
     isForbidden: ending !== undefined && FORBIDDEN.includes(ending.code),
+    isError: !isTaken && ending !== undefined && !NO_ERROR.includes(ending.code),
     how: isAnswered ? 'got a response' : endingText(ending),
     words: ending?.details ?? '',
   };

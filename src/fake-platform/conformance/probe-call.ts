@@ -14,6 +14,7 @@ import type { TurnKind } from '../turn-check.ts';
 import type { WireConnection } from './connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { isHeard, MAX_PLAYBACK_MS, playLeftMs, playMs } from './heard.ts';
+import { atPace } from './pacing.ts';
 import { statusName } from '../status-name.ts';
 import type { Ending, WireRpc } from './wire.ts';
 
@@ -264,10 +265,13 @@ export class ProbeCall {
   /** Sends frames at the pace of the call until `enough`. */
   async stream(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
     const perTick = Math.max(1, Math.round((this.#timing.pace * TICK_MS) / FRAME_MS));
-    for (let from = 0; from < frames.length && !enough(); from += perTick) {
+    let from = 0;
+    await atPace(this.#clock, TICK_MS, () => {
+      if (from >= frames.length || enough()) return false;
       rpc.send(...frames.slice(from, from + perTick).map((input) => this.message(input)));
-      await this.wait(TICK_MS);
-    }
+      from += perTick;
+      return true;
+    });
   }
 
   /** Waits, ms of real time. */

@@ -159,7 +159,7 @@ export const TURN_CHECKS: readonly Check[] = [
   {
     id: 'start-may-come-again',
     rules: ['G-28'],
-    title: 'SESSION_START may come again for a known call, which goes on.',
+    title: 'SESSION_START may come again for a known call: a prompt answers it, and the call goes on.',
     level: 'advice',
     needs: ['call'],
     run: async (lab) => {
@@ -168,6 +168,7 @@ export const TURN_CHECKS: readonly Check[] = [
       const again = await call.begin();
       const broken = whyUnanswered(again.rpc);
       if (broken !== undefined) lab.fail(`the RPC of a second SESSION_START ${broken}`);
+      if (!hasPrompt(again.rpc)) lab.fail('a second SESSION_START was answered without a prompt');
       await call.heardOut(again);
       await demandAlive(lab, call, 'a second SESSION_START');
     },

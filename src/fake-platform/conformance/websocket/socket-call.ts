@@ -9,6 +9,7 @@ import { MULAW_SILENCE } from '../../../speech/g711.ts';
 import { isTerminalEvent } from '../../answer.ts';
 import type { Key } from '../../key.ts';
 import { isHeard, playLeftMs } from '../heard.ts';
+import { atPace } from '../pacing.ts';
 import { LEAD_MS, type ProbeIds, type Timing } from '../probe-call.ts';
 import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
@@ -279,10 +280,13 @@ export class SocketCall {
   /** Sends audio at the pace of the call until `enough`. */
   async stream(mulaw: Uint8Array, enough = (): boolean => false): Promise<void> {
     const perTick = Math.round(TICK_MS * MULAW_BYTES_PER_MS * Math.max(1, this.#timing.pace));
-    for (let from = 0; from < mulaw.length && !enough() && !this.socket.isOver; from += perTick) {
+    let from = 0;
+    await atPace(this.#clock, TICK_MS, () => {
+      if (from >= mulaw.length || enough() || this.socket.isOver) return false;
       this.send(audioOf(mulaw.subarray(from, from + perTick)));
-      await this.socket.until(() => this.socket.isOver, TICK_MS);
-    }
+      from += perTick;
+      return true;
+    });
   }
 }
 

@@ -157,6 +157,7 @@ function presented(socket: ProbeSocket, isTaken: boolean): Presented {
     isTaken,
     isRefused: code !== undefined && REFUSED.includes(code),
     isForbidden: (code !== undefined && FORBIDDEN.includes(code)) || isClosedAsForeign,
+    isError: code !== undefined,
     how: isTaken ? 'got an answer' : stateText(socket),
     words: handshake?.kind === 'refused' ? handshake.words : '',
   };

@@ -47,12 +47,20 @@ describe('the checks', () => {
     expect(found.results).toHaveLength(ids.length);
   });
 
-  it('advise where nothing demands: it does not count', async () => {
-    const checks = chooseChecks(CHECKS, [], ['start-may-come-again']);
-    const found = await examineReference({ breach: 'second_start_refused' }, { checks });
-    expect(found.results).toMatchObject([
-      { level: 'advice', verdict: 'advice', reason: expect.stringContaining('ALREADY_EXISTS') as string },
-    ]);
+  it('take any error for a refusal of a token that breaks its check (G-92)', async () => {
+    const found = await examineReference(
+      { breach: 'broken_json_is_internal' },
+      { checks: chooseChecks(CHECKS, [], ['odd-json-refused']), issuer },
+    );
+    expect(found).toMatchObject({ ok: true, passed: 1, failed: 0, brokenRules: [] });
+  });
+
+  it.each<[string, Breach, string]>([
+    ['is refused', 'second_start_refused', 'ALREADY_EXISTS'],
+    ['gets no prompt', 'second_start_unanswered', 'without a prompt'],
+  ])('advise where nothing demands, and it does not count: a second SESSION_START that %s (G-28)', async (_what, breach, reason) => {
+    const found = await examineReference({ breach }, { checks: chooseChecks(CHECKS, [], ['start-may-come-again']) });
+    expect(found.results).toMatchObject([{ level: 'advice', verdict: 'advice', reason: expect.stringContaining(reason) as string }]);
     expect(found).toMatchObject({ ok: true, failed: 0, score: undefined, brokenRules: [], advisedRules: ['G-28'] });
   });
 

@@ -62,7 +62,7 @@ it('take an error for no refusal, and name the last check before the server was 
 it.each([
   ['list_open', 'G-02', 'list-wants-token', 'no-token-refused'],
   ['list_broken', 'G-05', 'listed-agents-can-be-called', 'both-methods-served'],
-  ['broken_json_wrong_code', 'G-92', 'odd-json-refused'],
+  ['broken_json_lets_in', 'G-92', 'odd-json-refused'],
 ] as const)('name the breach %s', async (breach, rule, ...ids) => {
   expect((await examineBroken(breach, issuer, { checks: chosen(...ids) })).brokenRules).toEqual([rule]);
 });
