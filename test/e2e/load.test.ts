@@ -1,6 +1,8 @@
 // `parley load` against a real server that takes only some of its callers: those whom it turns away are no good calls.
+import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readLoadResult } from '../../src/fake-platform/load/load-result.ts';
+import { makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { ParleyProcess } from '../support/parley-process.ts';
 import { RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';
 
@@ -39,5 +41,21 @@ it('measures nothing where already the rehearsed caller is handed over unasked',
   expect(await loading.ended()).toMatchObject({ code: 1 });
   expect(JSON.parse(loading.stdout)).toEqual({
     failures: ['listen: handed_over: the server handed the caller over unasked, with the reason "memory"'],
+  });
+});
+
+it.each([
+  ['nothing is said about its end', ''],
+  ['its test expects a transfer', ', expect: { ends: transferred }'],
+])('measures nothing where the rehearsed call is transferred because the bot failed, and %s', async (_title, expectation) => {
+  const folder = await makeFolder({
+    'dead.yaml': `tests:\n  - name: dead\n    steps:\n      - press: '8'\n      - { press: '8'${expectation} }\n`,
+  });
+  onTestFinished(() => removeFolder(folder));
+  const server = await serverFor();
+  const loading = await load(server, '--mix', path.join(folder, 'dead.yaml'), '--find-capacity', 'first-audio p99 < 10s');
+  expect(await loading.ended()).toMatchObject({ code: 1 });
+  expect(JSON.parse(loading.stdout)).toEqual({
+    failures: ['dead: handed_over: the server handed the caller over unasked, with the reason "failed"'],
   });
 });

@@ -6,6 +6,8 @@ import { KnownSounds, PromptWatch, type KnownSound } from '../../fake-platform/l
 import type { WeightedScenario } from '../../fake-platform/load/load-run.ts';
 import type { ChangeRate } from '../../fake-platform/prompt-sound.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { SessionEnd } from '../../dialog/ending.ts';
+import { ADMISSION_REFUSALS } from '../../session/admission.ts';
 import type { Access } from '../call-access.ts';
 import type { MixEntry } from './mix.ts';
 
@@ -35,6 +37,12 @@ export interface Rehearsed {
   /** How what was heard sounds while nobody else calls. */
   readonly sounds: readonly KnownSound[];
 }
+
+/** Reasons of transfers that the server decides on, and no bot: what they end are no good calls. */
+const SERVER_REASONS: ReadonlySet<string> = new Set<string>([
+  ...ADMISSION_REFUSALS,
+  ...(['failed', 'too_long', 'shutdown'] satisfies readonly SessionEnd[]),
+]);
 
 /** Longest calls of a load, by the length of the rehearsed one. */
 const ROOM = 2;
@@ -88,13 +96,14 @@ function transferOf({ outcome, terminal }: CallResult): { readonly reason: strin
   return outcome === 'transferred' && terminal !== undefined ? { reason: transferReason(terminal), turn: terminal.turn } : undefined;
 }
 
-/** Why such calls would measure nothing; a caller who is handed over instead of a welcome was turned away. */
+/** Why such calls would measure nothing: they broke, or were transferred by the server itself or instead of a welcome. */
 function failureOf(result: CallResult, expectsTransfer: boolean | undefined): string | undefined {
   if (result.outcome === 'failed') {
     const fatal = result.findings.find((finding) => finding.fatal);
     return `${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`;
   }
   const transfer = transferOf(result);
-  if (transfer === undefined || (expectsTransfer ?? transfer.turn > 1)) return undefined;
+  if (transfer === undefined) return undefined;
+  if (!SERVER_REASONS.has(transfer.reason) && (expectsTransfer ?? transfer.turn > 1)) return undefined;
   return `handed_over: the server handed the caller over unasked, with the reason "${transfer.reason}"`;
 }

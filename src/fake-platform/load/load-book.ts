@@ -230,7 +230,8 @@ export class LoadBook {
     for (const rule of call.breaches) this.#breaches.set(rule, (this.#breaches.get(rule) ?? 0) + 1);
     for (const { code, message } of call.failures) {
       // One line for each reason of a transfer; reasons that somebody makes up for each call share one.
-      const key = code === 'handed_over' && this.#failures.size < MAX_FAILURE_LINES ? message : code;
+      const isKept = this.#failures.has(message) || this.#failures.size < MAX_FAILURE_LINES;
+      const key = code === 'handed_over' && isKept ? message : code;
       const known = this.#failures.get(key);
       this.#failures.set(key, { code, count: (known?.count ?? 0) + 1, example: known?.example ?? message });
     }
