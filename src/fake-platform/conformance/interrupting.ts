@@ -15,6 +15,8 @@ export const STOP_MS = 500;
 const [MAX_STALL_MS, MAX_MEAN_ROUND_MS] = [200, 40];
 /** Why it says nothing. */
 export const BUSY = 'this machine was too busy to tell moments apart';
+/** Why a reply that nobody was heard over says nothing: a bot need not repeat itself. */
+export const CAME_OTHERWISE = 'may not be cut this time, or ends the call';
 
 /** How long prompts play if all of them may be cut, ms; otherwise 0. */
 export function cuttablePlayMs(prompts: readonly AnswerPrompt[]): number {

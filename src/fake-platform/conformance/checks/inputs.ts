@@ -74,8 +74,9 @@ export const INPUT_CHECKS: readonly Check[] = [
       const starts = startsOf(turn).filter((answer) => end === -1 || answers.indexOf(answer) < end);
       if (startsOf(turn).length === 0) {
         if (mayHaveSpokenTooEarly(turn, call)) return NOTHING;
-        const heard = turnsOf(call, 'speech').filter((each) => startsOf(each).length > 0).length;
-        const before = heard === 0 ? '' : `, and the same words were announced before in this call`;
+        const earlier = turnsOf(call, 'speech').slice(0, turnsOf(call, 'speech').indexOf(turn));
+        const isOther = earlier.some((each) => startsOf(each).length > 0);
+        const before = isOther ? ', and the same words were announced before in this call' : '';
         return answers.length === 0 ? `speech was not answered at all${before}` : `START_OF_INPUT did not come${before}`;
       }
       if (starts.length > 1) return `START_OF_INPUT came ${String(starts.length)} times for one utterance`;

@@ -2,7 +2,7 @@
 // replies that may be cut.
 import type { Check } from '../check.ts';
 import { withEach } from '../cuttable-reply.ts';
-import { BUSY, interruptionMs, SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
+import { BUSY, CAME_OTHERWISE, interruptionMs, SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
 import type { CheckLab } from '../lab.ts';
 import {
   endingText,
@@ -15,6 +15,7 @@ import {
   terminalOf,
   whyUnanswered,
   type Input,
+  type ProbeCall,
   type TurnRecord,
 } from '../probe-call.ts';
 import { cuttableMs, repliesBy, replayed, speakInto, streamedMs, type Pair, type Reply } from '../replay.ts';
@@ -56,6 +57,11 @@ function demandQuiet(lab: CheckLab, older: WireRpc, cutAtMs: number, isBusy: () 
 function streamedFirstMs(turn: TurnRecord): number {
   const ms = streamedMs(turn);
   return ms < MIN_STREAMED_MS ? cuttableMs(turn) : STREAMED_FIRST_MS + ms;
+}
+
+/** Demands that a platform would send keys while a reply plays, and behind it. */
+function demandKeysAsked(lab: CheckLab, call: ProbeCall, { turn }: Reply): void {
+  if (!call.isAskedFor('keys') || turn.rpc.final?.answer.mode === 'voice') lab.skip('the bot asks for no keys');
 }
 
 /** How long a reply must be so that somebody can speak into it, in words. */
@@ -108,6 +114,8 @@ export const OVERLAP_CHECKS: readonly Check[] = [
           if (!hasStart(newer)) {
             if (hasStart(older)) lab.fail(`the caller spoke on ${newer.name} into ${reply.name}, and START_OF_INPUT came on ${older.name}`);
             if (isBusy()) lab.skip(BUSY);
+            await older.settled(lab.suspect.timing.answerMs);
+            if (cuttableMs({ kind: reply.turn.kind, rpc: older }) === 0) lab.skip(`${reply.name} ${CAME_OTHERWISE}`);
             lab.fail(`no START_OF_INPUT came while ${reply.name} played, and in a silent line the same words got one`);
           }
           newer.halfClose();
@@ -166,7 +174,7 @@ export const OVERLAP_CHECKS: readonly Check[] = [
       withEach(lab, await repliesBy(lab, streamedMs, SPARE_MS), NOT_STREAMED, (reply) =>
         watchingStalls(async (isBusy) => {
           const { call, older } = await replayed(lab, reply);
-          if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+          demandKeysAsked(lab, call, reply);
           const cutAtMs = lab.suspect.clock.monotonicMs();
           const key = call.open(eventInput('START_OF_DTMF')).halfClose();
           await key.settled(lab.suspect.timing.answerMs);
@@ -187,7 +195,7 @@ export const OVERLAP_CHECKS: readonly Check[] = [
       const { press, timing } = lab.suspect;
       await withEach(lab, await repliesBy(lab, streamedFirstMs, 1), NOT_CUTTABLE, async (reply) => {
         const { call, older } = await replayed(lab, reply);
-        if (!call.isAskedFor('keys')) lab.skip('the bot asks for no keys');
+        demandKeysAsked(lab, call, reply);
         const key = call.open(eventInput('START_OF_DTMF')).halfClose();
         await Promise.all([key, older].map((rpc) => rpc.settled(timing.answerMs)));
         const { rpc } = await call.press(press);

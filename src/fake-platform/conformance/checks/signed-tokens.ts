@@ -85,9 +85,12 @@ export const SIGNED_TOKEN_CHECKS: readonly Check<BaseLab>[] = [
   refusedCheck('hs256-refused', ['J-11', 'J-22'], 'A token that is signed with the public key as a secret is refused.', () => ({
     'a token of HS256 with the public key as its secret': { header: { alg: 'HS256' }, by: 'public_key' },
   })),
-  refusedCheck('critical-header-refused', ['J-11', 'J-22'], 'A token with a header that must be understood is refused.', () => ({
-    'a token with crit': { header: { crit: ['conformance'], conformance: true } },
-  })),
+  {
+    ...refusedCheck('critical-header-refused', ['J-22'], 'A token with a header that must be understood is refused.', () => ({
+      'a token with crit': { header: { crit: ['conformance'], conformance: true } },
+    })),
+    level: 'advice',
+  },
   refusedCheck('look-alike-issuer-refused', ['J-24', 'J-12'], 'An issuer that looks like a trusted one is refused.', (lab) => {
     const issuer = textClaim(lab, 'iss');
     return {

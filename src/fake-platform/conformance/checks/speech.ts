@@ -135,14 +135,18 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const tiny = { audio_input: { caller_audio: new Uint8Array(TINY_BYTES).fill(MULAW_SILENCE) } };
       const rpc = call.open(MULAW_FORMAT, tiny, tiny, tiny, SILENCE).halfClose();
       await rpc.settled(lab.suspect.timing.answerMs);
-      if (hasStart(rpc)) {
+      const broken = whyUnanswered(rpc);
+      if (hasStart(rpc) || broken !== undefined) {
         const control = (await lab.ready()).open(MULAW_FORMAT, SILENCE).halfClose();
         await control.settled(lab.suspect.timing.answerMs);
-        if (hasStart(control)) lab.skip('a frame of silence alone is announced as speech, too');
-        lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes, and not upon a frame of silence alone`);
+        if (hasStart(rpc)) {
+          if (hasStart(control)) lab.skip('a frame of silence alone is announced as speech, too');
+          lab.fail(`START_OF_INPUT came upon packets of ${String(TINY_BYTES)} silent bytes, and not upon a frame of silence alone`);
+        }
+        const why = whyUnanswered(control);
+        if (why !== undefined) lab.skip(`an RPC with a frame of silence alone ${why}, too`);
+        lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken ?? ''}, and one with silence alone did not`);
       }
-      const broken = whyUnanswered(rpc);
-      if (broken !== undefined) lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken}`);
       if (terminalOf(rpc) === undefined) await call.end();
     },
   },

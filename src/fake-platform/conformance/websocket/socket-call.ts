@@ -267,10 +267,15 @@ export class SocketCall {
     if (leftMs > 0) await this.socket.until(() => this.socket.isOver, leftMs);
   }
 
-  /** Speaks: silence, speech, silence until the server has replied, and for a moment behind that: audio never stops (W-23). */
+  /**
+   * Speaks: silence, speech until the server reports its end, silence until it has replied, and for a moment behind that: audio never
+   * stops (W-23).
+   */
   async speak(mulaw: Uint8Array): Promise<SocketTurn> {
     const turn = this.open('speech');
-    await this.stream(Buffer.concat([silenceOf(LEAD_MS), mulaw]));
+    // What a speaker says behind a pause would be another utterance.
+    const hasEnded = (): boolean => turn.answers.some(({ answer }) => answer.event?.kind === 'end_of_input');
+    await this.stream(Buffer.concat([silenceOf(LEAD_MS), mulaw]), hasEnded);
     await this.stream(silenceOf(TAIL_MS), () => turn.final !== undefined);
     await this.stream(silenceOf(AFTER_MS * this.#timing.pace));
     await this.answered(turn, SETTLE_MS);

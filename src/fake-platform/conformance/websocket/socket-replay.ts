@@ -37,6 +37,8 @@ export async function repliesBy(lab: SocketLab, measure: (turn: SocketTurn) => n
 /** What came of a caller who spoke into a reply. */
 export interface SpokenInto {
   readonly call: SocketCall;
+  /** The reply as it came this time. */
+  readonly turn: SocketTurn;
   /** Messages that had come before the caller spoke. */
   readonly from: number;
   /** When the server announced the speech, by the clock, ms; undefined when it did not. */
@@ -77,5 +79,5 @@ export async function speakInto(lab: SocketLab, reply: SocketReply): Promise<Spo
     call.socket.received.slice(from).find(({ answer }) => answer?.event?.kind === 'start_of_input')?.atMs;
   const isEnough = (): boolean => startedAtMs() !== undefined || clock.monotonicMs() > untilMs;
   await call.stream(Buffer.concat([silenceOf(LEAD_MS), lab.speech, silenceOf(AFTER_SPEECH_MS)]), isEnough);
-  return { call, from, startedAtMs: startedAtMs() };
+  return { call, turn, from, startedAtMs: startedAtMs() };
 }

@@ -23,7 +23,10 @@ async function looked(
   onTestFinished(() => {
     server.close();
   });
-  const found = await examine(server.target, { checks: chooseChecks(CHECKS, [], ids), suspect: { speech: undefined } });
+  const found = await examine(server.target, {
+    checks: chooseChecks(CHECKS, [], ids),
+    suspect: { speech: undefined, timing: { answerMs: 1500, pace: 8, newKeyMs: 100 } },
+  });
   return found.results;
 }
 
@@ -85,4 +88,18 @@ it('wait for a server that waits until its words were heard (G-7A)', async () =>
   const checks = chooseChecks(CHECKS, [], ['welcome-on-its-rpc']);
   const found = await examine(server.target, { checks, suspect: { speech: undefined, timing } });
   expect(found.results).toMatchObject([{ verdict: 'pass' }]);
+});
+
+it('say that the same words were announced before only where they were (G-36)', async () => {
+  const issuer = await startIssuer({ profile: loadProfile('fake'), url: 'https://voice.example' });
+  onTestFinished(() => issuer.close());
+  const found = await examineBroken('first_utterance_unannounced', issuer, { checks: chooseChecks(CHECKS, [], ['speech-announced-once']) });
+  expect(found.results).toMatchObject([{ verdict: 'fail', reason: expect.stringMatching(/START_OF_INPUT did not come$/u) as string }]);
+});
+
+it('say nothing of tiny packets where an RPC of silence alone is left open as well (G-33)', async () => {
+  const results = await looked(['tiny-packets-taken'], (turn, { audio_input: audio }) => {
+    if (audio === undefined) say(turn, 'Yes.');
+  });
+  expect(results).toMatchObject([{ verdict: 'not_applicable', reason: 'an RPC with a frame of silence alone was left open, too' }]);
 });

@@ -41,6 +41,8 @@ describe('the checks', () => {
     ['silence_unreported', ['silence-asked-about', 'half-close-goes-on']],
     ['summary_on_welcome', ['summary-on-last-response']],
     ['asks_again', ['answers-on-own-rpc']],
+    ['flow_varies', ['barge-in-heard']],
+    ['flow_wants_voice', ['first-key-stops-reply', 'digits-over-prompt-answered']],
   ])('find nothing on a server that takes the freedom %s', async (breach, ids) => {
     const found = await examineReference({ breach }, { checks: chooseChecks(CHECKS, [], ids) });
     expect(found.results.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
@@ -82,6 +84,7 @@ describe('the checks', () => {
     ['settings_on_chunk', 'G-44'],
     ['farewell_can_be_cut', 'G-55'],
     ['settings_on_transfer', 'G-78'],
+    ['crit_taken', 'J-22'],
     ['transfer_misnamed', 'G-79'],
   ])('only advise a server with %s: %s is a convention or a habit of samples for others', async (breach, rule) => {
     const checks = chooseChecks(CHECKS, [], [BREACHES[breach].check]);

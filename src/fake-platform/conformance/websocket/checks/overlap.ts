@@ -2,7 +2,7 @@
 import type { AnswerPrompt } from '../../../answer.ts';
 import type { Check } from '../../check.ts';
 import { withEach } from '../../cuttable-reply.ts';
-import { BUSY, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';
+import { BUSY, CAME_OTHERWISE, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';
 import type { SocketLab } from '../socket-lab.ts';
 import { cuttableMs, repliesBy, replayed, speakInto, streamedMs } from '../socket-replay.ts';
 import { eachMessage, socketShape } from '../socket-shape.ts';
@@ -37,9 +37,11 @@ export const OVERLAP_CHECKS: readonly Check<SocketLab>[] = [
       const tooShort = `no reply was heard that may be cut and plays for ${String(Math.ceil(leastMs / 1000))} s`;
       await withEach(lab, await repliesBy(lab, cuttableMs, leastMs), tooShort, (reply) =>
         watchingStalls(async (isBusy) => {
-          const { call, startedAtMs } = await speakInto(lab, reply);
+          const { call, turn, startedAtMs } = await speakInto(lab, reply);
           if (startedAtMs === undefined) {
             if (isBusy()) lab.skip(BUSY);
+            await call.answered(turn);
+            if (cuttableMs(turn) === 0) lab.skip(`${reply.name} ${CAME_OTHERWISE}`);
             lab.fail(`no START_OF_INPUT came while ${reply.name} played, and in a silent line the same words got one`);
           }
           await call.hangUp();

@@ -7,6 +7,7 @@ import { startIssuer, type Issuer } from '../../../../../src/fake-platform/issue
 import { loadProfile } from '../../../../../src/fake-platform/profile.ts';
 import { SOCKET_BREACHES, type SocketBreach, type SocketFreedom } from '../../../../fixtures/broken-servers/ws-breaches.ts';
 import { examineBrokenSocket, examineSocket, examineSocketReference } from '../../../../support/conformance.ts';
+import { recorded, silence } from '../../../../support/line-signals.ts';
 
 let issuer: Issuer;
 beforeAll(async () => {
@@ -46,9 +47,17 @@ describe('the checks of sockets', () => {
     ['compresses', ['compression-bounded']],
     ['pings_itself', ['ping-answered', 'pong-leaves-seq-alone']],
     ['ends_when_cut', ['interrupted-reply-stops']],
+    ['flow_varies', ['interruption-heard']],
   ])('find nothing on a server that takes the freedom %s', async (freedom, ids) => {
     const found = await examineSocketReference(freedom, { checks: chooseChecks(SOCKET_CHECKS, [], ids) });
     expect(found.results.map(({ id, verdict }) => [id, verdict])).toEqual(ids.map((id) => [id, 'pass']));
+  });
+
+  it('take words behind a pause for no second utterance: a caller who was answered says no more (W-23)', async () => {
+    const speech = Buffer.concat([recorded('yes'), silence(2400), recorded('yes')]);
+    const checks = chooseChecks(SOCKET_CHECKS, [], ['utterances-delimited']);
+    const found = await examineSocketReference(undefined, { checks, suspect: { speech } });
+    expect(found.results).toMatchObject([{ verdict: 'pass' }]);
   });
 
   it('advise where nothing demands: it does not count', async () => {
