@@ -134,7 +134,7 @@ describe('what waits for a client that does not read', () => {
   });
 
   it('G-91 is no limit for a client that reads', async () => {
-    const { server, client } = await serverFor({ flags: ['--turns.max_queued_bytes=200000'] });
+    const { server, client } = await serverFor({ flags: ['--turns.max_queued_bytes=200000', '--turns.max_ahead_ms=1200000'] });
     const call = client.call();
     await call.turn(event('SESSION_START'));
     // Forty prompts of 131 KB: five megabytes in all.

@@ -116,7 +116,9 @@ describe('a message', () => {
 
 describe('a client', () => {
   it('W-44 W-45 that does not read what its bot says is given up, and holds no memory', async () => {
-    const server = await starting({ flags: ['--turns.slow_reader_ms=500', '--websocket.peer_close_ms=500'] });
+    const server = await starting({
+      flags: ['--turns.slow_reader_ms=500', '--turns.max_ahead_ms=1200000', '--websocket.peer_close_ms=500'],
+    });
     const client = await (await SocketClient.connect(server)).started();
     // Far more than the buffers of two sockets hold.
     client.peer.socket.pause();

@@ -68,6 +68,13 @@ describe('the list channel', () => {
     }
   });
 
+  it('G-08 W-50 takes an empty organization for that of the token', async () => {
+    const peer = await ask(await serverFor());
+    peer.say({ customer_org_id: '' });
+    expect(await peer.closed()).toMatchObject({ code: 1000 });
+    expect(peer.messages).toHaveLength(1);
+  });
+
   it('W-50 answers the first question and no other', async () => {
     const server = await serverFor();
     const peer = await ask(server);
@@ -91,7 +98,6 @@ describe('the list channel', () => {
   it.each<readonly [what: string, message: string | Buffer, error: object, code: number]>([
     ['no JSON', 'CANARY', errorMessage('bad_request', 400, 'the message is no JSON'), 1002],
     ['no organization', '{"CANARY":1}', errorMessage('bad_request', 400, 'the message breaks the contract at customer_org_id'), 1002],
-    ['an empty organization', '{"customer_org_id":""}', errorMessage('bad_request', 400, 'customer_org_id is empty'), 1002],
     ['a list', '[]', errorMessage('bad_request', 400, 'the message breaks the contract at its top level'), 1002],
     ['binary', Buffer.from('{"customer_org_id":"x"}'), errorMessage('unsupported_media', 415, 'the message is binary'), 1003],
   ])('W-43 W-44 W-46 answers a question that is %s with an error and closes', async (_what, message, error, code) => {
