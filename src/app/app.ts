@@ -38,7 +38,14 @@ import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, serverLogger } from './development.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
-import { admissionLimits, engineSettings, mediaServerSettings, recognizerChoice, soleOrganization, voiceSettings } from './room-settings.ts';
+import {
+  admissionLimits,
+  engineSettings,
+  mediaServerSettings,
+  recognizerChoice,
+  soleOrganization,
+  voiceSettings,
+} from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
 import { openSessionStore } from './session-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';

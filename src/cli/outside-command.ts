@@ -22,7 +22,10 @@ export function outsideCommand({ settings, profile }: Pick<AdminWork, 'settings'
   if (grpc !== undefined) return { command: healthCheck(grpc), shows: '`HTTP/2 200` and, at the end, `grpc-status: 0`' };
   const socket = originOf(addressFor('websocket')?.replace(/^ws/u, 'http'));
   if (socket === undefined || profile.websocket === undefined) return undefined;
-  return { command: upgrade(`${socket}${websocket.pathPrefix ?? ''}${profile.websocket.voicePath}`), shows: '`HTTP/1.1 401`: no token was sent' };
+  return {
+    command: upgrade(`${socket}${websocket.pathPrefix ?? ''}${profile.websocket.voicePath}`),
+    shows: '`HTTP/1.1 401`: no token was sent',
+  };
 }
 
 function originOf(url: string | undefined): string | undefined {
