@@ -36,7 +36,7 @@ import { followNonces, followSealKeys } from './changing-secrets.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
-import { isDevelopment, serverLogger } from './development.ts';
+import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import {
   admissionLimits,
@@ -122,45 +122,38 @@ const CLOSE_STEP_MS = 5000;
 /** Why a server is not ready that can let no token in; the same word as in its refusals. */
 const NO_KEYS: RefusalReason = 'keys_unavailable';
 
-/** A server behind a proxy of its own machine, whose callers are real, must not say this. */
-const WITH_CALLER_DATA = 'no token is asked for and only this machine can call: the log shows messages of errors and the words of callers';
-
 /**
  * Starts the server.
  *
  * @throws AppError `profile_invalid`, `bot_invalid`, `config_invalid`, `certificate_invalid`, `listen_failed`, `shutting_down`
  *   when `signal` aborts, or what the administration fails with; what had been opened by then is closed again.
  */
-export async function createApp({
-  settings,
-  originOf = () => '`parley config` shows where',
-  changing,
-  clock = systemClock,
-  log = serverLogger(settings),
-  signal = new AbortController().signal,
-  onAuthorization,
-  isWorker = false,
-}: AppOptions): Promise<App> {
+export async function createApp(options: AppOptions): Promise<App> {
+  const { settings, clock = systemClock, log = serverLogger(settings), signal = new AbortController().signal } = options;
+  const { originOf = () => '`parley config` shows where' } = options;
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open(settings, originOf, changing, clock, log, lifecycle, signal, isWorker, onAuthorization);
+    return await open({ ...options, originOf, clock, log, signal, lifecycle });
   } catch (error) {
     await lifecycle.close();
     throw error;
   }
 }
 
-async function open(
-  settings: Settings,
-  originOf: OriginText,
-  changing: ChangingSettings | undefined,
-  clock: Clock,
-  log: Logger,
-  lifecycle: Lifecycle,
-  signal: AbortSignal,
-  isWorker: boolean,
-  onAuthorization: AuthorizationHook | undefined,
-): Promise<App> {
+/** The options with their defaults, and what closes again all that is opened. */
+type Opening = AppOptions & Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & { readonly lifecycle: Lifecycle };
+
+async function open({
+  settings,
+  originOf,
+  changing,
+  clock,
+  log,
+  lifecycle,
+  signal,
+  isWorker = false,
+  onAuthorization,
+}: Opening): Promise<App> {
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
   const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
@@ -323,7 +316,7 @@ async function open(
     administration?.rest();
   });
   warnOfFewDescriptors(descriptors, settings, log);
-  if (isDevelopment(settings)) log.info({ event: 'development' }, WITH_CALLER_DATA);
+  sayIfDevelopment(settings, log);
   readiness.started();
 
   lifecycle.opened('prompt warm-up', () => {
