@@ -24,13 +24,9 @@ function noting(): { readonly command: readonly string[]; readonly runs: () => r
   const text = `import { appendFileSync, readFileSync } from 'node:fs';
     appendFileSync(${JSON.stringify(notes)}, JSON.stringify([process.env, JSON.parse(readFileSync(0, 'utf8'))]) + '\\n');`;
   writeFileSync(program, text);
-  const runs = (): readonly unknown[] =>
-    existsSync(notes)
-      ? readFileSync(notes, 'utf8')
-          .trim()
-          .split('\n')
-          .map((line): unknown => JSON.parse(line))
-      : [];
+  // What stands behind the last line break is being written.
+  const lines = (): readonly string[] => (existsSync(notes) ? readFileSync(notes, 'utf8').split('\n').slice(0, -1) : []);
+  const runs = (): readonly unknown[] => lines().map((line): unknown => JSON.parse(line));
   return { command: [process.execPath, program], runs };
 }
 
