@@ -30,9 +30,12 @@ describe('the tracking id', () => {
     for (const name of ['turn_started', 'reply_started', 'turn_ended']) {
       expect(server.logged({ event: name, conversationId, trackingId }), name).toHaveLength(1);
     }
-    // A second start: a line that the engine writes itself.
-    await call.turn(event('SESSION_START'));
-    const lines = server.logged({ conversationId }).filter((line) => 'turnId' in line);
+    // A call that nobody has begun: a line that the engine writes itself.
+    const unknown = client.call();
+    await unknown.turn(keys('5'));
+    const lines = [conversationId, unknown.ids.conversationId]
+      .flatMap((id) => server.logged({ conversationId: id }))
+      .filter((line) => 'turnId' in line);
     expect(lines.filter((line) => !('event' in line))).not.toEqual([]);
     for (const line of lines) expect(line, String(line['msg'])).toMatchObject({ trackingId: anything, organizationId: anything });
   });

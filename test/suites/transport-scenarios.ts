@@ -1,10 +1,12 @@
 // The calls that are played on every transport, and what must come of each: what its bot is told, what its caller hears, and
 // what the platform is told of the caller's speech.
+import { loadSettings } from '../../src/app/config/load-settings.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { PlacedCall, TransportUnderTest } from '../support/transports/placed-call.ts';
 
 /** Longest time a bot may take, ms: the operator's default. */
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = loadSettings({ argv: ['--tls.mode=off', '--auth.enabled=false', '--grpc.host=127.0.0.1'], env: {} }).settings.turns
+  .deadlineMs;
 /** Longer than any prompt of the scenarios that wait for its end, ms. */
 const PLAYED_MS = 5000;
 
