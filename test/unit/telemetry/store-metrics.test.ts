@@ -14,7 +14,8 @@ requireDebian(REDIS_NEEDS);
 const LONGEST_WAIT_S = 10;
 const CALL = { organizationId: 'org', conversationId: 'call', agentId: 'bot', startedAtMs: 0, vendorConfig: '', parameters: {} };
 
-it('parley_store_up is 0 while Redis is out of memory, whatever it reads, and 1 again with the next write', async () => {
+/** A store on a server of its own, and what its gauge shows. */
+async function measured() {
   const redis = await RedisServer.start();
   onTestFinished(() => redis.stop());
   const registry = new Registry();
@@ -23,6 +24,11 @@ it('parley_store_up is 0 while Redis is out of memory, whatever it reads, and 1 
   const connection = await redisConnection(redis);
   const times = { leaseMs: 2000, ttlMs: 60_000, maxRecordBytes: 65_536 };
   const store = metrics.timed(new RedisStore({ connection, owner: 'one', keyPrefix: 'parley', ...times }));
+  return { redis, metrics, up, store };
+}
+
+it('parley_store_up is 0 while Redis is out of memory, whatever it reads, and 1 again with the next write', async () => {
+  const { redis, metrics, up, store } = await measured();
   const record = { ...firstRecord({ call: CALL, bot: { id: 'bot', version: 1 }, mode: 'chunk' }), version: 1 };
   expect(await store.commit(record, 0)).toBe(true);
   expect(await up()).toBe(1);
@@ -41,14 +47,7 @@ it('parley_store_up is 0 while Redis is out of memory, whatever it reads, and 1 
 });
 
 it('parley_store_up is 1 again with the connection to another server, where the one before took no writes any more', async () => {
-  const redis = await RedisServer.start();
-  onTestFinished(() => redis.stop());
-  const registry = new Registry();
-  const metrics = storeMetrics(registry);
-  const up = async (): Promise<unknown> => (await registry.getSingleMetric('parley_store_up')?.get())?.values[0]?.value;
-  const connection = await redisConnection(redis);
-  const times = { leaseMs: 2000, ttlMs: 60_000, maxRecordBytes: 65_536 };
-  const store = metrics.timed(new RedisStore({ connection, owner: 'one', keyPrefix: 'parley', ...times }));
+  const { redis, metrics, up, store } = await measured();
   await redis.ask('REPLICAOF', '127.0.0.1', '1');
   const record = { ...firstRecord({ call: CALL, bot: { id: 'bot', version: 1 }, mode: 'chunk' }), version: 1 };
   await expect(store.commit(record, 0)).rejects.toMatchObject({ code: 'store_unavailable', details: { isRefused: true } });
