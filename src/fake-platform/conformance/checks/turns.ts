@@ -164,7 +164,10 @@ export const TURN_CHECKS: readonly Check[] = [
     needs: ['call'],
     run: async (lab) => {
       await lab.demandKeysWork();
-      const call = await lab.ready();
+      const { call, welcome } = await lab.begun();
+      // A welcome without a prompt is what another check names (G-21).
+      if (!hasPrompt(welcome.rpc)) lab.skip('the first SESSION_START was answered without a prompt');
+      await call.heardOut(welcome);
       const again = await call.begin();
       const broken = whyUnanswered(again.rpc);
       if (broken !== undefined) lab.fail(`the RPC of a second SESSION_START ${broken}`);

@@ -66,6 +66,12 @@ describe('the checks', () => {
     expect(found).toMatchObject({ ok: true, failed: 0, score: undefined, brokenRules: [], advisedRules: ['G-28'] });
   });
 
+  it('say nothing about a second SESSION_START where the first got no prompt either (G-21, G-28)', async () => {
+    const checks = chooseChecks(CHECKS, [], ['welcome-on-its-rpc', 'start-may-come-again']);
+    const found = await examineReference({ breach: 'welcome_without_prompt' }, { checks });
+    expect(found).toMatchObject({ failed: 1, notApplicable: 1, brokenRules: ['G-21'], advisedRules: [] });
+  });
+
   it('hold no server but ours to what only we have decided (G-07)', async () => {
     const checks = chooseChecks(CHECKS, [], ['one-default-agent']);
     const foreign = await examineReference({ breach: 'two_defaults' }, { checks, isOurs: false });
