@@ -1,0 +1,43 @@
+// Port: the processes that share calls, and what each is told. Who of them is alive is not decided here.
+import type { CallKey } from '../dialog/call.ts';
+import type { Peer } from './located.ts';
+
+/** What a process says of itself. */
+export interface InstanceEntry extends Peer {
+  /** It takes no new calls. */
+  readonly isDraining: boolean;
+  /** Newest form of snapshots that it reads, and the one that it writes. */
+  readonly version: number;
+}
+
+/** A process as it was read. */
+export interface ReadInstance extends InstanceEntry {
+  /** Changes with each of its beats. */
+  readonly counter: number;
+}
+
+/** A call that has another owner now; its old one finds this in its inbox. */
+export interface TakenCall {
+  readonly call: CallKey;
+  /** Of the new owner. */
+  readonly epoch: number;
+}
+
+/** What one beat brings. */
+export interface Reading {
+  /** All of them, the one that reads included. */
+  readonly instances: readonly ReadInstance[];
+  readonly taken: readonly TakenCall[];
+  /** The reader was not in the table before: it is its first beat, or the table was lost. */
+  readonly isNew: boolean;
+}
+
+/** The table of one process. Every method throws AppError `store_unavailable` within a bounded time when the table is away. */
+export interface InstanceTable {
+  /** Writes the own entry, and reads the others and the own inbox. What it brings of the inbox is gone from there with the next beat. */
+  beat(entry: ReadInstance): Promise<Reading>;
+  /** Puts a call into the inbox of an instance. */
+  tell(id: string, taken: TakenCall): Promise<void>;
+  /** Takes an instance out, unless it has beaten since. */
+  remove(gone: Pick<ReadInstance, 'id' | 'counter'>): Promise<void>;
+}

@@ -1,0 +1,228 @@
+// Which processes are alive, as this one sees it: each raises a counter in a shared table, and one whose counter stands still over three
+// readings in a row is dead. Never compares clocks. Knows no calls but those that its inbox names.
+import { every, type CancelTimer, type Clock } from '../base/clock.ts';
+import { toAppError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
+import type { Peer } from './located.ts';
+
+/** Time between two beats, ms. */
+export const BEAT_MS = 750;
+/** Readings in a row that show the same counter: one that is dead. */
+const STILL_READINGS = 3;
+/** Readings after which a dead one is taken out of the table: a minute. */
+const FORGOTTEN_READINGS = 80;
+/** Most calls that wait to be told to their old owners; it hears of others with its next save. */
+const MAX_UNTOLD = 1000;
+
+/** What a process is, and where it meets the others. */
+export interface InstancesOptions {
+  readonly table: InstanceTable;
+  /** Of this process; its id is a new one for each start. */
+  readonly self: Omit<InstanceEntry, 'isDraining'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Default {@link BEAT_MS}. */
+  readonly beatMs?: number;
+}
+
+/** What somebody does who follows the readings. None may throw. */
+export interface InstancesListener {
+  /** Calls of this process that others have taken. */
+  onTakenCalls?(taken: readonly TakenCall[]): void;
+  /** A beat was answered. `wasAway`: the one before was not; `isNew`: the table did not know this process. */
+  onBeat?(beat: { readonly wasAway: boolean; readonly isNew: boolean }): void;
+  /** An instance counts as dead from now on. */
+  onDead?(peer: Peer): void;
+}
+
+/** `unknown`: too little was read to say. */
+export type Life = 'alive' | 'dead' | 'unknown';
+
+/** An instance as it was seen. */
+interface Seen {
+  entry: ReadInstance;
+  /** Readings in a row without a change of its counter. */
+  stillReadings: number;
+}
+
+/** The others. Whoever made it starts and closes it. */
+export class Instances {
+  readonly #options: InstancesOptions;
+  readonly #beatMs: number;
+  readonly #seen = new Map<string, Seen>();
+  readonly #listeners = new Set<InstancesListener>();
+  /** Those that the table could not be told yet, by id and call. */
+  readonly #untold = new Map<string, { readonly id: string; readonly taken: TakenCall }>();
+  #counter = 0;
+  #isDraining = false;
+  #isAway = false;
+  /** Readings since the table was new. */
+  #readings = 0;
+  /** When the last beat that was answered began, ms. */
+  #beatAtMs: number;
+  #beating: Promise<boolean> | undefined;
+  #cancelTimer: CancelTimer | undefined;
+  #isClosed = false;
+
+  constructor(options: InstancesOptions) {
+    this.#options = options;
+    this.#beatMs = options.beatMs ?? BEAT_MS;
+    this.#beatAtMs = options.clock.monotonicMs();
+  }
+
+  get self(): InstancesOptions['self'] {
+    return this.#options.self;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Whether the last beat was not answered. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** Beats from now on. Resolves after the first beat, answered or not. */
+  async start(): Promise<void> {
+    this.#cancelTimer ??= every(this.#options.clock, this.#beatMs, () => void this.beat());
+    await this.beat();
+  }
+
+  /** Calls `listener` until the returned function is called. */
+  listen(listener: InstancesListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Whether this process may have stood still for so long that others took it for dead: no beat was answered for two of them. Ends with
+   * the next beat that is answered, which brings what was taken meanwhile.
+   */
+  get mayBeTakenForDead(): boolean {
+    return this.#options.clock.monotonicMs() - this.#beatAtMs > 2 * this.#beatMs;
+  }
+
+  /** Others that are alive as far as is known, those that drain included. */
+  get peers(): readonly InstanceEntry[] {
+    return [...this.#seen.values()].filter((seen) => !isStill(seen)).map(({ entry }) => entry);
+  }
+
+  /** An instance that is or was in the table. */
+  get(id: string): InstanceEntry | undefined {
+    return this.#seen.get(id)?.entry;
+  }
+
+  /** What the readings say of an instance. One that is not in the table has left it, or was dead for long, once the table is no new one. */
+  lifeOf(id: string): Life {
+    const seen = this.#seen.get(id);
+    if (seen !== undefined) return isStill(seen) ? 'dead' : 'alive';
+    return this.#readings >= STILL_READINGS ? 'dead' : 'unknown';
+  }
+
+  /** Takes no new calls from now on, and tells the others. */
+  drain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    void this.beat();
+  }
+
+  /** Tells an instance that one of its calls was taken; again with each beat until the table has taken it. */
+  tell(id: string, taken: TakenCall): void {
+    this.#untold.set(JSON.stringify([id, taken.call]), { id, taken });
+    const [oldest] = this.#untold.keys();
+    if (this.#untold.size > MAX_UNTOLD && oldest !== undefined) this.#untold.delete(oldest);
+    void this.#tellAll();
+  }
+
+  /** One beat, shared with one that is under way. Never rejects. @returns whether it was answered. */
+  beat(): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
+    this.#beating ??= this.#beatOnce().finally(() => {
+      this.#beating = undefined;
+    });
+    return this.#beating;
+  }
+
+  /** Beats no more, and leaves the table; in the time that the table takes to answer. Never rejects. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#cancelTimer?.();
+    this.#listeners.clear();
+    await this.#beating;
+    const { table, self } = this.#options;
+    await table.remove({ id: self.id, counter: this.#counter }).catch(() => undefined);
+  }
+
+  async #beatOnce(): Promise<boolean> {
+    const { table, self, clock, log } = this.#options;
+    const beatAtMs = clock.monotonicMs();
+    this.#counter += 1;
+    try {
+      const reading = await table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining });
+      if (this.#isClosed) return false;
+      this.#read(reading, beatAtMs);
+      return true;
+    } catch (thrown) {
+      const error = toAppError(thrown, 'store_unavailable');
+      if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; nobody is judged by it');
+      this.#isAway = true;
+      // What stands still for us may stand still because of us.
+      for (const seen of this.#seen.values()) if (!isStill(seen)) seen.stillReadings = 0;
+      return false;
+    }
+  }
+
+  #read({ instances, taken, isNew }: Reading, beatAtMs: number): void {
+    const wasAway = this.#isAway;
+    this.#isAway = false;
+    this.#beatAtMs = beatAtMs;
+    this.#readings = isNew ? 1 : this.#readings + 1;
+    const dead = this.#judge(instances);
+    for (const listener of this.#listeners) {
+      if (taken.length > 0) listener.onTakenCalls?.(taken);
+      for (const peer of dead) listener.onDead?.(peer);
+      listener.onBeat?.({ wasAway, isNew });
+    }
+    void this.#tellAll();
+  }
+
+  /** @returns those that count as dead since this reading. */
+  #judge(instances: readonly ReadInstance[]): readonly Peer[] {
+    const { table, self } = this.#options;
+    const others = instances.filter(({ id }) => id !== self.id);
+    const present = new Set(others.map(({ id }) => id));
+    const dead: Peer[] = [];
+    for (const [id, { entry }] of this.#seen) {
+      // One that has left says so by it; a table that was lost says nothing.
+      if (present.has(id) || this.#readings < STILL_READINGS) continue;
+      this.#seen.delete(id);
+      dead.push(entry);
+    }
+    for (const entry of others) {
+      const seen = this.#seen.get(entry.id);
+      if (seen?.entry.counter !== entry.counter) {
+        this.#seen.set(entry.id, { entry, stillReadings: 0 });
+        continue;
+      }
+      seen.stillReadings += 1;
+      if (seen.stillReadings === STILL_READINGS) dead.push(entry);
+      if (seen.stillReadings >= FORGOTTEN_READINGS) table.remove(entry).catch(() => undefined);
+    }
+    return dead;
+  }
+
+  async #tellAll(): Promise<void> {
+    const told = [...this.#untold].map(async ([key, { id, taken }]) => {
+      await this.#options.table.tell(id, taken);
+      if (this.#untold.get(key)?.taken === taken) this.#untold.delete(key);
+    });
+    await Promise.allSettled(told);
+  }
+}
+
+function isStill({ stillReadings }: Seen): boolean {
+  return stillReadings >= STILL_READINGS;
+}
