@@ -23,6 +23,8 @@ export const ERROR_MENDS = {
   data_source_unclear:
     'Look at the data sources of the organization on the platform; delete those that are too many, or pin the right one.',
   foreign_organization: 'The message names an organization that its token does not speak for (G-08); nothing to mend here.',
+  home_unreachable:
+    'The server in which the call lives could not be reached, and no other could take the call over; look at the logs and the network between the servers.',
   hook_failed:
     'What admin.authorization_hook names failed or took too long; nothing else was held up by it. Run the program, or ask the address, by hand.',
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',

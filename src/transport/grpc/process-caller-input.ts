@@ -17,6 +17,7 @@ import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import type { WireCall } from '../caller-request.ts';
+import type { Asked, CallHomes, Located, Restored } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { promptTexts } from '../prompt-texts.ts';
 import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
@@ -45,6 +46,8 @@ export interface CallerInputParts {
   readonly gate: Gate;
   readonly tokens: StreamCheck;
   readonly sessions: Sessions;
+  /** Where calls live. */
+  readonly homes: CallHomes;
   readonly toWire: ToWire;
   readonly clock: Clock;
   readonly log: Logger;
@@ -68,6 +71,12 @@ export function createProcessCallerInput(parts: CallerInputParts): (call: Caller
     if (isWelcome) stream.start();
     else stream.refuse(refusedStream());
   };
+}
+
+/** The message that opens a turn. */
+interface Opening {
+  readonly call: WireCall;
+  readonly input: Input | undefined;
 }
 
 /** One RPC from its first header to its status. */
@@ -201,10 +210,10 @@ class CallerStream implements TurnSink {
     const input = inputFromWire(message);
     if (this.#first === undefined) {
       this.#first = call;
-      this.#open(call, input);
+      this.#open({ call, input });
     } else {
       demandSameCall(this.#first, call);
-      if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open(call, input);
+      if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input });
       else if (input !== undefined) this.#turn?.push(input);
     }
     // From here on the same ids in front of other audio need no second look.
@@ -221,23 +230,43 @@ class CallerStream implements TurnSink {
   }
 
   // Reading stops until the session is there, so that `#turn` is set for every later message.
-  #open(call: WireCall, input: Input | undefined): void {
+  #open(opening: Opening): void {
     this.#cancelTimer?.();
     this.#call.pause();
-    this.#openTurn(call, input).then(() => {
-      this.#call.resume();
-    }, this.refuse);
+    const failed = (thrown: unknown): void => {
+      this.#unopened(opening, thrown);
+    };
+    try {
+      const located = this.#parts.homes.locate(opening.call, { opensWith: opensWith(opening.input) });
+      if (!(located instanceof Promise)) this.#located(opening, located);
+      else located.then((found) => { this.#located(opening, found); }).catch(failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
   }
 
-  async #openTurn(call: WireCall, input: Input | undefined): Promise<void> {
+  #located(opening: Opening, located: Located): void {
+    if (this.#isOver) return;
+    if (located.kind !== 'here')
+      throw new AppError('home_unreachable', 'the call lives in another server, and none can be reached from here');
+    this.#openTurn(opening, located.restored).then(
+      () => {
+        this.#call.resume();
+      },
+      (thrown: unknown) => {
+        this.#unopened(opening, thrown);
+      },
+    );
+  }
+
+  async #openTurn({ call, input }: Opening, _restored: Restored | undefined): Promise<void> {
+    const { sessions } = this.#parts;
     const isHangUp = input?.kind === 'session_end';
-    const session = isHangUp ? await this.#parts.sessions.find(call) : await this.#acquire(call, input);
+    const parameters = input?.kind === 'session_start' ? input.parameters : {};
+    const session = isHangUp ? await sessions.find(call) : await sessions.acquire({ ...call, parameters, opensWith: turnOpening(input) });
     if (this.#isOver) return;
     if (session === undefined) {
-      // Whoever was turned away is still being spoken to.
-      if (!isHangUp) return;
-      this.write({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } });
-      this.complete();
+      this.#completeEmpty();
       return;
     }
     this.#session = session;
@@ -247,21 +276,26 @@ class CallerStream implements TurnSink {
     if (input !== undefined) this.#turn.push(input);
   }
 
-  /** The session of the call; undefined when a call had to be turned away with a spoken line, which ends the stream. */
-  async #acquire(call: WireCall, input: Input | undefined): Promise<Session | undefined> {
-    const { sessions, refusals } = this.#parts;
-    try {
-      const parameters = input?.kind === 'session_start' ? input.parameters : {};
-      return await sessions.acquire({ ...call, parameters, opensWith: turnOpening(input) });
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      // A caller of a call that is not known here any more is as lost as a new one, once there is something to answer.
-      const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
-      if (!isLineOwed || !isTurnedAway(error)) throw error;
-      refusals.write('a new call, with a spoken line,', error, this.#ids());
-      if (!this.#isOver) sessions.turnAway(this, error, input.kind !== 'session_start');
-      return undefined;
+  /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
+  #unopened({ input }: Opening, thrown: unknown): void {
+    const error = toAppError(thrown);
+    // A caller of a call that is not known here any more is as lost as a new one.
+    const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
+    if (!isTurnedAway(error) || !isLineOwed) {
+      this.refuse(error);
+      return;
     }
+    const { sessions, refusals } = this.#parts;
+    refusals.write('a new call, with a spoken line,', error, this.#ids());
+    if (this.#isOver) return;
+    if (input.kind === 'session_end') this.#completeEmpty();
+    else sessions.turnAway(this, error, input.kind !== 'session_start');
+  }
+
+  /** Nobody is there to be spoken to (G-75). */
+  #completeEmpty(): void {
+    this.write({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } });
+    this.complete();
   }
 
   readonly #halfClosed = (): void => {
@@ -292,6 +326,11 @@ class CallerStream implements TurnSink {
   #ids(): WireIds {
     return { trackingId: this.trackingId, conversationId: this.#first?.conversationId };
   }
+}
+
+/** What a turn opens with, as the homes of calls want to know it. */
+function opensWith(first: Input | undefined): Asked['opensWith'] {
+  return first?.kind === 'session_end' ? 'end' : turnOpening(first);
 }
 
 function demandSameCall(opened: WireCall, message: WireCall): void {

@@ -16,6 +16,7 @@ import type { Contract } from '../../contract/grpc.ts';
 import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Gate } from '../gate.ts';
+import { SOLE_HOME, type CallHomes } from '../homes.ts';
 import { CallMetadata } from './call-metadata.ts';
 import { openDoor, type Door, type DoorOptions } from '../door.ts';
 import { Health } from './health.ts';
@@ -53,6 +54,8 @@ export interface MediaServerParts {
   readonly contract: Contract;
   readonly gate: Gate;
   readonly sessions: Sessions;
+  /** Default: all calls live in this process. */
+  readonly homes?: CallHomes;
   readonly catalog: CatalogSource;
   readonly clock: Clock;
   readonly log: Logger;
@@ -114,6 +117,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
         gate,
         tokens,
         sessions: parts.sessions,
+        homes: parts.homes ?? SOLE_HOME,
         toWire: new ToWire(contract),
         clock,
         log,

@@ -24,6 +24,7 @@ const GRPC_STATUS = {
   config_invalid: INTERNAL,
   data_source_unclear: INTERNAL,
   foreign_organization: { code: status.PERMISSION_DENIED },
+  home_unreachable: { code: status.UNAVAILABLE },
   hook_failed: INTERNAL,
   internal: INTERNAL,
   keys_unavailable: { code: status.UNAUTHENTICATED, text: 'token refused' },

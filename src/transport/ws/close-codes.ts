@@ -31,6 +31,7 @@ const ANSWERS = {
   config_invalid: INTERNAL,
   data_source_unclear: INTERNAL,
   foreign_organization: { code: 'unauthorized', status: 401, close: CLOSE_CODE.policy },
+  home_unreachable: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
   hook_failed: INTERNAL,
   internal: INTERNAL,
   keys_unavailable: STRANGER,

@@ -1,0 +1,83 @@
+// Where calls live, as a transport asks it. Who answers knows the directory of homes; a transport knows only whether a turn
+// is answered here or forwarded. Knows no wire.
+import type { JsonObject } from '../base/json.ts';
+import type { CallKey } from '../dialog/call.ts';
+
+/** Another instance, as it stands in the table of instances. */
+export interface Peer {
+  /** New with each start of its process. */
+  readonly id: string;
+  /** `host:port` of its peer port. */
+  readonly address: string;
+  /** Fingerprint of its certificate: SHA-256, as `X509Certificate.fingerprint256` has it. */
+  readonly certificate: string;
+}
+
+/** What a home that is gone has left of a call. */
+export interface Restored {
+  /** Opaque to transports. */
+  readonly snapshot: JsonObject;
+  /** How often the call has changed its home. */
+  readonly generation: number;
+}
+
+/** The call lives here from now on. */
+export interface LocatedHere {
+  readonly kind: 'here';
+  /** Another home had it. */
+  readonly restored?: Restored;
+}
+
+/** The call lives there: forward. */
+export interface LocatedElsewhere {
+  readonly kind: 'elsewhere';
+  readonly home: Peer;
+  /** Nobody has the call, and this instance takes no new ones: the peer is to claim it. */
+  readonly isTaking: boolean;
+}
+
+/** Where a call lives. `not_mine`: a forwarding peer asked, and it does not live here. */
+export type Located = LocatedHere | LocatedElsewhere | { readonly kind: 'not_mine' };
+
+/** What is known of the turn whose home is asked for. */
+export interface Asked {
+  /** What its first message brings; `nothing`: audio, or the first key. */
+  readonly opensWith: 'start' | 'end' | 'input' | 'nothing';
+  /** It came over the peer port. `isTaking`: as above, said by the peer. */
+  readonly forwarded?: { readonly isTaking: boolean };
+  /** Its home is a socket: taken from whoever has it, never released. */
+  readonly isTied?: boolean;
+}
+
+/** Why a forwarded turn came back. `refused`: no connection was taken; `broken`: there was one. */
+export type ForwardLoss = 'not_mine' | 'refused' | 'broken';
+
+/** What transports ask of the homes of calls. */
+export interface CallHomes {
+  /**
+   * Where a call lives. At once, without a promise, for a call that lives here.
+   *
+   * @throws AppError `store_unavailable` where nobody can say, also through the promise.
+   */
+  locate(call: CallKey, asked: Asked): Located | Promise<Located>;
+  /** A forwarded turn came back from there; the next `locate` asks anew. */
+  lost(call: CallKey, home: Peer, why: ForwardLoss): void;
+  /** Whether a call lives here. @param callId - of `callId` in dialog. */
+  has(callId: string): boolean;
+  /**
+   * Calls `listener` with the id of each instance that is found dead: what is forwarded there moves on.
+   *
+   * @returns what ends that.
+   */
+  onDead(listener: (instanceId: string) => void): () => void;
+}
+
+const HERE: LocatedHere = { kind: 'here' };
+
+/** Of a server that is alone: every call lives here. */
+export const SOLE_HOME: CallHomes = {
+  locate: () => HERE,
+  lost: () => undefined,
+  has: () => false,
+  onDead: () => () => undefined,
+};
