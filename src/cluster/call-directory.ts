@@ -2,6 +2,9 @@
 // done again. Knows no instances but their names, and does not look into snapshots.
 import type { CallKey } from '../dialog/call.ts';
 
+/** How long it is remembered that a call is over, ms. */
+export const ENDED_MS = 60_000;
+
 /** Which owner of a call speaks. */
 export interface Ownership {
   /** Name of the instance: a new one for each start of a process, never empty. */
@@ -13,12 +16,16 @@ export interface Ownership {
 /** Who wants a call. */
 export interface ClaimRequest {
   readonly owner: string;
-  /** The call may be new, or begin anew after its end. */
+  /** The call may be new. */
   readonly mayCreate: boolean;
+  /** The conversation begins anew (G-28), also after its end: nothing of it is restored. */
+  readonly beginsAnew?: boolean;
   /** Whoever owns the call under this epoch is dead. Left out: nobody is; never 0. */
   readonly deadEpoch?: number;
   /** Takes the call from whoever has it. */
   readonly isForced?: boolean;
+  /** When the caller was heard, ms since the epoch of clocks. */
+  readonly heardAtMs: number;
 }
 
 /** What became of a claim. */
@@ -28,7 +35,7 @@ export type Claim =
       readonly epoch: number;
       /** As it was saved last. */
       readonly snapshot?: string;
-      /** Who owned it until now, and did not release it. */
+      /** Who owned it before, and did not release it. */
       readonly takenFrom?: string;
     }
   | { readonly kind: 'theirs'; readonly owner: string; readonly epoch: number }
@@ -67,8 +74,8 @@ export type Registered = { readonly kind: 'mine'; readonly epoch: number; readon
  */
 export interface CallDirectory {
   /**
-   * none: `mine` with epoch 1 where it may be created, or `unknown` · owned by the same: `mine` with the same epoch · released, or the epoch
-   * is dead: `mine` with the next epoch · forgotten: `mine` with the next epoch where it may be created, or `ended` · else `theirs`.
+   * none: `mine` with epoch 1 where it may be created, or `unknown` · forgotten: `mine` with the next epoch where it begins anew, or `ended` ·
+   * owned by the same: `mine` with the same epoch · released, forced, or the epoch is dead: `mine` with the next epoch · else `theirs`.
    *
    * @throws AppError `state_unreadable` for a snapshot that does not open; the call is claimed all the same.
    */
@@ -79,8 +86,8 @@ export interface CallDirectory {
   save(call: CallKey, saved: Saved): Promise<SaveResult>;
   /** none: `mine` with epoch 1 · another owner heard the caller later or as late: `fenced` · else `mine` with the next epoch. */
   register(call: CallKey, late: LateCall): Promise<Registered>;
-  /** Keeps a mark instead of the call for a while, that it is over. Nothing happens unless the owner still has it. */
+  /** none, or owned by the same under the same epoch: keeps a mark instead of the call for a while, that it is over. Else nothing. */
   forget(call: CallKey, ownership: Ownership): Promise<void>;
-  /** Keeps the entry of a call for longer. */
-  touch(call: CallKey): Promise<void>;
+  /** Keeps the entry of a call for longer. @returns false when there is none. */
+  touch(call: CallKey): Promise<boolean>;
 }

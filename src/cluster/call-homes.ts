@@ -1,33 +1,107 @@
-// Where each call lives, for one process: claims calls, remembers where others live, and lets go of them. Knows neither streams nor what
-// the engine does with a call.
-import type { Clock } from '../base/clock.ts';
+// Where each call lives, for one process: remembers which live here and where others do, finds out the rest, and lets go of calls. Knows
+// neither streams nor what the engine does with a call.
+import { waitAtMost } from '../base/abort.ts';
+import { every, type CancelTimer, type Clock } from '../base/clock.ts';
+import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { CallKey } from '../dialog/call.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
 import type { CallDirectory } from './call-directory.ts';
+import { HERE, restoredOf, textOf, type Home } from './home.ts';
+import { HomeSearch, type Doubt, type HomeFound } from './home-search.ts';
+import { HomeWrites } from './home-writes.ts';
+import type { TakenCall } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import type { Asked, Located, Peer } from './located.ts';
 import type { Snapshot, Snapshots } from './snapshots.ts';
 
+/** Default of {@link CallHomesOptions.askLimitMs}. */
+const ASK_LIMIT_MS = 250;
+/** Longest wait until what leaves is written, ms. */
+const LEAVE_LIMIT_MS = 1000;
+/** How often the entry of a call at home is touched within the time that the directory keeps it. */
+const TOUCHES = 3;
+/** Most calls that live elsewhere and are remembered. */
+const MAX_ELSEWHERE = 10_000;
+
 /** What homes are made with. */
 export interface CallHomesOptions {
   readonly directory: CallDirectory;
-  /** Stays its owner's. */
+  /** Stays its owner's, who starts it after the homes are made, and closes it after them. */
   readonly instances: Instances;
   /** Asks a peer whether a call lives there ({@link CallHomes.has}). May reject; nobody waits for long. */
   readonly probe: (peer: Peer, callId: string) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Largest snapshot as JSON in UTF-8, with some bytes round it. */
+  /** Largest snapshot as JSON in UTF-8. */
   readonly maxSnapshotBytes: number;
   /** How long the directory keeps an entry that is not touched, ms. */
   readonly ttlMs: number;
-  /** Longest wait for the directory, and for peers, before a call is answered otherwise, ms. Default 250. */
+  /** Longest wait for one answer of the directory or of the peers, ms. Default 250. */
   readonly askLimitMs?: number;
+}
+
+/** Where a call lives that does not live here. */
+interface Elsewhere {
+  readonly home: Peer;
+  readonly epoch: number | undefined;
+  /** What a forwarded stream has shown since. */
+  readonly doubt?: Doubt;
+}
+
+/** A question under way. */
+interface Asking {
+  /** See {@link needOf}. */
+  readonly need: number;
+  readonly found: Promise<HomeFound>;
 }
 
 /** One for each process. Whoever made it closes it. */
 export class CallHomes implements Snapshots {
-  constructor(_options: CallHomesOptions) {}
+  readonly #options: CallHomesOptions;
+  readonly #askLimitMs: number;
+  readonly #search: HomeSearch;
+  readonly #writes: HomeWrites;
+  readonly #homes = new Map<string, Home>();
+  readonly #elsewhere = new Map<string, Elsewhere>();
+  readonly #asking = new Map<string, Asking>();
+  readonly #listeners = new Set<(call: CallKey) => void>();
+  readonly #stopListening: () => void;
+  readonly #cancelTouching: CancelTimer;
+  #isClosed = false;
+
+  constructor(options: CallHomesOptions) {
+    const { directory, instances, probe, clock, log, ttlMs, askLimitMs = ASK_LIMIT_MS } = options;
+    this.#options = options;
+    this.#askLimitMs = askLimitMs;
+    this.#search = new HomeSearch({ directory, instances, probe, clock, askLimitMs });
+    this.#writes = new HomeWrites({
+      directory,
+      owner: instances.self.id,
+      log,
+      onFenced: (home) => {
+        this.#lose(home);
+      },
+      onLeft: (home) => {
+        this.#drop(home);
+      },
+      onTook: (owner, taken) => {
+        instances.tell(owner, taken);
+      },
+    });
+    this.#stopListening = instances.listen({
+      onTakenCalls: (taken) => {
+        for (const one of taken) this.#hear(one);
+      },
+      onBeat: ({ isNew }) => {
+        // What the table has lost, the directory has, too.
+        if (isNew) for (const home of this.#homes.values()) this.#writes.want(home);
+        this.#writes.retry();
+      },
+    });
+    this.#cancelTouching = every(clock, ttlMs / TOUCHES, () => {
+      for (const home of this.#homes.values()) this.#writes.want(home, 'touch');
+    });
+  }
 
   /**
    * Where a call lives. At once, without a promise, for a call that lives here.
@@ -35,34 +109,229 @@ export class CallHomes implements Snapshots {
    * @throws AppError `store_unavailable` where nobody can say, `state_unreadable` for a snapshot that cannot be restored here; also
    *   through the promise.
    */
-  locate(_call: CallKey, _asked: Asked): Located | Promise<Located> {
-    throw new Error('not built yet');
+  locate(call: CallKey, asked: Asked): Located | Promise<Located> {
+    if (this.#isClosed) throw new AppError('store_unavailable', 'this process takes no calls any more');
+    const id = callId(call);
+    const home = this.#homes.get(id);
+    if (home?.leaving === undefined && home !== undefined && !this.#isInDoubt(home)) return this.#atHome(home, asked);
+    if (home?.leaving === 'forget' && asked.opensWith !== 'start') return { kind: 'ended' };
+    const asking = this.#asking.get(id);
+    if (asking !== undefined) return this.#share(asking, call, asked);
+    if (home === undefined && asked.isTied !== true) {
+      if (asked.forwarded?.isTaking === false) return { kind: 'not_mine' };
+      const known = this.#elsewhere.get(id);
+      if (known !== undefined && known.doubt === undefined && this.#options.instances.lifeOf(known.home.id) === 'alive') {
+        return located({ kind: 'theirs', ...known }, asked);
+      }
+    }
+    return this.#ask(call, id, asked, home);
   }
 
   /** A forwarded stream came back: the peer said "not mine", refused the connection, or broke. */
-  lost(_call: CallKey, _home: Peer, _why: 'not_mine' | 'refused' | 'broken'): void {}
-
-  /** Whether a call lives here: the answer to a probe of a peer. */
-  has(_callId: string): boolean {
-    return false;
+  lost(call: CallKey, home: Peer, why: 'not_mine' | 'refused' | 'broken'): void {
+    const id = callId(call);
+    const known = this.#elsewhere.get(id);
+    // Another turn has found another home since.
+    if (this.#homes.has(id) || (known !== undefined && known.home.id !== home.id)) return;
+    const epoch = known?.epoch;
+    this.#remember(id, { home, epoch, doubt: { id: home.id, epoch, why } });
   }
 
-  /** Calls `listener` for calls that another process has taken, until the returned function is called: their sessions end without a word. */
-  onTaken(_listener: (call: CallKey) => void): () => void {
-    return () => undefined;
+  /** Whether a call lives here: the answer to a probe of a peer. */
+  has(callId: string): boolean {
+    const home = this.#homes.get(callId);
+    return home !== undefined && home.leaving !== 'forget';
+  }
+
+  /** Calls `listener`, which must not throw, for calls that another process has taken, until the returned function is called: their sessions end without a word. */
+  onTaken(listener: (call: CallKey) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Claims nothing new from now on; new calls go to a live peer. */
-  drain(): void {}
-
-  save(_call: CallKey, _snapshot: Snapshot): void {}
-
-  release(_call: CallKey, _snapshot?: Snapshot): Promise<void> {
-    return Promise.resolve();
+  drain(): void {
+    this.#options.instances.drain();
   }
 
-  forget(_call: CallKey): void {}
+  save(call: CallKey, snapshot: Snapshot): void {
+    const home = this.#homes.get(callId(call));
+    if (home === undefined || home.leaving !== undefined) return;
+    home.located = HERE;
+    if (this.#keep(home, snapshot)) this.#writes.want(home);
+  }
 
-  /** Writes what waits, in bounded time, and takes this process out of the table of instances. */
-  async close(): Promise<void> {}
+  async release(call: CallKey, snapshot?: Snapshot): Promise<void> {
+    const home = this.#homes.get(callId(call));
+    if (home === undefined || home.leaving !== undefined) return;
+    if (snapshot !== undefined) this.#keep(home, snapshot);
+    home.leaving = 'release';
+    this.#writes.want(home);
+    await this.#settled(home, LEAVE_LIMIT_MS);
+  }
+
+  forget(call: CallKey): void {
+    const home = this.#homes.get(callId(call));
+    if (home === undefined || home.leaving !== undefined) return;
+    home.leaving = 'forget';
+    home.text = undefined;
+    this.#writes.want(home);
+  }
+
+  /** Writes what waits, in bounded time. Calls that still live here are not released. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#cancelTouching();
+    this.#writes.retry();
+    await waitAtMost(this.#writes.idle(), LEAVE_LIMIT_MS, this.#options.clock);
+    this.#listeners.clear();
+  }
+
+  #atHome(home: Home, { opensWith }: Asked): Located {
+    home.heardAtMs = this.#options.clock.nowMs();
+    // The conversation begins anew (G-28).
+    if (opensWith === 'start') home.located = HERE;
+    return home.located;
+  }
+
+  /** A process that has stood still asks before it trusts what it owns; one without its directory has nobody to ask. */
+  #isInDoubt({ epoch }: Home): boolean {
+    const { instances } = this.#options;
+    return epoch !== undefined && instances.mayBeTakenForDead && !instances.isAway;
+  }
+
+  /** A question that is under way answers others that need no more; those that do ask after it. */
+  async #share(asking: Asking, call: CallKey, asked: Asked): Promise<Located> {
+    if (asking.need < needOf(asked) || asked.forwarded?.isTaking === false) {
+      await asking.found.catch(() => undefined);
+      return this.locate(call, asked);
+    }
+    return this.#settle(call, asked, await asking.found);
+  }
+
+  async #ask(call: CallKey, id: string, asked: Asked, home: Home | undefined): Promise<Located> {
+    const found = this.#find(call, id, asked, home).finally(() => {
+      this.#asking.delete(id);
+    });
+    this.#asking.set(id, { need: needOf(asked), found });
+    return this.#settle(call, asked, await found);
+  }
+
+  /** What was found is in force when this resolves. */
+  async #find(call: CallKey, id: string, asked: Asked, home: Home | undefined): Promise<HomeFound> {
+    if (home !== undefined && (await this.#isStillHome(home))) return { kind: 'mine', epoch: home.epoch ?? 0, text: undefined };
+    if (asked.forwarded?.isTaking === false) return { kind: 'nobody' };
+    const doubt = this.#elsewhere.get(id)?.doubt;
+    const found = await this.#search.find(call, asked, doubt);
+    if (this.#isClosed) throw new AppError('store_unavailable', 'this process takes no calls any more');
+    this.#elsewhere.delete(id);
+    if (found.kind === 'theirs') this.#remember(id, found);
+    if (found.kind === 'mine') this.#begin(call, id, found.epoch, found.text);
+    if (found.kind === 'unregistered') this.#writes.want(this.#begin(call, id, undefined, undefined));
+    return found;
+  }
+
+  /** Of a call that leaves, or that others may have taken. */
+  async #isStillHome(home: Home, epoch = home.epoch): Promise<boolean> {
+    if (home.leaving === undefined) {
+      const isTaken = epoch !== undefined && (await this.#search.isTaken(home.call, epoch).catch(() => false));
+      if (isTaken) this.#lose(home);
+    } else {
+      await this.#settled(home, this.#askLimitMs);
+      if (!home.isGone) this.#comeBack(home);
+    }
+    return !home.isGone;
+  }
+
+  /** The directory was not told that the call leaves, or it is not known whether it was: it is registered anew. */
+  #comeBack(home: Home): void {
+    home.located = restoredOf(home.text, home.epoch);
+    home.leaving = undefined;
+    home.epoch = undefined;
+    this.#writes.want(home);
+  }
+
+  async #settle(call: CallKey, asked: Asked, found: HomeFound): Promise<Located> {
+    if (found.kind !== 'mine' && found.kind !== 'unregistered') return located(found, asked);
+    const home = this.#homes.get(callId(call));
+    // It may have been taken, or be over, within a moment.
+    return home === undefined || home.leaving !== undefined ? this.locate(call, asked) : this.#atHome(home, asked);
+  }
+
+  #begin(call: CallKey, id: string, epoch: number | undefined, text: string | undefined): Home {
+    const located = restoredOf(text, epoch);
+    const home: Home = {
+      call,
+      id,
+      epoch,
+      seq: 0,
+      text,
+      heardAtMs: this.#options.clock.nowMs(),
+      located,
+      leaving: undefined,
+      isGone: false,
+    };
+    this.#homes.set(id, home);
+    return home;
+  }
+
+  #remember(id: string, elsewhere: Elsewhere): void {
+    this.#elsewhere.delete(id);
+    this.#elsewhere.set(id, elsewhere);
+    const [oldest] = this.#elsewhere.keys();
+    if (this.#elsewhere.size > MAX_ELSEWHERE && oldest !== undefined) this.#elsewhere.delete(oldest);
+  }
+
+  /** @returns false for a snapshot that is too large: the one before stays. */
+  #keep(home: Home, snapshot: Snapshot): boolean {
+    const { instances, maxSnapshotBytes: limitBytes, log } = this.#options;
+    const text = textOf(snapshot, instances.self.version);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > limitBytes) {
+      log.error(
+        { ...home.call, bytes, limitBytes },
+        'the snapshot of a call is too large and is not kept: another process would go on from an older one',
+      );
+      return false;
+    }
+    home.text = text;
+    return true;
+  }
+
+  #hear({ call, epoch }: TakenCall): void {
+    const home = this.#homes.get(callId(call));
+    if (home?.epoch !== undefined && home.epoch < epoch) this.#lose(home);
+  }
+
+  /** Another process has the call. */
+  #lose(home: Home): void {
+    if (home.isGone) return;
+    this.#drop(home);
+    if (home.leaving === undefined) for (const listener of this.#listeners) listener(home.call);
+  }
+
+  #drop(home: Home): void {
+    home.isGone = true;
+    this.#homes.delete(home.id);
+    this.#writes.drop(home);
+  }
+
+  async #settled(home: Home, limitMs: number): Promise<void> {
+    await waitAtMost(this.#writes.settled(home), limitMs, this.#options.clock);
+  }
+}
+
+/** How much is done for an answer: a call is taken, begun anew, or begun; or only found. */
+function needOf({ opensWith, isTied }: Asked): number {
+  if (isTied === true) return 3;
+  return opensWith === 'start' ? 2 : opensWith === 'end' ? 0 : 1;
+}
+
+/** What was found, for who asks. One hop: what was forwarded goes nowhere else. */
+function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregistered' }>, { forwarded }: Asked): Located {
+  if (found.kind === 'ended') return found;
+  if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
+  return { kind: 'elsewhere', home: found.home, isTaking: found.kind === 'to_take' };
 }

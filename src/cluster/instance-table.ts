@@ -10,7 +10,7 @@ export interface InstanceEntry extends Peer {
   readonly version: number;
 }
 
-/** A process as it was read. */
+/** A process as it was read; without an address when its entry is sealed with a key that this one lacks. */
 export interface ReadInstance extends InstanceEntry {
   /** Changes with each of its beats. */
   readonly counter: number;
@@ -32,10 +32,14 @@ export interface Reading {
   readonly isNew: boolean;
 }
 
-/** The table of one process. Every method throws AppError `store_unavailable` within a bounded time when the table is away. */
+/** Every method throws AppError `store_unavailable` within a bounded time when the table is away. */
 export interface InstanceTable {
-  /** Writes the own entry, and reads the others and the own inbox. What it brings of the inbox is gone from there with the next beat. */
-  beat(entry: ReadInstance): Promise<Reading>;
+  /**
+   * Writes the own entry, and reads the others and the own inbox.
+   *
+   * @param heard - what an earlier beat has brought of the inbox; it is taken out.
+   */
+  beat(entry: ReadInstance, heard: readonly TakenCall[]): Promise<Reading>;
   /** Puts a call into the inbox of an instance. */
   tell(id: string, taken: TakenCall): Promise<void>;
   /** Takes an instance out, unless it has beaten since. */

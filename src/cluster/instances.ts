@@ -54,6 +54,8 @@ export class Instances {
   readonly #listeners = new Set<InstancesListener>();
   /** Those that the table could not be told yet, by id and call. */
   readonly #untold = new Map<string, { readonly id: string; readonly taken: TakenCall }>();
+  /** What the last beat that was answered has brought. */
+  #heard: readonly TakenCall[] = [];
   #counter = 0;
   #isDraining = false;
   #isAway = false;
@@ -86,8 +88,8 @@ export class Instances {
 
   /** Beats from now on. Resolves after the first beat, answered or not. */
   async start(): Promise<void> {
-    this.#cancelTimer ??= every(this.#options.clock, this.#beatMs, () => void this.beat());
-    await this.beat();
+    this.#cancelTimer ??= every(this.#options.clock, this.#beatMs, () => void this.#beat(true));
+    await this.#beat(true);
   }
 
   /** Calls `listener` until the returned function is called. */
@@ -104,13 +106,13 @@ export class Instances {
     return this.#options.clock.monotonicMs() - this.#beatAtMs > 2 * this.#beatMs;
   }
 
-  /** Others that are alive as far as is known, those that drain included. */
+  /** Others that are alive as far as is known and can be spoken to, those that drain included. */
   get peers(): readonly InstanceEntry[] {
-    return [...this.#seen.values()].filter((seen) => !isStill(seen)).map(({ entry }) => entry);
+    return [...this.#seen.values()].filter((seen) => !isStill(seen) && seen.entry.address !== '').map(({ entry }) => entry);
   }
 
-  /** An instance that is or was in the table. */
-  get(id: string): InstanceEntry | undefined {
+  /** Another instance that is in the table, dead or alive. */
+  get(id: string): ReadInstance | undefined {
     return this.#seen.get(id)?.entry;
   }
 
@@ -136,10 +138,15 @@ export class Instances {
     void this.#tellAll();
   }
 
-  /** One beat, shared with one that is under way. Never rejects. @returns whether it was answered. */
+  /** A beat beside the regular ones, for who needs to know now. Judges nobody. Never rejects. @returns whether it was answered. */
   beat(): Promise<boolean> {
+    return this.#beat(false);
+  }
+
+  /** Shared with one that is under way. */
+  #beat(isRegular: boolean): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
-    this.#beating ??= this.#beatOnce().finally(() => {
+    this.#beating ??= this.#beatOnce(isRegular).finally(() => {
       this.#beating = undefined;
     });
     return this.#beating;
@@ -156,14 +163,14 @@ export class Instances {
     await table.remove({ id: self.id, counter: this.#counter }).catch(() => undefined);
   }
 
-  async #beatOnce(): Promise<boolean> {
+  async #beatOnce(isRegular: boolean): Promise<boolean> {
     const { table, self, clock, log } = this.#options;
     const beatAtMs = clock.monotonicMs();
     this.#counter += 1;
     try {
-      const reading = await table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining });
+      const reading = await table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
       if (this.#isClosed) return false;
-      this.#read(reading, beatAtMs);
+      this.#read(reading, beatAtMs, isRegular);
       return true;
     } catch (thrown) {
       const error = toAppError(thrown, 'store_unavailable');
@@ -175,12 +182,14 @@ export class Instances {
     }
   }
 
-  #read({ instances, taken, isNew }: Reading, beatAtMs: number): void {
+  #read({ instances, taken, isNew }: Reading, beatAtMs: number, isRegular: boolean): void {
     const wasAway = this.#isAway;
     this.#isAway = false;
     this.#beatAtMs = beatAtMs;
-    this.#readings = isNew ? 1 : this.#readings + 1;
-    const dead = this.#judge(instances);
+    this.#heard = taken;
+    if (isNew) this.#readings = 0;
+    if (isRegular) this.#readings += 1;
+    const dead = this.#judge(instances, isRegular);
     for (const listener of this.#listeners) {
       if (taken.length > 0) listener.onTakenCalls?.(taken);
       for (const peer of dead) listener.onDead?.(peer);
@@ -190,7 +199,7 @@ export class Instances {
   }
 
   /** @returns those that count as dead since this reading. */
-  #judge(instances: readonly ReadInstance[]): readonly Peer[] {
+  #judge(instances: readonly ReadInstance[], isRegular: boolean): readonly Peer[] {
     const { table, self } = this.#options;
     const others = instances.filter(({ id }) => id !== self.id);
     const present = new Set(others.map(({ id }) => id));
@@ -207,6 +216,7 @@ export class Instances {
         this.#seen.set(entry.id, { entry, stillReadings: 0 });
         continue;
       }
+      if (!isRegular) continue;
       seen.stillReadings += 1;
       if (seen.stillReadings === STILL_READINGS) dead.push(entry);
       if (seen.stillReadings >= FORGOTTEN_READINGS) table.remove(entry).catch(() => undefined);

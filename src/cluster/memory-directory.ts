@@ -1,0 +1,137 @@
+// The directory of calls in the memory of one process: for a server that is alone, and for tests in which several share it.
+import type { Clock } from '../base/clock.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
+import {
+  ENDED_MS,
+  type CallDirectory,
+  type Claim,
+  type ClaimRequest,
+  type Found,
+  type LateCall,
+  type Ownership,
+  type Registered,
+  type Saved,
+  type SaveResult,
+} from './call-directory.ts';
+
+/** What is kept of a call. */
+interface Entry {
+  /** Empty: released, or over. */
+  readonly owner: string;
+  readonly epoch: number;
+  /** 0: the owner has written nothing yet. */
+  readonly seq: number;
+  readonly snapshot: string | undefined;
+  readonly heardAtMs: number;
+  /** Who had it before, and did not release it. */
+  readonly takenFrom: string | undefined;
+  readonly isEnded: boolean;
+  /** Monotonic ms. */
+  readonly untilMs: number;
+}
+
+/** Bounded by the calls that are claimed, each for its time. */
+export class MemoryDirectory implements CallDirectory {
+  readonly #entries = new Map<string, Entry>();
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+
+  /** @param options.ttlMs - an entry that is not touched for this long is forgotten, ms. */
+  constructor({ clock, ttlMs }: { readonly clock: Clock; readonly ttlMs: number }) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+  }
+
+  /** Entries kept now. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  claim(call: CallKey, { owner, mayCreate, beginsAnew = false, deadEpoch, isForced = false, heardAtMs }: ClaimRequest): Promise<Claim> {
+    const entry = this.#get(call);
+    const isMine = entry?.owner === owner;
+    if (entry === undefined && !mayCreate) return Promise.resolve({ kind: 'unknown' });
+    if (entry?.isEnded === true && !beginsAnew) return Promise.resolve({ kind: 'ended' });
+    if (entry !== undefined && !isMine && entry.owner !== '' && entry.epoch !== deadEpoch && !isForced) {
+      return Promise.resolve({ kind: 'theirs', owner: entry.owner, epoch: entry.epoch });
+    }
+    const epoch = isMine ? entry.epoch : (entry?.epoch ?? 0) + 1;
+    const snapshot = beginsAnew ? undefined : entry?.snapshot;
+    const takenFrom = isMine ? entry.takenFrom : entry?.owner === '' ? undefined : entry?.owner;
+    this.#set(call, { owner, epoch, seq: isMine ? entry.seq : 0, snapshot, heardAtMs, takenFrom, isEnded: false });
+    return Promise.resolve({
+      kind: 'mine',
+      epoch,
+      ...(snapshot === undefined ? {} : { snapshot }),
+      ...(takenFrom === undefined ? {} : { takenFrom }),
+    });
+  }
+
+  find(call: CallKey): Promise<Found> {
+    const entry = this.#get(call);
+    if (entry === undefined) return Promise.resolve({ kind: 'unknown' });
+    if (entry.isEnded) return Promise.resolve({ kind: 'ended' });
+    return Promise.resolve(entry.owner === '' ? { kind: 'free' } : { kind: 'theirs', owner: entry.owner, epoch: entry.epoch });
+  }
+
+  save(call: CallKey, { owner, epoch, seq, snapshot, heardAtMs, isRelease = false }: Saved): Promise<SaveResult> {
+    const entry = this.#get(call);
+    if (entry !== undefined) {
+      if (entry.epoch > epoch || (entry.epoch === epoch && entry.owner !== owner)) return Promise.resolve('fenced');
+      if (entry.epoch === epoch && entry.seq >= seq) return Promise.resolve('old');
+    }
+    this.#set(call, {
+      owner: isRelease ? '' : owner,
+      epoch,
+      seq,
+      snapshot: snapshot ?? entry?.snapshot,
+      heardAtMs,
+      takenFrom: entry?.takenFrom,
+      isEnded: false,
+    });
+    return Promise.resolve('saved');
+  }
+
+  register(call: CallKey, { owner, seq, snapshot, heardAtMs }: LateCall): Promise<Registered> {
+    const entry = this.#get(call);
+    const other = entry === undefined || entry.owner === '' || entry.owner === owner ? undefined : entry;
+    if (other !== undefined && other.heardAtMs >= heardAtMs) return Promise.resolve({ kind: 'fenced' });
+    const epoch = (entry?.epoch ?? 0) + 1;
+    const takenFrom = other?.owner;
+    this.#set(call, { owner, epoch, seq, snapshot, heardAtMs, takenFrom, isEnded: false });
+    return Promise.resolve({ kind: 'mine', epoch, ...(takenFrom === undefined ? {} : { takenFrom }) });
+  }
+
+  forget(call: CallKey, { owner, epoch }: Ownership): Promise<void> {
+    const entry = this.#get(call);
+    if (entry === undefined || (entry.owner === owner && entry.epoch === epoch)) {
+      const mark = { owner: '', epoch, seq: 0, snapshot: undefined, heardAtMs: 0, takenFrom: undefined, isEnded: true };
+      this.#set(call, mark, ENDED_MS);
+    }
+    return Promise.resolve();
+  }
+
+  touch(call: CallKey): Promise<boolean> {
+    const entry = this.#get(call);
+    if (entry === undefined || entry.isEnded) return Promise.resolve(entry !== undefined);
+    this.#set(call, entry);
+    return Promise.resolve(true);
+  }
+
+  #get(call: CallKey): Entry | undefined {
+    const entry = this.#entries.get(callId(call));
+    return entry !== undefined && entry.untilMs > this.#clock.monotonicMs() ? entry : undefined;
+  }
+
+  #set(call: CallKey, entry: Omit<Entry, 'untilMs'>, keptMs = this.#ttlMs): void {
+    const id = callId(call);
+    const nowMs = this.#clock.monotonicMs();
+    // Whatever is written stands last, so that what was not touched for long stands first; a mark waits for its turn.
+    this.#entries.delete(id);
+    this.#entries.set(id, { ...entry, untilMs: nowMs + keptMs });
+    for (const [oldest, { untilMs }] of this.#entries) {
+      if (untilMs > nowMs) break;
+      this.#entries.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// The directory of calls of all processes that share a Redis server: one hash for each call, changed by scripts in one step and one round
+// trip. Snapshots are sealed, and open for their call alone. Knows no connections.
+import { createHash } from 'node:crypto';
+import { AppError } from '../base/errors.ts';
+import { callId, type CallKey } from '../dialog/call.ts';
+import {
+  ENDED_MS,
+  type CallDirectory,
+  type Claim,
+  type ClaimRequest,
+  type Found,
+  type LateCall,
+  type Ownership,
+  type Registered,
+  type Saved,
+  type SaveResult,
+} from './call-directory.ts';
+import { CLAIM, FORGET, REGISTER, SAVE, type Script } from './redis-scripts.ts';
+
+/** What is asked of a connection to a Redis server. Both throw AppError `store_unavailable` within a bounded time. */
+export interface RedisCommands {
+  send(args: readonly string[]): Promise<unknown>;
+  /** Runs a script that works on one key. */
+  run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
+}
+
+/** Closes and opens what must not lie open on the server. */
+export interface Sealing {
+  /** @param owner - what the text belongs to; it opens only for the same. */
+  close(text: string, owner: string): string;
+  /** @throws AppError for what was closed with another key, for another owner, or changed since. */
+  open(sealed: string, owner: string): string;
+}
+
+/** Where calls are kept. */
+export interface RedisDirectoryOptions {
+  /** Stays its owner's. */
+  readonly connection: RedisCommands;
+  readonly seal: Sealing;
+  /** What all keys begin with. */
+  readonly keyPrefix: string;
+  /** A call that is not touched for this long is forgotten, whole ms. */
+  readonly ttlMs: number;
+}
+
+/** Bounded by the calls that are claimed, each for its time. */
+export class RedisDirectory implements CallDirectory {
+  readonly #options: RedisDirectoryOptions;
+  readonly #ttl: string;
+
+  constructor(options: RedisDirectoryOptions) {
+    this.#options = options;
+    this.#ttl = String(options.ttlMs);
+  }
+
+  async claim(call: CallKey, { owner, mayCreate, beginsAnew, deadEpoch, isForced, heardAtMs }: ClaimRequest): Promise<Claim> {
+    const dead = deadEpoch === undefined ? '' : String(deadEpoch);
+    const args = [owner, flag(mayCreate), flag(beginsAnew), dead, flag(isForced), String(heardAtMs), this.#ttl];
+    const [kind, ...rest] = listOf(await this.#run(CLAIM, call, args));
+    switch (kind) {
+      case 'unknown':
+      case 'ended':
+        return { kind };
+      case 'theirs':
+        return { kind, owner: textOf(rest[0]), epoch: numberOf(rest[1]) };
+      case 'mine': {
+        const [epoch, snapshot, takenFrom] = rest;
+        return {
+          kind,
+          epoch: numberOf(epoch),
+          ...(snapshot === '' ? {} : { snapshot: this.#opened(textOf(snapshot), call) }),
+          ...(takenFrom === '' ? {} : { takenFrom: textOf(takenFrom) }),
+        };
+      }
+      default:
+        throw otherForm();
+    }
+  }
+
+  async find(call: CallKey): Promise<Found> {
+    const fields = await this.#options.connection.send(['HMGET', this.#keyOf(call), 'owner', 'epoch', 'ended']);
+    const [owner, epoch, ended] = listOf(fields);
+    if (typeof epoch !== 'string') return { kind: 'unknown' };
+    if (typeof ended === 'string') return { kind: 'ended' };
+    return owner === '' ? { kind: 'free' } : { kind: 'theirs', owner: textOf(owner), epoch: numberOf(Number(epoch)) };
+  }
+
+  async save(call: CallKey, { owner, epoch, seq, snapshot, heardAtMs, isRelease }: Saved): Promise<SaveResult> {
+    const sealed = this.#sealed(snapshot, call);
+    const args = [owner, String(epoch), String(seq), sealed, String(heardAtMs), flag(isRelease), this.#ttl];
+    const result = await this.#run(SAVE, call, args);
+    if (result === 'saved' || result === 'old' || result === 'fenced') return result;
+    throw otherForm();
+  }
+
+  async register(call: CallKey, { owner, seq, snapshot, heardAtMs }: LateCall): Promise<Registered> {
+    const args = [owner, String(seq), this.#sealed(snapshot, call), String(heardAtMs), this.#ttl];
+    const [kind, epoch, takenFrom] = listOf(await this.#run(REGISTER, call, args));
+    if (kind === 'fenced') return { kind };
+    if (kind !== 'mine') throw otherForm();
+    return { kind, epoch: numberOf(epoch), ...(takenFrom === '' ? {} : { takenFrom: textOf(takenFrom) }) };
+  }
+
+  async forget(call: CallKey, { owner, epoch }: Ownership): Promise<void> {
+    await this.#run(FORGET, call, [owner, String(epoch), String(ENDED_MS)]);
+  }
+
+  async touch(call: CallKey): Promise<boolean> {
+    return (await this.#options.connection.send(['PEXPIRE', this.#keyOf(call), this.#ttl])) === 1;
+  }
+
+  #run(script: Script, call: CallKey, args: readonly string[]): Promise<unknown> {
+    return this.#options.connection.run(script, this.#keyOf(call), args);
+  }
+
+  #sealed(snapshot: string | undefined, call: CallKey): string {
+    return snapshot === undefined ? '' : this.#options.seal.close(snapshot, callId(call));
+  }
+
+  #opened(sealed: string, call: CallKey): string {
+    try {
+      return this.#options.seal.open(sealed, callId(call));
+    } catch (cause) {
+      throw new AppError('state_unreadable', 'the snapshot of a call does not open with the key of this server, or was changed', { cause });
+    }
+  }
+
+  /** Ids of callers do not stand in names that every tool of the server shows. */
+  #keyOf(call: CallKey): string {
+    return `${this.#options.keyPrefix}:home:${createHash('sha256').update(callId(call)).digest('base64url')}`;
+  }
+}
+
+function flag(is: boolean | undefined): string {
+  return is === true ? '1' : '0';
+}
+
+function listOf(reply: unknown): readonly unknown[] {
+  return Array.isArray(reply) ? reply : [];
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw otherForm();
+  return value;
+}
+
+function numberOf(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw otherForm();
+  return value;
+}
+
+function otherForm(): AppError {
+  return new AppError('store_unavailable', 'the shared store answers in another form');
+}

@@ -1,0 +1,104 @@
+// The table of instances on a Redis server: one hash for all, one set for each inbox. Entries are sealed, so that only who has the key of
+// the store can join. Knows no connections.
+import type { Logger } from '../base/log.ts';
+import { parseJson } from '../base/json.ts';
+import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
+import type { RedisCommands, Sealing } from './redis-directory.ts';
+import { BEAT, READ_INBOX, REMOVE, TELL } from './redis-scripts.ts';
+
+/** The table lasts this long without any beat, ms. */
+const TABLE_TTL_MS = 86_400_000;
+/** A call waits this long in an inbox that nobody reads, ms. */
+const INBOX_TTL_MS = 600_000;
+/** What entries are sealed for. */
+const SEALED_FOR = 'instance';
+/** Where the table is. */
+export interface RedisInstancesOptions {
+  /** Stays its owner's. */
+  readonly connection: Pick<RedisCommands, 'run'>;
+  readonly seal: Sealing;
+  /** What all keys begin with. */
+  readonly keyPrefix: string;
+  readonly log: Logger;
+}
+
+/** Of one process. */
+export class RedisInstances implements InstanceTable {
+  readonly #options: RedisInstancesOptions;
+  readonly #key: string;
+  /** Whether it was logged that entries do not open. */
+  #isLogged = false;
+
+  constructor(options: RedisInstancesOptions) {
+    this.#options = options;
+    this.#key = `${options.keyPrefix}:{instances}`;
+  }
+
+  async beat({ counter, ...entry }: ReadInstance, heard: readonly TakenCall[]): Promise<Reading> {
+    const { connection, seal } = this.#options;
+    // Sealed anew each time: the key may have changed.
+    const text = `${String(counter)} ${seal.close(JSON.stringify(entry), SEALED_FOR)}`;
+    const [table, inbox] = await Promise.all([
+      connection.run(BEAT, this.#key, [entry.id, text, String(TABLE_TTL_MS)]),
+      connection.run(READ_INBOX, this.#inboxOf(entry.id), heard.map(told)),
+    ]);
+    const [isNew, fields] = Array.isArray(table) ? (table as readonly unknown[]) : [];
+    return {
+      instances: this.#read(Array.isArray(fields) ? (fields as readonly unknown[]) : []),
+      taken: Array.isArray(inbox) ? inbox.flatMap(heardOf) : [],
+      isNew: isNew === 1,
+    };
+  }
+
+  async tell(id: string, taken: TakenCall): Promise<void> {
+    await this.#options.connection.run(TELL, this.#inboxOf(id), [told(taken), String(INBOX_TTL_MS)]);
+  }
+
+  async remove({ id, counter }: Pick<ReadInstance, 'id' | 'counter'>): Promise<void> {
+    await this.#options.connection.run(REMOVE, this.#key, [id, String(counter)]);
+  }
+
+  #inboxOf(id: string): string {
+    return `${this.#key}:inbox:${id}`;
+  }
+
+  /** @param fields - ids and texts in turn. */
+  #read(fields: readonly unknown[]): readonly ReadInstance[] {
+    const words = fields.map(String);
+    const instances: ReadInstance[] = [];
+    for (let at = 0; at + 1 < words.length; at += 2) {
+      const [id = '', text = ''] = words.slice(at, at + 2);
+      const space = text.indexOf(' ');
+      instances.push({ ...this.#entryOf(id, text.slice(space + 1)), counter: Number(text.slice(0, space)) });
+    }
+    return instances;
+  }
+
+  /** One that does not open is alive all the same: its calls are not to be taken. */
+  #entryOf(id: string, sealed: string): InstanceEntry {
+    const { seal, log } = this.#options;
+    try {
+      // Only who has the key seals entries, and seals this.
+      return { ...(JSON.parse(seal.open(sealed, SEALED_FOR)) as InstanceEntry), id };
+    } catch (cause) {
+      if (!this.#isLogged) log.warn({ err: cause }, 'an instance of the shared store has another key: no call is forwarded to it');
+      this.#isLogged = true;
+      return { id, address: '', certificate: '', isDraining: true, version: 0 };
+    }
+  }
+}
+
+/** As it lies in an inbox. */
+function told({ call, epoch }: TakenCall): string {
+  return JSON.stringify([call.organizationId, call.conversationId, epoch]);
+}
+
+function heardOf(text: unknown): readonly TakenCall[] {
+  const [organizationId, conversationId, epoch] = listOf(parseJson(String(text)));
+  if (typeof organizationId !== 'string' || typeof conversationId !== 'string' || typeof epoch !== 'number') return [];
+  return [{ call: { organizationId, conversationId }, epoch }];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

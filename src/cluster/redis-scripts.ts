@@ -1,0 +1,107 @@
+// What the Redis server does in one step, with one key each: with the hash of a call, the hash of all instances, and an inbox.
+//
+// Fields of a call: `owner`, empty when it was released or is over; `epoch`, from 1; `seq`, the owner's last write; `snapshot`, sealed, may be
+// missing; `heard_at`, by the owner's clock; `from`, who had it before and did not release it, or empty; `ended`, when it is over.
+// Fields of the instances: their ids, each with its counter, a space, and its sealed entry.
+import { createHash } from 'node:crypto';
+
+/** A script for the server, known to it by its hash once it has seen it. */
+export interface Script {
+  readonly source: string;
+  readonly sha1: string;
+}
+
+function script(source: string): Script {
+  return { source, sha1: createHash('sha1').update(source).digest('hex') };
+}
+
+/** owner, may create, begins anew, dead epoch or nothing, is forced, heard at, ttl → kind, then: epoch, snapshot, from | owner, epoch. */
+export const CLAIM = script(`
+local key, me, may_create, is_anew = KEYS[1], ARGV[1], ARGV[2] == '1', ARGV[3] == '1'
+local dead_epoch, is_forced, heard_at, ttl = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6], ARGV[7]
+local call = redis.call('HMGET', key, 'owner', 'epoch', 'snapshot', 'from', 'ended')
+local owner, epoch, snapshot, from, is_ended = call[1], tonumber(call[2]), call[3], call[4], call[5]
+if not epoch and not may_create then return { 'unknown' } end
+if is_ended and not is_anew then return { 'ended' } end
+if epoch and owner ~= me then
+  if owner ~= '' and epoch ~= dead_epoch and not is_forced then return { 'theirs', owner, epoch } end
+  from = owner
+  redis.call('HDEL', key, 'seq')
+end
+if owner ~= me then epoch = (epoch or 0) + 1 end
+if is_anew then
+  snapshot = false
+  redis.call('HDEL', key, 'snapshot', 'ended')
+end
+redis.call('HSET', key, 'owner', me, 'epoch', epoch, 'heard_at', heard_at, 'from', from or '')
+redis.call('PEXPIRE', key, ttl)
+return { 'mine', epoch, snapshot or '', from or '' }
+`);
+
+/** owner, epoch, seq, snapshot or nothing, heard at, is release, ttl → saved, old or fenced. */
+export const SAVE = script(`
+local key, me, epoch, seq = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local snapshot, heard_at, is_release, ttl = ARGV[4], ARGV[5], ARGV[6] == '1', ARGV[7]
+local call = redis.call('HMGET', key, 'owner', 'epoch', 'seq')
+local owner, stored, last = call[1], tonumber(call[2]), tonumber(call[3] or 0)
+if stored and (stored > epoch or (stored == epoch and owner ~= me)) then return 'fenced' end
+if stored == epoch and last >= seq then return 'old' end
+redis.call('HSET', key, 'owner', is_release and '' or me, 'epoch', epoch, 'seq', seq, 'heard_at', heard_at)
+if snapshot ~= '' then redis.call('HSET', key, 'snapshot', snapshot) end
+redis.call('HDEL', key, 'ended')
+redis.call('PEXPIRE', key, ttl)
+return 'saved'
+`);
+
+/** owner, seq, snapshot or nothing, heard at, ttl → fenced | mine, epoch, from. */
+export const REGISTER = script(`
+local key, me, seq, snapshot, heard_at, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local call = redis.call('HMGET', key, 'owner', 'epoch', 'heard_at')
+local owner, epoch, last = call[1] or '', tonumber(call[2] or 0) + 1, tonumber(call[3] or 0)
+if owner == me then owner = '' end
+if owner ~= '' and last >= tonumber(heard_at) then return { 'fenced' } end
+redis.call('DEL', key)
+redis.call('HSET', key, 'owner', me, 'epoch', epoch, 'seq', seq, 'heard_at', heard_at, 'from', owner)
+if snapshot ~= '' then redis.call('HSET', key, 'snapshot', snapshot) end
+redis.call('PEXPIRE', key, ttl)
+return { 'mine', epoch, owner }
+`);
+
+/** owner, epoch, how long the mark is kept → 1, or 0 when the call is another's. */
+export const FORGET = script(`
+local key, me, epoch, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local call = redis.call('HMGET', key, 'owner', 'epoch')
+if call[2] and (call[1] ~= me or call[2] ~= epoch) then return 0 end
+redis.call('DEL', key)
+redis.call('HSET', key, 'owner', '', 'epoch', epoch, 'ended', 1)
+redis.call('PEXPIRE', key, ttl)
+return 1
+`);
+
+/** id, its text, ttl → was not there before, then all ids and texts in turn. */
+export const BEAT = script(`
+local key, id, text, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local is_new = redis.call('HSET', key, id, text)
+redis.call('PEXPIRE', key, ttl)
+return { is_new, redis.call('HGETALL', key) }
+`);
+
+/** id, counter → 1, or 0 when it has another counter by now. */
+export const REMOVE = script(`
+local key, id, counter = KEYS[1], ARGV[1], ARGV[2]
+local text = redis.call('HGET', key, id)
+if not text or string.sub(text, 1, #counter + 1) ~= counter .. ' ' then return 0 end
+return redis.call('HDEL', key, id)
+`);
+
+/** what was heard → what is in the inbox without it. */
+export const READ_INBOX = script(`
+for _, heard in ipairs(ARGV) do redis.call('SREM', KEYS[1], heard) end
+return redis.call('SMEMBERS', KEYS[1])
+`);
+
+/** what to hear, ttl → 1. */
+export const TELL = script(`
+redis.call('SADD', KEYS[1], ARGV[1])
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+`);
