@@ -46,6 +46,20 @@ export function checkedCall(call: WireCall): WireCall {
 }
 
 /**
+ * All messages of a stream belong to the call of its first one.
+ *
+ * @throws AppError `bad_message` for another call, `agent_conflict` for another agent (G-17).
+ */
+export function demandSameCall(opened: WireCall, message: WireCall): void {
+  if (message.conversationId !== opened.conversationId || message.organizationId !== opened.organizationId) {
+    throw new AppError('bad_message', 'conversation_id and customer_org_id must stay the same on one stream');
+  }
+  if (message.agentId !== '' && message.agentId !== opened.agentId) {
+    throw new AppError('agent_conflict', 'virtual_agent_id must stay the same on one stream');
+  }
+}
+
+/**
  * Caller audio as an input.
  *
  * @param bytes - of the message; not copied.

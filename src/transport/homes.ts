@@ -36,8 +36,11 @@ export interface LocatedElsewhere {
   readonly isTaking: boolean;
 }
 
-/** Where a call lives. `not_mine`: a forwarding peer asked, and it does not live here. */
-export type Located = LocatedHere | LocatedElsewhere | { readonly kind: 'not_mine' };
+/**
+ * Where a call lives. `not_mine`: a forwarding peer asked, and it does not live here. `ended`: nowhere, it is over or begins with its own
+ * end, and gets no prompts (G-7C).
+ */
+export type Located = LocatedHere | LocatedElsewhere | { readonly kind: 'not_mine' } | { readonly kind: 'ended' };
 
 /** What is known of the turn whose home is asked for. */
 export interface Asked {
@@ -57,19 +60,13 @@ export interface CallHomes {
   /**
    * Where a call lives. At once, without a promise, for a call that lives here.
    *
-   * @throws AppError `store_unavailable` where nobody can say, also through the promise.
+   * @throws AppError `store_unavailable` where nobody can say, `state_unreadable` for a snapshot that does not open; also through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located>;
   /** A forwarded turn came back from there; the next `locate` asks anew. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void;
   /** Whether a call lives here. @param callId - of `callId` in dialog. */
   has(callId: string): boolean;
-  /**
-   * Calls `listener` with the id of each instance that is found dead: what is forwarded there moves on.
-   *
-   * @returns what ends that.
-   */
-  onDead(listener: (instanceId: string) => void): () => void;
 }
 
 const HERE: LocatedHere = { kind: 'here' };
@@ -79,5 +76,4 @@ export const SOLE_HOME: CallHomes = {
   locate: () => HERE,
   lost: () => undefined,
   has: () => false,
-  onDead: () => () => undefined,
 };

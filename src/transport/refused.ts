@@ -25,7 +25,13 @@ export type RefusedWhat =
 export type IgnoredWhat = 'an envelope of an unknown type';
 
 /** What keeps a server from having a session for a call: its caller hears a line and is handed over, rather than an error. */
-const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['home_unreachable', 'overloaded', 'shutting_down', 'store_unavailable']);
+const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'home_unreachable',
+  'overloaded',
+  'shutting_down',
+  'state_unreadable',
+  'store_unavailable',
+]);
 
 /** Whether an error of `Sessions.acquire` is to be heard as a spoken line. */
 export function isTurnedAway({ code }: AppError): boolean {

@@ -1,67 +1,26 @@
 // ProcessCallerInput: one RPC is one turn. Checks the token before the first read, binds every message to the token's
 // organization and to the first message's call, and lets the engine do the rest.
-import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
-import type { CancelTimer, Clock } from '../../base/clock.ts';
+import type { CancelTimer } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import type { Logger } from '../../base/log.ts';
 import { AudioFrames } from '../../contract/audio-frames.ts';
-import type { EncodedResponse, MediaRequest } from '../../contract/grpc.ts';
 import { turnOpening, type Input } from '../../dialog/input.ts';
 import type { Output } from '../../dialog/output.ts';
-import { refusedStream, type Admission } from '../../session/admission.ts';
+import { refusedStream } from '../../session/admission.ts';
 import type { TurnSink } from '../../session/ports.ts';
 import type { Session } from '../../session/session.ts';
-import type { Sessions } from '../../session/sessions.ts';
 import type { Turn } from '../../session/turn.ts';
-import type { Gate, Visitor } from '../gate.ts';
-import type { CallMetadata } from './call-metadata.ts';
+import type { Visitor } from '../gate.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
-import type { WireCall } from '../caller-request.ts';
-import type { Asked, CallHomes, Located, Restored } from '../homes.ts';
-import { Outgoing } from '../outgoing.ts';
-import { promptTexts } from '../prompt-texts.ts';
-import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
+import { demandSameCall, type WireCall } from '../caller-request.ts';
+import { OK } from '../forward/attempt.ts';
+import { notMine, readForwarded, type ForwardedTurn } from '../forward/headers.ts';
+import type { HeldTurn, Relay } from '../forward/relay.ts';
+import type { Asked, Located, LocatedElsewhere, Restored } from '../homes.ts';
+import { isTurnedAway, type WireIds } from '../refused.ts';
+import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
+import { OutputWriter } from './output-writer.ts';
 import { grpcStatus } from './status.ts';
-import type { StreamCheck } from './stream-check.ts';
-import type { ToWire } from './to-wire.ts';
 import { UNDECODABLE } from './undecodable.ts';
-
-/** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
-const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
-/** Trailer in which a test server says that a reply was its apology for a bot that failed. */
-const APOLOGY_TRAILER = 'parley-apology';
-
-/**
- * Turns of the event loop after which grpc-js has handed the last message and the status to the system. Two were enough for a
- * status to outlive a process that was killed then (grpc-js 1.14, measured 2026-11-22); it tells nobody when it has.
- */
-const SENT_AFTER_TURNS = 3;
-
-/** The RPC as grpc-js hands it over: messages as they came, because most of them need no decoding. */
-export type CallerCall = ServerDuplexStream<Buffer, EncodedResponse>;
-
-/** What the RPC is made of. */
-export interface CallerInputParts {
-  readonly decode: (bytes: Buffer) => MediaRequest | typeof UNDECODABLE;
-  readonly gate: Gate;
-  readonly tokens: StreamCheck;
-  readonly sessions: Sessions;
-  /** Where calls live. */
-  readonly homes: CallHomes;
-  readonly toWire: ToWire;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metadata: CallMetadata;
-  /** Longest wait for the first message, ms. */
-  readonly firstMessageTimeoutMs: number;
-  /** Counts streams. */
-  readonly admission: Admission;
-  readonly refusals: Refusals;
-  /** Most bytes that may wait for the client to read them (G-91). */
-  readonly maxQueuedBytes: number;
-  /** Name prompt texts in the trailers; for tests only. */
-  readonly isRevealingText: boolean;
-}
 
 /** The handler of the RPC. */
 export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall) => void {
@@ -77,6 +36,7 @@ export function createProcessCallerInput(parts: CallerInputParts): (call: Caller
 interface Opening {
   readonly call: WireCall;
   readonly input: Input | undefined;
+  readonly bytes: Buffer;
 }
 
 /** One RPC from its first header to its status. */
@@ -84,22 +44,30 @@ class CallerStream implements TurnSink {
   readonly trackingId: string;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
-  readonly #outgoing: Outgoing<EncodedResponse>;
-  readonly #texts: string[] = [];
-  #isApology = false;
+  readonly #writer: OutputWriter;
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #session: Session | undefined;
   #turn: Turn | undefined;
+  #relay: Relay | undefined;
+  /** What a peer says of a turn that it forwards. */
+  readonly #forwarded: ForwardedTurn | undefined;
+  /** Of a turn that came back. */
+  #held: HeldTurn | undefined;
+  /** What was held of it and is still to be taken. */
+  #waiting: readonly Buffer[] = [];
+  #isOpening = false;
   #cancelTimer: CancelTimer | undefined;
   #isOver = false;
 
   constructor(call: CallerCall, parts: CallerInputParts) {
     this.#call = call;
     this.#parts = parts;
-    this.#outgoing = new Outgoing(call, parts.maxQueuedBytes);
+    this.#writer = new OutputWriter(call, parts);
     this.trackingId = parts.metadata.trackingId(call.metadata);
+    this.#forwarded = parts.instanceId === undefined ? undefined : readForwarded(call.metadata, parts.instanceId);
+    if (this.#forwarded !== undefined) this.#writer.leaveOut(this.#forwarded.told);
     call.on('cancelled', () => {
       this.#gone();
     });
@@ -111,6 +79,10 @@ class CallerStream implements TurnSink {
 
   /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
   start(): void {
+    if (this.#parts.instanceId !== undefined && this.#forwarded === undefined) {
+      this.release();
+      return;
+    }
     try {
       const visitor = this.#parts.tokens.check(this.#call);
       if (!(visitor instanceof Promise)) this.#admitted(visitor);
@@ -130,39 +102,34 @@ class CallerStream implements TurnSink {
 
   // The engine's side (TurnSink).
 
+  /** The same at each home that a forwarded turn is brought to; undefined for one that came here directly. */
+  get forwardedId(): string | undefined {
+    return this.#held?.id ?? this.#forwarded?.turnId;
+  }
+
   write(output: Output): boolean {
     if (this.#isOver) return true;
-    for (const response of this.#parts.toWire.responses(output)) {
-      if (this.#outgoing.send(response)) continue;
-      this.refuse(
-        new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes: this.#parts.maxQueuedBytes } }),
-      );
+    try {
+      return this.#writer.write(output);
+    } catch (thrown) {
+      this.refuse(thrown);
       return true;
     }
-    if (this.#parts.isRevealingText) this.#remember(output);
-    return !this.#outgoing.isFull;
   }
 
   onceDrained(listener: () => void): void {
-    this.#outgoing.onceDrained(listener);
+    this.#writer.onceDrained(listener);
   }
 
   complete(): void {
-    if (!this.#close()) return;
-    const hasTexts = this.#texts.some((text) => text !== '');
-    if (!hasTexts && !this.#isApology) {
-      this.#call.end();
-      return;
-    }
-    const trailers = new Metadata();
-    if (hasTexts) trailers.set(PROMPT_TEXT_TRAILER, Buffer.from(JSON.stringify(this.#texts)));
-    if (this.#isApology) trailers.set(APOLOGY_TRAILER, 'true');
-    this.#call.end(trailers);
+    if (this.#close()) this.#writer.end();
   }
 
-  #remember(output: Output): void {
-    this.#texts.push(...promptTexts(output));
-    this.#isApology ||= output.kind === 'final' && output.isApology === true;
+  /** Gives a turn back that a peer forwarded: it brings it to the next home. @returns false for a turn that came here directly. */
+  release(): boolean {
+    if (this.#parts.instanceId === undefined) return false;
+    if (this.#close()) this.#call.emit('error', notMine());
+    return true;
   }
 
   fail(error: AppError): void {
@@ -172,13 +139,7 @@ class CallerStream implements TurnSink {
   }
 
   onceSent(listener: () => void): void {
-    let left = SENT_AFTER_TURNS;
-    const next = (): void => {
-      left -= 1;
-      if (left < 0) listener();
-      else setImmediate(next);
-    };
-    next();
+    this.#writer.onceSent(listener);
   }
 
   readonly #admitted = (visitor: Visitor): void => {
@@ -210,10 +171,10 @@ class CallerStream implements TurnSink {
     const input = inputFromWire(message);
     if (this.#first === undefined) {
       this.#first = call;
-      this.#open({ call, input });
+      this.#open({ call, input, bytes });
     } else {
       demandSameCall(this.#first, call);
-      if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input });
+      if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input, bytes });
       else if (input !== undefined) this.#turn?.push(input);
     }
     // From here on the same ids in front of other audio need no second look.
@@ -232,31 +193,113 @@ class CallerStream implements TurnSink {
   // Reading stops until the session is there, so that `#turn` is set for every later message.
   #open(opening: Opening): void {
     this.#cancelTimer?.();
+    this.#isOpening = true;
     this.#call.pause();
     const failed = (thrown: unknown): void => {
       this.#unopened(opening, thrown);
     };
     try {
-      const located = this.#parts.homes.locate(opening.call, { opensWith: opensWith(opening.input) });
+      const located = this.#parts.homes.locate(opening.call, this.#asked(opening.input));
       if (!(located instanceof Promise)) this.#located(opening, located);
-      else located.then((found) => { this.#located(opening, found); }).catch(failed);
+      else {
+        located
+          .then((found) => {
+            this.#located(opening, found);
+          })
+          .catch(failed);
+      }
     } catch (thrown) {
       failed(thrown);
     }
   }
 
+  #asked(input: Input | undefined): Asked {
+    const opensWith = input?.kind === 'session_end' ? 'end' : turnOpening(input);
+    return this.#forwarded === undefined ? { opensWith } : { opensWith, forwarded: { isTaking: this.#forwarded.isTaking } };
+  }
+
   #located(opening: Opening, located: Located): void {
     if (this.#isOver) return;
-    if (located.kind !== 'here')
-      throw new AppError('home_unreachable', 'the call lives in another server, and none can be reached from here');
-    this.#openTurn(opening, located.restored).then(
-      () => {
-        this.#call.resume();
-      },
-      (thrown: unknown) => {
+    if (located.kind === 'here') {
+      this.#openTurn(opening, located.restored).then(this.#opened, (thrown: unknown) => {
         this.#unopened(opening, thrown);
+      });
+    } else if (located.kind === 'ended') this.#completeEmpty();
+    // One hop: what a peer has forwarded is not forwarded again.
+    else if (this.release()) return;
+    else if (located.kind === 'elsewhere') this.#forward(opening, located);
+    else throw new AppError('home_unreachable', 'the call lives in another server, which nobody can name');
+  }
+
+  /** The stream is the relay's until it is over or comes back. */
+  #forward(opening: Opening, located: LocatedElsewhere): void {
+    const { call, input, bytes } = opening;
+    this.#call.off('data', this.#received);
+    this.#call.off('end', this.#halfClosed);
+    this.#relay = this.#parts.relays?.forward(
+      {
+        ...{ stream: this.#call, call, first: bytes, asked: this.#asked(input) },
+        onStatus: ({ code, details, trailers }) => {
+          if (!this.#close()) return;
+          if (code === OK) this.#call.end(trailers);
+          else this.#call.emit('error', { name: 'forwarded', message: details, code, details, metadata: trailers });
+        },
+        onHome: (found, held) => {
+          this.#comeHome(opening, found, held);
+        },
+        onFailed: (error, isReplyOwed) => {
+          this.#countHere();
+          this.#unopened(opening, error, isReplyOwed);
+        },
       },
+      located,
     );
+    if (this.#relay === undefined) this.refuse(refusedStream());
+    else this.#parts.admission.streamClosed();
+  }
+
+  /** The home of a forwarded turn is gone, and this process is the next one: what is held is taken as if it came now. */
+  #comeHome(opening: Opening, located: Located, held: HeldTurn): void {
+    if (!this.#countHere()) {
+      this.refuse(refusedStream());
+      return;
+    }
+    this.#held = held;
+    this.#waiting = held.messages;
+    this.#writer.leaveOut(held.told);
+    this.#call.on('data', this.#received);
+    this.#call.on('end', this.#halfClosed);
+    try {
+      this.#located(opening, located);
+    } catch (thrown) {
+      this.#unopened(opening, thrown);
+    }
+  }
+
+  /** A turn that is not forwarded any more counts as any other. @returns false when there are too many. */
+  #countHere(): boolean {
+    this.#relay = undefined;
+    return this.#parts.admission.streamOpened();
+  }
+
+  /** The turn has its session: goes on with what is held, or with what the platform sends. */
+  readonly #opened = (): void => {
+    this.#isOpening = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [at, bytes] of waiting.entries()) {
+      this.#received(bytes);
+      if (!this.#hasToWait()) continue;
+      // It began anew (G-28), and comes by here again.
+      this.#waiting = waiting.slice(at + 1);
+      return;
+    }
+    if (this.#held?.isHalfClosed === true) this.#halfClosed();
+    this.#call.resume();
+  };
+
+  #hasToWait(): boolean {
+    return this.#isOpening;
   }
 
   async #openTurn({ call, input }: Opening, _restored: Restored | undefined): Promise<void> {
@@ -277,10 +320,10 @@ class CallerStream implements TurnSink {
   }
 
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
-  #unopened({ input }: Opening, thrown: unknown): void {
+  #unopened({ input }: Opening, thrown: unknown, isReplyOwed = false): void {
     const error = toAppError(thrown);
     // A caller of a call that is not known here any more is as lost as a new one.
-    const isLineOwed = input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start';
+    const isLineOwed = isReplyOwed || (input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start');
     if (!isTurnedAway(error) || !isLineOwed) {
       this.refuse(error);
       return;
@@ -288,8 +331,8 @@ class CallerStream implements TurnSink {
     const { sessions, refusals } = this.#parts;
     refusals.write('a new call, with a spoken line,', error, this.#ids());
     if (this.#isOver) return;
-    if (input.kind === 'session_end') this.#completeEmpty();
-    else sessions.turnAway(this, error, input.kind !== 'session_start');
+    if (input?.kind === 'session_end') this.#completeEmpty();
+    else sessions.turnAway(this, error, input?.kind !== 'session_start');
   }
 
   /** Nobody is there to be spoken to (G-75). */
@@ -319,25 +362,12 @@ class CallerStream implements TurnSink {
     this.#call.off('end', this.#halfClosed);
     // What the platform still sends is read and dropped, or the stream would keep its place.
     this.#call.resume();
-    this.#parts.admission.streamClosed();
+    if (this.#relay === undefined) this.#parts.admission.streamClosed();
+    else this.#relay.cancel();
     return true;
   }
 
   #ids(): WireIds {
     return { trackingId: this.trackingId, conversationId: this.#first?.conversationId };
-  }
-}
-
-/** What a turn opens with, as the homes of calls want to know it. */
-function opensWith(first: Input | undefined): Asked['opensWith'] {
-  return first?.kind === 'session_end' ? 'end' : turnOpening(first);
-}
-
-function demandSameCall(opened: WireCall, message: WireCall): void {
-  if (message.conversationId !== opened.conversationId || message.organizationId !== opened.organizationId) {
-    throw new AppError('bad_message', 'conversation_id and customer_org_id must stay the same on one stream');
-  }
-  if (message.agentId !== '' && message.agentId !== opened.agentId) {
-    throw new AppError('agent_conflict', 'virtual_agent_id must stay the same on one stream');
   }
 }

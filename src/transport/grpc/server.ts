@@ -16,6 +16,8 @@ import type { Contract } from '../../contract/grpc.ts';
 import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { Gate } from '../gate.ts';
+import type { PeerPort } from '../forward/peer-port.ts';
+import type { Relays } from '../forward/relays.ts';
 import { SOLE_HOME, type CallHomes } from '../homes.ts';
 import { CallMetadata } from './call-metadata.ts';
 import { openDoor, type Door, type DoorOptions } from '../door.ts';
@@ -56,6 +58,8 @@ export interface MediaServerParts {
   readonly sessions: Sessions;
   /** Default: all calls live in this process. */
   readonly homes?: CallHomes;
+  /** Other instances, where there are any. They stay whose they are. */
+  readonly peers?: Peers | undefined;
   readonly catalog: CatalogSource;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,6 +69,12 @@ export interface MediaServerParts {
   readonly mayTake: DoorOptions['mayTake'];
   /** Counts RPCs that ended with an error. */
   readonly onRefused: (code: ErrorCode) => void;
+}
+
+/** Where turns come from other instances, and how they go there. */
+export interface Peers {
+  readonly port: PeerPort;
+  readonly relays: Relays;
 }
 
 /** A running media server. */
@@ -106,31 +116,30 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   const server = new Server(channelOptions(settings));
 
   const { ProcessCallerInput, ListVirtualAgents } = contract.media.definition;
+  const asBytes = { ...ProcessCallerInput, requestDeserialize: (bytes: Buffer) => bytes };
+  const { homes = SOLE_HOME, peers } = parts;
+  const callerInput = {
+    decode: orUndecodable(ProcessCallerInput.requestDeserialize),
+    ...{ gate, tokens, homes, clock, log, metadata, refusals, sessions: parts.sessions, admission: parts.admission },
+    toWire: new ToWire(contract),
+    firstMessageTimeoutMs: settings.firstMessageTimeoutMs,
+    maxQueuedBytes: settings.maxQueuedBytes,
+    isRevealingText: settings.isRevealingText,
+  };
   server.addService(
+    { ProcessCallerInput: asBytes, ListVirtualAgents: asStream(ListVirtualAgents) },
     {
-      ProcessCallerInput: { ...ProcessCallerInput, requestDeserialize: (bytes: Buffer) => bytes },
-      ListVirtualAgents: asStream(ListVirtualAgents),
-    },
-    {
-      ProcessCallerInput: createProcessCallerInput({
-        decode: orUndecodable(ProcessCallerInput.requestDeserialize),
-        gate,
-        tokens,
-        sessions: parts.sessions,
-        homes: parts.homes ?? SOLE_HOME,
-        toWire: new ToWire(contract),
-        clock,
-        log,
-        metadata,
-        admission: parts.admission,
-        refusals,
-        firstMessageTimeoutMs: settings.firstMessageTimeoutMs,
-        maxQueuedBytes: settings.maxQueuedBytes,
-        isRevealingText: settings.isRevealingText,
-      }),
+      ProcessCallerInput: createProcessCallerInput({ ...callerInput, relays: peers?.relays }),
       ListVirtualAgents: createOneRequest(oneRequest, listVirtualAgents(tokens, gate, parts.catalog)),
     },
   );
+  if (peers !== undefined) {
+    const { instanceId } = peers.port;
+    // The connection has shown who it is; the token of each turn is checked all the same.
+    const peerTokens = new StreamCheck(gate, metadata, { began: () => NOTHING, verified: NOTHING });
+    const turns = createProcessCallerInput({ ...callerInput, tokens: peerTokens, instanceId });
+    peers.port.serve(contract.media.processCallerInputPath, turns, homes);
+  }
   for (const { definition, handlers } of [health.standard(), health.platform(contract.health)]) {
     server.addService(definition, handlers);
   }

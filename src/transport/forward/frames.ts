@@ -1,0 +1,64 @@
+// Messages of gRPC as they stand in the body of a request: five bytes in front of each. Knows no message.
+import { AppError } from '../../base/errors.ts';
+
+const PREFIX_BYTES = 5;
+/** Largest message of a peer; a reply of one message holds all its sound. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/** A message with its prefix, uncompressed. */
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, PREFIX_BYTES);
+  return frame;
+}
+
+/** The message of a frame that was made here: a view. */
+export function messageOf(frame: Buffer): Buffer {
+  return frame.subarray(PREFIX_BYTES);
+}
+
+/** Takes a body apart. */
+export class FrameReader {
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  /** Of the frame that is being read, with its prefix; 0: not known yet. */
+  #wanted = 0;
+
+  /** Whether a message has begun and not ended. */
+  get isInside(): boolean {
+    return this.#bytes > 0;
+  }
+
+  /** The messages that are whole with this chunk. @throws AppError `bad_message` for a compressed or far too large one. */
+  read(chunk: Buffer): readonly Buffer[] {
+    this.#parts.push(chunk);
+    this.#bytes += chunk.length;
+    const messages: Buffer[] = [];
+    while (this.#bytes >= Math.max(this.#wanted, PREFIX_BYTES)) {
+      const all = this.#joined();
+      if (this.#wanted === 0) this.#wanted = PREFIX_BYTES + lengthIn(all);
+      if (this.#bytes < this.#wanted) break;
+      messages.push(all.subarray(PREFIX_BYTES, this.#wanted));
+      const rest = all.subarray(this.#wanted);
+      this.#parts = rest.length > 0 ? [rest] : [];
+      this.#bytes = rest.length;
+      this.#wanted = 0;
+    }
+    return messages;
+  }
+
+  #joined(): Buffer {
+    const [only] = this.#parts;
+    const all = this.#parts.length === 1 && only !== undefined ? only : Buffer.concat(this.#parts);
+    this.#parts = [all];
+    return all;
+  }
+}
+
+function lengthIn(prefix: Buffer): number {
+  const length = prefix.readUInt32BE(1);
+  if (prefix[0] === 0 && length <= MAX_MESSAGE_BYTES) return length;
+  throw new AppError('bad_message', 'a peer answered with a message that is compressed or too large', { details: { bytes: length } });
+}

@@ -1,0 +1,227 @@
+// The socket on which other instances forward turns to this one. Whoever connects shows a certificate that stands in the table of
+// instances, or is cut before a byte reaches HTTP; there is no other way in, and none of the limits for strangers.
+import { constants } from 'node:crypto';
+import net from 'node:net';
+import tls, { type TLSSocket } from 'node:tls';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { waitAtMost } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import { LinePacer } from '../../base/line-pacer.ts';
+import type { Logger } from '../../base/log.ts';
+import type { CallHomes } from '../homes.ts';
+import type { PeerIdentity } from './identity.ts';
+import { bytesMethod, probeService } from './probe.ts';
+
+/** More than a link opens: none waits for another one's end. */
+const STREAMS_PER_CONNECTION = 4000;
+const HANDSHAKE_LIMIT_MS = 5000;
+/** Longest wait for the table of instances to be read once more, ms. */
+const REFRESH_LIMIT_MS = 1000;
+/** Most connections that wait for it. */
+const MAX_WAITING = 64;
+/** Connections that were asked to go are cut by `close`, and by nobody else, ms. */
+const NEVER_MS = 2 ** 31 - 1;
+/** Longest wait for peers to read what was written last, ms. */
+const FLUSH_LIMIT_MS = 500;
+
+/** The certificates of all instances. */
+export interface KnownCertificates {
+  /** @param fingerprint - as `X509Certificate.fingerprint256` has it. */
+  has(fingerprint: string): boolean;
+  /** Reads the table of instances once more. May reject. */
+  refresh(): Promise<unknown>;
+}
+
+/** Address, identity and trust. */
+export interface PeerPortOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly identity: PeerIdentity;
+  /** Whom forwarded turns must mean. */
+  readonly instanceId: string;
+  readonly known: KnownCertificates;
+  /** Largest message read. */
+  readonly maxMessageBytes: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A turn that a peer forwards, its messages as bytes. */
+type PeerTurn = ServerDuplexStream<Buffer, Buffer>;
+
+/** An open peer port. Closed last of all: while it takes connections, this process is no dead one. */
+export interface PeerPort {
+  readonly instanceId: string;
+  readonly port: number;
+  /** From now on turns are taken, and probes answered. @param path - of the RPC that is a turn. */
+  serve(path: string, handler: (turn: PeerTurn) => void, homes: Pick<CallHomes, 'has'>): void;
+  /** Lets open turns finish until `limitMs`, then cuts them. New connections are taken until the last one is over. */
+  close(limitMs: number): Promise<void>;
+}
+
+/** Opens it. @throws AppError `listen_failed`. */
+export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> {
+  const { host, port, identity, instanceId, maxMessageBytes, clock, log } = options;
+  const server = new Server({
+    'grpc.max_receive_message_length': maxMessageBytes,
+    'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION,
+    'grpc.enable_channelz': 0,
+  });
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const sockets = new OpenOnes<net.Socket>();
+  const turns = new OpenOnes<PeerTurn>();
+  const check = new PeerCheck(options);
+  const state = { isServing: false };
+  const secure = tls.createServer(
+    {
+      cert: identity.certificate,
+      key: identity.key,
+      ALPNProtocols: ['h2'],
+      minVersion: 'TLSv1.3',
+      handshakeTimeout: HANDSHAKE_LIMIT_MS,
+      // No authority has signed it: the check below compares it with the table of instances.
+      requestCert: true,
+      rejectUnauthorized: false,
+      // Without tickets every handshake shows its certificate.
+      secureOptions: constants.SSL_OP_NO_TICKET,
+    },
+    (socket) => {
+      const take = (isKnown: boolean): void => {
+        if (isKnown && state.isServing && !socket.destroyed) injector.injectConnection(socket);
+        else socket.destroy();
+      };
+      const isKnown = check.lets(socket);
+      if (typeof isKnown === 'boolean') take(isKnown);
+      else void isKnown.then(take);
+    },
+  );
+  secure.on('tlsClientError', (error, socket) => {
+    log.debug({ err: error }, 'a TLS handshake on the peer port failed');
+    socket.destroy();
+  });
+  const listener = net.createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.setNoDelay(true);
+    sockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+    });
+    secure.emit('connection', socket);
+  });
+  const bound = await listen(listener, host, port);
+  return {
+    instanceId,
+    port: bound,
+    serve: (path, handler, homes) => {
+      const Turn = (turn: PeerTurn): void => {
+        turns.add(turn);
+        // It is over, whoever ended it.
+        turn.on('cancelled', () => {
+          turns.delete(turn);
+        });
+        handler(turn);
+      };
+      server.addService({ Turn: bytesMethod(path, true) }, { Turn });
+      const probes = probeService(instanceId, homes);
+      server.addService(probes.definition, probes.handlers);
+      state.isServing = true;
+    },
+    close: async (limitMs) => {
+      injector.drain(NEVER_MS);
+      await waitAtMost(turns.gone(), limitMs, clock);
+      // Those that have come meanwhile.
+      injector.drain(NEVER_MS);
+      listener.close();
+      await waitAtMost(sockets.gone(), Math.min(limitMs, FLUSH_LIMIT_MS), clock);
+      for (const socket of sockets.all) socket.destroy();
+      await sockets.gone();
+      server.forceShutdown();
+      secure.close();
+    },
+  };
+}
+
+/** Things that come and go. */
+class OpenOnes<T> {
+  readonly all = new Set<T>();
+  #onGone: (() => void) | undefined;
+
+  add(one: T): void {
+    this.all.add(one);
+  }
+
+  delete(one: T): void {
+    this.all.delete(one);
+    if (this.all.size === 0) this.#onGone?.();
+  }
+
+  /** None is left. One at a time may wait for it. */
+  gone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onGone = resolve;
+      if (this.all.size === 0) resolve();
+    });
+  }
+}
+
+/** Who may speak. */
+class PeerCheck {
+  readonly #options: Pick<PeerPortOptions, 'known' | 'clock' | 'log'>;
+  readonly #pacer: LinePacer<'unknown'>;
+  #refreshing: Promise<void> | undefined;
+  #waiting = 0;
+
+  constructor(options: Pick<PeerPortOptions, 'known' | 'clock' | 'log'>) {
+    this.#options = options;
+    this.#pacer = new LinePacer(options.clock);
+  }
+
+  /** At once for a certificate that is known; another one is looked for once more. Never rejects. */
+  lets(socket: TLSSocket): boolean | Promise<boolean> {
+    socket.on('error', () => undefined);
+    const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
+    if (fingerprint !== undefined && this.#options.known.has(fingerprint)) return true;
+    if (fingerprint === undefined || this.#waiting >= MAX_WAITING) return this.#refuse();
+    return this.#lookAgain(fingerprint);
+  }
+
+  async #lookAgain(fingerprint: string): Promise<boolean> {
+    this.#waiting += 1;
+    this.#refreshing ??= this.#refresh();
+    await this.#refreshing;
+    this.#waiting -= 1;
+    return this.#options.known.has(fingerprint) || this.#refuse();
+  }
+
+  async #refresh(): Promise<void> {
+    const { known, clock } = this.#options;
+    await waitAtMost(
+      known.refresh().catch(() => undefined),
+      REFRESH_LIMIT_MS,
+      clock,
+    );
+    this.#refreshing = undefined;
+  }
+
+  #refuse(): false {
+    const leftOut = this.#pacer.next('unknown');
+    if (leftOut !== undefined) this.#options.log.warn({ leftOut }, 'a connection to the peer port was refused: it is from no instance');
+    return false;
+  }
+}
+
+function listen(server: net.Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const where = `${host}:${String(port)}`;
+      reject(new AppError('listen_failed', `cannot listen on ${where}: ${cause.message}`, { details: { host, port }, cause }));
+    });
+    // Exclusive: workers would share a port, and a connection would reach any of them.
+    server.listen({ host, port, exclusive: true }, () => {
+      const bound = server.address();
+      resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+    });
+  });
+}

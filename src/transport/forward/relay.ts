@@ -1,0 +1,242 @@
+// One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and holds what a
+// next home would need. Reads nothing of what the caller says; of what is told to the platform, only which kind it is.
+import { randomUUID } from 'node:crypto';
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { pause } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { responseKind } from '../../contract/response-kind.ts';
+import type { CallKey } from '../../dialog/call.ts';
+import type { Asked, CallHomes, Located, LocatedElsewhere } from '../homes.ts';
+import { Outgoing } from '../outgoing.ts';
+import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
+import { framed, messageOf } from './frames.ts';
+import { forwardHeaders, type ToldEvent } from './headers.ts';
+import { HeldInput } from './held-input.ts';
+import type { Links } from './links.ts';
+
+/** Most homes that one turn is brought to, one after the other. */
+const MAX_ATTEMPTS = 5;
+/** Pause before the same home is tried again whose connection broke, ms; twice as long each further time. */
+const PAUSE_MS = 50;
+/** Most bytes of the platform's that are held: sixteen seconds of telephone sound. */
+const MAX_HELD_BYTES = 131_072;
+
+/** How forwarding a turn ended. Public: a label of a metric. */
+export const FORWARD_OUTCOMES = ['completed', 'error', 'cancelled', 'taken_over', 'failed'] as const;
+export type ForwardOutcome = (typeof FORWARD_OUTCOMES)[number];
+
+/** What is left of a forwarded turn for whoever answers it in this process. */
+export interface HeldTurn {
+  readonly id: string;
+  /** What came behind the first message, as far as it was held. */
+  readonly messages: readonly Buffer[];
+  readonly isHalfClosed: boolean;
+  readonly told: ReadonlySet<ToldEvent>;
+}
+
+/** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
+export interface ForwardableTurn {
+  /** It is read and written by the relay alone until then. */
+  readonly stream: ServerDuplexStream<Buffer, Buffer>;
+  readonly call: CallKey;
+  readonly asked: Asked;
+  /** The message that names the call. */
+  readonly first: Buffer;
+  /** The home has ended the turn. */
+  onStatus(status: HomeStatus): void;
+  /** The call has its home here by now, or none any more. */
+  onHome(located: Located, held: HeldTurn): void;
+  /** @param isReplyOwed - the caller has done something, and hears nothing until there is a reply. */
+  onFailed(error: AppError, isReplyOwed: boolean): void;
+}
+
+/** What relays share. */
+export interface RelayParts {
+  readonly homes: CallHomes;
+  readonly links: Links;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The first thing that came from a home, ms after the turn was forwarded. */
+  readonly onFirstAnswer: (afterMs: number) => void;
+  readonly onOver: (relay: Relay, outcome: ForwardOutcome, bytes: ForwardedBytes) => void;
+}
+
+/** Of messages, without their frames. */
+export interface ForwardedBytes {
+  readonly toHome: number;
+  readonly toPlatform: number;
+}
+
+/** One per forwarded turn. */
+export class Relay implements AttemptOwner {
+  readonly #turn: ForwardableTurn;
+  readonly #parts: RelayParts;
+  readonly #id = randomUUID();
+  readonly #held: HeldInput;
+  readonly #outgoing: Outgoing<Buffer>;
+  readonly #told = new Set<ToldEvent>();
+  readonly #stopped = new AbortController();
+  readonly #beganAtMs: number;
+  #attempt: Attempt | undefined;
+  #attempts = 0;
+  #isHalfClosed = false;
+  #hasAnswer = false;
+  /** The platform has the last message of the reply (G-14). */
+  #isReplied = false;
+  #toHome = 0;
+  #toPlatform = 0;
+
+  /** Begins at once. */
+  constructor(turn: ForwardableTurn, located: LocatedElsewhere, parts: RelayParts) {
+    this.#turn = turn;
+    this.#parts = parts;
+    this.#held = new HeldInput(framed(turn.first), MAX_HELD_BYTES);
+    this.#toHome = turn.first.length;
+    // What waits is bounded by not reading on.
+    this.#outgoing = new Outgoing(turn.stream, Infinity);
+    this.#beganAtMs = parts.clock.monotonicMs();
+    turn.stream.pause();
+    turn.stream.on('data', this.#received);
+    turn.stream.on('end', this.#halfClosed);
+    this.#forward(located);
+  }
+
+  /** The platform wants no answer any more (G-16). */
+  cancel(): void {
+    this.#attempt?.cancel();
+    this.#over('cancelled');
+  }
+
+  /** An instance was found dead. */
+  peerDied(instanceId: string): void {
+    if (this.#attempt?.home.id === instanceId) this.#attempt.giveUp();
+  }
+
+  // The home's side (AttemptOwner).
+
+  onOpen(): void {
+    const attempt = this.#attempt;
+    let isDrained = true;
+    for (const frame of this.#held.messages) isDrained = attempt?.write(frame) !== false;
+    if (this.#isHalfClosed) attempt?.halfClose();
+    else if (isDrained) this.#turn.stream.resume();
+  }
+
+  onMessage(message: Buffer): void {
+    this.#answered();
+    if (!this.#isReplied) {
+      const kind = responseKind(message);
+      if (kind === 'final') this.#isReplied = true;
+      else if (kind !== 'part') this.#told.add(kind);
+    }
+    this.#toPlatform += message.length;
+    this.#outgoing.send(message);
+    if (!this.#outgoing.isFull) return;
+    this.#attempt?.pause();
+    this.#outgoing.onceDrained(() => {
+      this.#attempt?.resume();
+    });
+  }
+
+  onDrained(): void {
+    this.#turn.stream.resume();
+  }
+
+  onEnd(end: AttemptEnd): void {
+    const home = this.#attempt?.home;
+    this.#attempt = undefined;
+    if (end.kind === 'status') {
+      this.#answered();
+      this.#finish(end.status);
+      return;
+    }
+    if (home !== undefined && end.kind !== 'unsent') this.#parts.homes.lost(this.#turn.call, home, end.kind);
+    this.#parts.log.debug({ peer: home?.id, why: end.kind, attempt: this.#attempts, turn: this.#id }, 'a forwarded turn came back');
+    // Another home would say the whole reply again.
+    if (this.#isReplied) this.#finish({ code: OK, details: '' });
+    else void this.#moveOn(end.kind === 'broken' || end.kind === 'unsent');
+  }
+
+  // The platform's side.
+
+  readonly #received = (message: Buffer): void => {
+    const frame = framed(message);
+    this.#held.add(frame);
+    this.#toHome += message.length;
+    if (this.#attempt?.isOpen === true && !this.#attempt.write(frame)) this.#turn.stream.pause();
+  };
+
+  readonly #halfClosed = (): void => {
+    this.#isHalfClosed = true;
+    this.#attempt?.halfClose();
+  };
+
+  #forward({ home, isTaking }: LocatedElsewhere): void {
+    const { stream } = this.#turn;
+    this.#attempts += 1;
+    const headers = forwardHeaders(stream.metadata, { to: home.id, turnId: this.#id, isTaking, told: this.#told });
+    const path = { ':path': stream.getPath(), ...timeout(Number(stream.getDeadline()), this.#parts.clock.nowMs()) };
+    this.#attempt = new Attempt(this.#parts.links, home, { ...headers, ...path }, this);
+  }
+
+  /** Asks where the call lives now, and goes there. What the platform sends meanwhile waits with it. */
+  async #moveOn(isToWait: boolean): Promise<void> {
+    const { homes, clock } = this.#parts;
+    this.#turn.stream.pause();
+    try {
+      if (this.#attempts >= MAX_ATTEMPTS) throw new AppError('home_unreachable', 'no home of the call answered its turn');
+      if (isToWait && this.#attempts > 1) await pause(PAUSE_MS * 2 ** (this.#attempts - 2), clock, this.#stopped.signal);
+      if (this.#hasEnded()) return;
+      const asked = homes.locate(this.#turn.call, this.#turn.asked);
+      const located = asked instanceof Promise ? await asked : asked;
+      if (this.#hasEnded()) return;
+      if (located.kind === 'elsewhere') this.#forward(located);
+      else this.#comeHome(located);
+    } catch (thrown) {
+      if (this.#hasEnded()) return;
+      const isReplyOwed = this.#told.has('input_ended') || this.#isHalfClosed;
+      this.#over('failed');
+      this.#turn.onFailed(toAppError(thrown), isReplyOwed);
+    }
+  }
+
+  #comeHome(located: Located): void {
+    this.#over('taken_over');
+    const messages = this.#held.messages.slice(1).map(messageOf);
+    this.#turn.onHome(located, { id: this.#id, messages, isHalfClosed: this.#isHalfClosed, told: this.#told });
+  }
+
+  #finish(status: HomeStatus): void {
+    this.#over(status.code === OK ? 'completed' : 'error');
+    this.#turn.onStatus(status);
+  }
+
+  #answered(): void {
+    if (this.#hasAnswer) return;
+    this.#hasAnswer = true;
+    this.#parts.onFirstAnswer(this.#parts.clock.monotonicMs() - this.#beganAtMs);
+  }
+
+  #hasEnded(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  #over(outcome: ForwardOutcome): void {
+    if (this.#hasEnded()) return;
+    this.#stopped.abort();
+    this.#turn.stream.off('data', this.#received);
+    this.#turn.stream.off('end', this.#halfClosed);
+    this.#parts.onOver(this, outcome, { toHome: this.#toHome, toPlatform: this.#toPlatform });
+  }
+}
+
+/** Largest number that stands in the header. */
+const MAX_TIMEOUT_MS = 99_999_999;
+
+/** What is left of the platform's deadline. @param deadlineMs - since the epoch; Infinity: none. */
+function timeout(deadlineMs: number, nowMs: number): Readonly<Record<string, string>> {
+  if (!Number.isFinite(deadlineMs)) return {};
+  return { 'grpc-timeout': `${String(Math.min(Math.max(Math.ceil(deadlineMs - nowMs), 1), MAX_TIMEOUT_MS))}m` };
+}

@@ -1,0 +1,62 @@
+// All turns that this process forwards: how many there may be, and what is counted of them. They are no turns of this process: its
+// limits and its counts of calls leave them out.
+import type { LocatedElsewhere } from '../homes.ts';
+import { Relay, type ForwardableTurn, type ForwardedBytes, type ForwardOutcome, type RelayParts } from './relay.ts';
+
+/** Counts forwarded turns. None of it may throw. */
+export interface RelayObserver {
+  /** A turn is forwarded from now on. */
+  forwardOpened(): void;
+  /** The first message or the status of a turn that wants an answer at once came from its home, ms after it was forwarded. */
+  homeAnswered(afterMs: number): void;
+  /** Called once for each that was opened. */
+  forwardEnded(outcome: ForwardOutcome, bytes: ForwardedBytes): void;
+}
+
+/** What they are made with. */
+export interface RelaysOptions extends Pick<RelayParts, 'homes' | 'links' | 'clock' | 'log'> {
+  /** Most turns that are forwarded at once. */
+  readonly maxOpen: number;
+  readonly observer: RelayObserver;
+}
+
+/** One per process. */
+export class Relays {
+  readonly #options: RelaysOptions;
+  readonly #open = new Set<Relay>();
+
+  constructor(options: RelaysOptions) {
+    this.#options = options;
+  }
+
+  /** Turns that are forwarded now. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Forwards a turn. Undefined: as many as may be are forwarded, and the turn is still its owner's. */
+  forward(turn: ForwardableTurn, located: LocatedElsewhere): Relay | undefined {
+    const { maxOpen, observer, ...parts } = this.#options;
+    if (this.#open.size >= maxOpen) return undefined;
+    observer.forwardOpened();
+    const { opensWith } = turn.asked;
+    const relay = new Relay(turn, located, {
+      ...parts,
+      onFirstAnswer: (afterMs) => {
+        // Whoever is silent is answered when they speak.
+        if (opensWith !== 'nothing') observer.homeAnswered(afterMs);
+      },
+      onOver: (over, outcome, bytes) => {
+        this.#open.delete(over);
+        observer.forwardEnded(outcome, bytes);
+      },
+    });
+    this.#open.add(relay);
+    return relay;
+  }
+
+  /** An instance was found dead: what is forwarded there moves on. */
+  peerDied(instanceId: string): void {
+    for (const relay of [...this.#open]) relay.peerDied(instanceId);
+  }
+}
