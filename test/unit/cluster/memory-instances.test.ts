@@ -1,0 +1,17 @@
+import { MemoryInstances } from '../../../src/cluster/memory-instances.ts';
+import { instancesSuite } from '../../suites/instances.ts';
+
+instancesSuite('instances with a table in memory', () => {
+  let table = new MemoryInstances();
+  return {
+    view: () => ({
+      beat: (entry, heard) => table.beat(entry, heard),
+      tell: (id, taken) => table.tell(id, taken),
+      remove: (gone) => table.remove(gone),
+    }),
+    lose: () => {
+      table = new MemoryInstances();
+      return Promise.resolve();
+    },
+  };
+});
