@@ -12,6 +12,7 @@ import type { SessionObserver } from '../session/ports.ts';
 import { adminMetrics, TRANSPORTS, type AdminMetrics } from './admin-metrics.ts';
 import { callMetrics } from './call-metrics.ts';
 import { fileMetrics, type FileMetrics } from './file-metrics.ts';
+import { forwardMetrics, type ForwardMetrics } from './forward-metrics.ts';
 import { RefusedOrganizations } from './refused-organizations.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
@@ -26,6 +27,8 @@ export interface Metrics {
   readonly admin: AdminMetrics;
   readonly files: FileMetrics;
   readonly store: StoreMetrics;
+  /** Turns whose call lives in another process. */
+  readonly forward: ForwardMetrics;
   /** A message named an organization that its token does not speak for (G-08). */
   organizationRefused(transport: TokenTransport): void;
   /** An RPC, a socket or the request for one ended with an error. */
@@ -77,6 +80,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const admin = adminMetrics(registry);
   const files = fileMetrics(registry);
   const store = storeMetrics(registry);
+  const forward = forwardMetrics(registry);
   if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
   return {
     sessions,
@@ -86,6 +90,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     admin,
     files,
     store,
+    forward,
     ...server,
     contentType: registry.contentType,
     text: () => registry.metrics(),
