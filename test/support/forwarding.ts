@@ -28,7 +28,7 @@ import { CountedClock } from './counted-clock.ts';
 import { startRelay } from './relay.ts';
 import { until } from './until.ts';
 
-export const CALL: CallKey = { organizationId: 'org', conversationId: 'call' };
+const CALL: CallKey = { organizationId: 'org', conversationId: 'call' };
 export const SILENT = createLogger({ level: 'silent' });
 
 const TURN = bytesMethod('/test.Media/Turn', true);
@@ -85,7 +85,10 @@ export class Home {
     this.#cut = cut;
   }
 
-  static async open(id: string, { known, reads = true }: { readonly known: KnownCertificates; readonly reads?: boolean }): Promise<Home> {
+  static async open(
+    id: string,
+    { known, reads = true, path = TURN.path }: { readonly known: KnownCertificates; readonly reads?: boolean; readonly path?: string },
+  ): Promise<Home> {
     const clock = new CountedClock();
     const identity = await createPeerIdentity(clock.nowMs());
     const port = await openPeerPort({
@@ -96,7 +99,7 @@ export class Home {
       wire.close();
     });
     port.serve(
-      TURN.path,
+      path,
       (stream) => {
         home.turns.push(new HomeTurn(stream, reads));
       },
