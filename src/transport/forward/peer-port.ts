@@ -4,20 +4,25 @@ import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
-import { waitAtMost } from '../../base/abort.ts';
+import { pause, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CallHomes } from '../homes.ts';
 import type { PeerIdentity } from './identity.ts';
+import { OpenOnes } from './open-ones.ts';
 import { bytesMethod, probeService } from './probe.ts';
 
 /** More than a link opens: none waits for another one's end. */
 const STREAMS_PER_CONNECTION = 4000;
+/** A peer whose machine is gone says nothing, and its turns would stay, ms. Asked so often, and waited for so long. */
+const KEEPALIVE_MS = 10_000;
 const HANDSHAKE_LIMIT_MS = 5000;
 /** Longest wait for the table of instances to be read once more, ms. */
 const REFRESH_LIMIT_MS = 1000;
+/** Shortest time between two readings, ms: whoever knocks without end must not become a burden for the table. */
+const REFRESH_PAUSE_MS = 100;
 /** Most connections that wait for it. */
 const MAX_WAITING = 64;
 /** Connections that were asked to go are cut by `close`, and by nobody else, ms. */
@@ -67,6 +72,8 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_concurrent_streams': STREAMS_PER_CONNECTION,
+    'grpc.keepalive_time_ms': KEEPALIVE_MS,
+    'grpc.keepalive_timeout_ms': KEEPALIVE_MS,
     'grpc.enable_channelz': 0,
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -143,35 +150,13 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
   };
 }
 
-/** Things that come and go. */
-class OpenOnes<T> {
-  readonly all = new Set<T>();
-  #onGone: (() => void) | undefined;
-
-  add(one: T): void {
-    this.all.add(one);
-  }
-
-  delete(one: T): void {
-    this.all.delete(one);
-    if (this.all.size === 0) this.#onGone?.();
-  }
-
-  /** None is left. One at a time may wait for it. */
-  gone(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onGone = resolve;
-      if (this.all.size === 0) resolve();
-    });
-  }
-}
-
 /** Who may speak. */
 class PeerCheck {
   readonly #options: Pick<PeerPortOptions, 'known' | 'clock' | 'log'>;
   readonly #pacer: LinePacer<'unknown'>;
   #refreshing: Promise<void> | undefined;
   #waiting = 0;
+  #mayRefreshAtMs = 0;
 
   constructor(options: Pick<PeerPortOptions, 'known' | 'clock' | 'log'>) {
     this.#options = options;
@@ -197,11 +182,13 @@ class PeerCheck {
 
   async #refresh(): Promise<void> {
     const { known, clock } = this.#options;
+    await pause(Math.max(0, this.#mayRefreshAtMs - clock.monotonicMs()), clock);
     await waitAtMost(
       known.refresh().catch(() => undefined),
       REFRESH_LIMIT_MS,
       clock,
     );
+    this.#mayRefreshAtMs = clock.monotonicMs() + REFRESH_PAUSE_MS;
     this.#refreshing = undefined;
   }
 

@@ -1,6 +1,8 @@
 // All turns that this process forwards: how many there may be, and what is counted of them. They are no turns of this process: its
 // limits and its counts of calls leave them out.
+import { waitAtMost } from '../../base/abort.ts';
 import type { LocatedElsewhere } from '../homes.ts';
+import { OpenOnes } from './open-ones.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type ForwardOutcome, type RelayParts } from './relay.ts';
 
 /** Counts forwarded turns. None of it may throw. */
@@ -23,7 +25,7 @@ export interface RelaysOptions extends Pick<RelayParts, 'homes' | 'links' | 'clo
 /** One per process. */
 export class Relays {
   readonly #options: RelaysOptions;
-  readonly #open = new Set<Relay>();
+  readonly #open = new OpenOnes<Relay>();
 
   constructor(options: RelaysOptions) {
     this.#options = options;
@@ -57,6 +59,12 @@ export class Relays {
 
   /** An instance was found dead: what is forwarded there moves on. */
   peerDied(instanceId: string): void {
-    for (const relay of [...this.#open]) relay.peerDied(instanceId);
+    for (const relay of this.#open.all) relay.peerDied(instanceId);
+    this.#options.links.drop(instanceId);
+  }
+
+  /** Resolves when no turn is forwarded any more, or after `limitMs`. */
+  async over(limitMs: number): Promise<void> {
+    await waitAtMost(this.#open.gone(), limitMs, this.#options.clock);
   }
 }

@@ -335,6 +335,22 @@ describe('a turn whose home is lost', () => {
     expect(forwarder.events.at(-1)).toMatch(/^taken_over /u);
   });
 
+  it('moves with 200 others that hold as much as may be, and none is lost', async () => {
+    const { one, two, forwarder } = await twoHomes();
+    forwarder.homes.answers = [];
+    const lost = new Set<string>();
+    forwarder.homes.locate = () => Promise.resolve(at(lost.has('one') ? two : one));
+    forwarder.homes.lost = (_call, home) => lost.add(home.id);
+    const platforms = Array.from({ length: 200 }, () => forwarder.call().send(Buffer.alloc(120_000, 1)));
+    await until('all are there', () => one.turns.filter(({ received }) => received.length === 1).length === 200);
+    one.kill();
+    await until('all have moved', () => two.turns.filter(({ received }) => received.length === 1).length === 200);
+    for (const turn of two.turns) turn.stream.end();
+    for (const platform of platforms) expect(await platform.ended()).toMatchObject({ code: status.OK });
+    await forwarder.relays.over(10_000);
+    expect(forwarder.relays.size).toBe(0);
+  });
+
   it('is tried at one home at a time and at most five times, and says then whether its caller waits for a reply', async () => {
     const { one, forwarder } = await twoHomes();
     one.kill();

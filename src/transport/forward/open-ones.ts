@@ -1,0 +1,33 @@
+// Things that come and go, for whoever wants to know when the last one has gone.
+
+/** A set of them. */
+export class OpenOnes<T> {
+  readonly #all = new Set<T>();
+  readonly #waiting: (() => void)[] = [];
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** As of now: whoever goes meanwhile is still in it. */
+  get all(): readonly T[] {
+    return [...this.#all];
+  }
+
+  add(one: T): void {
+    this.#all.add(one);
+  }
+
+  delete(one: T): void {
+    this.#all.delete(one);
+    if (this.#all.size === 0) for (const listener of this.#waiting.splice(0)) listener();
+  }
+
+  /** Resolves when none is left. */
+  gone(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#all.size === 0) resolve();
+      else this.#waiting.push(resolve);
+    });
+  }
+}
