@@ -8,6 +8,8 @@ export interface Heard {
   readonly ms: number;
   /** The words that were heard, as far as prompts have text; a prompt that was cut counts up to the word it was cut in. */
   readonly text: string;
+  /** Set when the call has changed its server since: estimated from the length of the reply and the time since it began. */
+  readonly estimated?: true;
 }
 
 /** Nothing was said, so nothing was missed. */

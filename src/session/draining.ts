@@ -1,22 +1,32 @@
-// How the calls of a process that stops come to their end: open turns are finished, callers between two streams are waited
-// for, and who is still there near the end is handed over. Knows nothing of how a session does that.
+// How the calls of a process that stops come to their end: open turns are finished, calls that may live elsewhere are released
+// between two turns, callers of the others are waited for, and who is still there near the end is transferred.
 import { waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Session } from './session.ts';
 
 /** Pause between two looks at the calls, ms. */
 const LOOK_MS = 50;
-/** Part of the time to stop, ms, that is kept for handing over the callers who are still there; half of it at most. */
-const HANDOVER_MS = 5000;
+/** Part of the time to stop, ms, that is kept for transferring the callers who are still there; half of it at most. */
+const TRANSFER_MS = 5000;
 /** Longest wait at the very end, ms: for terminal events that are written now and for bots that are told. */
 const LAST_WAIT_MS = 1000;
 
 /** What a process that stopped did not let come to its own end. */
 export interface CutCalls {
-  /** Turns that were not finished; their callers were handed over. */
+  /** Turns that were not finished; their callers were transferred. */
   readonly turns: number;
   /** Calls that ended without a word, because none of their streams came any more. */
   readonly calls: number;
+}
+
+/** What a stop is told. */
+export interface DrainingOptions {
+  /** Until when all calls are over; a second more for what is written last. */
+  readonly limitMs: number;
+  /** Other processes can go on with the calls: only turns that are being answered keep them here. */
+  readonly canMove: boolean;
+  /** Gives a call up that has no open turn. @returns false when it has one by now. */
+  readonly release: (session: Session) => Promise<boolean>;
 }
 
 /** One stop of the process. */
@@ -24,49 +34,48 @@ export class Draining {
   readonly #live: () => Iterable<Session>;
   readonly #clock: Clock;
   readonly #canMove: boolean;
-  readonly #handOverAtMs: number;
+  readonly #release: DrainingOptions['release'];
+  readonly #transferAtMs: number;
   readonly #deadlineMs: number;
   #look: Promise<void> | undefined;
   #turns = 0;
   #calls = 0;
 
-  /**
-   * The time runs from here.
-   *
-   * @param live - the sessions there are, also those that are over and remembered.
-   * @param options.limitMs - until when all calls are over; a second more for what is written last.
-   * @param options.canMove - other processes can go on with the calls: only turns that are being answered keep them here.
-   */
-  constructor(live: () => Iterable<Session>, { limitMs, canMove }: { readonly limitMs: number; readonly canMove: boolean }, clock: Clock) {
+  /** The time runs from here. @param live - the sessions there are, also those that are over and remembered. */
+  constructor(live: () => Iterable<Session>, { limitMs, canMove, release }: DrainingOptions, clock: Clock) {
     this.#canMove = canMove;
+    this.#release = release;
     this.#live = live;
     this.#clock = clock;
     this.#deadlineMs = clock.monotonicMs() + limitMs;
-    this.#handOverAtMs = this.#deadlineMs - Math.min(HANDOVER_MS, limitMs / 2);
+    this.#transferAtMs = this.#deadlineMs - Math.min(TRANSFER_MS, limitMs / 2);
   }
 
-  /** Waits until no turn is open and no caller is to be back soon, or until it is time to hand over. */
-  async untilHandOver(): Promise<void> {
-    while (this.#clock.monotonicMs() < this.#handOverAtMs && this.#isBusy()) await this.#nextLook();
+  /** Releases calls between two turns, and waits until no turn is open and no caller is to be back soon, or until it is time to transfer. */
+  async untilTransfer(): Promise<void> {
+    for (;;) {
+      const idle = [...this.#live()].filter((session) => this.#mayMove(session) && session.openTurns === 0);
+      await waitAtMost(Promise.all(idle.map((session) => this.#release(session))), LAST_WAIT_MS, this.#clock);
+      if (this.#clock.monotonicMs() >= this.#transferAtMs || !this.#isBusy()) return;
+      await this.#nextLook();
+    }
   }
 
   /**
-   * Hands over everybody who is there, or comes back in time, and ends all sessions. Last words are heard to their end where
+   * Moves or transfers everybody who is there, or comes back in time, and ends all sessions. A farewell is heard to its end where
    * the time allows it.
    *
    * @param hurry - called when no time is left.
    */
-  async handOver(hurry: () => void): Promise<CutCalls> {
+  async transfer(hurry: () => void): Promise<CutCalls> {
     const left = [...this.#live()];
-    // Last words that are being spoken are not cut yet.
-    const farewells = left.filter(({ owed }) => owed !== undefined);
+    // A farewell that is being spoken is not cut yet.
+    const farewells = left.filter(({ hasPendingEnd }) => hasPendingEnd);
     const allLeft = Promise.all(left.map((session) => this.#seeOff(session)));
     await waitAtMost(allLeft, Math.max(0, this.#deadlineMs - this.#clock.monotonicMs()), this.#clock);
     this.#turns += openTurnsOf(farewells);
     hurry();
-    // Callers of other processes who hung up here meanwhile: nothing is said to them, but their bots are told.
-    const late = [...this.#live()].filter((session) => !left.includes(session)).map((session) => session.stop('shutdown'));
-    await waitAtMost(Promise.all([allLeft, ...late]), LAST_WAIT_MS, this.#clock);
+    await waitAtMost(allLeft, LAST_WAIT_MS, this.#clock);
     return { turns: this.#turns, calls: this.#calls };
   }
 
@@ -74,8 +83,8 @@ export class Draining {
     if (this.#mayMove(session)) {
       // What is being answered has the rest of the time; its caller has no other server to be answered by.
       for (;;) {
-        session.complete('silent');
-        if (session.openTurns === 0 && (await session.moveAway())) return;
+        session.completeSilent();
+        if (session.openTurns === 0 && (await this.#release(session))) return;
         if (this.#isOver) break;
         await this.#nextLook();
       }
@@ -91,7 +100,7 @@ export class Draining {
   }
 
   #leave(session: Session): Promise<void> {
-    if (session.owed === undefined) this.#turns += session.openTurns;
+    if (!session.hasPendingEnd) this.#turns += session.openTurns;
     return session.leave('shutdown');
   }
 
@@ -106,7 +115,7 @@ export class Draining {
   }
 
   #mayMove(session: Session): boolean {
-    return this.#canMove && !session.isTied;
+    return this.#canMove && !session.isTied && !session.isEnded;
   }
 
   #isAwaited(session: Session): boolean {

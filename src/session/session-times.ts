@@ -5,7 +5,6 @@ export class SessionTimes {
   /** When the call began, wherever that was. */
   readonly startedMs: number;
   #lastInputMs: number;
-  #recordUsedMs: number;
   /** When the last open turn was cancelled; undefined again as soon as something arrives. */
   #vanishedMs: number | undefined;
   #endedMs: number | undefined;
@@ -14,7 +13,6 @@ export class SessionTimes {
   constructor(nowMs: number, ageMs: number) {
     this.startedMs = nowMs - ageMs;
     this.#lastInputMs = nowMs;
-    this.#recordUsedMs = nowMs;
   }
 
   /** When something last arrived. */
@@ -38,11 +36,6 @@ export class SessionTimes {
     this.#endedMs = nowMs;
   }
 
-  /** The store was asked for the call's record. */
-  recordUsed(nowMs: number): void {
-    this.#recordUsedMs = nowMs;
-  }
-
   /** How long nothing has arrived, ms. */
   idleMs(nowMs: number): number {
     return nowMs - this.#lastInputMs;
@@ -56,10 +49,5 @@ export class SessionTimes {
   /** How long the session has been over, ms; undefined while it runs. */
   endedForMs(nowMs: number): number | undefined {
     return this.#endedMs === undefined ? undefined : nowMs - this.#endedMs;
-  }
-
-  /** How long the store was not asked for the call's record, ms: it forgets calls that nobody asks for. */
-  recordUnusedMs(nowMs: number): number {
-    return nowMs - this.#recordUsedMs;
   }
 }

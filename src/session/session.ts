@@ -1,6 +1,5 @@
-// One call on our side: its open turns (two of them are normal, G-50), the ear they share, and the queue that brings
+// One call on our side: what its open turns report (two of them are normal, G-50), the ear they share, and the queue that brings
 // inputs to the bot one at a time and in order.
-import { AppError } from '../base/errors.ts';
 import type { Bot, NotifyingEvent } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
@@ -8,69 +7,81 @@ import type { AudioInput } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import type { Listen } from '../dialog/reply.ts';
 import type { Utterance } from '../dialog/utterance.ts';
-import { AnswerLimit } from './answer-limit.ts';
-import { frameHook } from './bot-ear.ts';
-import { Ear } from './ear.ts';
-import { EarlyRecognition } from './early-recognition.ts';
-import { Elsewhere } from './elsewhere.ts';
-import { Playback } from './heard.ts';
-import { Interruption } from './interruption.ts';
-import { listeningPatience } from './listening-patience.ts';
+import { AppError } from '../base/errors.ts';
+import type { BotRunner } from './answer/bot-runner.ts';
+import { pendingEndOf } from './answer/farewell.ts';
+import { notify } from './answer/notifications.ts';
+import { WorkQueue } from './answer/work-queue.ts';
+import { Conversation } from './conversation.ts';
 import { logIds, type LoggedTurn } from './log-ids.ts';
-import { NextStream } from './next-stream.ts';
-import { OpenTurns } from './open-turns.ts';
-import type { CaughtUp, OwedEnd, RunningSession } from './parts.ts';
-import type { Interrupted, KeptCall, OpenedCall, TurnSink } from './ports.ts';
-import type { SessionParts, SessionStartingPoint } from './session-parts.ts';
+import type { EngineParts } from './parts.ts';
+import type { Playout } from './playout/playout.ts';
+import type { TurnSink } from './ports.ts';
 import { SessionTimes } from './session-times.ts';
-import { Turn, type TurnHost, type TurnInput } from './turn.ts';
-import { TurnNames } from './turn-names.ts';
-import { WorkQueue } from './work-queue.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+import { frameHook } from './turn/bot-ear.ts';
+import { Ear } from './turn/ear.ts';
+import { EarlyRecognition } from './turn/early-recognition.ts';
+import { Interruption } from './turn/interruption.ts';
+import { listeningPatience } from './turn/listening-patience.ts';
+import { NextStream } from './turn/next-stream.ts';
+import { Turn, type TurnHost, type TurnInput } from './turn/turn.ts';
 
 /** Most inputs and notes that may wait for the bot: a client that opens and cancels streams must not grow the queue. */
 const MAX_QUEUED = 64;
 
-/** One session. Made and thrown away by `Sessions`. */
-export class Session implements TurnHost, RunningSession {
-  readonly call: CallFacts;
+/** What a session is made of. */
+export interface SessionParts extends EngineParts {
+  readonly runner: BotRunner;
+  /** Called once when a session is over, before the bot has been notified. */
+  readonly onEnded: (call: CallFacts) => void;
+}
+
+/** What a session starts from. */
+export interface SessionStart {
   readonly bot: Bot;
-  readonly mode: DeliveryMode;
-  readonly playback = new Playback();
-  readonly answerLimit = new AnswerLimit();
-  readonly times: SessionTimes;
-  /** No other process can go on with the call. */
+  readonly snapshot: Snapshot;
+  /** The call lives and dies with its wire. */
   readonly isTied: boolean;
-  readonly restarts: number;
-  isKept: boolean;
-  leaving: 'too_long' | 'shutdown' | undefined;
-  readonly #parts: SessionParts;
-  readonly #ear: Ear;
-  readonly #open = new OpenTurns();
-  readonly #interruption = new Interruption(this.#open, this.playback);
-  readonly #elsewhere: Elsewhere;
-  readonly #names: TurnNames;
-  readonly #early: EarlyRecognition | undefined;
+  /** How often the call has changed its home; undefined: it has just begun. */
+  readonly generation?: number;
+}
+
+/** One session. Made and thrown away by `Sessions`. */
+export class Session implements TurnHost {
+  readonly times: SessionTimes;
   readonly nextStream: NextStream;
+  readonly #parts: SessionParts;
+  readonly #conversation: Conversation;
+  readonly #ear: Ear;
+  readonly #interruption: Interruption;
+  readonly #early: EarlyRecognition | undefined;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
-  #owed: OwedEnd | undefined;
-  /** The turn on which the last words are spoken. */
-  #farewell: Turn | undefined;
-  #end: SessionEnd | 'moved' | undefined;
+  /** Begins the ids of turns. Bots may take an id for a key, so no two homes of a call may use the same. */
+  readonly #idPrefix: string;
+  #turnNumber: number;
   #hasBegun: boolean;
 
-  constructor(point: SessionStartingPoint, parts: SessionParts) {
-    const { call, bot, mode, turns, listen, isTied = false, isContinued = false, hasBegun = false, restarts = 0 } = point;
-    this.call = call;
-    this.bot = bot;
-    this.mode = mode;
-    this.isTied = isTied;
-    this.restarts = restarts;
-    this.isKept = isContinued;
-    this.#hasBegun = hasBegun;
+  constructor({ bot, snapshot, isTied, generation }: SessionStart, parts: SessionParts) {
+    const { call } = snapshot;
+    const isRestored = generation !== undefined;
+    const nowMs = parts.clock.monotonicMs();
     this.#parts = parts;
-    this.#names = new TurnNames(call.conversationId, turns);
-    this.#elsewhere = new Elsewhere(call, this.playback, parts.shared?.interruptions);
+    this.#hasBegun = snapshot.started;
+    this.#idPrefix = isRestored ? `${call.conversationId}#${String(generation)}.` : `${call.conversationId}#`;
+    this.#turnNumber = snapshot.turns;
+    const events = {
+      onListen: (listen: Listen) => {
+        this.#listensFor(listen);
+      },
+      onEnd: (end: SessionEnd | 'moved') => {
+        this.#ended(end);
+      },
+    };
+    this.#conversation = new Conversation(snapshot, bot, isTied, events, pendingEndOf(snapshot, parts.settings));
+    const { open, playout } = this.#conversation;
+    this.#interruption = new Interruption(open, playout);
     this.#work = new WorkQueue((error) => {
       parts.log.error({ conversationId: call.conversationId, err: error }, 'work of a session failed');
     });
@@ -80,40 +91,63 @@ export class Session implements TurnHost, RunningSession {
         bot,
         call,
         ear: () => this.#ear,
-        mayStart: () => this.#owed === undefined && !this.#interruption.isBarred(parts.clock.monotonicMs()),
+        mayStart: () => !this.#conversation.isOver && !this.#interruption.isBarred(parts.clock.monotonicMs()),
         onFailed: (error) => parts.observer.botFailed?.(call, `${call.conversationId}#audio`, error),
       }),
       isSelfEndpointing: bot.endpointing === 'bot',
     });
     this.#early = parts.recognizer === undefined || bot.recognition === 'none' ? undefined : new EarlyRecognition(parts.recognizer);
-    const nowMs = parts.clock.monotonicMs();
-    this.times = new SessionTimes(nowMs, isContinued ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
+    this.times = new SessionTimes(nowMs, isRestored ? Math.max(0, parts.clock.nowMs() - call.startedAtMs) : 0);
     this.nextStream = new NextStream(nowMs, parts.settings.listen);
-    this.listensFor(listen);
-    parts.observer.sessionStarted?.(call, isContinued);
+    if (snapshot.played !== undefined) playout.restore(snapshot.played, nowMs, parts.clock.nowMs());
+    this.#listensFor(snapshot.listen);
+    parts.observer.sessionStarted?.(call, isRestored);
+  }
+
+  get call(): CallFacts {
+    return this.#conversation.call;
+  }
+
+  get mode(): DeliveryMode {
+    return this.#conversation.mode;
+  }
+
+  get playout(): Playout {
+    return this.#conversation.playout;
+  }
+
+  get isTied(): boolean {
+    return this.#conversation.isTied;
+  }
+
+  /** Why we end the call, if we do. */
+  get leaving(): Conversation['leaving'] {
+    return this.#conversation.leaving;
+  }
+
+  /** What another process needs to go on with the call. */
+  get snapshot(): Snapshot {
+    const { clock } = this.#parts;
+    return { ...this.#conversation.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
   }
 
   get isEnded(): boolean {
-    return this.#end !== undefined;
+    return this.#conversation.isEnded;
   }
 
-  /** It is over here because another process goes on with the call. */
-  get hasMoved(): boolean {
-    return this.#end === 'moved';
-  }
-
-  get owed(): OwedEnd | undefined {
-    return this.#owed;
+  /** The farewell is being spoken, or was and could not be delivered. */
+  get hasPendingEnd(): boolean {
+    return this.#conversation.pendingEnd !== undefined;
   }
 
   /** Turns that are not done. */
   get openTurns(): number {
-    return this.#open.size;
+    return this.#conversation.open.size;
   }
 
   /** Whether one more turn may open. */
   get hasRoom(): boolean {
-    return this.#open.hasRoom && this.#work.size < MAX_QUEUED;
+    return this.#conversation.open.hasRoom && this.#work.size < MAX_QUEUED;
   }
 
   /** Takes the start of the conversation. @returns false when it has begun here already, or is over: it begins anew (G-28). */
@@ -125,17 +159,12 @@ export class Session implements TurnHost, RunningSession {
 
   /** How long the caller has been gone without a word, ms; 0 while a turn is open or was closed properly. */
   vanishedForMs(nowMs: number): number {
-    return this.#open.size > 0 ? 0 : this.times.vanishedForMs(nowMs);
+    return this.#conversation.open.size > 0 ? 0 : this.times.vanishedForMs(nowMs);
   }
 
   /** Asked while no stream is open: true while the caller is to be back on one soon. */
   isAwaited(nowMs: number): boolean {
     return !this.isEnded && this.nextStream.isAwaited(nowMs);
-  }
-
-  /** True when nothing of the call happens here and its caller should have come back by now. */
-  isLeftAlone(nowMs: number): boolean {
-    return !this.isTied && !this.isEnded && this.#open.size + this.#work.size === 0 && !this.isAwaited(nowMs);
   }
 
   /**
@@ -144,9 +173,9 @@ export class Session implements TurnHost, RunningSession {
    * @returns whether there is room.
    */
   makeRoom(): boolean {
-    // A reply that we have cut ourselves says the last words.
-    const mayFinish = this.leaving === undefined && this.#owed === undefined && this.#work.size < MAX_QUEUED;
-    if (!this.hasRoom && mayFinish) this.#open.finishInterrupted();
+    // A reply that we have cut ourselves says the farewell.
+    const mayFinish = this.leaving === undefined && !this.hasPendingEnd && this.#work.size < MAX_QUEUED;
+    if (!this.hasRoom && mayFinish) this.#conversation.open.finishInterrupted();
     return this.hasRoom;
   }
 
@@ -160,73 +189,74 @@ export class Session implements TurnHost, RunningSession {
     if (!isHangUp && !this.hasRoom) {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
-    const turn = new Turn(this.#names.next(), this, sink);
-    this.#open.add(turn);
+    this.#turnNumber += 1;
+    const number = this.#turnNumber;
+    const turn = new Turn({ id: this.#idPrefix + String(number), number }, this, sink);
+    this.#conversation.open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
-    this.#note({ type: 'turn_started' }, turn);
+    this.#notify({ type: 'turn_started' }, turn);
     return turn;
   }
 
   /**
-   * Ends the call from our side: the turn that is being answered hands the caller over, or else the newest; others just
+   * Ends the call from our side: the turn that is being answered transfers the caller, or else the newest; others just
    * complete. Without an open turn the next one will.
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
-    this.leaving ??= end;
-    // The bot's own goodbye is being spoken: it ends the call as well as ours.
-    if (this.#owed !== undefined) await this.#work.done();
+    const conversation = this.#conversation;
+    const { open } = conversation;
+    conversation.leaving ??= end;
+    // The bot's own farewell is being spoken: it ends the call as well as ours.
+    if (this.hasPendingEnd) await this.#work.done();
     // Again for a turn that came meanwhile, when the one before was cancelled.
-    for (let turn = this.#open.keepLast(); turn !== undefined && !this.isEnded; turn = this.#open.keepLast()) {
-      // Two mouths on one turn would cut each other short: an answer that is under way hands the caller over itself.
+    for (let turn = open.keepLast(); turn !== undefined && !this.isEnded; turn = open.keepLast()) {
+      // Two replies on one turn would cut each other short: an answer that is under way transfers the caller itself.
       if (turn.takeOver()) turn.interrupt();
-      else this.#work.add(() => this.#parts.runner.leave(this, turn, end));
+      else this.#work.add(() => this.#parts.runner.leave(conversation, turn, end));
       await this.#work.done();
     }
-    this.#open.keepLast()?.finish('superseded');
+    open.keepLast()?.finish('superseded');
   }
 
-  /** A stream opens here: another process may have had the turns before it. */
-  opened({ place, kept }: OpenedCall): void {
-    this.#names.place = place;
-    if (kept === undefined) return;
-    const nowMs = this.#found(kept);
-    // What is being answered or noted here is newer than what was kept when the stream opened.
-    if (this.#work.size > 0) return;
-    this.#elsewhere.told(kept, nowMs);
-    this.listensFor(kept.record.listen);
+  /** Completes streams on which the caller has done nothing yet, or gives them back where they were forwarded (G-13). */
+  completeSilent(): void {
+    this.#conversation.open.giveBack();
+    this.#conversation.open.complete('silent');
   }
 
-  /** The caller acts on a turn that another process has: mouths here stop, and after a hang-up nothing is wanted here any more. */
-  interruptedElsewhere({ place, isHangUp }: Interrupted): void {
-    if (isHangUp) for (const turn of this.#open.list()) turn.finish('hang_up', 'hang_up');
-    // Nobody takes a call from its wire but a conversation that begins anew on another.
-    if (isHangUp && this.isTied && !this.isEnded) this.#isOver('moved');
-    this.#interruption.elsewhere(place, this.#parts.clock.monotonicMs());
-  }
-
-  /** Nothing more is said on these streams: see {@link OpenTurns.complete}. */
-  complete(which: 'silent' | 'all'): void {
-    this.#open.complete(which);
-  }
-
-  /** The call goes on in another process, its bot is told of no end. @returns false when a turn is open: nothing is done. */
+  /**
+   * The call may go on in another process: the bot is notified of no end.
+   *
+   * @returns false when a turn is open: nothing is done.
+   */
   async moveAway(): Promise<boolean> {
+    this.#conversation.open.giveBack();
     await this.#work.done();
-    if (this.#open.size > 0) return false;
-    if (this.#end === undefined) this.#isOver('moved');
+    if (this.openTurns > 0) return false;
+    this.#conversation.ends('moved');
     this.#ear.close();
     return true;
   }
 
-  /** Ends a session that nobody uses any more, or may use, and its turns: see {@link OpenTurns.stop}. Waits until the bot was told. */
-  async stop(end: SessionEnd): Promise<void> {
-    this.ends(end);
-    if (end === 'restarted') this.#elsewhere.restarts(this.#names.place);
+  /** The call lives in another process by now: nothing is said here any more, and its bot is notified of nothing. */
+  async lose(): Promise<void> {
+    this.#conversation.ends('moved');
     // Again for a turn that had the session in its hand already.
     do {
-      this.#open.stop(end);
+      for (const turn of this.#conversation.open.list()) turn.finish('superseded');
       await this.#work.done();
-    } while (this.#open.size > 0);
+    } while (this.openTurns > 0);
+    this.#ear.close();
+  }
+
+  /** Ends a session that nobody uses any more, or may use, and its turns: see {@link OpenTurns.stop}. Waits until the bot was notified. */
+  async stop(end: SessionEnd): Promise<void> {
+    this.#conversation.ends(end);
+    // Again for a turn that had the session in its hand already.
+    do {
+      this.#conversation.open.stop(end);
+      await this.#work.done();
+    } while (this.openTurns > 0);
     this.#ear.close();
   }
 
@@ -238,17 +268,17 @@ export class Session implements TurnHost, RunningSession {
 
   listen(turn: Turn, input: AudioInput): void {
     if (this.isEnded) return;
-    if (this.#owed !== undefined) {
+    if (this.hasPendingEnd) {
       this.#settle(turn);
       return;
     }
     this.#ear.note(input);
     const nowMs = this.times.lastInputMs;
-    const isPlaying = this.playback.isPlaying(nowMs);
+    const isPlaying = this.playout.isPlaying(nowMs);
     // G-51: what is said into a prompt that cannot be cut is not input.
     if (this.#interruption.isBarred(nowMs, isPlaying)) return;
     // A reply in the making is as easily lost to a cough as one that is heard; not when we end the call: it may never be spoken.
-    this.#ear.hear(turn, input.audio, isPlaying || (this.leaving === undefined && this.#open.isReplying));
+    this.#ear.hear(turn, input.audio, isPlaying || (this.leaving === undefined && this.#conversation.open.isReplying));
   }
 
   cutSpeech(turn: Turn): void {
@@ -269,12 +299,10 @@ export class Session implements TurnHost, RunningSession {
   callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
     if (by === 'keys') this.nextStream.keyPressed();
     const nowMs = this.#parts.clock.monotonicMs();
-    const hasCut = this.#interruption.by(by, turn, spared, nowMs);
-    this.#elsewhere.acted(turn, by, hasCut, nowMs);
-    if (!hasCut) return;
-    const heard = this.playback.heard(nowMs);
+    if (!this.#interruption.by(by, turn, spared, nowMs)) return;
+    const heard = this.playout.heard(nowMs);
     this.#parts.observer.bargeIn?.(this.call, turn.id, by, heard.ms);
-    this.#note({ type: 'barge_in', by, heard }, turn);
+    this.#notify({ type: 'barge_in', by, heard }, turn);
   }
 
   inputStarted(turn: Turn): void {
@@ -288,22 +316,21 @@ export class Session implements TurnHost, RunningSession {
     this.nextStream.inputComplete();
     this.#hasBegun = true;
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
-    // Last words are being spoken, or were: nobody waits behind them for an answer that does not come (G-7C).
-    if (this.isEnded || this.#isSayingGoodbye) {
+    // The farewell is being spoken, or was: nobody waits behind it for an answer that does not come (G-7C).
+    if (this.isEnded || this.#conversation.isSayingFarewell) {
       turn.finish('superseded');
       return;
     }
     const cut = this.#interruption.takeCut(turn);
     const recognition = act.kind === 'speech' ? this.#early?.take() : undefined;
     const completeAtMs = this.#parts.clock.monotonicMs();
-    const heard = this.playback.heardWhenComplete(completeAtMs);
-    this.#work.add(() => this.#parts.runner.answer(this, turn, { act, completeAtMs, heard, cut, recognition }));
+    const heard = this.playout.heardWhenComplete(completeAtMs);
+    this.#work.add(() => this.#parts.runner.answer(this.#conversation, turn, { act, completeAtMs, heard, cut, recognition }));
   }
 
   hungUp(turn: Turn): void {
-    this.#elsewhere.hungUp(turn);
-    this.ends('caller');
-    for (const other of this.#open.list()) {
+    this.#conversation.ends('caller');
+    for (const other of this.#conversation.open.list()) {
       // The platform still waits for these streams to complete; nothing is owed on them any more.
       if (other !== turn) other.finish('hang_up', 'hang_up');
     }
@@ -316,82 +343,54 @@ export class Session implements TurnHost, RunningSession {
   }
 
   closed(turn: Turn, end: TurnEnd): void {
-    this.#open.delete(turn);
+    this.#conversation.open.delete(turn);
     // What was begun to be recognized of it and never became an input must not become that of another turn.
     if (this.#ear.leave(turn)) this.#early?.drop();
     this.#parts.observer.turnEnded?.(this.call, turn.id, end);
-    this.#note({ type: 'turn_ended', reason: end }, turn);
-    if (this.#open.size > 0) return;
+    this.#notify({ type: 'turn_ended', reason: end }, turn);
+    if (this.#conversation.open.size > 0) return;
     const nowMs = this.#parts.clock.monotonicMs();
     if (this.isEnded) this.#ear.close();
     else if (end === 'hang_up') {
       this.times.vanished(nowMs);
       this.nextStream.cancelled(nowMs);
-    } else this.nextStream.closed(nowMs, this.playback.remainingMs(nowMs));
+    } else this.nextStream.closed(nowMs, this.playout.remainingMs(nowMs));
   }
 
-  // What the runner asks for (RunningSession).
-
-  caughtUp(kept: KeptCall, turn: Turn): CaughtUp | undefined {
-    return this.#elsewhere.caughtUp(kept, turn, this.#found(kept));
-  }
-
-  listensFor(listen: Listen): void {
+  #listensFor(listen: Listen): void {
     this.nextStream.listensFor(listen);
-    this.#ear.expect(listeningPatience(listen, this.bot, this.#parts.settings));
+    this.#ear.expect(listeningPatience(listen, this.#conversation.bot, this.#parts.settings));
   }
 
-  owes(owed: OwedEnd, turn: Turn): void {
-    if (this.isEnded) return;
-    this.#owed ??= owed;
-    this.#farewell = turn;
-  }
-
-  ends(end: SessionEnd): void {
-    if (this.#end !== undefined) return;
-    this.#isOver(end);
-    if (this.#open.size === 0) this.#ear.close();
-    this.#note({ type: 'session_end', by: end }, { id: `${this.call.conversationId}#end` });
-    this.#work.add(() => this.#parts.runner.close(this));
-  }
-
-  /** @returns now, in monotonic ms. */
-  #found(kept: KeptCall): number {
-    const nowMs = this.#parts.clock.monotonicMs();
-    if (this.#elsewhere.hasToldEnd(kept)) this.#owed = undefined;
-    this.isKept = true;
-    this.#hasBegun ||= kept.record.started;
-    this.#names.goOnFrom(kept.record.turns);
-    this.times.recordUsed(nowMs);
-    return nowMs;
-  }
-
-  #isOver(end: SessionEnd | 'moved'): void {
-    this.#end = end;
+  #ended(end: SessionEnd | 'moved'): void {
+    const { call } = this;
     this.times.ended(this.#parts.clock.monotonicMs());
-    this.#owed = undefined;
-    this.#parts.onEnded(this.call);
-    this.#parts.observer.sessionEnded?.(this.call, end);
+    this.#parts.onEnded(call);
+    this.#parts.observer.sessionEnded?.(call, end);
+    if (end === 'moved') return;
+    if (this.openTurns === 0) this.#ear.close();
+    this.#notify({ type: 'session_end', by: end }, { id: `${call.conversationId}#end` });
+    this.#work.add(() => {
+      this.#conversation.snapshot = { ...this.#conversation.snapshot, state: null };
+      this.#parts.snapshots.forget(call);
+      return Promise.resolve();
+    });
   }
 
-  get #isSayingGoodbye(): boolean {
-    return this.#farewell !== undefined && this.#open.has(this.#farewell);
-  }
-
-  /** The stream of the last words broke: the terminal event goes out on the next one, whatever comes on it. */
+  /** The stream of the farewell broke: the terminal event goes out on the next one, whatever comes on it. */
   #settle(turn: Turn): void {
-    if (this.#isSayingGoodbye || turn.takeOver()) return;
-    this.#work.add(() => this.#parts.runner.settle(this, turn));
+    if (this.#conversation.isSayingFarewell || turn.takeOver()) return;
+    this.#work.add(() => this.#parts.runner.settle(this.#conversation, turn));
   }
 
-  #note(event: NotifyingEvent, turn: LoggedTurn): void {
+  #notify(event: NotifyingEvent, turn: LoggedTurn): void {
     // Its end is the last thing a bot hears of a session.
     const isEnd = event.type === 'session_end';
-    if (!this.bot.notes.has(event.type) || (this.isEnded && !isEnd)) return;
-    const sinceMs = this.#parts.clock.monotonicMs();
+    const conversation = this.#conversation;
+    if (!conversation.bot.notes.has(event.type) || (this.isEnded && !isEnd)) return;
     this.#work.add(async () => {
-      // After an end of ours a bot is told nothing more, and nobody behind waits for a store that is asked in vain.
-      if (isEnd || this.#farewell === undefined) await this.#parts.runner.note(this, event, turn, sinceMs);
+      // After an end of ours a bot is notified of nothing more.
+      if (isEnd || !conversation.hasFarewell) await notify(this.#parts, conversation, event, turn);
     });
   }
 }

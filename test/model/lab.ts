@@ -6,7 +6,7 @@ import { loadContract } from '../../src/contract/grpc.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { Admission } from '../../src/session/admission.ts';
 import type { SessionObserver, TurnSink } from '../../src/session/ports.ts';
-import { firstRecord } from '../../src/session/record.ts';
+import { firstRecord } from '../../src/session/snapshot/snapshot.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import { Listener } from '../../src/speech/listener.ts';
 import { recordingLog, TEST_SETTINGS } from '../support/engine.ts';

@@ -6,7 +6,7 @@ import type { Output } from '../../src/dialog/output.ts';
 import type { TurnSink } from '../../src/session/ports.ts';
 import type { Session } from '../../src/session/session.ts';
 import type { Sessions } from '../../src/session/sessions.ts';
-import type { Turn } from '../../src/session/turn.ts';
+import type { Turn } from '../../src/session/turn/turn.ts';
 import type { Event, Sound } from './program.ts';
 import type { Reference } from './reference.ts';
 import type { Rpc } from './rpc.ts';

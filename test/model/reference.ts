@@ -3,7 +3,7 @@
 // docs/decisions/005-turn-engine.md. What may be spoken when stands in mouth.ts, what the bot must hear of in mind.ts.
 import type { SessionEnd } from '../../src/dialog/ending.ts';
 import type { Output } from '../../src/dialog/output.ts';
-import type { SessionRecord } from '../../src/session/record.ts';
+import type { SessionRecord } from '../../src/session/snapshot/snapshot.ts';
 import { TEST_SETTINGS } from '../support/engine.ts';
 import { Mind } from './mind.ts';
 import { Mouth } from './mouth.ts';

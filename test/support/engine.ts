@@ -1,4 +1,4 @@
-// The real engine with fake surroundings: a clock that stands still, a voice that speaks at once, the memory store.
+// The real engine with fake surroundings: a clock that stands still, a voice that speaks at once, no other process.
 import type { Clock } from '../../src/base/clock.ts';
 import type { Logger, LogFields } from '../../src/base/log.ts';
 import { loadSignalEngines } from '../../src/app/signal-engines.ts';
@@ -7,12 +7,11 @@ import { Catalog } from '../../src/bot/catalog.ts';
 import type { PromptAudio } from '../../src/dialog/output.ts';
 import type { Prompt } from '../../src/dialog/reply.ts';
 import { Admission, type AdmissionLimits, type LoadReading } from '../../src/session/admission.ts';
-import type { Interruptions, PromptVoice, Recognizer, SessionObserver, SessionStore } from '../../src/session/ports.ts';
+import type { PromptVoice, Recognizer, SessionObserver, Snapshots } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
 import { Listener, type ListenerOptions } from '../../src/speech/listener.ts';
 import { DEFAULT_PATIENCE } from '../../src/speech/patience.ts';
-import { MemoryStore } from '../../src/store/memory.ts';
 import { FakeClock } from './fake-clock.ts';
 
 export const TEST_SETTINGS: EngineSettings = {
@@ -48,6 +47,9 @@ const NO_LIMITS = {
   maxRssBytes: 0,
   maxHeapPercent: 0,
 };
+
+/** Of a process that is alone: nobody could go on with its calls. */
+export const NO_SNAPSHOTS: Snapshots = { canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined };
 
 /** Speaks every text in 10 ms a character, at once. */
 export class FakeVoice implements PromptVoice {
@@ -120,7 +122,6 @@ export interface TestEngine {
   readonly log: Logger & { readonly lines: LogLine[] };
   /** Observed events as `name detail`. */
   readonly seen: string[];
-  readonly store: SessionStore;
   /** Listeners that were made and not closed. */
   readonly listeners: ReadonlySet<Listener>;
 }
@@ -132,9 +133,8 @@ export async function testEngine(
     readonly settings?: Partial<EngineSettings>;
     readonly voice?: PromptVoice;
     readonly recognizer?: Recognizer;
-    readonly store?: SessionStore;
-    /** There where other engines share the store. */
-    readonly interruptions?: Interruptions;
+    /** Default: no other process can go on with a call. */
+    readonly snapshots?: Snapshots;
     readonly clock?: FakeClock;
     /** Limits beside `settings.maxSessions`; none are set. */
     readonly limits?: Partial<AdmissionLimits>;
@@ -148,7 +148,6 @@ export async function testEngine(
   const log = recordingLog();
   const seen: string[] = [];
   const listeners = new Set<Listener>();
-  const store = options.store ?? new MemoryStore();
   const settings = { ...TEST_SETTINGS, ...options.settings };
   const limits = { ...NO_LIMITS, maxSessions: settings.maxSessions, ...options.limits };
   const load = options.load ?? { loopDelayMs: 0, rssBytes: 0, heapPercent: 0 };
@@ -156,8 +155,7 @@ export async function testEngine(
     {
       settings,
       admission: new Admission({ limits, load: { reading: () => load }, clock }),
-      store,
-      ...(options.interruptions === undefined ? {} : { shared: { interruptions: options.interruptions } }),
+      snapshots: options.snapshots ?? NO_SNAPSHOTS,
       voice: options.voice ?? new FakeVoice(),
       recognizer: options.recognizer,
       observer: options.observer ?? seeing(seen),
@@ -168,7 +166,7 @@ export async function testEngine(
     },
     { current: new Catalog(bots) },
   );
-  return { sessions, clock, log, seen, store, listeners };
+  return { sessions, clock, log, seen, listeners };
 }
 
 function seeing(seen: string[]): SessionObserver {

@@ -1,7 +1,7 @@
 // One turn without a session behind it: its host writes down what it is asked for, its sink keeps what it delivered.
 import type { TurnEnd } from '../../src/dialog/ending.ts';
 import type { Input } from '../../src/dialog/input.ts';
-import { Turn, type TurnHost, type TurnInput } from '../../src/session/turn.ts';
+import { Turn, type TurnHost, type TurnInput } from '../../src/session/turn/turn.ts';
 import { TEST_SETTINGS } from './engine.ts';
 import { MemorySink } from './memory-transport.ts';
 

@@ -5,7 +5,7 @@ import { turnOpening, type Input } from '../../src/dialog/input.ts';
 import type { FinalNext, Output } from '../../src/dialog/output.ts';
 import type { TurnSink } from '../../src/session/ports.ts';
 import type { CallOpening, Sessions } from '../../src/session/sessions.ts';
-import type { Turn } from '../../src/session/turn.ts';
+import type { Turn } from '../../src/session/turn/turn.ts';
 
 /** Everything one turn delivered, and how it ended. */
 export class MemorySink implements TurnSink {

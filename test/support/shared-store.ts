@@ -3,9 +3,9 @@
 import { AppError } from '../../src/base/errors.ts';
 import { deepFreeze, type JsonValue } from '../../src/base/json.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
-import { toldLater, type Spoken } from '../../src/session/heard.ts';
+import { toldLater, type Spoken } from '../../src/session/playout/playout.ts';
 import type { Claim, Interrupted, Interruptions, KeptCall, OpenedCall, SessionStore } from '../../src/session/ports.ts';
-import type { SessionRecord } from '../../src/session/record.ts';
+import type { SessionRecord } from '../../src/session/snapshot/snapshot.ts';
 import type { FakeClock } from './fake-clock.ts';
 
 export const TEST_LEASE_MS = 1000;

@@ -8,7 +8,7 @@ import type { Output } from '../../dialog/output.ts';
 import { refusedStream } from '../../session/admission.ts';
 import type { TurnSink } from '../../session/ports.ts';
 import type { Session } from '../../session/session.ts';
-import type { Turn } from '../../session/turn.ts';
+import type { Turn } from '../../session/turn/turn.ts';
 import type { Visitor } from '../gate.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import { demandSameCall, type WireCall } from '../caller-request.ts';

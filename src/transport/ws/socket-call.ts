@@ -302,7 +302,7 @@ export class SocketCall implements Voice {
   #saidLast(prompts: readonly SpokenPrompt[]): void {
     const { clock } = this.#parts;
     // G-7A: the platform plays what it has, and then acts.
-    const playMs = Math.max(this.#session?.playback.remainingMs(clock.monotonicMs()) ?? 0, playTimeOf(prompts));
+    const playMs = Math.max(this.#session?.playout.remainingMs(clock.monotonicMs()) ?? 0, playTimeOf(prompts));
     this.#end(this.#session?.leaving === 'shutdown' ? CLOSE_CODE.goingAway : this.#closeCode, playMs);
     this.#cutter?.finish();
   }

@@ -4,7 +4,7 @@ import type { SessionEnd } from '../../dialog/ending.ts';
 import type { AudioInput, Input } from '../../dialog/input.ts';
 import type { TurnSink } from '../../session/ports.ts';
 import type { Session } from '../../session/session.ts';
-import type { Turn } from '../../session/turn.ts';
+import type { Turn } from '../../session/turn/turn.ts';
 
 const NO_AUDIO = new Uint8Array(0);
 

@@ -8,7 +8,7 @@ import { loadBots } from '../../../src/bot/loader.ts';
 import { turnOpening, type Input } from '../../../src/dialog/input.ts';
 import type { FinalNext, Output, SpokenPrompt } from '../../../src/dialog/output.ts';
 import type { Sessions } from '../../../src/session/sessions.ts';
-import type { Turn } from '../../../src/session/turn.ts';
+import type { Turn } from '../../../src/session/turn/turn.ts';
 import { openPromptVoice } from '../../../src/voice/prompt-voice.ts';
 import { recordingLog, testEngine } from '../engine.ts';
 import { FakeClock } from '../fake-clock.ts';

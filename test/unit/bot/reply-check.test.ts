@@ -5,7 +5,7 @@ import { checkAnswer, checkSaying } from '../../../src/bot/reply-check.ts';
 import { loadContract } from '../../../src/contract/grpc.ts';
 import { MAX_STRUCT_DEPTH } from '../../../src/contract/limits.ts';
 import { loadProfile } from '../../../src/contract/profile.ts';
-import { finalNext } from '../../../src/session/final-next.ts';
+import { finalNext } from '../../../src/session/answer/final-next.ts';
 import { ToWire } from '../../../src/transport/grpc/to-wire.ts';
 import { TEST_SETTINGS } from '../../support/engine.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type Answer } from '../../../src/bot/index.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import type { SessionRecord } from '../../../src/session/record.ts';
+import type { SessionRecord } from '../../../src/session/snapshot/snapshot.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';

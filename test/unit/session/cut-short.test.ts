@@ -1,9 +1,9 @@
 // What acting callers cut short, and what is remembered of it: over open turns and a playback clock without a session.
 import { describe, expect, it } from 'vitest';
 import type { SpokenPrompt } from '../../../src/dialog/output.ts';
-import { Playback } from '../../../src/session/heard.ts';
-import { Interruption } from '../../../src/session/interruption.ts';
-import { OpenTurns } from '../../../src/session/open-turns.ts';
+import { Playback } from '../../../src/session/playout/playout.ts';
+import { Interruption } from '../../../src/session/turn/interruption.ts';
+import { OpenTurns } from '../../../src/session/turn/open-turns.ts';
 import { answeringTurn, hearingTurn, loneTurn, type LoneTurn } from '../../support/lone-turn.ts';
 
 const SOUND = { mulaw: new Uint8Array(8000), durationMs: 1000 };

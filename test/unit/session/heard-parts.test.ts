@@ -1,7 +1,7 @@
 // The playback clock at its edges: prompts without text, cuts at the very end of a prompt, and what a cut leaves of pieces.
 import { describe, expect, it } from 'vitest';
 import type { SpokenPrompt } from '../../../src/dialog/output.ts';
-import { Playback } from '../../../src/session/heard.ts';
+import { Playback } from '../../../src/session/playout/playout.ts';
 
 const sound = (durationMs: number, code = 0x55) => ({ mulaw: new Uint8Array(durationMs * 8).fill(code), durationMs });
 const prompt = (durationMs: number, text?: string): SpokenPrompt => ({ audio: sound(durationMs), text, bargeIn: true });

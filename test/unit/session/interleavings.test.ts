@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { PromptAudio } from '../../../src/dialog/output.ts';
 import type { Sound } from '../../../src/session/ports.ts';
-import { firstRecord } from '../../../src/session/record.ts';
+import { firstRecord } from '../../../src/session/snapshot/snapshot.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';

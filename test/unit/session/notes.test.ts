@@ -1,7 +1,7 @@
 // Handlers that are only told of something: what a slow or failing one may do to a call, and what is written for it.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
-import type { SessionRecord } from '../../../src/session/record.ts';
+import type { SessionRecord } from '../../../src/session/snapshot/snapshot.ts';
 import { MemoryStore } from '../../../src/store/memory.ts';
 import { LINE_SILENCE } from '../../support/caller-audio.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, listen, play, say, type Reply, type Saying } from '../../../src/bot/index.ts';
 import type { DeliveryMode } from '../../../src/dialog/output.ts';
 import type { Prompt } from '../../../src/dialog/reply.ts';
-import { heardOutcome } from '../../../src/session/reply-looks.ts';
+import { heardOutcome } from '../../../src/session/answer/reply-checks.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 

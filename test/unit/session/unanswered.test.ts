@@ -1,6 +1,6 @@
 // Callers who act again while the bot still thinks: they are answered in bounded time, and nothing they say is lost.
 import { describe, expect, it } from 'vitest';
-import { AnswerLimit } from '../../../src/session/answer-limit.ts';
+import { AnswerLimit } from '../../../src/session/answer/answer-limit.ts';
 import { bot, go, listen, say } from '../../../src/bot/index.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';

@@ -1,7 +1,7 @@
 // What is shown of a real Redis server that answers and takes no writes.
 import { Registry } from 'prom-client';
 import { expect, it, onTestFinished } from 'vitest';
-import { firstRecord } from '../../../src/session/record.ts';
+import { firstRecord } from '../../../src/session/snapshot/snapshot.ts';
 import { RedisStore } from '../../../src/store/redis/redis-store.ts';
 import { storeMetrics } from '../../../src/telemetry/store-metrics.ts';
 import { requireDebian } from '../../support/debian.ts';

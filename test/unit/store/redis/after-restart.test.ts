@@ -11,7 +11,7 @@ import { takeOwnership } from '../../../../src/store/redis/owner-lease.ts';
 import { RedisStore } from '../../../../src/store/redis/redis-store.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
-import { firstRecord } from '../../../../src/session/record.ts';
+import { firstRecord } from '../../../../src/session/snapshot/snapshot.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { redisConnection } from '../../../support/redis-connection.ts';
 import { REDIS_NEEDS, RedisServer, type RedisServerOptions } from '../../../support/redis-server.ts';

@@ -1,0 +1,226 @@
+// The first wait of a turn: ask the bot, keep its new state, speak. Whatever goes wrong here, the caller hears an apology, and on
+// the second failure in a row goes to a human.
+import { toAppError } from '../../base/errors.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { ReplyingEvent } from '../../bot/bot.ts';
+import { say, type Answer } from '../../bot/saying.ts';
+import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
+import { isTerminal, type Listen, type Prompt, type Reply } from '../../dialog/reply.ts';
+import type { Conversation } from '../conversation.ts';
+import { logIds } from '../log-ids.ts';
+import type { EngineParts } from '../parts.ts';
+import { ReplyWriter } from '../playout/reply-writer.ts';
+import { keptReply, replyOf } from '../snapshot/kept-reply.ts';
+import { migrated } from '../snapshot/migration.ts';
+import type { KeptReply } from '../snapshot/snapshot.ts';
+import type { Turn } from '../turn/turn.ts';
+import { BotQuestion } from './bot-question.ts';
+import { transcriptAfter } from './call-transcript.ts';
+import type { CompleteInput } from './caller-event.ts';
+import { endOf, Farewell, lastNext, type Delivery } from './farewell.ts';
+import { finalNext } from './final-next.ts';
+import { heardOutcome, textsOf, withoutEvent } from './reply-checks.ts';
+import { isSensitiveInput } from './sensitive-input.ts';
+
+/** How often in a row a bot may fail before its caller goes to a human. */
+const FAILURES_BEFORE_TRANSFER = 2;
+
+/** What a turn is answered with. */
+interface Answered {
+  readonly answer: Answer<JsonValue>;
+  /** Undefined when not even that was known in time. */
+  readonly event: ReplyingEvent | undefined;
+  /** What was spoken before the answer. */
+  readonly early?: readonly Prompt[];
+  readonly hasFailed?: boolean;
+}
+
+/** Runs the bots of all sessions; holds nothing of any of them. */
+export class BotRunner {
+  readonly #parts: EngineParts;
+  readonly #farewell: Farewell;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.#farewell = new Farewell(parts);
+  }
+
+  /** Answers one complete input and ends its turn. Never throws. */
+  async answer(conversation: Conversation, turn: Turn, input: CompleteInput): Promise<void> {
+    const delivery = this.#delivery(conversation, turn, input.completeAtMs);
+    try {
+      // Only now is it known what came of the answer before it.
+      await this.#answer(delivery, { ...input, heard: conversation.playout.settled(input.heard) });
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code === 'slow_reader') {
+        conversation.playout.dropped();
+        this.#farewell.failed(delivery, error);
+        return;
+      }
+      this.#parts.log.error(
+        { ...logIds(conversation.call, turn), err: error },
+        'the turn failed outside the bot; the caller is transferred',
+      );
+      this.#parts.observer.botFailed?.(conversation.call, turn.id, error);
+      await this.#farewell.transfer(delivery, 'failed');
+    }
+  }
+
+  /** Ends the call from our side on an open turn: see {@link Farewell.transfer}. Never throws. */
+  async leave(conversation: Conversation, turn: Turn, end: SessionEnd): Promise<void> {
+    await this.#farewell.transfer(this.#delivery(conversation, turn), end);
+  }
+
+  /** See {@link Farewell.settle}. Never throws. */
+  async settle(conversation: Conversation, turn: Turn): Promise<void> {
+    await this.#farewell.settle(this.#delivery(conversation, turn));
+  }
+
+  /** @param completeAtMs - since when the caller waits; now where no input is answered. */
+  #delivery(conversation: Conversation, turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): Delivery {
+    const { clock, observer, settings, voice, hurry } = this.#parts;
+    const { mode, playout } = conversation;
+    const writer = new ReplyWriter({
+      ...{ turn, mode, voice, playout, clock, hurry },
+      slowReaderMs: settings.slowReaderMs,
+      maxFarewellMs: settings.maxFarewellMs,
+      isLeaving: () => conversation.leaving !== undefined,
+      onFirstAudio: () => {
+        observer.replyStarted?.(conversation.call, turn.id, clock.monotonicMs() - completeAtMs);
+      },
+    });
+    return { conversation, turn, writer };
+  }
+
+  async #answer(delivery: Delivery, input: CompleteInput): Promise<void> {
+    const { conversation, turn, writer } = delivery;
+    if (conversation.isOver) {
+      await this.#farewell.settle(delivery);
+      return;
+    }
+    if (conversation.leaving !== undefined) {
+      // A turn that was completed meanwhile can deliver no farewell.
+      if (!turn.over.aborted) await this.#farewell.transfer(delivery, conversation.leaving);
+      return;
+    }
+    const { repliedTo, reply } = conversation.snapshot;
+    if (repliedTo !== undefined && repliedTo === turn.forwardedId && reply !== undefined) {
+      await this.#sayAgain(delivery, reply);
+      return;
+    }
+    conversation.snapshot = migrated(conversation.bot, conversation.snapshot, this.#parts);
+    const { started, listen } = conversation.snapshot;
+    if (!started && input.act.kind !== 'session_start') {
+      this.#parts.log.warn(logIds(conversation.call, turn), 'the call is unknown here; its bot starts over');
+    }
+    const { clock, settings } = this.#parts;
+    const limitMs = conversation.answerLimit.forQuestion(input.completeAtMs, clock.monotonicMs(), settings.turnDeadlineMs);
+    const asked = await new BotQuestion(this.#parts, conversation, turn, writer).ask(input, limitMs);
+    const outcome = await heardOutcome(asked, writer);
+    // What comes of it on a turn that was cut before its first word is not heard.
+    if (outcome.kind !== 'abandoned' && (!turn.signal.aborted || turn.hasSpoken)) conversation.answerLimit.answered();
+    switch (outcome.kind) {
+      case 'answer':
+        await this.#speak(delivery, outcome);
+        return;
+      case 'failed':
+        this.#parts.observer.botFailed?.(conversation.call, turn.id, outcome.error);
+        await this.#speak(delivery, { answer: this.#excuse(conversation), event: outcome.event, hasFailed: true });
+        return;
+      case 'abandoned':
+        // The caller talked on or left, and the bot was still busy: its answer is not waited for.
+        await this.#listenOn(delivery, [], listen, 'interrupted');
+        return;
+      case 'false_interruption':
+        // What cut the prompts was no speech: they go on a little before the cut.
+        this.#parts.observer.promptResumed?.(conversation.call, turn.id);
+        if (input.cut !== undefined) await writer.resume(input.cut);
+        await this.#listenOn(delivery, [], listen, 'replied');
+    }
+  }
+
+  /** The home before has decided this reply to this very turn, and died before the turn was over: the caller hears it, the bot is not asked again. */
+  async #sayAgain(delivery: Delivery, kept: KeptReply): Promise<void> {
+    const { conversation, turn } = delivery;
+    this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
+    await this.#listenOn(delivery, replyOf(kept).prompts, conversation.snapshot.listen, 'replied', true);
+  }
+
+  async #speak(delivery: Delivery, { answer: { state, reply }, event, early = [], hasFailed = false }: Answered): Promise<void> {
+    const { conversation, turn, writer } = delivery;
+    const { snapshot } = conversation;
+    const { settings } = this.#parts;
+    const { next, prompts } = reply;
+    const isEnd = isTerminal(next);
+    const isSensitive = isSensitiveInput(snapshot, event);
+    const transcript = transcriptAfter(snapshot, settings, event, isSensitive, isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : []);
+    conversation.snapshot = {
+      ...snapshot,
+      state,
+      reply: this.#kept({ prompts: [...early, ...prompts], next: isEnd ? next : withoutEvent(next) }),
+      repliedTo: turn.forwardedId,
+      started: snapshot.started || !hasFailed,
+      listen: isEnd ? snapshot.listen : withoutEvent(next),
+      failures: hasFailed ? snapshot.failures + 1 : 0,
+      misses: event?.type === 'no_input' ? snapshot.misses + 1 : 0,
+      sensitive: snapshot.sensitive || (!isEnd && next.sensitive === true),
+      lastWasSensitive: isSensitive,
+      transcript,
+      turns: snapshot.turns + 1,
+      ended: isEnd,
+    };
+    if (isEnd) {
+      // The farewell takes seconds: another home must know that nothing comes behind it.
+      this.#save(conversation);
+      const end = hasFailed ? 'failed' : endOf(next);
+      await this.#farewell.say(delivery, prompts, { next: lastNext(next, settings, transcript), end }, hasFailed ? 'failed' : 'replied');
+      return;
+    }
+    conversation.listensFor(next);
+    // The platform, too, may hear the rest of it first.
+    const isRestOpen = isSensitive && turn.signal.aborted && !writer.hasSaid;
+    const asked = isRestOpen ? { ...next, sensitive: true } : next;
+    try {
+      await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
+    } finally {
+      // Once its prompts are on the wire: a home that dies before has not answered.
+      this.#save(conversation);
+    }
+  }
+
+  /**
+   * Speaks and waits for the caller; one whom we leave meanwhile is transferred instead.
+   *
+   * @param isKept - the bot goes on from what is said: it must not take for heard what does not reach the caller.
+   */
+  async #listenOn({ conversation, turn, writer }: Delivery, prompts: readonly Prompt[], next: Listen, end: TurnEnd, isKept = false): Promise<void> {
+    const { playout } = conversation;
+    const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
+    if (!isDone || turn.signal.aborted) {
+      if (writer.hasSaid) playout.dropped();
+      else playout.unspoken(isKept);
+    }
+    if (!isDone && !turn.over.aborted && conversation.leaving !== undefined)
+      await this.#farewell.transfer({ conversation, turn, writer }, conversation.leaving);
+    else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
+  }
+
+  #save({ call, isTied, playout, snapshot }: Conversation): void {
+    const { snapshots, clock } = this.#parts;
+    if (!isTied && snapshots.canMove) snapshots.save(call, { ...snapshot, played: playout.played(clock.monotonicMs(), clock.nowMs()) });
+  }
+
+  /** Nobody says it a second time where no other process can. */
+  #kept(reply: Reply): KeptReply | undefined {
+    return this.#parts.snapshots.canMove ? keptReply(reply, this.#parts.settings.maxRecordBytes) : undefined;
+  }
+
+  #excuse({ snapshot }: Conversation): Answer<JsonValue> {
+    const { apology, handover } = this.#parts.settings;
+    const { state, failures, listen } = snapshot;
+    if (failures + 1 >= FAILURES_BEFORE_TRANSFER) return { state, reply: say(handover).transfer({ reason: 'failed' }) };
+    // The caller answers the same question again.
+    return { state, reply: { ...say(apology).listen(), next: listen } };
+  }
+}

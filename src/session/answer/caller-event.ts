@@ -1,0 +1,115 @@
+// What the caller did, as a bot is told of it: utterances are recognized, spoken digits become keys, and the reply
+// before it is judged by what was heard. Knows no handler and no reply.
+import { toAppError } from '../../base/errors.ts';
+import type { ReplyingEvent, SpeechInput } from '../../bot/bot.ts';
+import type { CallFacts } from '../../dialog/call.ts';
+import type { Heard } from '../../dialog/heard.ts';
+import type { Utterance } from '../../dialog/utterance.ts';
+import type { RunningRecognition } from '../turn/early-recognition.ts';
+import type { Cut } from '../playout/playout.ts';
+import type { Conversation } from '../conversation.ts';
+import { logIds, type LoggedTurn } from '../log-ids.ts';
+import type { EngineParts } from '../parts.ts';
+import type { Snapshot } from '../snapshot/snapshot.ts';
+import { spokenDigits } from './spoken-digits.ts';
+import { isSensitiveInput } from './sensitive-input.ts';
+import type { TurnInput } from '../turn/turn.ts';
+
+/** An input with what the caller had heard when it came. */
+export interface CompleteInput {
+  readonly act: TurnInput;
+  /** When it was, in monotonic ms; it may have waited for earlier inputs since. */
+  readonly completeAtMs: number;
+  /** While it waits: unless the answer before it is never spoken. */
+  readonly heard: Heard;
+  /** The reply that this speech has cut and that can go on. */
+  readonly cut?: Cut | undefined;
+  /** The recognition of this speech, when it began before its end was certain. */
+  readonly recognition?: RunningRecognition | undefined;
+}
+
+/** Where an input belongs. */
+export interface InputContext {
+  readonly parts: EngineParts;
+  readonly conversation: Conversation;
+  readonly turn: LoggedTurn;
+  /** Stops the recognizer. */
+  readonly signal: AbortSignal;
+}
+
+/** The event of a session's start; a call that nobody has answered starts over, whatever comes now, with what is known of it. */
+export function startEvent({ act }: CompleteInput, { parameters }: Pick<CallFacts, 'parameters'>): ReplyingEvent {
+  if (act.kind === 'session_start') return { type: 'session_start', name: act.name, parameters: act.parameters };
+  return { type: 'session_start', name: '', parameters };
+}
+
+/**
+ * The event of an input.
+ *
+ * @returns undefined for speech that cut a prompt and in which the recognizer found no words: a false interruption.
+ */
+export async function callerEvent(input: CompleteInput, context: InputContext): Promise<ReplyingEvent | undefined> {
+  const { act, heard } = input;
+  const { parts, conversation } = context;
+  const { snapshot } = conversation;
+  switch (act.kind) {
+    case 'session_start':
+      return startEvent(input, snapshot.call);
+    case 'dtmf':
+      return { type: 'dtmf_input', by: 'keys', digits: withoutTerminator(act.digits, context), heard };
+    case 'no_input':
+      return { type: 'no_input', count: snapshot.misses + 1, heard };
+    case 'custom_event':
+      return { type: 'custom_event', name: act.name, parameters: act.parameters, heard };
+    case 'speech': {
+      const recognized = await recognize(act.utterance, input.recognition, context);
+      if (recognized.understood === 'nothing' && input.cut !== undefined && parts.settings.resumesPrompts) return undefined;
+      const { text } = recognized;
+      const event: SpeechInput = { type: 'speech_input', utterance: act.utterance, ...recognized, heard };
+      if (parts.settings.logsWords) logWords(event, context);
+      const digits = text !== undefined && wantsDigits(snapshot) ? spokenDigits(text) : undefined;
+      if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
+      return event;
+    }
+  }
+}
+
+/** True when digits were asked for by number and may be spoken. */
+export function wantsDigits({ listen }: Pick<Snapshot, 'listen'>): boolean {
+  return listen.digits !== undefined && listen.accept !== 'keys';
+}
+
+type Recognized = Pick<SpeechInput, 'text' | 'understood'>;
+
+async function recognize(
+  utterance: Utterance,
+  begun: RunningRecognition | undefined,
+  { parts, conversation, turn, signal }: InputContext,
+): Promise<Recognized> {
+  if (parts.recognizer === undefined || conversation.bot.recognition === 'none') return { text: undefined, understood: 'not_asked' };
+  try {
+    const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
+    return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
+  } catch (thrown) {
+    // It was told to stop: the turn is over, and nothing has failed.
+    if (signal.aborted) return { text: undefined, understood: 'failed' };
+    // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
+    const error = toAppError(thrown, 'recognition_failed');
+    parts.log.warn({ ...logIds(conversation.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
+    return { text: undefined, understood: 'failed' };
+  }
+}
+
+function logWords(event: SpeechInput, { parts, conversation, turn }: InputContext): void {
+  const { understood, text } = event;
+  // Also a developer's own PIN is nobody's business (G-83).
+  const words = isSensitiveInput(conversation.snapshot, event) ? undefined : text;
+  parts.log.info({ event: 'utterance_understood', understood, words, ...logIds(conversation.call, turn) }, 'what the recognizer understood');
+}
+
+// G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.
+function withoutTerminator(digits: string, { conversation, parts }: InputContext): string {
+  const terminator = conversation.snapshot.listen.terminator ?? parts.settings.listen.terminator;
+  // No digits end with the word "none".
+  return digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
+}

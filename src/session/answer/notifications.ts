@@ -1,0 +1,39 @@
+// Brings notifying events to bots: what they return is their new state, and what goes wrong changes nothing.
+import { linkForeignAbort, waitAtMost } from '../../base/abort.ts';
+import { AppError, toAppError } from '../../base/errors.ts';
+import type { NotifyingEvent } from '../../bot/bot.ts';
+import { runNote } from '../../bot/run-handler.ts';
+import type { Conversation } from '../conversation.ts';
+import type { LoggedTurn } from '../log-ids.ts';
+import type { EngineParts } from '../parts.ts';
+import { migrated } from '../snapshot/migration.ts';
+import { demandSmall } from '../snapshot/state-size.ts';
+import { botContext } from './bot-question.ts';
+
+/** Longest a notifying handler may take, ms: replies wait behind it. */
+const NOTE_LIMIT_MS = 500;
+
+/** Notifies the bot of a conversation that nobody answers at this moment. Never throws. */
+export async function notify(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+  try {
+    await run(parts, conversation, event, turn);
+  } catch (thrown) {
+    parts.observer.botFailed?.(conversation.call, turn.id, toAppError(thrown, 'bot_failed'));
+  }
+}
+
+async function run(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+  const { bot, snapshot: found } = conversation;
+  if (!found.started || (found.ended && event.type !== 'session_end')) return;
+  const snapshot = migrated(bot, found, parts);
+  const limit = linkForeignAbort();
+  try {
+    const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal));
+    const waited = await waitAtMost(work, NOTE_LIMIT_MS, parts.clock);
+    if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
+    demandSmall(waited.value, parts.settings.maxRecordBytes);
+    conversation.snapshot = { ...snapshot, state: waited.value };
+  } finally {
+    limit.abort('deadline');
+  }
+}

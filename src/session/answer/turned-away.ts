@@ -1,0 +1,57 @@
+// The answer to a call that gets no session: a spoken line and a transfer instead of an error, which the caller would hear
+// as silence (U-06). Knows no bot and no turn.
+import { pause } from '../../base/abort.ts';
+import type { AppError } from '../../base/errors.ts';
+import { say } from '../../bot/saying.ts';
+import type { FinalNext, SpokenPrompt } from '../../dialog/output.ts';
+import { finalNext } from './final-next.ts';
+import type { EngineParts } from '../parts.ts';
+import type { TurnSink } from '../ports.ts';
+import { isStreamed } from '../playout/sound.ts';
+
+/** What it needs. */
+export type TurnedAwayParts = Pick<EngineParts, 'settings' | 'voice' | 'clock'>;
+
+/**
+ * Writes the line and completes the stream.
+ *
+ * @param refusal - why there is no session; the flow gets its `details.reason` as the reason of the transfer.
+ * @param isBegun - the call has had turns before, and its prompts have a way to travel that never changes (G-40).
+ * @param signal - stops a line that is still being made, and the wait for its end.
+ */
+export function turnAway(sink: TurnSink, refusal: AppError, parts: TurnedAwayParts, isBegun: boolean, signal: AbortSignal): void {
+  const { settings, voice } = parts;
+  const reason = String(refusal.details['reason'] ?? refusal.code);
+  const { prompts, next } = say(settings.handover).transfer({ reason });
+  const spoken = prompts.map((prompt): SpokenPrompt => {
+    const audio = voice.render(prompt, signal);
+    // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.
+    return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.handover, bargeIn: false };
+  });
+  const last = finalNext(next, settings.listen);
+  if (isBegun && voice.canSpeak && settings.mode === 'chunk') void sayAhead(sink, spoken, last, parts, signal);
+  else {
+    sink.write({ kind: 'final', mode: 'wav', prompts: spoken, next: last });
+    sink.complete();
+  }
+}
+
+/** A sound goes ahead of the final, which waits until it was heard (G-7A). */
+async function sayAhead(
+  sink: TurnSink,
+  spoken: readonly SpokenPrompt[],
+  next: FinalNext,
+  { clock, settings }: TurnedAwayParts,
+  signal: AbortSignal,
+): Promise<void> {
+  let soundMs = 0;
+  const silent: SpokenPrompt[] = [];
+  for (const { audio, ...prompt } of spoken) {
+    if (audio === undefined) silent.push({ ...prompt, audio });
+    else sink.write({ kind: 'prompt', prompt: { ...prompt, audio } });
+    soundMs += audio?.durationMs ?? 0;
+  }
+  if (soundMs > 0) await pause(Math.min(soundMs, settings.maxFarewellMs), clock, signal);
+  sink.write({ kind: 'final', mode: 'chunk', prompts: silent, next, bargeIn: false });
+  sink.complete();
+}

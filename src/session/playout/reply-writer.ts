@@ -1,0 +1,310 @@
+// Turns prompts into outputs and hands them to the wire: the only code that waits for a slow reader. Knows nothing of
+// bots; a turn that was interrupted gets its closing message and no more sound.
+import type { Clock } from '../../base/clock.ts';
+import { waitAtMost } from '../../base/abort.ts';
+import { AppError } from '../../base/errors.ts';
+import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
+import type { Prompt } from '../../dialog/reply.ts';
+import type { Cut, Playout } from './playout.ts';
+import { MS_PER_CHARACTER } from './played-prompt.ts';
+import type { PromptVoice, Sound } from '../ports.ts';
+import { isStreamed, Pieces, TurnSounds } from './sound.ts';
+import type { Turn } from '../turn/turn.ts';
+
+/** What a writer needs; `slowReaderMs` bounds each wait for the client to read. */
+export interface ReplyWriterOptions {
+  readonly turn: Turn;
+  readonly mode: DeliveryMode;
+  readonly voice: PromptVoice;
+  readonly playout: Playout;
+  readonly clock: Clock;
+  readonly slowReaderMs: number;
+  /** Longest wait for the last words to be heard before a terminal event (G-7A). */
+  readonly maxFarewellMs: number;
+  /** Ends that wait at once. */
+  readonly hurry: AbortSignal;
+  /** True when we end the call: a turn that would listen on hands the caller over instead. */
+  readonly isLeaving: () => boolean;
+  /** The first sound of this turn is on the wire. */
+  readonly onFirstAudio: () => void;
+}
+
+/** What a recording counts for that cannot be played, ms: a handler must not yield it for ever. */
+const LOST_MS = 1000;
+
+/** The mouth of one turn. */
+export class ReplyWriter {
+  readonly #options: ReplyWriterOptions;
+  /**
+   * Prompts that travel with the final: all in WAV mode (G-41); in chunk mode those without sound (G-43), and texts behind
+   * them, which would otherwise be heard before them (G-22).
+   */
+  readonly #withFinal: SpokenPrompt[] = [];
+  readonly #sounds: TurnSounds;
+  /** What {@link ReplyWriter.isMute} has asked for already. */
+  #asked: { readonly prompts: readonly Prompt[]; readonly sounds: (Sound | Promise<Sound>)[] } | undefined;
+  #hasBegun = false;
+  #hasSpoken = false;
+  #hasSaid = false;
+  /** A prompt had neither sound nor text. */
+  #hasLost = false;
+  #lastBargeIn = false;
+  #heldMs = 0;
+
+  readonly #saidTexts: string[] = [];
+
+  constructor(options: ReplyWriterOptions) {
+    this.#options = options;
+    this.#sounds = new TurnSounds(options.voice, options.clock);
+  }
+
+  /** Whether the caller hears anything of the reply, or was told what comes next. */
+  get hasSaid(): boolean {
+    return this.#hasSaid;
+  }
+
+  /** How much was said that the caller has not heard yet, ms. */
+  get aheadMs(): number {
+    const { playout, clock } = this.#options;
+    return this.#heldMs + playout.remainingMs(clock.monotonicMs());
+  }
+
+  /** How much of it is not heard before the final, ms: about so much where there is no sound. */
+  get heldMs(): number {
+    return this.#heldMs;
+  }
+
+  /** The texts of the prompts that were spoken so far. */
+  get saidTexts(): readonly string[] {
+    return this.#saidTexts;
+  }
+
+  /**
+   * Speaks prompts ahead of the final; in WAV mode they are kept for it.
+   *
+   * @param unwanted - nothing more is said once this is aborted; at the latest when the turn is interrupted.
+   * @throws AppError `slow_reader`.
+   */
+  speak(prompts: readonly Prompt[], unwanted = this.#options.turn.signal): Promise<void> {
+    return this.#speak(prompts, unwanted);
+  }
+
+  /**
+   * Lets the caller hear a prompt while nothing else was said on this turn. Only a sound that is ready, and only where
+   * prompts travel ahead of the final.
+   *
+   * @returns whether it was said.
+   */
+  interject(prompt: Prompt): boolean {
+    const { turn, mode, voice, playout, clock } = this.#options;
+    if (mode === 'wav' || this.#hasBegun || turn.signal.aborted) return false;
+    const sound = voice.render(prompt, turn.signal);
+    if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
+    const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn };
+    const nowMs = clock.monotonicMs();
+    // Not the reply, which begins behind it: a filler that was cut is no cut reply.
+    playout.begin(nowMs);
+    playout.queued(spoken, nowMs);
+    this.#lastBargeIn = spoken.bargeIn;
+    turn.write({ kind: 'prompt', prompt: spoken }, false);
+    return true;
+  }
+
+  /**
+   * Whether the caller would hear nothing of a reply that has prompts: neither one of them nor what was spoken early has a
+   * sound or a text. Waits only where nothing but recordings is left.
+   */
+  async isMute(prompts: readonly Prompt[]): Promise<boolean> {
+    if (this.#hasBegun || prompts.some(({ kind }) => kind === 'text')) return false;
+    if (prompts.length === 0) return this.#hasLost;
+    const unwanted = this.#options.turn.signal;
+    const sounds = prompts.map((prompt) => this.#sounds.ask(prompt, unwanted));
+    this.#asked = { prompts, sounds };
+    for (const [index, prompt] of prompts.entries()) {
+      const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
+      if (sound !== undefined || unwanted.aborted) return false;
+      sounds[index] = undefined;
+    }
+    return true;
+  }
+
+  /** Goes on with a reply that was cut. @throws AppError `slow_reader`. */
+  async resume(cut: Cut): Promise<void> {
+    const { turn, playout, clock } = this.#options;
+    const unwanted = turn.signal;
+    if (unwanted.aborted) return;
+    this.#hasBegun = true;
+    playout.resume(cut, clock.monotonicMs());
+    for (const prompt of cut.rest) if (isWanted(unwanted)) await this.#say(prompt, unwanted);
+  }
+
+  /**
+   * Speaks the rest and writes the turn's one FINAL (G-14, G-43).
+   *
+   * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before
+   *   (G-55); the final waits until the caller has heard what was sent ahead of it (G-7A).
+   * @param isApology - see {@link Output}.
+   * @returns whether the final was handed over; false when the turn was over before, or would listen on a call that we end.
+   * @throws AppError `slow_reader`.
+   */
+  async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean, isApology = false): Promise<boolean> {
+    const { turn, mode, playout, clock, isLeaving } = this.#options;
+    const unwanted = isTerminal ? turn.over : turn.signal;
+    await this.#speak(prompts, unwanted, isTerminal);
+    if (isTerminal) await this.#untilHeard();
+    if (turn.over.aborted || (!isTerminal && isLeaving())) return false;
+    const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
+    if (!unwanted.aborted) this.#begin();
+    for (const prompt of kept) playout.queued(prompt, clock.monotonicMs());
+    if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
+    // Nothing follows, so nobody waits until the client has read it.
+    this.#hasSaid ||= !unwanted.aborted;
+    const bargeIn = this.#lastBargeIn && !isTerminal;
+    turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn, ...(isApology && { isApology }) });
+    // A wire that holds too much refuses even this.
+    return !turn.over.aborted;
+  }
+
+  // Not for prompts that travel with the final itself: those the platform plays before it acts.
+  async #untilHeard(): Promise<void> {
+    const { turn, playout, clock, maxFarewellMs, hurry } = this.#options;
+    const remainingMs = Math.min(playout.remainingMs(clock.monotonicMs()), maxFarewellMs);
+    if (remainingMs <= 0 || hurry.aborted) return;
+    let stopWaiting: () => void = () => undefined;
+    const hurried = new Promise<void>((resolve) => {
+      stopWaiting = resolve;
+    });
+    hurry.addEventListener('abort', stopWaiting);
+    await waitAtMost(hurried, remainingMs, clock, turn.over);
+    hurry.removeEventListener('abort', stopWaiting);
+  }
+
+  async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal = false): Promise<void> {
+    const { turn } = this.#options;
+    // All are asked for at once, so that the second is ready when the first has been sent.
+    const sounds = this.#asked?.prompts === prompts ? this.#asked.sounds : prompts.map((prompt) => this.#sounds.ask(prompt, unwanted));
+    for (const [index, prompt] of prompts.entries()) {
+      turn.holdsFloor = isTerminal || prompts.slice(index).some((left) => !left.bargeIn);
+      // The voice's own bound would let the next input wait for a sound that nobody wants any more.
+      const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
+      if (unwanted.aborted) break;
+      await this.#sound(isTerminal ? uncuttable(prompt) : prompt, sound, unwanted);
+    }
+    turn.holdsFloor = false;
+  }
+
+  async #sound(prompt: Prompt, sound: Sound, unwanted: AbortSignal): Promise<void> {
+    const spoken = { text: textOf(prompt), bargeIn: prompt.bargeIn };
+    if (!isStreamed(sound)) {
+      await this.#say({ ...spoken, audio: sound }, unwanted);
+      return;
+    }
+    const pieces = new Pieces(sound, this.#options.clock, unwanted);
+    try {
+      if (this.#isBehindText(spoken.text)) await this.#say({ ...spoken, audio: undefined }, unwanted);
+      else if (this.#options.mode === 'wav') await this.#say({ ...spoken, audio: await pieces.whole() }, unwanted);
+      else await this.#sayPieces(spoken, pieces, unwanted);
+    } finally {
+      pieces.close();
+      if (pieces.isLate) this.#sounds.giveUp(prompt);
+    }
+  }
+
+  async #sayPieces(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
+    const first = await pieces.next();
+    if (unwanted.aborted) return;
+    const { turn, playout, clock } = this.#options;
+    const said = this.#say({ ...spoken, audio: first }, unwanted);
+    // Also while the client does not read it yet.
+    if (first !== undefined) playout.unfinished();
+    await said;
+    if (first === undefined) return;
+    // A piece may be there at the very moment at which nobody wants it any more.
+    for (let audio = await pieces.next(); audio !== undefined && isWanted(unwanted); audio = await pieces.next()) {
+      playout.extended(audio, clock.monotonicMs());
+      // Its text went with the first piece.
+      if (!turn.write({ kind: 'prompt', prompt: { audio, text: undefined, bargeIn: spoken.bargeIn, goesOn: true } }))
+        await this.#drained(unwanted);
+    }
+    if (isWanted(unwanted) && !pieces.isLate) playout.finished();
+  }
+
+  async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
+    // A recording that cannot be played has no text to fall back to.
+    if (prompt.audio === undefined && prompt.text === undefined) {
+      this.#hasLost = true;
+      this.#heldMs += LOST_MS;
+      return;
+    }
+    if (prompt.text !== undefined) this.#saidTexts.push(prompt.text);
+    this.#begin();
+    if (!isSounding(prompt) || this.#options.mode === 'wav') {
+      this.#hold(prompt);
+      return;
+    }
+    if (this.#isBehindText(prompt.text)) {
+      this.#hold({ ...prompt, audio: undefined });
+      return;
+    }
+    this.#spoken();
+    if (!this.#write(prompt)) await this.#drained(unwanted);
+  }
+
+  #hold(prompt: SpokenPrompt): void {
+    this.#withFinal.push(prompt);
+    this.#heldMs += prompt.audio?.durationMs ?? (prompt.text ?? '').length * MS_PER_CHARACTER;
+  }
+
+  /** A recording without a text cannot wait for the final, which takes none in chunk mode: it is heard where it can be. */
+  #isBehindText(text: string | undefined): boolean {
+    return this.#options.mode === 'chunk' && text !== undefined && this.#withFinal.length > 0;
+  }
+
+  #write(prompt: SpokenPrompt & { readonly audio: PromptAudio }): boolean {
+    this.#lastBargeIn = prompt.bargeIn;
+    this.#options.playout.queued(prompt, this.#options.clock.monotonicMs());
+    return this.#options.turn.write({ kind: 'prompt', prompt });
+  }
+
+  /** From here on what the caller hears is this reply. */
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#options.playout.begin(this.#options.clock.monotonicMs());
+  }
+
+  #spoken(): void {
+    if (this.#hasSpoken) return;
+    this.#hasSpoken = true;
+    this.#hasSaid = true;
+    this.#options.onFirstAudio();
+  }
+
+  async #drained(unwanted: AbortSignal): Promise<void> {
+    const { turn, clock, slowReaderMs } = this.#options;
+    const drained = new Promise<void>((resolve) => {
+      turn.onceDrained(resolve);
+    });
+    const waited = await waitAtMost(drained, slowReaderMs, clock, unwanted);
+    if (waited.kind === 'timeout') {
+      throw new AppError('slow_reader', 'the client did not read its prompts in time', { details: { limitMs: slowReaderMs } });
+    }
+  }
+}
+
+/** A look of its own: the compiler takes what a signal said before a wait for what it says after it. */
+function isWanted(unwanted: AbortSignal): boolean {
+  return !unwanted.aborted;
+}
+
+function isSounding(prompt: SpokenPrompt): prompt is SpokenPrompt & { readonly audio: PromptAudio } {
+  return prompt.audio !== undefined;
+}
+
+function textOf(prompt: Prompt): string | undefined {
+  return prompt.kind === 'text' ? prompt.text : undefined;
+}
+
+function uncuttable<P extends { readonly bargeIn: boolean }>(prompt: P): P {
+  return prompt.bargeIn ? { ...prompt, bargeIn: false } : prompt;
+}

@@ -1,0 +1,49 @@
+// The deadline of a turn: it counts the time that somebody thinks, and stands still while somebody else is waited for.
+import { describe, expect, it } from 'vitest';
+import { Deadline } from '../../../../src/session/answer/deadline.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const LIMIT_MS = 500;
+
+/** A deadline that began a second after its clock. */
+function begun(): { readonly clock: FakeClock; readonly deadline: Deadline; readonly expiredAt: number[] } {
+  const clock = new FakeClock();
+  const expiredAt: number[] = [];
+  clock.advance(1000);
+  const deadline = new Deadline(clock, LIMIT_MS, () => expiredAt.push(clock.monotonicMs()));
+  return { clock, deadline, expiredAt };
+}
+
+describe('a deadline', () => {
+  it('leaves out the time for which it was paused, however often that is said', () => {
+    const { clock, deadline, expiredAt } = begun();
+    clock.advance(200);
+    deadline.pause();
+    clock.advance(10_000);
+    deadline.pause();
+    clock.advance(10_000);
+    deadline.resume();
+    clock.advance(100);
+    deadline.pause();
+    deadline.resume();
+    clock.advance(10_000);
+    expect(expiredAt).toEqual([1000 + 20_000 + LIMIT_MS]);
+  });
+
+  it('expires once, although it is told to go on while it runs', () => {
+    const { clock, deadline, expiredAt } = begun();
+    clock.advance(200);
+    deadline.resume();
+    clock.advance(10_000);
+    expect(expiredAt).toEqual([1000 + LIMIT_MS]);
+  });
+
+  it('never expires once it was cancelled, and leaves no timer', () => {
+    const { clock, deadline, expiredAt } = begun();
+    deadline.cancel();
+    deadline.resume();
+    expect(clock.pendingTimers).toBe(0);
+    clock.advance(10_000);
+    expect(expiredAt).toEqual([]);
+  });
+});

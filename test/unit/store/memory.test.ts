@@ -1,4 +1,0 @@
-import { MemoryStore } from '../../../src/store/memory.ts';
-import { sessionStoreSuite } from '../../suites/session-store.ts';
-
-sessionStoreSuite('the memory store', () => new MemoryStore());
