@@ -47,7 +47,7 @@ import {
   voiceSettings,
 } from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
-import { openSessionStore } from './session-store.ts';
+import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { openSockets, socketAddress, type SocketAddress } from './sockets.ts';
 import { openTokenCheck } from './token-check.ts';
@@ -188,14 +188,13 @@ async function open({
     : undefined;
   const catalog: CatalogSource = watchedBots ?? { current: first };
 
-  const kept = await openSessionStore(settings, { clock, log, lifecycle, metrics: metrics.store });
+  const shared = await openSharedStore(settings, { clock, log, lifecycle, metrics: metrics.store });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const sessions = new Sessions(
     {
       admission,
       settings: engineSettings(settings),
-      store: kept.store,
-      shared: kept.shared,
+      snapshots: { canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined },
       voice,
       recognizer,
       observer: combineObservers([metrics.sessions, createCallLog({ log, clock, isDevelopment: isDevelopment(settings) }), timelines], log),
@@ -218,7 +217,7 @@ async function open({
   });
   const files = new WatchedFiles({ clock, log, onJudged: metrics.files.judged });
   lifecycle.opened('watched files', () => files.close());
-  if (changing !== undefined && kept.shared !== undefined) followSealKeys(files, 'store_keys', changing.storeKeys, kept.seal);
+  if (changing !== undefined && shared !== undefined) followSealKeys(files, 'store_keys', changing.storeKeys, shared.seal);
   const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
   const trust = openTrust(settings, profile, clock);
   if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
@@ -301,7 +300,7 @@ async function open({
     const { drainMs } = settings.websocket;
     lifecycle.opened('calls over WebSocket', () => sockets.server.callsOver(drainMs), drainMs + CLOSE_STEP_MS);
   }
-  if (kept.shared !== undefined) {
+  if (shared !== undefined) {
     // Other servers go on with the calls. The load balancer must have learned of it first, or it would come back here.
     const { noticeMs } = settings.shutdown;
     lifecycle.opened('connections', () => goAwayAfter(noticeMs, server, clock), noticeMs + CLOSE_STEP_MS);

@@ -1,23 +1,22 @@
 // What can be counted and timed about a store that several servers share.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { toAppError } from '../base/errors.ts';
-import type { SessionStore } from '../session/ports.ts';
 
 /** Beyond the longest `store.redis.timeout_ms`. */
 const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** Operations of the store, as they are labelled. */
-const STORE_OPERATIONS = ['load', 'open', 'open_claimed', 'serves', 'claim', 'renew', 'commit', 'release', 'touch', 'drop'] as const;
+/** Operations of the directory of calls, as they are labelled. */
+const STORE_OPERATIONS = ['claim', 'find', 'save', 'register', 'forget', 'touch', 'beat'] as const;
 /** Those that succeed only where the store takes writes. */
-const WRITES: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['open', 'open_claimed', 'renew', 'commit']);
-type StoreOperation = (typeof STORE_OPERATIONS)[number];
+const WRITES: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['claim', 'save', 'register', 'beat']);
+export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
 /** Counts what those report who use the store. */
 export interface StoreMetrics {
   /** Whether the store can be reached. */
   readonly connected: (isUp: boolean) => void;
-  /** The same store, each operation timed. */
-  readonly timed: (store: SessionStore) => SessionStore;
+  /** Times one operation, and counts its failure. */
+  readonly time: <T>(operation: StoreOperation, work: Promise<T>) => Promise<T>;
 }
 
 /** Creates them in a registry. */
@@ -75,18 +74,6 @@ export function storeMetrics(registry: Registry): StoreMetrics {
       if (isUp) isRefusing = false;
       show();
     },
-    timed: (store) => ({
-      leaseMs: store.leaseMs,
-      load: (key) => time('load', store.load(key)),
-      open: (key) => time('open', store.open(key)),
-      serves: (key) => time('serves', store.serves(key)),
-      openClaimed: (key, first) => time('open_claimed', store.openClaimed(key, first)),
-      claim: (key, first) => time('claim', store.claim(key, first)),
-      renew: (key) => time('renew', store.renew(key)),
-      commit: (record, expectedVersion, isReply) => time('commit', store.commit(record, expectedVersion, isReply)),
-      release: (key, spoken) => time('release', store.release(key, spoken)),
-      touch: (key) => time('touch', store.touch(key)),
-      drop: (key) => time('drop', store.drop(key)),
-    }),
+    time,
   };
 }

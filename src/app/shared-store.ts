@@ -1,0 +1,56 @@
+// The Redis server that several servers share for their calls, as the settings say, and the seal for what lies there.
+import type { Clock } from '../base/clock.ts';
+import type { Lifecycle } from '../base/lifecycle.ts';
+import type { Logger } from '../base/log.ts';
+import { Seal } from '../store/seal.ts';
+import type { RedisConnection } from '../store/redis/connection.ts';
+import type { StoreMetrics } from '../telemetry/store-metrics.ts';
+import { sealKeys } from './changing-secrets.ts';
+import type { Settings } from './config/settings.ts';
+
+/** What the store is joined to. */
+export interface SharedStoreParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly metrics: StoreMetrics;
+}
+
+/** What several servers share. */
+export interface SharedStore {
+  readonly connection: RedisConnection;
+  readonly seal: Seal;
+  /** What all keys begin with. */
+  readonly keyPrefix: string;
+}
+
+/**
+ * Opens it; undefined where this server shares nothing. A Redis server that is away does not keep this one from starting.
+ *
+ * @throws AppError `config_invalid` without the package of the client, or for an unreadable CA file.
+ */
+export async function openSharedStore(
+  { store }: Pick<Settings, 'store'>,
+  { clock, log, lifecycle, metrics }: SharedStoreParts,
+): Promise<SharedStore | undefined> {
+  if (store.kind === 'memory') return undefined;
+  const { RedisConnection } = await import('../store/redis/connection.ts');
+  const connection = await RedisConnection.open({ ...store.redis, clock, log });
+  lifecycle.opened('connection to the Redis server', () => connection.close());
+  metrics.connected(connection.isUp);
+  connection.onChange(metrics.connected);
+  const { keyPrefix } = store.redis;
+  const warn = (isUp: boolean): void => {
+    if (isUp) void warnOfLoss(connection, keyPrefix, log);
+  };
+  warn(connection.isUp);
+  connection.onChange(warn);
+  return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix };
+}
+
+/** Says so when the server would forget its calls with its next restart. Never throws: the connection tells what is wrong with it. */
+async function warnOfLoss(connection: Pick<RedisConnection, 'send'>, keyPrefix: string, log: Logger): Promise<void> {
+  const { afterRestart, LOST_AFTER_RESTART } = await import('../store/redis/after-restart.ts');
+  const kept = await afterRestart(connection, keyPrefix).catch(() => 'unknown');
+  if (kept === 'lost') log.warn({ event: 'store_forgets', mend: LOST_AFTER_RESTART.mend }, LOST_AFTER_RESTART.what);
+}
