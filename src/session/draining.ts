@@ -54,7 +54,9 @@ export class Draining {
   /** Releases calls between two turns, and waits until no turn is open and no caller is to be back soon, or until it is time to transfer. */
   async untilTransfer(): Promise<void> {
     for (;;) {
-      const idle = [...this.#live()].filter((session) => this.#mayMove(session) && session.openTurns === 0);
+      const moving = [...this.#live()].filter((session) => this.#mayMove(session));
+      for (const session of moving) session.giveBack();
+      const idle = moving.filter(({ openTurns }) => openTurns === 0);
       await waitAtMost(Promise.all(idle.map((session) => this.#release(session))), LAST_WAIT_MS, this.#clock);
       if (this.#clock.monotonicMs() >= this.#transferAtMs || !this.#isBusy()) return;
       await this.#nextLook();

@@ -218,10 +218,19 @@ export class Session implements TurnHost {
     open.keepLast()?.finish('superseded');
   }
 
-  /** Completes streams on which the caller has done nothing yet, or gives them back where they were forwarded (G-13). */
+  /** Completes streams on which the caller has done nothing yet (G-13). */
   completeSilent(): void {
-    this.#conversation.open.giveBack();
     this.#conversation.open.complete('silent');
+  }
+
+  /** Resolves when what was asked of the bot so far is done. */
+  workDone(): Promise<void> {
+    return this.#work.done();
+  }
+
+  /** Gives forwarded streams back on which the caller has done nothing: they go on at the next home. */
+  giveBack(): void {
+    this.#conversation.open.giveBack();
   }
 
   /**
@@ -229,10 +238,8 @@ export class Session implements TurnHost {
    *
    * @returns false when a turn is open: nothing is done.
    */
-  async moveAway(): Promise<boolean> {
-    this.#conversation.open.giveBack();
-    await this.#work.done();
-    if (this.openTurns > 0) return false;
+  moveAway(): boolean {
+    if (this.openTurns > 0 || this.#work.size > 0) return false;
     this.#conversation.ends('moved');
     this.#ear.close();
     return true;

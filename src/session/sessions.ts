@@ -82,19 +82,30 @@ export class Sessions {
   /**
    * The session of a call; a call that is not known gets a new one (G-12, G-15), and so does one that begins anew (G-28).
    *
-   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or what {@link refusedCall} makes of a refusal.
+   * @returns at once, without a promise, for a further turn of a call: nothing may come between its finding and its turn.
+   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or what {@link refusedCall} makes of a refusal; also through the promise.
    */
-  async acquire(opening: CallOpening): Promise<Session> {
+  acquire(opening: CallOpening): Session | Promise<Session> {
     const id = callId(opening);
-    const isStart = opening.opensWith === 'start';
+    if (opening.opensWith === 'start') return this.#started(id, opening);
+    const stopping = this.#stopping.get(id);
+    return stopping === undefined ? this.#continued(id, opening) : stopping.then(() => this.#continued(id, opening));
+  }
+
+  #continued(id: string, opening: CallOpening): Session {
+    const live = this.#live.get(id) ?? this.#open(id, opening);
+    if (isOtherAgent(opening, live)) throw new AppError('agent_conflict', 'the conversation already talks to another agent');
+    return live;
+  }
+
+  async #started(id: string, opening: CallOpening): Promise<Session> {
     let begun: Session | undefined;
     for (let wanted = opening; ;) {
       await this.#stopping.get(id);
       const live = this.#live.get(id) ?? this.#open(id, wanted);
-      const isOther = opening.agentId !== '' && opening.agentId !== live.call.agentId;
       // G-28: the next conversation under the same id may be with another agent.
-      if (isOther && !isStart) throw new AppError('agent_conflict', 'the conversation already talks to another agent');
-      if (!isStart || live === begun || (begun === undefined && !isOther && live.takeStart())) return live;
+      const isOther = isOtherAgent(opening, live);
+      if (live === begun || (begun === undefined && !isOther && live.takeStart())) return live;
       // Another start has come behind this one: they do not end each other for ever.
       if (begun !== undefined) return begun;
       wanted = { ...opening, restored: undefined, ...(!live.isEnded && !isOther && { agentId: live.call.agentId }) };
@@ -132,9 +143,9 @@ export class Sessions {
     turnAway(sink, refusal, this.#parts, isBegun, this.#process.signal);
   }
 
-  /** Refuses new calls from now on; running ones go on. */
+  /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with may begin here until the last moment. */
   drain(): void {
-    this.#admission.drain();
+    if (!this.#parts.snapshots.canMove) this.#admission.drain();
   }
 
   /**
@@ -152,6 +163,7 @@ export class Sessions {
     const options = { limitMs, canMove: snapshots.canMove, release: (session: Session) => this.#release(session) };
     const draining = new Draining(() => this.#live.values(), options, clock);
     await draining.untilTransfer();
+    this.#admission.drain();
     this.#cancelSweep();
     return draining.transfer(() => {
       this.#process.abort('shutdown');
@@ -159,7 +171,9 @@ export class Sessions {
   }
 
   async #release(session: Session): Promise<boolean> {
-    if (!(await session.moveAway())) return false;
+    await session.workDone();
+    // From here on nothing may come between.
+    if (!session.moveAway()) return false;
     const id = callId(session.call);
     if (this.#live.get(id) === session) this.#live.delete(id);
     // Whoever asks for the call meanwhile is to find what it left.
@@ -205,8 +219,7 @@ export class Sessions {
     await this.#stopped(id, old.call, old.stop('restarted'), 'a conversation could not be begun anew');
     if (this.#live.has(id)) return undefined;
     const session = this.#open(id, opening, isRunning);
-    const isOther = opening.agentId !== '' && opening.agentId !== old.call.agentId;
-    return isOther && session.takeStart() ? session : undefined;
+    return isOtherAgent(opening, old) && session.takeStart() ? session : undefined;
   }
 
   #create(id: string, start: SessionStart): Session {
@@ -272,4 +285,8 @@ export class Sessions {
     this.#stopping.set(id, stopped);
     return stopped;
   }
+}
+
+function isOtherAgent({ agentId }: CallOpening, { call }: Session): boolean {
+  return agentId !== '' && agentId !== call.agentId;
 }
