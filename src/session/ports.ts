@@ -1,6 +1,7 @@
 // What the engine asks of the rooms beside it. Roles only; who plays them is decided in app.
 import type { AppError } from '../base/errors.ts';
 import type { BargeIn, ReplyingEvent } from '../bot/bot.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Output, PromptAudio } from '../dialog/output.ts';
@@ -43,7 +44,8 @@ export interface Snapshots {
 
 /** What another home has left of a call. */
 export interface Restored {
-  readonly snapshot: Snapshot;
+  /** As it was saved: see {@link readSnapshot}. */
+  readonly snapshot: JsonObject;
   /** How often the call has changed its home. */
   readonly generation: number;
 }

@@ -2,7 +2,7 @@
 // stops.
 import { linkAbort } from '../base/abort.ts';
 import { every, type CancelTimer } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Bot } from '../bot/bot.ts';
 import type { CatalogSource } from '../bot/catalog.ts';
@@ -15,7 +15,7 @@ import { turnAway } from './answer/turned-away.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
 import type { Restored, TurnSink } from './ports.ts';
 import { Session, type SessionParts, type SessionStart } from './session.ts';
-import { firstSnapshot } from './snapshot/snapshot.ts';
+import { firstSnapshot, readSnapshot } from './snapshot/snapshot.ts';
 
 /** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
 const ENDED_RETENTION_MS = 60_000;
@@ -122,11 +122,14 @@ export class Sessions {
     await this.#stopping.get(id);
     const live = this.#live.get(id);
     if (live !== undefined || restored === undefined) return live;
-    const bot = this.#catalog.current.find(restored.snapshot.call.agentId, key.organizationId);
-    if (bot !== undefined) return this.#restored(id, restored, bot);
-    this.#parts.log.warn({ conversationId: key.conversationId }, 'a call was hung up whose bot is not here any more');
-    this.#parts.snapshots.forget(key);
-    return undefined;
+    try {
+      return this.#restored(id, restored, key.organizationId);
+    } catch (thrown) {
+      const err = toAppError(thrown);
+      this.#parts.log.warn({ conversationId: key.conversationId, code: err.code, err }, 'a call was hung up that cannot go on here');
+      this.#parts.snapshots.forget(key);
+      return undefined;
+    }
   }
 
   /** The call lives in another process by now: its session here ends without a word. */
@@ -185,9 +188,7 @@ export class Sessions {
   #open(id: string, opening: CallOpening, isRestart = false): Session {
     const { settings, observer, voice, clock } = this.#parts;
     const { organizationId, conversationId, agentId, vendorConfig, parameters, restored, mode = settings.mode, isTied = false } = opening;
-    if (restored !== undefined && opening.opensWith !== 'start') {
-      return this.#restored(id, restored, this.#bot(restored.snapshot.call.agentId, organizationId));
-    }
+    if (restored !== undefined && opening.opensWith !== 'start') return this.#restored(id, restored, organizationId);
     const refusal = isRestart ? undefined : this.#admission.refusal(organizationId);
     if (refusal !== undefined) {
       observer.callRefused?.(opening, refusal);
@@ -202,7 +203,9 @@ export class Sessions {
   }
 
   /** A running call is never refused. */
-  #restored(id: string, { snapshot, generation }: Restored, bot: Bot): Session {
+  #restored(id: string, { snapshot: json, generation }: Restored, organizationId: string): Session {
+    const snapshot = readSnapshot(json);
+    const bot = this.#bot(snapshot.call.agentId, organizationId);
     const call = Object.freeze({ ...snapshot.call });
     const session = this.#create(id, { bot, generation, isTied: false, snapshot: { ...snapshot, call } });
     // A call that goes from server to server is nowhere when they look for old ones.

@@ -26,11 +26,11 @@ export type IgnoredWhat = 'an envelope of an unknown type';
 
 /** What keeps a server from having a session for a call: its caller hears a line and is handed over, rather than an error. */
 const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'home_unreachable',
   'overloaded',
   'shutting_down',
-  'state_unreadable',
   'store_unavailable',
+  'home_unreachable',
+  'state_unreadable',
 ]);
 
 /** Whether an error of `Sessions.acquire` is to be heard as a spoken line. */

@@ -1,6 +1,7 @@
 // What survives the home of a call: plain JSON from which another process can go on. A session holds the newest one and replaces
 // it with every answer; it is written to the directory once per answer.
-import type { JsonValue } from '../../base/json.ts';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { CallFacts } from '../../dialog/call.ts';
 import type { DeliveryMode } from '../../dialog/output.ts';
 import type { Listen, Next, Prompt } from '../../dialog/reply.ts';
@@ -45,6 +46,18 @@ export interface Snapshot {
   readonly turns: number;
   /** A terminal event is decided: only its farewell is still to be delivered (G-7C). */
   readonly ended: boolean;
+}
+
+/**
+ * A snapshot that another home has saved. Only homes write there, and what they write is sealed: its JSON form parses back to it.
+ *
+ * @throws AppError `state_unreadable` for a form that this version of the server does not know.
+ */
+export function readSnapshot(json: JsonObject): Snapshot {
+  if (json['form'] !== SNAPSHOT_FORM || typeof json['call'] !== 'object') {
+    throw new AppError('state_unreadable', 'a call was left by a server of another version, in a form that is not known here');
+  }
+  return json as unknown as Snapshot;
 }
 
 /** A reply as a snapshot holds it: recordings that a bot makes itself are in Base64. */
