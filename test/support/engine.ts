@@ -9,6 +9,7 @@ import type { Prompt } from '../../src/dialog/reply.ts';
 import { Admission, type AdmissionLimits, type LoadReading } from '../../src/session/admission.ts';
 import type { PromptVoice, Recognizer, SessionObserver, Snapshots } from '../../src/session/ports.ts';
 import { Sessions } from '../../src/session/sessions.ts';
+import type { Snapshot } from '../../src/session/snapshot/snapshot.ts';
 import type { EngineSettings } from '../../src/session/settings.ts';
 import { Listener, type ListenerOptions } from '../../src/speech/listener.ts';
 import { DEFAULT_PATIENCE } from '../../src/speech/patience.ts';
@@ -79,6 +80,16 @@ export class FakeVoice implements PromptVoice {
   }
 }
 
+/** Throws for a text when it is told to: a defect of ours, of which neither a bot nor a caller is the cause. */
+export class DefectiveVoice extends FakeVoice {
+  defectiveText: string | undefined;
+
+  override render(prompt: Prompt): ReturnType<PromptVoice['render']> {
+    if (prompt.kind === 'text' && prompt.text === this.defectiveText) throw new Error('no such sound');
+    return super.render(prompt);
+  }
+}
+
 /** One line that was logged. */
 export interface LogLine extends LogFields {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -124,6 +135,11 @@ export interface TestEngine {
   readonly seen: string[];
   /** Listeners that were made and not closed. */
   readonly listeners: ReadonlySet<Listener>;
+}
+
+/** What is known of a call between its turns. */
+export async function snapshotOf({ sessions }: Pick<TestEngine, 'sessions'>, conversationId = 'call-1'): Promise<Snapshot | undefined> {
+  return (await sessions.find({ organizationId: 'org', conversationId }))?.snapshot;
 }
 
 /** Makes an engine. Loading the signal modules makes it asynchronous. */

@@ -68,7 +68,7 @@ export interface LoneTurn {
 export function loneTurn(inputs: readonly Input[] = [], number = 1): LoneTurn {
   const host = new NotingHost();
   const sink = new MemorySink();
-  const turn = new Turn({ id: `call#${String(number)}`, number, place: 0 }, host, sink);
+  const turn = new Turn({ id: `call#${String(number)}`, number }, host, sink);
   for (const input of inputs) turn.push(input);
   return { turn, sink, asked: host.asked };
 }

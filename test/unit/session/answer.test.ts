@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type Answer } from '../../../src/bot/index.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import type { SessionRecord } from '../../../src/session/snapshot/snapshot.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
-import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { DefectiveVoice, FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const { apology, handover } = TEST_SETTINGS;
@@ -92,13 +90,13 @@ describe('the answer a caller always gets', () => {
   });
 
   it('counts failures in a row only, and keeps the state of before the failure', async () => {
-    const { sessions, store } = await testEngine([badBot(() => undefined)]);
+    const { sessions } = await testEngine([badBot(() => undefined)]);
     const call = new MemoryCall(sessions);
     await call.start();
     await call.press('6');
     expect((await call.press('1')).texts).toEqual(['Fine.']);
     expect((await call.press('6')).texts).toEqual([apology]);
-    expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ turns: 1 });
+    expect((await snapshotOf({ sessions }))?.state).toEqual({ turns: 1 });
   });
 
   it('cuts a bot that never answers at its deadline and leaves no timer behind', async () => {
@@ -136,39 +134,19 @@ describe('the answer a caller always gets', () => {
     expect((await call.press('1')).texts).toEqual(['Fine.']);
   });
 
-  it('transfers the caller when the store fails', async () => {
-    class BrokenStore extends MemoryStore {
-      override commit(record: SessionRecord, expected: number): Promise<boolean> {
-        return record.turns > 1 ? Promise.reject(new Error('disk full')) : super.commit(record, expected);
-      }
-    }
-    const { sessions, seen } = await testEngine([badBot(() => undefined)], { store: new BrokenStore() });
+  it('transfers the caller when something else than the bot fails', async () => {
+    const voice = new DefectiveVoice();
+    const { sessions, seen, log } = await testEngine([badBot(() => undefined)], { voice });
     const call = new MemoryCall(sessions);
     await call.start();
+    voice.defectiveText = 'Fine.';
     const sink = await call.press('1');
-    expect(sink.texts).toEqual([handover]);
-    expect(sink.next?.kind).toBe('transfer');
+    expect([sink.texts, sink.next]).toMatchObject([[handover], { kind: 'transfer', metadata: { reason: 'failed' } }]);
     expect(seen).toContain('session_ended failed');
+    expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1' }]);
   });
 
-  it('takes a store that is away for no failure of the bot, and for no defect of ours', async () => {
-    class AwayStore extends MemoryStore {
-      override commit(record: SessionRecord, expected: number): Promise<boolean> {
-        return record.turns > 1 ? Promise.reject(new AppError('store_unavailable', 'away')) : super.commit(record, expected);
-      }
-    }
-    const { sessions, seen, log, clock } = await testEngine([badBot(() => undefined)], { store: new AwayStore() });
-    const call = new MemoryCall(sessions);
-    await call.start();
-    const pressed = call.press('1');
-    await clock.advanceAsync(3200);
-    expect((await pressed).texts).toEqual([handover]);
-    expect(seen.filter((event) => event.startsWith('bot_failed store'))).toEqual([]);
-    expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
-    expect(log.lines).toContainEqual(expect.objectContaining({ level: 'warn', message: 'the store is away; the caller is handed over' }));
-  });
-
-  it('takes a state that outgrows its record for a failure of the bot', async () => {
+  it('takes a state that outgrows its snapshot for a failure of the bot', async () => {
     const { sessions, seen } = await testEngine([badBot(() => go({ turns: 1, hoard: 'x'.repeat(100_000) }, say('Kept it all.').listen()))]);
     const call = new MemoryCall(sessions);
     await call.start();

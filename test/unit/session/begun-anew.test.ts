@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { testEngine, type TestEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
-import { after, begun, gateOf, two } from '../../support/two-engines.ts';
+import { after, begun, gateOf, two } from '../../support/homes.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 

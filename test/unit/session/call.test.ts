@@ -4,7 +4,7 @@ import { bot, end, go, listen, say, transfer } from '../../../src/bot/index.ts';
 import type { Input } from '../../../src/dialog/input.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../../src/speech/g711.ts';
 import { readWav } from '../../../src/speech/wav.ts';
-import { testEngine } from '../../support/engine.ts';
+import { snapshotOf, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const SPEECH = encodeMulaw(readWav(readFileSync(new URL('../../fixtures/speech/sentence.wav', import.meta.url))).samples);
@@ -41,13 +41,13 @@ describe('a call', () => {
   });
 
   it('G-12 G-15 remembers the call across turns, whatever was half-closed', async () => {
-    const { sessions, store } = await testEngine([mirror]);
+    const { sessions } = await testEngine([mirror]);
     const call = new MemoryCall(sessions);
     await call.start();
     expect((await call.press('12')).texts).toEqual(['Keys 12']);
     expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['Are you there?']);
     await call.turn({ kind: 'custom_event', name: 'vip', parameters: { level: 3 } });
-    const record = await store.load({ organizationId: 'org', conversationId: 'call-1' });
+    const record = await snapshotOf({ sessions });
     expect(record?.state).toEqual({ events: ['start ', 'keys 12', 'silence', 'event vip {"level":3}'] });
     expect(Object.isFrozen(record?.state)).toBe(true);
   });

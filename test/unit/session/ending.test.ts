@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { callId } from '../../../src/dialog/call.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
-import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -77,8 +76,7 @@ describe('the end of a call', () => {
           };
         }),
     });
-    const store = new MemoryStore();
-    const { sessions, clock, seen } = await testEngine([slow], { store });
+    const { sessions, clock, seen } = await testEngine([slow]);
     const call = new MemoryCall(sessions);
     await call.start();
     clock.advance(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
@@ -139,12 +137,12 @@ describe('the end of a call', () => {
   });
 
   it("forgets the bot's state as soon as the call is over", async () => {
-    const { sessions, store } = await testEngine([plain]);
+    const { sessions } = await testEngine([plain]);
     const call = new MemoryCall(sessions);
     await call.start();
     await call.press('9');
     await flushMicrotasks();
-    expect(await store.load(KEY)).toMatchObject({ ended: true, state: null });
+    expect(await snapshotOf({ sessions })).toMatchObject({ ended: true, state: null });
   });
 
   it('G-55 makes every prompt of a terminal reply uncuttable, also those said before it and those built by hand', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { Recognizer } from '../../../src/session/ports.ts';
-import { testEngine } from '../../support/engine.ts';
+import { snapshotOf, testEngine } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { SharedPlace } from '../../support/shared-store.ts';
@@ -30,17 +30,17 @@ async function interrupted(recognizer: Recognizer, settings = {}) {
   await call.start();
   engine.clock.advance(500);
   const sink = await call.turn(...WHOLE_SENTENCE);
-  const record = await engine.store.load({ organizationId: 'org', conversationId: 'call-1' });
-  return { ...engine, call, sink, record };
+  const snapshot = await snapshotOf(engine);
+  return { ...engine, call, sink, snapshot };
 }
 
 describe('an interruption without words', () => {
   it('lets the prompt go on a little before the cut, and the bot is not asked', async () => {
-    const { sink, record } = await interruptedWith(undefined);
+    const { sink, snapshot } = await interruptedWith(undefined);
     expect(sink.kinds).toEqual(['input_started', 'input_ended', 'prompt', 'final']);
     const [prompt] = sink.outputs.flatMap((output) => (output.kind === 'prompt' ? [output.prompt] : []));
     expect(prompt?.audio.durationMs).toBe(STORY_MS - 500 + 400);
-    expect(record?.state).toEqual({ inputs: 0 });
+    expect(snapshot?.state).toEqual({ inputs: 0 });
   });
 
   it('asks the platform for the same input again, without sending the flow its event a second time', async () => {
@@ -73,7 +73,7 @@ describe('an interruption without words', () => {
     const sink = await new MemoryCall(engines[heardBy].sessions).turn(...WHOLE_SENTENCE);
     const said = sink.outputs.flatMap((output) => (output.kind === 'prompt' ? [output.prompt] : []));
     expect([sink.texts, said.map(({ audio }) => audio.durationMs)]).toEqual([[STORY], [durationMs]]);
-    expect(place.of({ organizationId: 'org', conversationId: 'call-1' }).record?.state).toEqual({ inputs: 0 });
+    expect(place.of({ organizationId: 'org', conversationId: 'call-1' }).snapshot?.state).toEqual({ inputs: 0 });
   });
 
   it('reaches the bot when there were words', async () => {

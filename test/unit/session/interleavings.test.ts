@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { PromptAudio } from '../../../src/dialog/output.ts';
 import type { Sound } from '../../../src/session/ports.ts';
-import { firstRecord } from '../../../src/session/snapshot/snapshot.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
+import { firstSnapshot } from '../../../src/session/snapshot/snapshot.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
@@ -157,25 +156,6 @@ describe('after the end of a call', () => {
     expect(told.at(-1)).toBe('session_end');
   });
 
-  it('G-7C transfers nobody when the store fails', async () => {
-    class FailingStore extends MemoryStore {
-      isBroken = false;
-      override load(key: Parameters<MemoryStore['load']>[0]): ReturnType<MemoryStore['load']> {
-        return this.isBroken ? Promise.reject(new Error('gone')) : super.load(key);
-      }
-    }
-    const store = new FailingStore();
-    const { sessions, clock } = await testEngine([plain], { store });
-    const call = new MemoryCall(sessions);
-    await call.start();
-    clock.advance(LONG_MS);
-    const { sink } = await call.open({ kind: 'no_input' });
-    store.isBroken = true;
-    await call.hangUp();
-    await flushMicrotasks();
-    expect([sink.kinds, sink.end]).toEqual([[], 'complete']);
-  });
-
   it('G-75 does not ask the bot about what was recognized too late', async () => {
     let recognized: (text: string) => void = () => undefined;
     const asked: string[] = [];
@@ -244,13 +224,12 @@ describe('a prompt whose sound comes in pieces', () => {
 
 describe('a call that another process began', () => {
   it('has one session, also when a hang-up and a turn look for it at the same time', async () => {
-    const store = new MemoryStore();
     const call = { ...KEY, agentId: 'plain', startedAtMs: 0, vendorConfig: '', parameters: {} };
-    const record = firstRecord({ call, bot: { id: 'plain', version: 1 }, mode: 'chunk' });
-    await store.commit({ ...record, version: 1, started: true }, 0);
-    const { sessions, seen } = await testEngine([plain], { store });
-    const opening = { ...KEY, agentId: '', vendorConfig: '', parameters: {} };
-    const [found, acquired] = await Promise.all([sessions.find(KEY), sessions.acquire(opening)]);
+    const snapshot = { ...firstSnapshot({ call, bot: { id: 'plain', version: 1 }, mode: 'chunk' }), started: true };
+    const restored = { snapshot, generation: 1 };
+    const { sessions, seen } = await testEngine([plain]);
+    const opening = { ...KEY, agentId: '', vendorConfig: '', parameters: {}, restored };
+    const [found, acquired] = await Promise.all([sessions.find(KEY, restored), sessions.acquire(opening)]);
     expect(found).toBe(acquired);
     expect(seen).toEqual(['session_continued']);
     expect(sessions.size).toBe(1);

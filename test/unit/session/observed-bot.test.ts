@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { Recognizer, SessionObserver } from '../../../src/session/ports.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { WHOLE_SENTENCE } from '../../support/caller-audio.ts';
-import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { DefectiveVoice, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -117,12 +116,6 @@ describe('what the observer is told of a bot', () => {
 
 describe('an observer that watches nothing', () => {
   it('breaks no call in which all kinds of things go wrong', async () => {
-    class FlakyStore extends MemoryStore {
-      isBroken = false;
-      override commit(...given: Parameters<MemoryStore['commit']>): Promise<boolean> {
-        return this.isBroken ? Promise.reject(new Error('disk full')) : super.commit(...given);
-      }
-    }
     const noting = bot<null>({
       id: 'noting',
       name: 'Noting',
@@ -136,14 +129,14 @@ describe('an observer that watches nothing', () => {
         throw new TypeError('no such tool');
       },
     });
-    const store = new FlakyStore();
-    const { sessions, log } = await testEngine([noting], { observer: {}, store });
+    const voice = new DefectiveVoice();
+    const { sessions, log } = await testEngine([noting], { observer: {}, voice });
     const call = new MemoryCall(sessions);
     expect((await call.start()).texts).toEqual([WELCOME]);
     expect((await call.press('1')).texts).toEqual([apology]);
     expect((await call.turn({ kind: 'no_input' })).texts).toEqual(['What?']);
     expect(log.lines).toEqual([]);
-    store.isBroken = true;
+    voice.defectiveText = 'What?';
     expect((await call.turn({ kind: 'no_input' })).texts).toEqual([handover]);
   });
 });

@@ -2,12 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
 import type { SessionObserver } from '../../../src/session/ports.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { LINE_SILENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { storeWith } from '../../support/store-with.ts';
 
 const WELCOME = 'Welcome, and please listen for a while.';
 
@@ -128,21 +126,6 @@ describe('an observer', () => {
     expect(lines).toEqual(
       expect.arrayContaining(['call-1#3 superseded', 'call-2#2 deadline', 'call-3#2 hang_up', 'call-3#3 hang_up', 'call-2 ended by idle']),
     );
-  });
-});
-
-describe('the log', () => {
-  it('names the call whose end could not be stored', async () => {
-    const store = new MemoryStore();
-    let isDown = false;
-    const commit = (...args: Parameters<MemoryStore['commit']>) => (isDown ? Promise.reject(new Error('down')) : store.commit(...args));
-    const { sessions, log } = await testEngine([plain], { store: storeWith({ commit }, store) });
-    const call = new MemoryCall(sessions);
-    await call.start();
-    isDown = true;
-    await call.hangUp();
-    await flushMicrotasks();
-    expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1', err: { message: 'down' } }]);
   });
 });
 

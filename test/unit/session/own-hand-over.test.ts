@@ -1,10 +1,10 @@
-// Calls that we end ourselves while something else is broken, too: the store, the wire, or another server's word.
+// Calls that we end ourselves while something else is broken, too: a voice, or the wire.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { Input } from '../../../src/dialog/input.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
-import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { DefectiveVoice, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const { handover } = TEST_SETTINGS;
@@ -31,56 +31,23 @@ const clerk = bot<{ readonly pin: string }>({
   otherwise: (state) => go(state, say('What?').listen()),
 });
 
-/** Breaks, one way or another, when it is told to. */
-class BreakableStore extends MemoryStore {
-  loads: 'works' | 'fails' | 'hangs' | 'empty' = 'works';
-  commits: 'works' | 'fails' | 'conflicts' = 'works';
-  readonly dropped: string[] = [];
-
-  override load(key: Parameters<MemoryStore['load']>[0]): ReturnType<MemoryStore['load']> {
-    if (this.loads === 'fails') return Promise.reject(new Error('disk full'));
-    if (this.loads === 'hangs') return new Promise(() => undefined);
-    return this.loads === 'empty' ? Promise.resolve(undefined) : super.load(key);
-  }
-
-  override commit(...given: Parameters<MemoryStore['commit']>): Promise<boolean> {
-    if (this.commits === 'fails') return Promise.reject(new Error('disk full'));
-    return this.commits === 'conflicts' ? Promise.resolve(false) : super.commit(...given);
-  }
-
-  override drop(key: Parameters<MemoryStore['drop']>[0]): Promise<void> {
-    this.dropped.push(key.conversationId);
-    return super.drop(key);
-  }
-}
-
 /** A call whose welcome was heard. */
 async function begun(settings: Partial<typeof TEST_SETTINGS> = {}) {
   asked.length = 0;
-  const store = new BreakableStore();
-  const engine = await testEngine([clerk], { store, settings });
+  const voice = new DefectiveVoice();
+  const engine = await testEngine([clerk], { voice, settings });
   const call = new MemoryCall(engine.sessions);
   await call.start();
   engine.clock.advance(5000);
-  return { ...engine, store, call };
+  return { ...engine, voice, call };
 }
 
 describe('the transcript of a call that we end', () => {
-  it.each([
-    ['has lost the record', 'empty', []],
-    ['fails, and says so', 'fails', [{ level: 'warn', conversationId: 'call-1', err: { message: 'disk full' } }]],
-    ['does not answer in half a second', 'hangs', []],
-  ] as const)('G-7B is done without when the store %s', async (_how, loads, logged) => {
-    const { call, clock, sessions, store, log } = await begun({ keepsTranscript: true });
+  it('G-7B goes out with the transfer, our own line as its last', async () => {
+    const { call, sessions } = await begun({ keepsTranscript: true });
     const { sink } = await call.open(FRAME);
-    store.loads = loads;
-    const closed = sessions.close(0);
-    await clock.advanceAsync(500);
-    expect([sink.texts, sink.next]).toMatchObject([[handover], { kind: 'transfer', transcript: undefined }]);
-    expect(log.lines.filter(({ message }) => message.includes('transcript'))).toMatchObject(logged);
-    expect(log.lines.filter(({ message }) => message.includes('transcript'))).toHaveLength(logged.length);
-    await clock.advanceAsync(2000);
-    await closed;
+    await sessions.close(0);
+    expect([sink.texts, sink.next]).toMatchObject([[handover], { kind: 'transfer', transcript: `bot: Hello.\nbot: ${handover}` }]);
   });
 
   it('is not there when the operator keeps none', async () => {
@@ -91,30 +58,15 @@ describe('the transcript of a call that we end', () => {
   });
 });
 
-describe('a call that two servers change at once', () => {
-  it('is handed over by the later one, and the log says what happened', async () => {
-    const { call, store, log } = await begun();
-    store.commits = 'conflicts';
-    expect((await call.press('1')).next).toMatchObject({ kind: 'transfer', metadata: { reason: 'failed' } });
-    expect(log.lines).toContainEqual(
-      expect.objectContaining({
-        level: 'error',
-        conversationId: 'call-1',
-        err: expect.objectContaining({ code: 'record_conflict', details: { version: 1 } }) as unknown,
-      }),
-    );
-  });
-});
-
 describe('a hand-over whose stream breaks while its line is heard', () => {
   it('is owed to the next turn, on which neither the bot is asked nor the line said again (G-77)', async () => {
-    const { call, store, clock, seen } = await begun({ maxFarewellMs: 30_000 });
-    store.commits = 'fails';
+    const { call, voice, clock, seen } = await begun({ maxFarewellMs: 30_000 });
+    voice.defectiveText = 'Yes?';
     const first = await call.open({ kind: 'dtmf', digits: '1' });
     await flushMicrotasks();
     expect(first.sink.texts).toEqual([handover]);
     first.turn.abort('hang_up');
-    store.commits = 'works';
+    voice.defectiveText = undefined;
     const next = await call.open({ kind: 'dtmf', digits: '2' });
     await clock.advanceAsync(30_000);
     expect([next.sink.texts, next.sink.next]).toMatchObject([[], { kind: 'transfer', metadata: { reason: 'failed' } }]);
@@ -217,8 +169,7 @@ describe('a client that does not read while we hand its caller over', () => {
   });
 });
 
-describe('the record of a call that is over', () => {
-  const KEY = { organizationId: 'org', conversationId: 'call-1' };
+describe('what another server finds of a call that is over', () => {
   const stateless = bot<null>({
     id: 'stateless',
     name: 'Stateless',
@@ -227,39 +178,28 @@ describe('the record of a call that is over', () => {
     otherwise: () => go(null, say('Bye.').end()),
   });
 
-  it('G-7C says so although the bot keeps nothing, so that no other server goes on with the call', async () => {
-    const { sessions, store } = await testEngine([stateless]);
+  it.each([
+    ['its caller hung up', 'caller', (call: MemoryCall) => call.hangUp()],
+    ['its bot ended it', 'bot_end', (call: MemoryCall) => call.press('1')],
+  ])('G-7C is nothing to go on with, once %s', async (_why, end, over) => {
+    const left = new LeftSnapshots();
+    const { sessions, seen } = await testEngine([stateless], { snapshots: left });
     const call = new MemoryCall(sessions);
     await call.start();
-    await call.hangUp();
+    expect(left.newest()).toMatchObject({ started: true, ended: false });
+    await over(call);
     await flushMicrotasks();
-    expect((await store.load(KEY))?.ended).toBe(true);
+    expect([left.asked.at(-1), left.newest()]).toEqual(['forget call-1', undefined]);
+    expect(seen).toContain(`session_ended ${end}`);
   });
 
-  it('is written once when the bot ends a call of which it keeps nothing', async () => {
-    const { sessions, store } = await testEngine([stateless]);
-    const call = new MemoryCall(sessions);
-    await call.start();
-    await call.press('1');
-    await flushMicrotasks();
-    expect(await store.load(KEY)).toMatchObject({ version: 2, ended: true, state: null });
-  });
-
-  it('need not exist: a caller may hang up before there is one', async () => {
-    const { sessions, log } = await testEngine([clerk]);
+  it('need not have been saved: a caller may hang up before there is anything', async () => {
+    const left = new LeftSnapshots();
+    const { sessions, log } = await testEngine([clerk], { snapshots: left });
     const call = new MemoryCall(sessions);
     await call.open(FRAME);
     await call.hangUp();
     await flushMicrotasks();
-    expect(log.lines).toEqual([]);
-  });
-
-  it('is not dropped because the store fails once, and the failure is logged', async () => {
-    const { call, store, log } = await begun();
-    store.loads = 'fails';
-    await call.hangUp();
-    await flushMicrotasks();
-    expect(store.dropped).toEqual([]);
-    expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1', err: { message: 'disk full' } }]);
+    expect([left.asked, log.lines]).toEqual([['forget call-1'], []]);
   });
 });

@@ -1,12 +1,10 @@
 // How long calls are kept: those that are over, those whose caller vanished, those that nobody uses and those without end.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { LINE_SILENCE, SENTENCE } from '../../support/caller-audio.ts';
-import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { storeWith } from '../../support/store-with.ts';
 
 let told: () => void = () => undefined;
 
@@ -34,28 +32,25 @@ const slowToEnd = bot<null>({
 
 describe('a call that is over', () => {
   it('G-7C is remembered for a minute from its end, so that a late stream gets no prompts', async () => {
-    const store = new MemoryStore();
-    const { sessions, clock } = await testEngine([plain], { store, settings: { sweepMs: 10_000 } });
+    const { sessions, clock } = await testEngine([plain], { settings: { sweepMs: 10_000 } });
     const call = new MemoryCall(sessions);
     await call.start();
     await clock.advanceAsync(20_000);
     await call.hangUp();
     await clock.advanceAsync(59_999);
     expect((await call.press('1')).isSuperseded).toBe(true);
-    expect(store.size).toBe(1);
     await clock.advanceAsync(1);
-    expect(store.size).toBe(0);
+    expect((await call.press('1')).texts).toEqual(['Welcome, call-1.']);
   });
 
   it('gives way to a new one when as many are remembered as may run, the oldest first and never one that runs', async () => {
-    const store = new MemoryStore();
-    const { sessions } = await testEngine([plain], { store, settings: { maxSessions: 2 } });
+    const { sessions } = await testEngine([plain], { settings: { maxSessions: 2 } });
     const calls = ['0', '1', '2', '3', '4'].map((conversationId) => new MemoryCall(sessions, { conversationId }));
     const [running, ...others] = calls;
     const kept = async (): Promise<readonly string[]> => {
       await flushMicrotasks();
-      const records = await Promise.all(['0', '1', '2', '3', '4'].map((id) => store.load({ organizationId: 'org', conversationId: id })));
-      return records.flatMap((record) => (record === undefined ? [] : [record.call.conversationId]));
+      const snapshots = await Promise.all(['0', '1', '2', '3', '4'].map((id) => snapshotOf({ sessions }, id)));
+      return snapshots.flatMap((snapshot) => (snapshot === undefined ? [] : [snapshot.call.conversationId]));
     };
     await running?.start();
     for (const call of others.slice(0, 3)) {
@@ -112,7 +107,7 @@ describe('a call that is over', () => {
     answer();
     await call.hangUp();
     await flushMicrotasks();
-    expect([session?.isEnded, session?.owed]).toEqual([true, undefined]);
+    expect([session?.isEnded, session?.hasPendingEnd]).toEqual([true, false]);
   });
 });
 
@@ -139,14 +134,6 @@ describe('a call that nobody uses', () => {
     await call.press('1');
     await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs - 1000);
     expect(sessions.size).toBe(1);
-  });
-
-  it('is named in the log when its record cannot be dropped', async () => {
-    const { sessions, clock, log } = await testEngine([plain], { store: storeWith({ drop: () => Promise.reject(new Error('down')) }) });
-    await new MemoryCall(sessions).start();
-    await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs + TEST_SETTINGS.sweepMs);
-    expect(log.lines).toMatchObject([{ level: 'error', conversationId: 'call-1', err: { message: 'down' } }]);
-    expect(sessions.size).toBe(0);
   });
 });
 

@@ -2,11 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, listen, say } from '../../../src/bot/index.ts';
 import type { Input } from '../../../src/dialog/input.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { FakeVoice, testEngine, type TestEngine } from '../../support/engine.ts';
+import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall, type MemoryTurn } from '../../support/memory-transport.ts';
-
-const KEY = { organizationId: 'org', conversationId: 'call-1' };
 
 /** Whatever the bot is asked after its welcome ends the call, in one way or the other. */
 const hasty = bot<null>({
@@ -72,11 +70,11 @@ describe('rules of the turn grammar', () => {
     ['chunk', 'wav'],
     ['wav', 'chunk'],
   ] as const)('G-40 a call that began as %s goes on so where another process is set to %s', async (before, after) => {
-    const store = new MemoryStore();
-    const first = await testEngine([repeats], { store, settings: { mode: before } });
+    const left = new LeftSnapshots();
+    const first = await testEngine([repeats], { snapshots: left, settings: { mode: before } });
     const welcome = await new MemoryCall(first.sessions).start();
-    const second = await testEngine([repeats], { store, settings: { mode: after } });
-    const turn = await new MemoryCall(second.sessions).press('1');
+    const second = await testEngine([repeats], { settings: { mode: after } });
+    const turn = await new MemoryCall(second.sessions, { restored: left.restored() }).press('1');
     for (const { kinds, outputs } of [welcome, turn]) {
       expect(kinds).toEqual(before === 'chunk' ? ['prompt', 'final'] : ['final']);
       expect(outputs.at(-1)).toMatchObject({ kind: 'final', mode: before });
@@ -84,11 +82,11 @@ describe('rules of the turn grammar', () => {
   });
 
   it('G-40 a call that began as chunk stays so where another process has no voice', async () => {
-    const store = new MemoryStore();
-    const first = await testEngine([repeats], { store });
+    const left = new LeftSnapshots();
+    const first = await testEngine([repeats], { snapshots: left });
     await new MemoryCall(first.sessions).start();
-    const mute = await testEngine([repeats], { store, voice: new FakeVoice(false) });
-    const turn = await new MemoryCall(mute.sessions).press('1');
+    const mute = await testEngine([repeats], { voice: new FakeVoice(false) });
+    const turn = await new MemoryCall(mute.sessions, { restored: left.restored() }).press('1');
     expect(turn.outputs).toMatchObject([{ kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: 'You entered 1.' }] }]);
   });
 
@@ -136,18 +134,19 @@ describe('rules of the turn grammar', () => {
     expect(errorsIn(engine)).toEqual([]);
   });
 
-  it('G-83 a sensitive number that its bot does not keep stands neither in the record nor in the log', async () => {
-    const store = new MemoryStore();
-    const engine = await testEngine([repeats], { store, settings: { keepsTranscript: true } });
+  it('G-83 a sensitive number that its bot does not keep stands in the log nowhere, and in the snapshot nowhere but in what the bot has said', async () => {
+    const left = new LeftSnapshots();
+    const engine = await testEngine([repeats], { snapshots: left, settings: { keepsTranscript: true } });
     const call = new MemoryCall(engine.sessions);
     await call.start();
     expect((await call.press('4917305682')).texts).toEqual(['You entered 4917305682.']);
-    const record = await store.load(KEY);
-    expect(record?.state).toEqual({ inputs: 1 });
-    for (const kept of [record, engine.log.lines, engine.seen]) expect(JSON.stringify(kept)).not.toContain('4917305682');
+    // What the bot itself has said stands in it, and is sealed where it goes.
+    const { reply: _said, played: _heard, ...snapshot } = left.newest() ?? {};
+    expect(snapshot.state).toEqual({ inputs: 1 });
+    for (const kept of [snapshot, engine.log.lines, engine.seen]) expect(JSON.stringify(kept)).not.toContain('4917305682');
   });
 
-  it('G-83 what a bot sends to the flow does not stay in the record', async () => {
+  it('G-83 what a bot sends to the flow does not stay in the snapshot', async () => {
     const tells = bot<null>({
       id: 'tells',
       name: 'Tells',
@@ -156,10 +155,11 @@ describe('rules of the turn grammar', () => {
       dtmf_input: (_, { digits }) => go(null, listen({ event: { name: 'card', metadata: { number: digits } } })),
       otherwise: () => go(null, listen()),
     });
-    const { sessions, store } = await testEngine([tells]);
+    const left = new LeftSnapshots();
+    const { sessions } = await testEngine([tells], { snapshots: left });
     const call = new MemoryCall(sessions);
     await call.start();
     expect((await call.press('4111111111111111')).next).toMatchObject({ event: { metadata: { number: '4111111111111111' } } });
-    expect(JSON.stringify(await store.load(KEY))).not.toContain('4111');
+    expect(JSON.stringify(left.newest())).not.toContain('4111');
   });
 });

@@ -8,7 +8,7 @@ import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-aud
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { gateOf } from '../../support/two-engines.ts';
+import { gateOf } from '../../support/homes.ts';
 
 const THANKS = 'Thanks. And your name?';
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { ADMISSION_REFUSALS, refusedCall } from '../../../src/session/admission.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { LeftSnapshots } from '../../support/homes.ts';
 import { MemoryCall, MemorySink } from '../../support/memory-transport.ts';
-import { storeWith } from '../../support/store-with.ts';
+
+const KEY = { organizationId: 'org', conversationId: 'call-1' };
 
 const plain = (id: string, { version = 1, ended = [] }: { version?: number; ended?: string[] } = {}) =>
   bot<null>({
@@ -101,16 +102,16 @@ describe('sessions', () => {
     }
   });
 
-  it('G-93 ends a session in which nothing arrives, tells the bot, and forgets its record', async () => {
+  it('G-93 ends a session in which nothing arrives, tells the bot, and lets no other process go on with it', async () => {
     const ended: string[] = [];
-    const store = new MemoryStore();
-    const { sessions, clock, seen } = await testEngine([plain('a', { ended })], { store });
+    const left = new LeftSnapshots();
+    const { sessions, clock, seen } = await testEngine([plain('a', { ended })], { snapshots: left });
     await new MemoryCall(sessions).start();
     await clock.advanceAsync(TEST_SETTINGS.idleTimeoutMs);
     expect(sessions.size).toBe(1);
     await clock.advanceAsync(TEST_SETTINGS.sweepMs);
     expect(sessions.size).toBe(0);
-    expect(store.size).toBe(0);
+    expect([left.asked.at(-1), left.newest()]).toEqual(['forget call-1', undefined]);
     expect(ended).toEqual(['a idle']);
     expect(seen).toContain('session_ended idle');
   });
@@ -136,48 +137,20 @@ describe('sessions', () => {
     expect(sessions.size).toBe(0);
   });
 
-  it('G-7C remembers a call that is over for a minute and then forgets it', async () => {
-    const store = new MemoryStore();
-    const { sessions, clock } = await testEngine([plain('a')], { store });
-    const call = new MemoryCall(sessions);
-    await call.start();
-    await call.hangUp();
-    expect((await call.press('1')).isSuperseded).toBe(true);
-    await clock.advanceAsync(2 * TEST_SETTINGS.sweepMs);
-    expect(store.size).toBe(0);
-  });
-
-  it('G-75 refuses no hang-up of a call whose bot has left the catalogue, and drops its record', async () => {
-    const store = new MemoryStore();
-    const first = await testEngine([plain('a')], { store });
+  it('G-75 refuses no hang-up of a call whose bot has left the catalogue, and forgets the call', async () => {
+    const left = new LeftSnapshots();
+    const first = await testEngine([plain('a')], { snapshots: left });
     await new MemoryCall(first.sessions).start();
-    const second = await testEngine([plain('b')], { store });
-    expect(await second.sessions.find({ organizationId: 'org', conversationId: 'call-1' })).toBeUndefined();
-    expect([store.size, second.sessions.size]).toEqual([0, 0]);
-    expect(second.log.lines).toMatchObject([{ level: 'warn', code: 'agent_unknown', conversationId: 'call-1' }]);
+    const second = await testEngine([plain('b')], { snapshots: left });
+    expect(await second.sessions.find(KEY, left.restored())).toBeUndefined();
+    expect([left.newest(), second.sessions.size]).toEqual([undefined, 0]);
+    expect(second.log.lines).toMatchObject([{ level: 'warn', conversationId: 'call-1' }]);
   });
 
-  it('G-75 refuses no hang-up while the store fails', async () => {
-    const broken = () => Promise.reject(new Error('down'));
-    const { sessions, log } = await testEngine([plain('a')], { store: storeWith({ load: broken, commit: broken, drop: broken }) });
-    expect(await sessions.find({ organizationId: 'org', conversationId: 'call-1' })).toBeUndefined();
-    expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'error']);
-  });
-
-  it('G-15 goes on with a call whose record another process wrote', async () => {
-    const store = new MemoryStore();
-    const first = await testEngine([plain('a')], { store });
-    await new MemoryCall(first.sessions).start();
-    const second = await testEngine([plain('a')], { store });
-    expect((await new MemoryCall(second.sessions).press('1')).texts).toEqual(['Yes?']);
-  });
-
-  it('starts a call over when its bot has a new version', async () => {
-    const store = new MemoryStore();
-    const first = await testEngine([plain('a')], { store });
-    await new MemoryCall(first.sessions).start();
-    const second = await testEngine([plain('a', { version: 2 })], { store });
-    expect((await new MemoryCall(second.sessions).press('1')).texts).toEqual(['Welcome to a.']);
+  it('G-75 makes nothing of the hang-up of a call that nobody knows', async () => {
+    const { sessions, log } = await testEngine([plain('a')]);
+    expect(await sessions.find(KEY)).toBeUndefined();
+    expect([log.lines, sessions.size]).toEqual([[], 0]);
   });
 
   it('refuses new calls while it drains, and goes on with running ones', async () => {

@@ -3,7 +3,7 @@ import { bot, go, listen, play, say, type Reply, type Saying } from '../../../sr
 import type { DeliveryMode } from '../../../src/dialog/output.ts';
 import type { Prompt } from '../../../src/dialog/reply.ts';
 import { heardOutcome } from '../../../src/session/answer/reply-checks.ts';
-import { FakeVoice, testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
 const { apology, handover } = TEST_SETTINGS;
@@ -59,11 +59,11 @@ describe('a reply of which nothing can be heard', () => {
     ['in WAV mode', { mode: 'wav' }],
     ['although it was spoken early', { yields: [MISSING] }],
   ] as const)('has failed like a bot that throws: an apology, then a person, when it is found out %s', async (_how, options) => {
-    const { call, seen, store } = await answering(MISSING.listen({ digits: 4 }), options);
+    const { call, seen, sessions } = await answering(MISSING.listen({ digits: 4 }), options);
     const first = await call.press('1');
     expect([first.texts, first.next]).toMatchObject([[apology], { kind: 'listen', digits: 1 }]);
     expect(seen).toContain('bot_failed prompt_unusable');
-    expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ keys: 0 });
+    expect((await snapshotOf({ sessions }))?.state).toEqual({ keys: 0 });
     const second = await call.press('1');
     expect([second.texts, second.next]).toMatchObject([[handover], { kind: 'transfer', metadata: { reason: 'failed' } }]);
   });

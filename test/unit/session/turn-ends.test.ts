@@ -1,9 +1,8 @@
 // How each turn is counted at its end, which is what an operator's figures are made of.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { WHOLE_SENTENCE } from '../../support/caller-audio.ts';
-import { FakeVoice, testEngine, TEST_SETTINGS, type TestEngine } from '../../support/engine.ts';
+import { DefectiveVoice, FakeVoice, TEST_SETTINGS, type TestEngine, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -112,15 +111,9 @@ describe('a turn', () => {
 
 describe('a turn on which we end the call', () => {
   it('G-77 counts as failed after a defect of ours', async () => {
-    class BrokenStore extends MemoryStore {
-      isBroken = false;
-      override commit(...given: Parameters<MemoryStore['commit']>): Promise<boolean> {
-        return this.isBroken ? Promise.reject(new Error('disk full')) : super.commit(...given);
-      }
-    }
-    const store = new BrokenStore();
-    const engine = await begun({ store });
-    store.isBroken = true;
+    const voice = new DefectiveVoice();
+    const engine = await begun({ voice });
+    voice.defectiveText = 'Fine.';
     expect((await engine.call.press('1')).texts).toEqual([handover]);
     expect(endsOf(engine)).toEqual(['failed']);
   });
@@ -143,15 +136,6 @@ describe('a turn on which we end the call', () => {
 });
 
 describe('a turn of a call that is over', () => {
-  it('G-7C is completed without a word when another server has ended the call, and counts as superseded', async () => {
-    const store = new MemoryStore();
-    const engine = await begun({ store });
-    const other = await testEngine([moody], { store });
-    await new MemoryCall(other.sessions).press('3');
-    expect((await engine.call.press('1')).isSuperseded).toBe(true);
-    expect(endsOf(engine)).toEqual(['superseded']);
-  });
-
   it('does not start the call over when it waited behind a welcome and the caller has hung up', async () => {
     const late = bot<null>({
       id: 'late',
@@ -168,36 +152,5 @@ describe('a turn of a call that is over', () => {
     await call.hangUp();
     await flushMicrotasks();
     expect([waiting.sink.kinds, waiting.sink.end, log.lines]).toEqual([[], 'complete', []]);
-  });
-
-  it('has no sound made for a hand-over that nobody would hear', async () => {
-    class AskedVoice extends FakeVoice {
-      readonly asked: (string | undefined)[] = [];
-      override render(prompt: Parameters<FakeVoice['render']>[0]): ReturnType<FakeVoice['render']> {
-        this.asked.push(prompt.kind === 'text' ? prompt.text : undefined);
-        return super.render(prompt);
-      }
-    }
-    class SlowStore extends MemoryStore {
-      fail: (error: Error) => void = () => undefined;
-      isSlow = false;
-      override load(key: Parameters<MemoryStore['load']>[0]): ReturnType<MemoryStore['load']> {
-        if (!this.isSlow) return super.load(key);
-        this.isSlow = false;
-        return new Promise((_resolve, reject) => {
-          this.fail = reject;
-        });
-      }
-    }
-    const [voice, store] = [new AskedVoice(), new SlowStore()];
-    const { call } = await begun({ voice, store });
-    store.isSlow = true;
-    const { sink } = await call.open({ kind: 'dtmf', digits: '1' });
-    await flushMicrotasks();
-    await call.hangUp();
-    store.fail(new Error('disk full'));
-    await flushMicrotasks();
-    expect([sink.kinds, sink.end]).toEqual([[], 'complete']);
-    expect(voice.asked).not.toContain(handover);
   });
 });

@@ -8,7 +8,7 @@ import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { gateOf } from '../../support/two-engines.ts';
+import { gateOf } from '../../support/homes.ts';
 
 const OPENING = { organizationId: 'org', conversationId: 'call-1', agentId: '', vendorConfig: '', parameters: {} };
 /** The fake voice takes 10 ms a character. */

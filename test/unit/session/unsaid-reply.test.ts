@@ -5,7 +5,7 @@ import { bot, go, say, type Heard } from '../../../src/bot/index.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { gateOf, two } from '../../support/two-engines.ts';
+import { gateOf, two } from '../../support/homes.ts';
 
 const NOTHING: Heard = { complete: false, ms: 0, text: '' };
 const WELCOME: Heard = { complete: true, ms: 80, text: 'Welcome.' };

@@ -6,7 +6,7 @@ import { LINE_SILENCE } from '../../../support/caller-audio.ts';
 import { TEST_SETTINGS } from '../../../support/engine.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
 import { MemoryCall } from '../../../support/memory-transport.ts';
-import { after, begun, gateOf, two, type Two } from '../../../support/two-engines.ts';
+import { after, begun, gateOf, two, type Two } from '../../../support/homes.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
 const away = new AppError('store_unavailable', 'away');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, play, say } from '../../../../src/bot/index.ts';
 import { transcriptText, withBotLine, withStep, type TranscriptLine } from '../../../../src/session/answer/transcript.ts';
 import { NOTHING_SAID } from '../../../../src/dialog/heard.ts';
-import { testEngine } from '../../../support/engine.ts';
+import { snapshotOf, testEngine } from '../../../support/engine.ts';
 import { MemoryCall } from '../../../support/memory-transport.ts';
 import { WHOLE_SENTENCE } from '../../../support/caller-audio.ts';
 
@@ -19,22 +19,22 @@ const clerk = bot<null>({
 
 async function finalOf(keepsTranscript: boolean) {
   const recognizer = { recognize: () => Promise.resolve('a pizza') };
-  const { sessions, clock, store } = await testEngine([clerk], { recognizer, settings: { keepsTranscript } });
+  const { sessions, clock } = await testEngine([clerk], { recognizer, settings: { keepsTranscript } });
   const call = new MemoryCall(sessions);
   await call.start();
   clock.advance(5000);
   const middle = await call.turn(...WHOLE_SENTENCE);
   clock.advance(10_000);
   await call.press('4111111111111111');
-  const record = await store.load({ organizationId: 'org', conversationId: 'call-1' });
+  const snapshot = await snapshotOf({ sessions });
   clock.advance(10_000);
   const last = await call.turn({ kind: 'no_input' });
-  return { middle: middle.next, last: last.next, record };
+  return { middle: middle.next, last: last.next, snapshot };
 }
 
 describe('the transcript of a call', () => {
   it('G-7B goes out with the last response only, without anything sensitive or what the bot said from its question on', async () => {
-    const { middle, last, record } = await finalOf(true);
+    const { middle, last, snapshot } = await finalOf(true);
     expect(middle).not.toHaveProperty('transcript');
     expect(last).toMatchObject({
       kind: 'end',
@@ -49,7 +49,7 @@ describe('the transcript of a call', () => {
         'bot: [withheld]',
       ].join('\n'),
     });
-    expect(JSON.stringify(record)).not.toContain('4111');
+    expect(JSON.stringify(snapshot)).not.toContain('4111');
   });
 
   it('is the line of our own hand-over when nothing else was said', async () => {
@@ -64,9 +64,9 @@ describe('the transcript of a call', () => {
   });
 
   it('is not kept unless the operator asks for it', async () => {
-    const { last, record } = await finalOf(false);
+    const { last, snapshot } = await finalOf(false);
     expect(last).toMatchObject({ transcript: undefined });
-    expect(record?.transcript).toEqual([]);
+    expect(snapshot?.transcript).toEqual([]);
   });
 });
 
@@ -107,7 +107,7 @@ describe('the transcript of a call that ends in another way', () => {
     });
   });
 
-  it('G-7B holds the texts of last words, and nothing of a recording beside them', async () => {
+  it('G-7B holds the texts of last words, and nothing of a snapshoting beside them', async () => {
     const ending = bot<null>({
       id: 'ending',
       name: 'Ending',
@@ -145,7 +145,7 @@ describe('transcript lines', () => {
     expect(transcriptText(withBotLine([], 'one\ntwo', false))).toBe('bot: one two');
   });
 
-  it('drop the oldest when they are too long for a record', () => {
+  it('drop the oldest when they are too long for a snapshot', () => {
     let lines: readonly TranscriptLine[] = [];
     for (let index = 0; index < 20; index += 1) lines = withBotLine(lines, `${String(index)} `.padEnd(1000, 'x'), false);
     expect(lines).toHaveLength(16);

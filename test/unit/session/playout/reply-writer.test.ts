@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { DeliveryMode, FinalNext, PromptAudio } from '../../../../src/dialog/output.ts';
 import type { Prompt } from '../../../../src/dialog/reply.ts';
-import { Playback } from '../../../../src/session/playout/playout.ts';
+import { Playout } from '../../../../src/session/playout/playout.ts';
 import type { Sound } from '../../../../src/session/ports.ts';
 import { ReplyWriter } from '../../../../src/session/playout/reply-writer.ts';
 import { FakeVoice, TEST_SETTINGS } from '../../../support/engine.ts';
@@ -36,12 +36,12 @@ const NEVER: AsyncIterable<PromptAudio> = {
 
 function writing({ mode = 'chunk', voice = new Voice() }: { readonly mode?: DeliveryMode; readonly voice?: FakeVoice } = {}) {
   const lone = answeringTurn();
-  const [clock, playback, hurry, firstAudio] = [new FakeClock(), new Playback(), new AbortController(), [] as number[]];
+  const [clock, playout, hurry, firstAudio] = [new FakeClock(), new Playout(), new AbortController(), [] as number[]];
   const writer = new ReplyWriter({
     turn: lone.turn,
     mode,
     voice,
-    playback,
+    playout,
     clock,
     slowReaderMs: 10_000,
     maxFarewellMs: 30_000,
@@ -49,7 +49,7 @@ function writing({ mode = 'chunk', voice = new Voice() }: { readonly mode?: Deli
     isLeaving: () => false,
     onFirstAudio: () => firstAudio.push(clock.monotonicMs()),
   });
-  return { ...lone, writer, clock, playback, hurry, firstAudio };
+  return { ...lone, writer, clock, playout, hurry, firstAudio };
 }
 
 /** What the final says of the prompts sent ahead of it. */
@@ -155,20 +155,20 @@ describe('the first sound of a reply', () => {
 
 describe('what counts as heard', () => {
   it('is the whole reply, however long its bot thinks between two prompts', async () => {
-    const { clock, writer, playback } = writing();
+    const { clock, writer, playout } = writing();
     await writer.speak([text('One.')]);
     clock.advance(5000);
     await writer.finish([text('Two.')], LISTEN, false);
     clock.advance(1000);
-    expect(playback.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 80, text: 'One. Two.' });
+    expect(playout.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 80, text: 'One. Two.' });
   });
 
   it('is nothing after a reply without prompts', async () => {
-    const { clock, writer, playback } = writing();
-    playback.queued({ audio: { mulaw: new Uint8Array(80), durationMs: 10 }, text: 'Old.', bargeIn: true }, 0);
+    const { clock, writer, playout } = writing();
+    playout.queued({ audio: { mulaw: new Uint8Array(80), durationMs: 10 }, text: 'Old.', bargeIn: true }, 0);
     clock.advance(10);
     await writer.finish([], LISTEN, false);
-    expect(playback.heard(10)).toEqual({ complete: true, ms: 0, text: '' });
+    expect(playout.heard(10)).toEqual({ complete: true, ms: 0, text: '' });
   });
 
   it.each([
@@ -176,44 +176,44 @@ describe('what counts as heard', () => {
     ['has no sound yet', [text('Streamed.')]],
     ['has no prompts', []],
   ] as const)('G-53 stays what it was when a reply that %s is interrupted', async (_what, prompts) => {
-    const { clock, turn, writer, playback, sink } = writing();
+    const { clock, turn, writer, playout, sink } = writing();
     sink.isFull = true;
     const isDone = writer.finish(prompts, LISTEN, false);
     if (prompts.length === 0) await isDone;
     turn.interrupt();
-    playback.cut(clock.monotonicMs());
-    playback.dropped(false);
+    playout.cut(clock.monotonicMs());
+    playout.dropped(false);
     await isDone;
-    expect(playback.heard(clock.monotonicMs()).complete).toBe(false);
+    expect(playout.heard(clock.monotonicMs()).complete).toBe(false);
   });
 
   it('goes on with a reply that was cut, with what had been heard of it', async () => {
-    const { clock, writer, playback, sink } = writing();
+    const { clock, writer, playout, sink } = writing();
     const sound = { mulaw: new Uint8Array(8000), durationMs: 1000 };
-    for (const words of ['one', 'two']) playback.queued({ audio: sound, text: words, bargeIn: true }, 0);
+    for (const words of ['one', 'two']) playout.queued({ audio: sound, text: words, bargeIn: true }, 0);
     clock.advance(1600);
-    await writer.resume(playback.cut(1600));
+    await writer.resume(playout.cut(1600));
     expect(sink.texts).toEqual(['two']);
     await writer.finish([], LISTEN, false);
     clock.advance(800);
-    expect(playback.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 2000, text: 'one two' });
+    expect(playout.heard(clock.monotonicMs())).toEqual({ complete: true, ms: 2000, text: 'one two' });
   });
 
   it.each([
     ['before it goes on', 0, []],
     ['after a prompt of it', 1, ['a']],
   ])('stays what it was when a cut reply is interrupted again %s', async (_when, atPrompt, said) => {
-    const { turn, writer, playback, sink } = writing();
+    const { turn, writer, playout, sink } = writing();
     const sound = { mulaw: new Uint8Array(800), durationMs: 100 };
-    for (const words of ['a', 'b']) playback.queued({ audio: sound, text: words, bargeIn: true }, 0);
-    const cut = playback.cut(0);
+    for (const words of ['a', 'b']) playout.queued({ audio: sound, text: words, bargeIn: true }, 0);
+    const cut = playout.cut(0);
     sink.isFull = true;
     if (atPrompt === 0) turn.interrupt();
     const resumed = writer.resume(cut);
     turn.interrupt();
     await resumed;
     expect(sink.texts).toEqual(said);
-    expect(playback.heard(0).complete).toBe(false);
+    expect(playout.heard(0).complete).toBe(false);
   });
 });
 

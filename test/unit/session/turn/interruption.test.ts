@@ -6,7 +6,7 @@ import type { Input } from '../../../../src/dialog/input.ts';
 import type { PromptAudio } from '../../../../src/dialog/output.ts';
 import { encodeMulaw, MULAW_SILENCE } from '../../../../src/speech/g711.ts';
 import { readWav } from '../../../../src/speech/wav.ts';
-import { FakeVoice, testEngine, TEST_SETTINGS } from '../../../support/engine.ts';
+import { FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../../support/engine.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
 import { MemoryCall } from '../../../support/memory-transport.ts';
 
@@ -141,7 +141,7 @@ describe('an interrupted turn', () => {
 
   it('lets the recognizer finish, so that what was said reaches the bot', async () => {
     let answer: (text: string) => void = () => undefined;
-    const { sessions, clock, store } = await testEngine([plain], {
+    const { sessions, clock } = await testEngine([plain], {
       recognizer: {
         recognize: (_utterance, signal) =>
           new Promise((resolve) => {
@@ -161,7 +161,7 @@ describe('an interrupted turn', () => {
     answer('my address');
     await next.sink.ended();
     expect(said.sink.kinds).toEqual(['input_started', 'input_ended', 'final']);
-    expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ heard: ['my address', '2'] });
+    expect((await snapshotOf({ sessions }))?.state).toEqual({ heard: ['my address', '2'] });
   });
 
   it("ends an abandoned generator and runs its finally block, and keeps an obedient one's state", async () => {
@@ -170,7 +170,7 @@ describe('an interrupted turn', () => {
     const gate = new Promise<void>((resolve) => {
       go1 = resolve;
     });
-    const { sessions, clock, store } = await testEngine([
+    const { sessions, clock } = await testEngine([
       botWith(async function* () {
         try {
           yield say('Part one.');
@@ -192,7 +192,7 @@ describe('an interrupted turn', () => {
     await next.sink.ended();
     expect(talking.sink.texts).toEqual(['Part one.']);
     expect(isCleaned).toBe(true);
-    expect((await store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state).toEqual({ heard: ['kept', '2'] });
+    expect((await snapshotOf({ sessions }))?.state).toEqual({ heard: ['kept', '2'] });
   });
 
   it('reports no barge-in, and nothing heard, over a welcome that has not begun', async () => {

@@ -63,10 +63,3 @@ describe('streams on which nothing more is said', () => {
     expect(ends(...turns)).toEqual(['superseded', 'superseded', 'nothing_said']);
   });
 });
-
-describe('streams of a call', () => {
-  it('count from the place on that is asked for', () => {
-    const open = opened(loneTurn());
-    expect([open.hasFrom(0), open.hasFrom(1)]).toEqual([true, false]);
-  });
-});

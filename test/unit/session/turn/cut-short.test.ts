@@ -1,10 +1,10 @@
-// What acting callers cut short, and what is remembered of it: over open turns and a playback clock without a session.
+// What acting callers cut short, and what is remembered of it: over open turns and a playout clock without a session.
 import { describe, expect, it } from 'vitest';
-import type { SpokenPrompt } from '../../../src/dialog/output.ts';
-import { Playback } from '../../../src/session/playout/playout.ts';
-import { Interruption } from '../../../src/session/turn/interruption.ts';
-import { OpenTurns } from '../../../src/session/turn/open-turns.ts';
-import { answeringTurn, hearingTurn, loneTurn, type LoneTurn } from '../../support/lone-turn.ts';
+import type { SpokenPrompt } from '../../../../src/dialog/output.ts';
+import { Playout } from '../../../../src/session/playout/playout.ts';
+import { Interruption } from '../../../../src/session/turn/interruption.ts';
+import { OpenTurns } from '../../../../src/session/turn/open-turns.ts';
+import { answeringTurn, hearingTurn, loneTurn, type LoneTurn } from '../../../support/lone-turn.ts';
 
 const SOUND = { mulaw: new Uint8Array(8000), durationMs: 1000 };
 const STORY: SpokenPrompt = { audio: SOUND, text: 'Once upon a time', bargeIn: true };
@@ -13,10 +13,10 @@ const STORY: SpokenPrompt = { audio: SOUND, text: 'Once upon a time', bargeIn: t
 function playing(turns: readonly LoneTurn[], prompt = STORY) {
   const open = new OpenTurns();
   for (const { turn } of turns) open.add(turn);
-  const playback = new Playback();
-  playback.begin(0);
-  playback.queued(prompt, 0);
-  return { playback, open, interruption: new Interruption(open, playback) };
+  const playout = new Playout();
+  playout.begin(0);
+  playout.queued(prompt, 0);
+  return { playout, open, interruption: new Interruption(open, playout) };
 }
 
 /** A turn that is being answered and has or has not said something. */
@@ -69,10 +69,10 @@ describe('what speech has cut', () => {
 describe('acting over a reply', () => {
   it('G-37 cuts nothing and interrupts nobody while a prompt plays that may not be cut', () => {
     const [half, speaking] = [replying(1, true), hearingTurn(2)];
-    const { interruption, playback } = playing([half, speaking], { ...STORY, bargeIn: false });
+    const { interruption, playout } = playing([half, speaking], { ...STORY, bargeIn: false });
     expect(interruption.by('speech', speaking.turn, speaking.turn, 400)).toBe(false);
     expect(interruption.by('keys', speaking.turn, speaking.turn, 400)).toBe(false);
-    expect([playback.isPlaying(400), half.turn.isReplying, speaking.turn.state]).toEqual([true, true, 'hearing']);
+    expect([playout.isPlaying(400), half.turn.isReplying, speaking.turn.state]).toEqual([true, true, 'hearing']);
   });
 
   it('G-61 drops what is being said on other turns for keys, and for nothing else', () => {
@@ -93,24 +93,8 @@ describe('acting over a reply', () => {
     ['when one of two has begun', 2000, [false, true], { complete: false, ms: 1000, text: STORY.text }],
   ] as const)('says what was heard of a reply that is interrupted %s', (_when, nowMs, haveSpoken, heard) => {
     const speaking = hearingTurn(9);
-    const { interruption, playback } = playing([...haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken)), speaking]);
+    const { interruption, playout } = playing([...haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken)), speaking]);
     expect(interruption.by('speech', speaking.turn, speaking.turn, nowMs)).toBe(true);
-    expect(playback.heard(nowMs)).toEqual(heard);
-  });
-});
-
-describe('an act that another process tells of', () => {
-  // Asked long after it: the clock stands where the caller acted.
-  it.each([
-    ['a reply that plays and was handed over', 400, [], { complete: false, ms: 400, text: 'Once upon' }],
-    ['a reply that plays and is still being made', 400, [true], { complete: false, ms: 400, text: 'Once upon' }],
-    ['the rest of a reply whose first prompts were heard', 2000, [true], { complete: false, ms: 1000, text: STORY.text }],
-    ['a reply that has not begun', 2000, [false], { complete: false, ms: 0, text: '' }],
-    ['two replies of which one has begun', 2000, [false, true], { complete: false, ms: 1000, text: STORY.text }],
-  ] as const)('cuts %s, and counts as heard what was heard until then', (_what, nowMs, haveSpoken, heard) => {
-    const turns = haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken));
-    const { interruption, playback } = playing(turns);
-    interruption.elsewhere(1, nowMs);
-    expect([playback.heard(9000), turns.some(({ turn }) => turn.isReplying)]).toEqual([heard, false]);
+    expect(playout.heard(nowMs)).toEqual(heard);
   });
 });

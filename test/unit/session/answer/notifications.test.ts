@@ -1,15 +1,12 @@
 // Handlers that are only told of something: what a slow or failing one may do to a call, and what is written for it.
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
-import type { SessionRecord } from '../../../src/session/snapshot/snapshot.ts';
-import { MemoryStore } from '../../../src/store/memory.ts';
 import { LINE_SILENCE } from '../../support/caller-audio.ts';
-import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
+import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
+import { LeftSnapshots } from '../../support/homes.ts';
 import { reasonOf } from '../../support/interruption.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-
-const KEY = { organizationId: 'org', conversationId: 'call-1' };
 
 interface State {
   readonly turns: number;
@@ -36,21 +33,21 @@ function failures(seen: readonly string[]): readonly string[] {
 
 describe('a note to a bot', () => {
   it('may change its state', async () => {
-    const { sessions, store } = await testEngine([watching(({ turns }) => ({ turns: turns + 1 }))]);
+    const { sessions } = await testEngine([watching(({ turns }) => ({ turns: turns + 1 }))]);
     const call = new MemoryCall(sessions);
     await call.start();
     await call.press('1');
-    expect((await store.load(KEY))?.state).toEqual({ turns: 1 });
+    expect((await snapshotOf({ sessions }))?.state).toEqual({ turns: 1 });
   });
 
-  it('may not make it larger than a record: that is reported, and nothing is kept of it', async () => {
-    const { sessions, store, seen } = await testEngine([
+  it('may not make it larger than a snapshot: that is reported, and nothing is kept of it', async () => {
+    const { sessions, seen } = await testEngine([
       watching(({ turns }) => ({ turns, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) })),
     ]);
     const call = new MemoryCall(sessions);
     await call.start();
     expect((await call.press('1')).texts).toEqual(['Yes?']);
-    expect((await store.load(KEY))?.state).toEqual({ turns: 0 });
+    expect((await snapshotOf({ sessions }))?.state).toEqual({ turns: 0 });
     expect(failures(seen)).toEqual(['bot_failed bot_failed']);
   });
 
@@ -76,19 +73,16 @@ describe('a note to a bot', () => {
     expect(told).toEqual([{ turns: 0 }]);
   });
 
-  it('costs no write when the state stays what it was', async () => {
-    const commits: SessionRecord[] = [];
-    class CountingStore extends MemoryStore {
-      override commit(record: SessionRecord, expectedVersion: number): Promise<boolean> {
-        commits.push(record);
-        return super.commit(record, expectedVersion);
-      }
-    }
-    const { sessions } = await testEngine([watching(() => undefined)], { store: new CountingStore() });
+  it('costs no write: what it changes is saved with the next answer', async () => {
+    const left = new LeftSnapshots();
+    const { sessions } = await testEngine([watching(({ turns }) => ({ turns: turns + 1 }))], { snapshots: left });
     const call = new MemoryCall(sessions);
     await call.start();
+    await call.turn();
+    await flushMicrotasks();
+    expect([left.asked, left.newest()?.state]).toEqual([['save call-1'], { turns: 0 }]);
     await call.press('1');
-    expect(commits.map(({ turns }) => turns)).toEqual([1, 2]);
+    expect([left.asked, left.newest()?.state]).toEqual([['save call-1', 'save call-1'], { turns: 2 }]);
   });
 
   it('is reported and told to stop when it takes too long, and the reply is not lost', async () => {
@@ -119,34 +113,7 @@ describe('a note to a bot', () => {
     expect(failures(seen)).toEqual(['bot_failed bot_failed']);
   });
 
-  it('that cannot be read from the store is reported, and changes nothing for the caller', async () => {
-    class FlakyStore extends MemoryStore {
-      isDown = false;
-      override load(key: Parameters<MemoryStore['load']>[0]): ReturnType<MemoryStore['load']> {
-        if (!this.isDown) return super.load(key);
-        this.isDown = false;
-        return Promise.reject(new Error('disk full'));
-      }
-    }
-    const store = new FlakyStore();
-    const { sessions, seen } = await testEngine([watching(() => undefined)], { store });
-    const call = new MemoryCall(sessions);
-    await call.start();
-    store.isDown = true;
-    expect((await call.press('1')).texts).toEqual(['Yes?']);
-    expect(failures(seen)).toEqual(['bot_failed bot_failed']);
-  });
-
-  it('G-76 is dropped after an end of ours: a stream that only has to be completed does not wait for the store', async () => {
-    const waiting: (() => void)[] = [];
-    class HeldStore extends MemoryStore {
-      isHeld = false;
-      override async claim(key: typeof KEY): ReturnType<MemoryStore['claim']> {
-        if (this.isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
-        return super.claim(key);
-      }
-    }
-    const store = new HeldStore();
+  it('G-76 is dropped after an end of ours: a stream that only has to be completed does not wait for it', async () => {
     const started: string[] = [];
     const leaving = bot<null>({
       id: 'leaving',
@@ -157,19 +124,15 @@ describe('a note to a bot', () => {
       turn_started: (_state, _event, { turnId }) => void started.push(turnId),
       otherwise: () => go(null, say('Yes?').listen()),
     });
-    const { sessions, clock } = await testEngine([leaving], { store, settings: { maxFarewellMs: 30_000 } });
+    const { sessions, clock } = await testEngine([leaving], { settings: { maxFarewellMs: 30_000 } });
     const call = new MemoryCall(sessions);
     await call.start();
     const farewell = await call.open({ kind: 'dtmf', digits: '9' });
     await flushMicrotasks();
     farewell.turn.abort('hang_up');
     await clock.advanceAsync(10_000);
-
-    store.isHeld = true;
     const [last, other] = [await call.open(LINE_SILENCE), await call.open(LINE_SILENCE)];
     await flushMicrotasks();
-    waiting.shift()?.();
-    await flushMicrotasks();
-    expect([last.sink.next?.kind, other.sink.end, started, waiting.length]).toEqual(['end', 'complete', ['call-1#2'], 0]);
+    expect([last.sink.next?.kind, other.sink.end, started]).toEqual(['end', 'complete', ['call-1#2']]);
   });
 });

@@ -1,7 +1,7 @@
 // One recognition that began on suspicion: begun once, stopped by whoever waits for it, and nothing left of the wait.
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { EarlyRecognition } from '../../../src/session/turn/early-recognition.ts';
+import { EarlyRecognition } from '../../../../src/session/turn/early-recognition.ts';
 
 const UTTERANCE = { mulaw: new Uint8Array(8), durationMs: 1 };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { bot, go, play, say, type Saying } from '../../../src/bot/index.ts';
-import type { Prompt } from '../../../src/dialog/reply.ts';
-import { FakeVoice, testEngine } from '../../support/engine.ts';
-import { flushMicrotasks } from '../../support/fake-clock.ts';
-import { MemoryCall } from '../../support/memory-transport.ts';
+import { bot, go, play, say, type Saying } from '../../../../src/bot/index.ts';
+import type { Prompt } from '../../../../src/dialog/reply.ts';
+import { FakeVoice, testEngine } from '../../../support/engine.ts';
+import { flushMicrotasks } from '../../../support/fake-clock.ts';
+import { MemoryCall } from '../../../support/memory-transport.ts';
 
 /** Longest wait of the engine for one sound, ms. */
 const LIMIT_MS = 5000;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { bot, go, say } from '../../../src/bot/index.ts';
-import type { PromptAudio } from '../../../src/dialog/output.ts';
-import { FakeVoice, testEngine } from '../../support/engine.ts';
-import { flushMicrotasks } from '../../support/fake-clock.ts';
-import { MemoryCall } from '../../support/memory-transport.ts';
+import { bot, go, say } from '../../../../src/bot/index.ts';
+import type { PromptAudio } from '../../../../src/dialog/output.ts';
+import { FakeVoice, testEngine } from '../../../support/engine.ts';
+import { flushMicrotasks } from '../../../support/fake-clock.ts';
+import { MemoryCall } from '../../../support/memory-transport.ts';
 
 /** Pieces that a test hands out one by one. */
 class MadePieces implements AsyncIterable<PromptAudio>, AsyncIterator<PromptAudio> {
