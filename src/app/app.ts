@@ -6,6 +6,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { Descriptors } from '../base/descriptors.ts';
 import { Lifecycle } from '../base/lifecycle.ts';
+import { packageVersion } from '../base/package-root.ts';
 import type { Logger } from '../base/log.ts';
 import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
@@ -47,6 +48,7 @@ import {
   voiceSettings,
 } from './room-settings.ts';
 import { openServerTls } from './server-tls.ts';
+import { newInstanceId, openHomes } from './homes.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
 import { openSockets, socketAddress, type SocketAddress } from './sockets.ts';
@@ -119,6 +121,8 @@ export interface AppOptions {
 
 /** How long one step of closing may take beyond the grace time for turns, ms. */
 const CLOSE_STEP_MS = 5000;
+/** Characters of an instance id that lines of the log show. */
+const SHOWN_ID = 8;
 /** Why a server is not ready that can let no token in; the same word as in its refusals. */
 const NO_KEYS: RefusalReason = 'keys_unavailable';
 
@@ -129,11 +133,13 @@ const NO_KEYS: RefusalReason = 'keys_unavailable';
  *   when `signal` aborts, or what the administration fails with; what had been opened by then is closed again.
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { settings, clock = systemClock, log = serverLogger(settings), signal = new AbortController().signal } = options;
+  const { settings, clock = systemClock, signal = new AbortController().signal } = options;
   const { originOf = () => '`parley config` shows where' } = options;
+  const instanceId = newInstanceId();
+  const log = (options.log ?? serverLogger(settings)).child({ server: instanceId.slice(0, SHOWN_ID), version: packageVersion() });
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {
-    return await open({ ...options, originOf, clock, log, signal, lifecycle });
+    return await open({ ...options, instanceId, originOf, clock, log, signal, lifecycle });
   } catch (error) {
     await lifecycle.close();
     throw error;
@@ -141,10 +147,15 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 /** The options with their defaults, and what closes again all that is opened. */
-type Opening = AppOptions & Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & { readonly lifecycle: Lifecycle };
+type Opening = AppOptions & Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & {
+    /** Of this start of the process. */
+    readonly instanceId: string;
+    readonly lifecycle: Lifecycle;
+  };
 
 async function open({
   settings,
+  instanceId,
   originOf,
   changing,
   clock,
@@ -189,12 +200,13 @@ async function open({
   const catalog: CatalogSource = watchedBots ?? { current: first };
 
   const shared = await openSharedStore(settings, { clock, log, lifecycle, metrics: metrics.store });
+  const homes = await openHomes(settings, { instanceId, shared, metrics, clock, log, lifecycle });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
   const sessions = new Sessions(
     {
       admission,
       settings: engineSettings(settings),
-      snapshots: { canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined },
+      snapshots: homes.snapshots,
       voice,
       recognizer,
       observer: combineObservers([metrics.sessions, createCallLog({ log, clock, isDevelopment: isDevelopment(settings) }), timelines], log),
@@ -240,7 +252,9 @@ async function open({
   lifecycle.opened('descriptor watch', () => {
     descriptorWatch.close();
   });
+  await homes.join(sessions);
   const server = await startMediaServer({
+    ...{ homes: homes.homes, peers: homes.peers },
     settings: mediaServerSettings(settings, tls.media),
     contract,
     gate: new Gate(check?.verifier, 'grpc', {
@@ -311,6 +325,7 @@ async function open({
   lifecycle.opened('readiness', () => {
     readiness.drain();
     sockets?.server.drain();
+    homes.drain();
     sessions.drain();
     administration?.rest();
   });

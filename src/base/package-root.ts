@@ -1,6 +1,6 @@
-// Where the package lies on disk, for the files that ship beside the code: proto/ and config/. Works from src/ and from
+// Where the package lies on disk and which version it is, for the files that ship beside the code: proto/ and config/. Works from src/ and from
 // the compiled dist/src/, which stand at different depths.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from './errors.ts';
@@ -14,4 +14,10 @@ export function packageRoot(): string {
     folder = parent;
   }
   return folder;
+}
+
+/** Its version, or `unknown`. */
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
 }

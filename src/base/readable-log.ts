@@ -21,7 +21,8 @@ export function readableLines(destination: DestinationStream, isColoured: boolea
 
 /** Time, level and message, then the fields; an error has lines of its own: what it says, then where it was thrown. */
 function readableLine(line: string, colours: Colours): string {
-  const { time, level, msg, err, ...fields } = JSON.parse(line) as Fields;
+  // Which server says it is no question at a terminal.
+  const { time, level, msg, err, server: _, version: __, ...fields } = JSON.parse(line) as Fields;
   // A failed bot is its own line: what it has thrown stands among the fields.
   const isThrown = 'thrown' in fields;
   const error = isThrown ? fields : isFields(err) ? err : undefined;

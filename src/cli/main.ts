@@ -1,11 +1,9 @@
 #!/usr/bin/env node
 // The `parley` command: finds the sub-command, runs it, and turns what it throws into a message and an exit code.
-import { readFileSync } from 'node:fs';
 import module from 'node:module';
-import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { systemClock } from '../base/clock.ts';
-import { packageRoot } from '../base/package-root.ts';
+import { packageVersion } from '../base/package-root.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, reportFailure } from './failure.ts';
 
@@ -19,7 +17,7 @@ if (typeof enableCompileCache === 'function') Reflect.apply(enableCompileCache, 
 try {
   const program = new Command('parley')
     .description('the server behind a contact-center platform’s voice virtual agents')
-    .version(version())
+    .version(packageVersion())
     .showHelpAfterError('(add --help for an example)')
     .exitOverride();
   for (const command of await wanted(process.argv[2])) program.addCommand(command.exitOverride());
@@ -37,9 +35,4 @@ async function wanted(name: string | undefined): Promise<readonly Command[]> {
 /** Ends the process although a loaded bot module may still keep it busy; what was printed has time to be written. */
 function leaveSoon(): void {
   systemClock.after(LEAVE_MS, () => process.exit());
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown';
 }

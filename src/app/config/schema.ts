@@ -190,7 +190,6 @@ export const SCHEMA = {
   store: {
     kind: oneOf('memory', 'redis'),
     keys: list(storeKey, 5),
-    lease_ms: integer(500, 60_000),
     redis: {
       url: redisUrl,
       user: orNone(word(200)),
@@ -199,6 +198,12 @@ export const SCHEMA = {
       key_prefix: word(100),
       timeout_ms: integer(50, 10_000),
     },
+  },
+  peers: {
+    host: orNone(host()),
+    port: integer(0, 65_535),
+    address: orNone(word(253)),
+    max_turns: integer(1, 100_000),
   },
   turns: {
     deadline_ms: integer(100, 600_000),

@@ -189,12 +189,23 @@ interface SessionSettings {
   readonly maxRecordBytes: number;
 }
 
+/** How servers that share a store forward turns to each other. */
+interface PeersSettings {
+  /** Undefined: that of `grpc.host`. */
+  readonly host: string | undefined;
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** What the others dial: a host name or address; undefined: found out. */
+  readonly address: string | undefined;
+  /** Most turns that are forwarded at once. */
+  readonly maxTurns: number;
+}
+
 /** Where calls are kept between two turns. */
 interface StoreSettings {
   readonly kind: 'memory' | 'redis';
   /** Secret: 32 bytes in hex; the first seals, each opens. */
   readonly keys: readonly string[];
-  readonly leaseMs: number;
   /** Only with kind redis. */
   readonly redis: {
     readonly url: string;
@@ -334,6 +345,7 @@ export interface Settings {
   readonly platform: PlatformSettings;
   readonly grpc: GrpcSettings;
   readonly websocket: WebSocketSettings;
+  readonly peers: PeersSettings;
   readonly tls: TlsSettings;
   readonly auth: AuthSettings;
   readonly admin: AdminSettings;

@@ -1,0 +1,141 @@
+// Where the calls of this server live, as the settings say: all here, or beside other servers that share a Redis server and forward
+// turns to each other.
+import { randomUUID } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
+import type { Clock } from '../base/clock.ts';
+import type { Lifecycle } from '../base/lifecycle.ts';
+import type { Logger } from '../base/log.ts';
+import { CallHomes } from '../cluster/call-homes.ts';
+import { Instances } from '../cluster/instances.ts';
+import { RedisDirectory } from '../cluster/redis-directory.ts';
+import { RedisInstances } from '../cluster/redis-instances.ts';
+import type { Sessions } from '../session/sessions.ts';
+import type { Snapshots } from '../session/ports.ts';
+import { SNAPSHOT_FORM } from '../session/snapshot/snapshot.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { createPeerIdentity } from '../transport/forward/identity.ts';
+import { Links } from '../transport/forward/links.ts';
+import { openPeerPort } from '../transport/forward/peer-port.ts';
+import { probe } from '../transport/forward/probe.ts';
+import { Relays } from '../transport/forward/relays.ts';
+import type { Peers } from '../transport/grpc/server.ts';
+import { SOLE_HOME, type CallHomes as Homes } from '../transport/homes.ts';
+import type { Settings } from './config/settings.ts';
+import type { SharedStore } from './shared-store.ts';
+import { timedDirectory, timedTable } from './timed-directory.ts';
+
+/** How much longer than an idle call its entry is kept, ms: its home ends it, and notifies its bot. */
+const KEPT_AFTER_IDLE_MS = 300_000;
+/** What a snapshot has beside the bot's state, as a part of `sessions.max_record_bytes`: the last reply, the transcript, the facts. */
+const SNAPSHOT_PARTS = 4;
+/** How long forwarded turns may take to end when this server closes, ms. */
+const PEER_CLOSE_MS = 5000;
+
+/** Where calls live. */
+export interface OpenedHomes {
+  readonly snapshots: Snapshots;
+  readonly homes: Homes;
+  /** Undefined: this server is alone. */
+  readonly peers: Peers | undefined;
+  /** Joins the others, before any call is taken. */
+  join(sessions: Pick<Sessions, 'lose'>): Promise<void>;
+  /** Claims no call any more: new ones go to the others. */
+  drain(): void;
+}
+
+/** What they are joined to. */
+export interface HomesParts {
+  /** Of this start of the process. */
+  readonly instanceId: string;
+  /** Undefined: nothing is shared. */
+  readonly shared: SharedStore | undefined;
+  readonly metrics: Pick<Metrics, 'store' | 'forwarding'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+const ALONE: OpenedHomes = {
+  snapshots: { canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined },
+  homes: SOLE_HOME,
+  peers: undefined,
+  join: () => Promise.resolve(),
+  drain: () => undefined,
+};
+
+/** Names one start of a process. */
+export function newInstanceId(): string {
+  return randomUUID();
+}
+
+/** Opens the peer port and all behind it. @throws AppError `listen_failed` for the peer port. */
+export async function openHomes(
+  { peers: settings, sessions, grpc }: Pick<Settings, 'peers' | 'sessions' | 'grpc'>,
+  { instanceId, shared, metrics, clock, log, lifecycle }: HomesParts,
+): Promise<OpenedHomes> {
+  if (shared === undefined) return ALONE;
+  const { connection, keyPrefix, seal } = shared;
+  const host = settings.host ?? grpc.host;
+  const identity = await createPeerIdentity(clock.nowMs());
+  const links = new Links({ identity, clock, log });
+  const port = await openPeerPort({
+    ...{ host, port: settings.port, identity, instanceId, clock, log },
+    maxMessageBytes: grpc.maxMessageBytes,
+    known: {
+      has: (fingerprint) => instances.peers.some(({ certificate }) => certificate === fingerprint) || fingerprint === identity.fingerprint,
+      refresh: () => instances.beat(),
+    },
+  });
+  const instances: Instances = new Instances({
+    table: timedTable(new RedisInstances({ connection, seal, keyPrefix, log }), metrics.store),
+    self: {
+      id: instanceId,
+      address: `${addressOf(host, settings.address)}:${String(port.port)}`,
+      certificate: identity.fingerprint,
+      version: SNAPSHOT_FORM,
+    },
+    clock,
+    log,
+  });
+  const ttlMs = sessions.idleTimeoutMs + KEPT_AFTER_IDLE_MS;
+  const homes = new CallHomes({
+    directory: timedDirectory(new RedisDirectory({ connection, seal, keyPrefix, ttlMs }), metrics.store),
+    probe: (peer, callId) => probe(links, peer, callId, clock),
+    maxSnapshotBytes: SNAPSHOT_PARTS * sessions.maxRecordBytes,
+    ...{ instances, clock, log, ttlMs },
+  });
+  const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer: metrics.forwarding, clock, log });
+  instances.listen({
+    onDead: ({ id }) => {
+      relays.peerDied(id);
+    },
+  });
+  // Closed in reverse order, behind all that takes calls: what refuses connections on its peer port counts as dead.
+  lifecycle.opened('peer port', () => port.close(PEER_CLOSE_MS));
+  lifecycle.opened('instances', () => instances.close());
+  lifecycle.opened('links to peers', () => links.close());
+  lifecycle.opened('homes of calls', () => homes.close());
+  return {
+    snapshots: homes,
+    homes,
+    peers: { port, relays },
+    join: async (sessions) => {
+      homes.onTaken((call) => {
+        sessions.lose(call);
+      });
+      await instances.start();
+    },
+    drain: () => {
+      homes.drain();
+    },
+  };
+}
+
+/** What others dial. */
+function addressOf(host: string, address: string | undefined): string {
+  if (address !== undefined) return address;
+  if (host !== '0.0.0.0' && host !== '::') return host.includes(':') ? `[${host}]` : host;
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const reachable = addresses.find(({ internal, family }) => !internal && family === 'IPv4') ?? addresses.find(({ internal }) => !internal);
+  return reachable === undefined ? '127.0.0.1' : reachable.family === 'IPv6' ? `[${reachable.address}]` : reachable.address;
+}
