@@ -5,6 +5,8 @@ import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
+import type { Snapshots } from '../session/ports.ts';
+import type { Snapshot } from '../session/snapshot/snapshot.ts';
 import type { CallDirectory } from './call-directory.ts';
 import { HERE, restoredOf, textOf, type Home } from './home.ts';
 import { HomeSearch, type Doubt, type HomeFound } from './home-search.ts';
@@ -12,7 +14,6 @@ import { HomeWrites } from './home-writes.ts';
 import type { TakenCall } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import type { Asked, Located, Peer } from './located.ts';
-import type { Snapshot, Snapshots } from './snapshots.ts';
 
 /** Default of {@link CallHomesOptions.askLimitMs}. */
 const ASK_LIMIT_MS = 250;
@@ -57,6 +58,7 @@ interface Asking {
 
 /** One for each process. Whoever made it closes it. */
 export class CallHomes implements Snapshots {
+  readonly canMove = true;
   readonly #options: CallHomesOptions;
   readonly #askLimitMs: number;
   readonly #search: HomeSearch;

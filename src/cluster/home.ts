@@ -1,9 +1,9 @@
 // One call that lives here, and what of it is not written to the directory yet.
-import { deepFreeze, parseJson, type JsonValue } from '../base/json.ts';
+import { deepFreeze, parseJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import { AppError } from '../base/errors.ts';
 import type { CallKey } from '../dialog/call.ts';
 import type { Located } from './located.ts';
-import type { Snapshot } from './snapshots.ts';
+import type { Snapshot } from '../session/snapshot/snapshot.ts';
 
 type Here = Extract<Located, { readonly kind: 'here' }>;
 
@@ -50,11 +50,11 @@ export function formOf(text: string): number {
   return Number(text.slice(0, text.indexOf(' ')));
 }
 
-function snapshotOf(text: string): Snapshot {
+function snapshotOf(text: string): JsonObject {
   const value = parseJson(text.slice(text.indexOf(' ') + 1));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new AppError('state_unreadable', 'what the directory has of a call is no snapshot');
   }
   // What was parsed is JSON, and this one an object.
-  return deepFreeze(value as JsonValue) as Snapshot;
+  return deepFreeze(value as JsonValue) as JsonObject;
 }

@@ -1,5 +1,5 @@
 // Where a call lives, as the transport asks and is told. Knows neither streams nor how it is found out.
-import type { Snapshot } from './snapshots.ts';
+import type { JsonObject } from '../base/json.ts';
 
 /** What the transport knows of a call of which it asks where it lives. */
 export interface Asked {
@@ -27,7 +27,7 @@ export type Located =
 
 /** What another home of the call has left. */
 export interface Restored {
-  readonly snapshot: Snapshot;
+  readonly snapshot: JsonObject;
   /** How often the call has changed its home: epoch - 1. */
   readonly generation: number;
 }
