@@ -25,6 +25,7 @@ import { EarlyRecognition } from './turn/early-recognition.ts';
 import { Interruption } from './turn/interruption.ts';
 import { listeningPatience } from './turn/listening-patience.ts';
 import { NextStream } from './turn/next-stream.ts';
+import { TurnNames } from './turn/turn-names.ts';
 import { Turn, type TurnHost, type TurnInput } from './turn/turn.ts';
 
 /** Most inputs and notes that may wait for the bot: a client that opens and cancels streams must not grow the queue. */
@@ -45,12 +46,15 @@ export interface SessionStart {
   readonly isTied: boolean;
   /** How often the call has changed its home; undefined: it has just begun. */
   readonly generation?: number;
+  /** Of the conversation before this one, which begins anew. */
+  readonly names?: TurnNames;
 }
 
 /** One session. Made and thrown away by `Sessions`. */
 export class Session implements TurnHost {
   readonly times: SessionTimes;
   readonly nextStream: NextStream;
+  readonly names: TurnNames;
   readonly #parts: SessionParts;
   readonly #conversation: Conversation;
   readonly #ear: Ear;
@@ -58,19 +62,15 @@ export class Session implements TurnHost {
   readonly #early: EarlyRecognition | undefined;
   /** Brings one input after the other to the bot. */
   readonly #work: WorkQueue;
-  /** Begins the ids of turns. Bots may take an id for a key, so no two homes of a call may use the same. */
-  readonly #idPrefix: string;
-  #turnNumber: number;
   #hasBegun: boolean;
 
-  constructor({ bot, snapshot, isTied, generation }: SessionStart, parts: SessionParts) {
+  constructor({ bot, snapshot, isTied, generation, names }: SessionStart, parts: SessionParts) {
     const { call } = snapshot;
     const isRestored = generation !== undefined;
     const nowMs = parts.clock.monotonicMs();
     this.#parts = parts;
     this.#hasBegun = snapshot.started;
-    this.#idPrefix = isRestored ? `${call.conversationId}#${String(generation)}.` : `${call.conversationId}#`;
-    this.#turnNumber = snapshot.turns;
+    this.names = names ?? new TurnNames(call.conversationId, snapshot.turns, generation);
     const events = {
       onListen: (listen: Listen) => {
         this.#listensFor(listen);
@@ -189,9 +189,7 @@ export class Session implements TurnHost {
     if (!isHangUp && !this.hasRoom) {
       throw new AppError('overloaded', 'the conversation has too many open streams or waiting inputs');
     }
-    this.#turnNumber += 1;
-    const number = this.#turnNumber;
-    const turn = new Turn({ id: this.#idPrefix + String(number), number }, this, sink);
+    const turn = new Turn(this.names.next(), this, sink);
     this.#conversation.open.add(turn);
     this.#parts.observer.turnStarted?.(this.call, turn.id, turn.trackingId);
     this.#notify({ type: 'turn_started' }, turn);
@@ -245,19 +243,12 @@ export class Session implements TurnHost {
     return true;
   }
 
-  /** The call lives in another process by now: nothing is said here any more, and its bot is notified of nothing. */
-  async lose(): Promise<void> {
-    this.#conversation.ends('moved');
-    // Again for a turn that had the session in its hand already.
-    do {
-      for (const turn of this.#conversation.open.list()) turn.finish('superseded');
-      await this.#work.done();
-    } while (this.openTurns > 0);
-    this.#ear.close();
-  }
-
-  /** Ends a session that nobody uses any more, or may use, and its turns: see {@link OpenTurns.stop}. Waits until the bot was notified. */
-  async stop(end: SessionEnd): Promise<void> {
+  /**
+   * Ends a session that nobody uses any more, or may use, and its turns: see {@link OpenTurns.stop}. Waits until the bot was notified.
+   *
+   * @param end - `moved`: the call lives in another process by now, and its bot is notified of nothing here.
+   */
+  async stop(end: SessionEnd | 'moved'): Promise<void> {
     this.#conversation.ends(end);
     // Again for a turn that had the session in its hand already.
     do {

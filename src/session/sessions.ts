@@ -87,8 +87,11 @@ export class Sessions {
    */
   acquire(opening: CallOpening): Session | Promise<Session> {
     const id = callId(opening);
-    if (opening.opensWith === 'start') return this.#started(id, opening);
     const stopping = this.#stopping.get(id);
+    if (opening.opensWith === 'start') {
+      const first = stopping === undefined ? this.#firstStart(id, opening) : undefined;
+      return first ?? this.#started(id, opening);
+    }
     return stopping === undefined ? this.#continued(id, opening) : stopping.then(() => this.#continued(id, opening));
   }
 
@@ -96,6 +99,12 @@ export class Sessions {
     const live = this.#live.get(id) ?? this.#open(id, opening);
     if (isOtherAgent(opening, live)) throw new AppError('agent_conflict', 'the conversation already talks to another agent');
     return live;
+  }
+
+  /** The session that waits for its start, or a new one: no turn that comes behind this one may come before it. */
+  #firstStart(id: string, opening: CallOpening): Session | undefined {
+    const live = this.#live.get(id) ?? this.#open(id, opening);
+    return !isOtherAgent(opening, live) && live.takeStart() ? live : undefined;
   }
 
   async #started(id: string, opening: CallOpening): Promise<Session> {
@@ -138,7 +147,7 @@ export class Sessions {
     const session = this.#live.get(id);
     if (session === undefined) return;
     this.#live.delete(id);
-    void this.#stopped(id, session.call, session.lose(), 'a session whose call lives in another process could not be ended');
+    void this.#stopped(id, session.call, session.stop('moved'), 'a session whose call lives in another process could not be ended');
   }
 
   /** Answers a call that `acquire` refused, on its stream: see {@link turnAway}. */
@@ -185,10 +194,18 @@ export class Sessions {
     return true;
   }
 
-  #open(id: string, opening: CallOpening, isRestart = false): Session {
+  /** @param before - its conversation was ended, because this one begins anew. */
+  #open(id: string, opening: CallOpening, before?: Session, isRestart = false): Session {
     const { settings, observer, voice, clock } = this.#parts;
     const { organizationId, conversationId, agentId, vendorConfig, parameters, restored, mode = settings.mode, isTied = false } = opening;
-    if (restored !== undefined && opening.opensWith !== 'start') return this.#restored(id, restored, organizationId);
+    if (restored !== undefined) {
+      try {
+        return this.#restored(id, restored, organizationId);
+      } catch (thrown) {
+        // G-28: whatever was left, this one begins anew.
+        if (opening.opensWith !== 'start') throw thrown;
+      }
+    }
     const refusal = isRestart ? undefined : this.#admission.refusal(organizationId);
     if (refusal !== undefined) {
       observer.callRefused?.(opening, refusal);
@@ -199,7 +216,8 @@ export class Sessions {
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
     // Bots see this very object.
     const call = Object.freeze({ organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters });
-    return this.#create(id, { bot, isTied, snapshot: firstSnapshot({ call, bot, mode: voice.canSpeak ? mode : 'wav' }) });
+    const snapshot = firstSnapshot({ call, bot, mode: voice.canSpeak ? mode : 'wav' });
+    return this.#create(id, { bot, isTied, snapshot, ...(before !== undefined && { names: before.names }) });
   }
 
   /** A running call is never refused. */
@@ -221,7 +239,7 @@ export class Sessions {
     const isRunning = !old.isEnded;
     await this.#stopped(id, old.call, old.stop('restarted'), 'a conversation could not be begun anew');
     if (this.#live.has(id)) return undefined;
-    const session = this.#open(id, opening, isRunning);
+    const session = this.#open(id, opening, old, isRunning);
     return isOtherAgent(opening, old) && session.takeStart() ? session : undefined;
   }
 

@@ -2,7 +2,7 @@
 // nothing. Who may have which call is not decided here: a test says when a call goes on somewhere else.
 import type { Bot, ReplyingEvent } from '../../src/bot/bot.ts';
 import { bot, go, say } from '../../src/bot/index.ts';
-import { deepFreeze, type JsonValue } from '../../src/base/json.ts';
+import { throughJson, type JsonObject } from '../../src/base/json.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
 import type { Restored, Snapshots } from '../../src/session/ports.ts';
 import type { CallOpening } from '../../src/session/sessions.ts';
@@ -27,12 +27,12 @@ export class LeftSnapshots implements Snapshots {
 
   save(call: CallKey, snapshot: Snapshot): void {
     this.asked.push(`save ${call.conversationId}`);
-    this.#left.set(callId(call), copied(snapshot));
+    this.#left.set(callId(call), snapshot);
   }
 
   release(call: CallKey, snapshot?: Snapshot): Promise<void> {
     this.asked.push(`release ${call.conversationId}`);
-    if (snapshot !== undefined) this.#left.set(callId(call), copied(snapshot));
+    if (snapshot !== undefined) this.#left.set(callId(call), snapshot);
     return this.released;
   }
 
@@ -52,7 +52,8 @@ export class LeftSnapshots implements Snapshots {
     if (snapshot === undefined) throw new Error('nothing was left of the call');
     const generation = (this.#moves.get(callId(call)) ?? 0) + 1;
     this.#moves.set(callId(call), generation);
-    return { snapshot, generation };
+    // Frozen and through JSON, as from another machine; the form of a snapshot is an object.
+    return { snapshot: throughJson(snapshot) as JsonObject, generation };
   }
 }
 
@@ -154,10 +155,4 @@ export function gateOf(): { readonly opened: Promise<void>; readonly open: () =>
 export async function after<T>(clock: FakeClock, ms: number, work: Promise<T>): Promise<T> {
   await clock.advanceAsync(ms);
   return work;
-}
-
-/** Through JSON and frozen, as from another machine. */
-function copied<T>(value: T): T {
-  // The JSON form of a snapshot parses back to the same.
-  return deepFreeze(JSON.parse(JSON.stringify(value)) as JsonValue) as T;
 }

@@ -98,9 +98,10 @@ export class MemoryCall {
 
   /** Opens a turn and leaves it open. */
   async open(...inputs: readonly Input[]): Promise<MemoryTurn> {
-    const session = await this.#sessions.acquire({ ...this.#opening, opensWith: turnOpening(inputs[0]) });
     const sink = new MemorySink();
-    const turn = session.beginTurn(sink);
+    const acquired = this.#sessions.acquire({ ...this.#opening, opensWith: turnOpening(inputs[0]) });
+    // Nothing may come between a session that was found at once and its turn.
+    const turn = acquired instanceof Promise ? await acquired.then((session) => session.beginTurn(sink)) : acquired.beginTurn(sink);
     for (const input of inputs) turn.push(input);
     return { turn, sink };
   }

@@ -164,7 +164,9 @@ export class BotQuestion {
     const askedAtMs = clock.monotonicMs();
     const context = botContext(this.#parts, this.#conversation, this.#turn, this.#thinking.signal);
     try {
-      const { state, reply } = await runHandler(bot, this.#snapshot.state, event, context, (prompts) => this.#speakEarly(prepared(prompts)));
+      const { state, reply } = await runHandler(bot, this.#snapshot.state, event, context, (prompts) =>
+        this.#speakEarly(prepared(prompts)),
+      );
       demandSmall(state, this.#parts.settings.maxRecordBytes);
       return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
     } finally {

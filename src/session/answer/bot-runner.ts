@@ -54,7 +54,6 @@ export class BotRunner {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') {
-        conversation.playout.dropped();
         this.#farewell.failed(delivery, error);
         return;
       }
@@ -105,7 +104,7 @@ export class BotRunner {
       return;
     }
     const { repliedTo, reply } = conversation.snapshot;
-    if (repliedTo !== undefined && repliedTo === turn.forwardedId && reply !== undefined) {
+    if (repliedTo !== undefined && repliedTo === turn.forwardedId) {
       await this.#sayAgain(delivery, reply);
       return;
     }
@@ -141,10 +140,12 @@ export class BotRunner {
   }
 
   /** The home before has decided this reply to this very turn, and died before the turn was over: the caller hears it, the bot is not asked again. */
-  async #sayAgain(delivery: Delivery, kept: KeptReply): Promise<void> {
+  async #sayAgain(delivery: Delivery, kept: KeptReply | undefined): Promise<void> {
     const { conversation, turn } = delivery;
     this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
-    await this.#listenOn(delivery, replyOf(kept).prompts, conversation.snapshot.listen, 'replied', true);
+    // One that was too large to travel is gone: the caller is asked again.
+    const { prompts } = kept === undefined ? say(this.#parts.settings.apology).listen() : replyOf(kept);
+    await this.#listenOn(delivery, prompts, conversation.snapshot.listen, 'replied', true);
   }
 
   async #speak(delivery: Delivery, { answer: { state, reply }, event, early = [], hasFailed = false }: Answered): Promise<void> {
@@ -194,7 +195,13 @@ export class BotRunner {
    *
    * @param isKept - the bot goes on from what is said: it must not take for heard what does not reach the caller.
    */
-  async #listenOn({ conversation, turn, writer }: Delivery, prompts: readonly Prompt[], next: Listen, end: TurnEnd, isKept = false): Promise<void> {
+  async #listenOn(
+    { conversation, turn, writer }: Delivery,
+    prompts: readonly Prompt[],
+    next: Listen,
+    end: TurnEnd,
+    isKept = false,
+  ): Promise<void> {
     const { playout } = conversation;
     const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
     if (!isDone || turn.signal.aborted) {
@@ -206,9 +213,11 @@ export class BotRunner {
     else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
 
-  #save({ call, isTied, playout, snapshot }: Conversation): void {
+  #save({ call, isTied, isEnded, playout, snapshot }: Conversation): void {
     const { snapshots, clock } = this.#parts;
-    if (!isTied && snapshots.canMove) snapshots.save(call, { ...snapshot, played: playout.played(clock.monotonicMs(), clock.nowMs()) });
+    // What is over, or lives in another process by now, is not written any more.
+    if (!isTied && !isEnded && snapshots.canMove)
+      snapshots.save(call, { ...snapshot, played: playout.played(clock.monotonicMs(), clock.nowMs()) });
   }
 
   /** Nobody says it a second time where no other process can. */

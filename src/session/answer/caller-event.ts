@@ -104,7 +104,10 @@ function logWords(event: SpeechInput, { parts, conversation, turn }: InputContex
   const { understood, text } = event;
   // Also a developer's own PIN is nobody's business (G-83).
   const words = isSensitiveInput(conversation.snapshot, event) ? undefined : text;
-  parts.log.info({ event: 'utterance_understood', understood, words, ...logIds(conversation.call, turn) }, 'what the recognizer understood');
+  parts.log.info(
+    { event: 'utterance_understood', understood, words, ...logIds(conversation.call, turn) },
+    'what the recognizer understood',
+  );
 }
 
 // G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.

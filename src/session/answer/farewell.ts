@@ -10,6 +10,7 @@ import { logIds } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
 import type { EngineSettings } from '../settings.ts';
+import { replyOf } from '../snapshot/kept-reply.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
 import { transcriptSoFar } from './call-transcript.ts';
@@ -67,16 +68,26 @@ export class Farewell {
     }
   }
 
-  /** The call is over for the bot. An end that was decided and never delivered is delivered now, without a word. Never throws. */
+  /**
+   * The call is over for the bot. An end that was decided and never delivered is delivered now: without a word, unless the turn is
+   * the forwarded one on which the home before began its farewell. Never throws.
+   */
   async settle(delivery: Delivery): Promise<void> {
     const { conversation, turn } = delivery;
     try {
       const { pendingEnd } = conversation;
       if (pendingEnd === undefined) turn.finish('superseded');
-      else await this.say(delivery, [], pendingEnd, 'superseded');
+      else await this.say(delivery, this.#prompts(delivery), pendingEnd, 'superseded');
     } catch (thrown) {
       this.failed(delivery, toAppError(thrown));
     }
+  }
+
+  #prompts({ conversation, turn }: Delivery): readonly Prompt[] {
+    const { repliedTo, reply } = conversation.snapshot;
+    if (repliedTo === undefined || repliedTo !== turn.forwardedId || reply === undefined) return [];
+    this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
+    return replyOf(reply).prompts;
   }
 
   /** A terminal reply of our own, without the bot; an end that is pending goes before. Never throws. */

@@ -178,16 +178,19 @@ export class Playout {
 
   /** For a snapshot; undefined when nothing was said. @param epochMs - the same moment in ms since the epoch. */
   played(nowMs: number, epochMs: number): PlayedReply | undefined {
-    const [first] = this.#played;
+    if (this.#isUnspoken) return { text: '', beganAtMs: epochMs, soundMs: 0, bargeIn: true, isWhole: false };
     const cut = this.#cutHeard;
     if (cut !== undefined) return { text: cut.text, beganAtMs: epochMs - cut.ms, soundMs: cut.ms, bargeIn: true, isWhole: false };
-    if (first === undefined) return undefined;
+    const last = this.#played.at(-1);
+    if (last === undefined) return undefined;
+    const soundMs = this.#before.ms + this.#played.reduce((sum, played) => sum + heardOf(played, Infinity), 0);
     return {
       text: joined([this.#before.text, ...this.#played.map(({ prompt }) => prompt.text ?? '')]),
-      beganAtMs: epochMs - (nowMs - first.startMs) - this.#before.ms,
-      soundMs: this.#before.ms + this.#played.reduce((sum, played) => sum + heardOf(played, Infinity), 0),
+      // It ends when it ends: as if it had been said without a pause.
+      beganAtMs: epochMs - (nowMs - last.endMs) - soundMs,
+      soundMs,
       bargeIn: this.#played.every(({ prompt }) => prompt.bargeIn),
-      isWhole: this.#isWhole && !this.#isStreaming && !this.#isUnheard,
+      isWhole: this.#isWhole && !this.#isStreaming && !this.#isBeingDropped,
     };
   }
 

@@ -281,12 +281,13 @@ export class ReplyWriter {
   }
 
   async #drained(unwanted: AbortSignal): Promise<void> {
-    const { turn, clock, slowReaderMs } = this.#options;
+    const { turn, playout, clock, slowReaderMs } = this.#options;
     const drained = new Promise<void>((resolve) => {
       turn.onceDrained(resolve);
     });
     const waited = await waitAtMost(drained, slowReaderMs, clock, unwanted);
     if (waited.kind === 'timeout') {
+      playout.dropped();
       throw new AppError('slow_reader', 'the client did not read its prompts in time', { details: { limitMs: slowReaderMs } });
     }
   }

@@ -74,10 +74,10 @@ export class OpenTurns {
     for (const turn of this.list()) if (isSilent(turn)) turn.giveBack();
   }
 
-  /** Ends all, because the session ends: as too old, or complete where the conversation begins anew (G-28). */
-  stop(end: SessionEnd): void {
+  /** Ends all, because the session ends: as too old, or complete where the call goes on without it (G-28). */
+  stop(end: SessionEnd | 'moved'): void {
     for (const turn of this.list()) {
-      if (end === 'restarted') turn.finish('superseded');
+      if (end === 'restarted' || end === 'moved') turn.finish('superseded');
       else turn.fail(new AppError('turn_timeout', 'nothing came on the stream for too long'), end === 'failed' ? 'failed' : 'deadline');
     }
   }

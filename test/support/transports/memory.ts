@@ -45,9 +45,9 @@ class MemoryTurn implements LoneTurn {
 
   constructor(sessions: Sessions, ids: { readonly conversationId: string; readonly agentId: string }, first: Input) {
     const parameters = first.kind === 'session_start' ? first.parameters : {};
-    this.#turn = sessions
-      .acquire({ organizationId: 'org', ...ids, vendorConfig: '', parameters, opensWith: turnOpening(first) })
-      .then((session) => session.beginTurn(this.#sink, first.kind === 'session_end'));
+    this.#turn = Promise.resolve(
+      sessions.acquire({ organizationId: 'org', ...ids, vendorConfig: '', parameters, opensWith: turnOpening(first) }),
+    ).then((session) => session.beginTurn(this.#sink, first.kind === 'session_end'));
     this.send(first);
   }
 

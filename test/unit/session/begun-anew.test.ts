@@ -1,13 +1,11 @@
-// A conversation that begins anew under the same id (G-28): in one process, and in two that share their calls.
+// A conversation that begins anew under the same id (G-28): at its home, and at the next home of its call.
 import { describe, expect, it } from 'vitest';
 import { bot, go, listen, say } from '../../../src/bot/index.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { testEngine, type TestEngine } from '../../support/engine.ts';
+import { snapshotOf, testEngine, type TestEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
-import { after, begun, gateOf, two } from '../../support/homes.ts';
-
-const KEY = { organizationId: 'org', conversationId: 'call-1' };
+import { begun, homes, LeftSnapshots, moved } from '../../support/homes.ts';
 
 /** A reading that changes. */
 interface MutableLoad {
@@ -57,7 +55,7 @@ const opening = (parameters: JsonObject): { parameters: JsonObject } => ({ param
 describe('G-28 a repeated SESSION_START begins the conversation anew', () => {
   it('in a live call: the bot is told that the session restarted, and is started with the new name and parameters', async () => {
     const { greets, told } = greeter();
-    const { sessions, seen, store } = await testEngine([greets]);
+    const { sessions, seen } = await testEngine([greets]);
     const first = new MemoryCall(sessions, opening({ tier: 1 }));
     await begin(first, 'one', { tier: 1 });
     await first.press('7');
@@ -67,7 +65,7 @@ describe('G-28 a repeated SESSION_START begins the conversation anew', () => {
     expect(told).toEqual(['start one {"tier":1} {"tier":1}', 'end restarted 7', 'start two {"tier":2} {"tier":2}']);
     expect(seen.filter((line) => line.startsWith('session_'))).toEqual(['session_started', 'session_ended restarted', 'session_started']);
     expect((await again.press('3')).texts).toEqual(['Keys 3.']);
-    expect([sessions.size, (await store.load(KEY))?.state]).toEqual([1, { keys: '3' }]);
+    expect([sessions.size, (await snapshotOf({ sessions }))?.state]).toEqual([1, { keys: '3' }]);
   });
 
   it('as often as it comes', async () => {
@@ -211,122 +209,69 @@ describe('G-28 a conversation that begins anew while its call is running keeps t
   });
 });
 
-describe('G-28 a conversation that begins anew in another process', () => {
-  it('ends the live session of the first one, whose bot is told once', async () => {
-    const all = await two();
-    const { a, b, clock, notes } = all;
+describe('G-28 a conversation that begins anew at the next home of its call', () => {
+  it('is welcomed there, and the bot is told once that the session before restarted', async () => {
+    const all = await homes();
+    const { a, b, next, notes } = all;
     await begun(all);
     await new MemoryCall(a.sessions).press('1');
-    const listening = await new MemoryCall(a.sessions).open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
-    expect((await after(clock, 100, new MemoryCall(b.sessions).start())).texts).toEqual(['Welcome.']);
-    expect([listening.sink.end, notes]).toEqual(['complete', ['session_end restarted']]);
-    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
+    await moved(all);
+    expect(notes).toEqual([]);
+    const call = next();
+    expect((await call.start()).texts).toEqual(['Welcome.']);
+    expect([notes, b.sessions.size]).toEqual([['session_end restarted'], 1]);
+    expect((await call.press('1')).texts).toEqual(['Input 1.']);
   });
 
-  it('is not refused where the second one has as many calls as it may', async () => {
-    const all = await two({ maxSessions: 1 });
-    const { a, b, clock, notes } = all;
+  it('is not refused there where a stranger would be', async () => {
+    const all = await homes({ maxSessions: 1 });
+    const { b, next } = all;
     await begun(all);
-    await new MemoryCall(a.sessions).press('1');
+    await moved(all);
     await new MemoryCall(b.sessions, { conversationId: 'call-2' }).start();
     await expect(new MemoryCall(b.sessions, { conversationId: 'call-3' }).start()).rejects.toMatchObject({ code: 'overloaded' });
-    expect((await after(clock, 100, new MemoryCall(b.sessions).start())).texts).toEqual(['Welcome.']);
-    expect(notes).toEqual(['session_end restarted']);
+    expect((await next().start()).texts).toEqual(['Welcome.']);
   });
 
-  it('is a running call to the second one, full or not, while its welcome is being spoken', async () => {
-    const { opened, open } = gateOf();
-    const slow = bot<null>({
-      id: 'slow',
-      name: 'Slow',
+  it('is what the start of a call is of which the home before had answered nothing', async () => {
+    const failing = bot<null>({
+      id: 'failing',
+      name: 'Failing',
       version: 1,
-      async *session_start({ name }) {
-        yield say('Welcome.');
-        if (name === 'two') await opened;
-        return go(null, say('How are you?').listen());
+      session_start: ({ name }) => {
+        if (name === 'one') throw new Error('not today');
+        return go(null, say('Welcome.').listen());
       },
-      otherwise: () => go(null, say('I see.').listen()),
+      otherwise: () => go(null, say('Yes?').listen()),
     });
-    const all = await two({ maxSessions: 1 }, [1, 1], slow);
-    const { a, b, clock } = all;
-    await begun(all);
-    await new MemoryCall(b.sessions, { conversationId: 'call-2' }).start();
-    const welcome = new MemoryCall(a.sessions).open({ kind: 'session_start', name: 'two', parameters: {} });
-    await clock.advanceAsync(100);
-    expect((await welcome).sink.texts).toEqual(['Welcome.']);
-    const listening = await new MemoryCall(b.sessions).open({ kind: 'audio', audio: new Uint8Array(160).fill(0xff) });
-    expect(listening.sink.end).toBe('open');
-    expect(b.seen.filter((line) => !line.startsWith('turn_'))).toContain('session_continued');
-    listening.turn.push({ kind: 'dtmf', digits: '1' });
-    open();
-    await clock.advanceAsync(1000);
-    expect([(await welcome).sink.end, listening.sink.texts]).toEqual(['complete', ['I see.']]);
+    const all = await homes({}, [1, 1], failing);
+    const { a, b, next } = all;
+    await begin(new MemoryCall(a.sessions), 'one');
+    await moved(all);
+    expect((await begin(next(), 'two')).texts).toEqual(['Welcome.']);
+    expect(b.seen.filter((line) => line.startsWith('session_'))).toEqual(['session_continued']);
   });
 
-  it('goes on in the first one, whose old session is not taken for it', async () => {
-    const all = await two();
-    const { a, b, clock, notes } = all;
-    await begun(all);
-    await new MemoryCall(a.sessions).press('1');
-    await new MemoryCall(b.sessions).start();
-    await clock.advanceAsync(1000);
-    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
-    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
-    expect(notes.filter((note) => note.startsWith('session_end'))).toEqual(['session_end restarted']);
+  it('may be with another agent', async () => {
+    const [one, other] = [greeter('one'), greeter('other')];
+    const left = new LeftSnapshots();
+    const first = await testEngine([one.greets, other.greets], { snapshots: left });
+    await begin(new MemoryCall(first.sessions, { agentId: 'one' }), 'one');
+    const second = await testEngine([one.greets, other.greets], { snapshots: left });
+    const call = new MemoryCall(second.sessions, { agentId: 'other', restored: left.restored() });
+    expect((await begin(call, 'two')).texts).toEqual(['Welcome two.']);
+    expect([one.told.at(-1), other.told]).toEqual(['end restarted ', ['start two {} {}']]);
   });
 
-  it.each([
-    ['was hung up', (call: MemoryCall) => call.hangUp(), 'caller'],
-    ['was ended by its bot', (call: MemoryCall) => call.press('8'), 'bot_end'],
-  ])('after it %s in the first one, and goes on there', async (_what, end, by) => {
-    const all = await two();
-    const { a, b, clock, notes } = all;
+  it('has turns whose ids nobody has used of the call', async () => {
+    const all = await homes();
+    const { a, next } = all;
     await begun(all);
-    await end(new MemoryCall(a.sessions));
-    await clock.advanceAsync(1000);
-    const again = await after(clock, 100, new MemoryCall(b.sessions).start());
-    expect([again.texts, again.next?.kind, notes]).toEqual([['Welcome.'], 'listen', [`session_end ${by}`]]);
-    expect(b.seen.filter((line) => line.startsWith('session_'))).toEqual(['session_started']);
-    await clock.advanceAsync(1000);
-    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
-    // What the first one remembered of the old conversation takes nothing of the new one with it.
-    await clock.advanceAsync(120_000);
-    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 2.']);
-  });
-
-  it('waits for the answer that the first one is making, which is not said any more', async () => {
-    const { greets, told } = greeter();
-    const all = await two({}, [1, 1], greets);
-    const { a, b, clock } = all;
-    await begun(all);
-    const thinking = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '5' });
-    await flushMicrotasks();
-    const again = await after(clock, 1000, begin(new MemoryCall(b.sessions), 'two'));
-    expect([again.texts, thinking.sink.kinds, thinking.sink.end]).toEqual([['Welcome two.'], [], 'complete']);
-    expect(told).toEqual(['start  {} {}', 'aborted', 'end restarted ', 'start two {} {}']);
-  });
-
-  it('breaks last words off that are being said in the first one', async () => {
-    const all = await two({ maxFarewellMs: 30_000 });
-    const { a, b, clock, notes } = all;
-    await begun(all);
-    const farewell = await new MemoryCall(a.sessions).open({ kind: 'dtmf', digits: '7' });
-    await clock.advanceAsync(1000);
-    const again = await after(clock, 1000, new MemoryCall(b.sessions).start());
-    await clock.advanceAsync(40_000);
-    expect([again.texts, again.next?.kind, farewell.sink.next, farewell.sink.end]).toEqual([['Welcome.'], 'listen', undefined, 'complete']);
-    expect(notes).toEqual(['session_end restarted']);
-    expect((await new MemoryCall(b.sessions).press('1')).texts).toEqual(['Input 1.']);
-  });
-
-  it('moves the wire of a call that cannot go on elsewhere to the new one', async () => {
-    const all = await two();
-    const { a, b, clock, notes } = all;
-    const [old, next] = [a, b].map(({ sessions }) => new MemoryCall(sessions, { isTied: true }));
-    await old?.start();
-    await clock.advanceAsync(1000);
-    expect((await next?.start())?.texts).toEqual(['Welcome.']);
-    expect([a.sessions.size, a.seen.at(-1), notes]).toEqual([0, 'session_ended moved', ['session_end restarted']]);
-    expect((await next?.press('1'))?.texts).toEqual(['Input 1.']);
+    const ids = [(await new MemoryCall(a.sessions).open()).turn.id];
+    await moved(all);
+    const call = next();
+    await call.start();
+    ids.push((await call.open()).turn.id);
+    expect(new Set(ids).size).toBe(2);
   });
 });

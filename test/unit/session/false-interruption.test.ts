@@ -3,9 +3,8 @@ import { AppError } from '../../../src/base/errors.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { Recognizer } from '../../../src/session/ports.ts';
 import { snapshotOf, testEngine } from '../../support/engine.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { homes } from '../../support/homes.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
-import { SharedPlace } from '../../support/shared-store.ts';
 import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 
 const STORY = 'Once upon a time there was a long, long prompt that went on and on.';
@@ -58,22 +57,14 @@ describe('an interruption without words', () => {
     expect(prompt?.audio.durationMs).toBe(STORY_MS - 100 - 500 + 400);
   });
 
-  it.each([
-    ['from a little before the cut where it was said', 'a', STORY_MS - 500 + 400],
-    ['from its beginning in another process, which has no sound of it', 'b', STORY_MS],
-  ] as const)('lets a prompt of a call that is shared go on once, %s', async (_how, heardBy, durationMs) => {
-    const clock = new FakeClock();
-    const place = new SharedPlace(clock);
-    const recognizer: Recognizer = { recognize: () => Promise.resolve(undefined) };
-    const engine = (owner: string) =>
-      testEngine([teller], { recognizer, clock, store: place.storeOf(owner), interruptions: place.interruptionsOf(owner) });
-    const engines = { a: await engine('a'), b: await engine('b') };
-    await new MemoryCall(engines.a.sessions).start();
+  it('cannot let the prompt go on at the next home, which has no sound of it, and asks the caller again', async () => {
+    const all = await homes({ recognizer: { recognize: () => Promise.resolve(undefined) } }, [1, 1], teller);
+    const { a, clock, left, next } = all;
+    await new MemoryCall(a.sessions).start();
     await clock.advanceAsync(500);
-    const sink = await new MemoryCall(engines[heardBy].sessions).turn(...WHOLE_SENTENCE);
-    const said = sink.outputs.flatMap((output) => (output.kind === 'prompt' ? [output.prompt] : []));
-    expect([sink.texts, said.map(({ audio }) => audio.durationMs)]).toEqual([[STORY], [durationMs]]);
-    expect(place.of({ organizationId: 'org', conversationId: 'call-1' }).snapshot?.state).toEqual({ inputs: 0 });
+    const sink = await next().turn(...WHOLE_SENTENCE);
+    expect([sink.kinds, sink.next]).toMatchObject([['input_started', 'input_ended', 'final'], { kind: 'listen', noInputMs: 7000 }]);
+    expect(left.newest()?.state).toEqual({ inputs: 0 });
   });
 
   it('reaches the bot when there were words', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say, type Heard } from '../../../src/bot/index.ts';
-import { testEngine } from '../../support/engine.ts';
+import { snapshotOf, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 
@@ -25,8 +25,8 @@ async function started() {
   const call = new MemoryCall(engine.sessions);
   await call.start();
   const heard = async (): Promise<State['heard']> =>
-    // The record of this bot holds its own state.
-    ((await engine.store.load({ organizationId: 'org', conversationId: 'call-1' }))?.state as unknown as State).heard;
+    // The snapshot of this bot holds its own state.
+    ((await snapshotOf(engine))?.state as unknown as State).heard;
   return { ...engine, call, heard };
 }
 

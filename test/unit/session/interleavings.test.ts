@@ -1,5 +1,6 @@
 // Orders of events that the model-based test (test/model) found, each as small as it can be.
 import { describe, expect, it } from 'vitest';
+import { throughJson, type JsonObject } from '../../../src/base/json.ts';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { PromptAudio } from '../../../src/dialog/output.ts';
 import type { Sound } from '../../../src/session/ports.ts';
@@ -226,7 +227,7 @@ describe('a call that another process began', () => {
   it('has one session, also when a hang-up and a turn look for it at the same time', async () => {
     const call = { ...KEY, agentId: 'plain', startedAtMs: 0, vendorConfig: '', parameters: {} };
     const snapshot = { ...firstSnapshot({ call, bot: { id: 'plain', version: 1 }, mode: 'chunk' }), started: true };
-    const restored = { snapshot, generation: 1 };
+    const restored = { snapshot: throughJson(snapshot) as JsonObject, generation: 1 };
     const { sessions, seen } = await testEngine([plain]);
     const opening = { ...KEY, agentId: '', vendorConfig: '', parameters: {}, restored };
     const [found, acquired] = await Promise.all([sessions.find(KEY, restored), sessions.acquire(opening)]);

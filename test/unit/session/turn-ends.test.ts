@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import { WHOLE_SENTENCE } from '../../support/caller-audio.ts';
-import { DefectiveVoice, FakeVoice, TEST_SETTINGS, type TestEngine, testEngine } from '../../support/engine.ts';
+import { DefectiveVoice, TEST_SETTINGS, type TestEngine, testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 

@@ -1,12 +1,12 @@
 // Handlers that are only told of something: what a slow or failing one may do to a call, and what is written for it.
 import { describe, expect, it } from 'vitest';
-import { bot, go, say, type BotContext } from '../../../src/bot/index.ts';
-import { LINE_SILENCE } from '../../support/caller-audio.ts';
-import { snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
-import { flushMicrotasks } from '../../support/fake-clock.ts';
-import { LeftSnapshots } from '../../support/homes.ts';
-import { reasonOf } from '../../support/interruption.ts';
-import { MemoryCall } from '../../support/memory-transport.ts';
+import { bot, go, say, type BotContext } from '../../../../src/bot/index.ts';
+import { LINE_SILENCE } from '../../../support/caller-audio.ts';
+import { snapshotOf, TEST_SETTINGS, testEngine } from '../../../support/engine.ts';
+import { flushMicrotasks } from '../../../support/fake-clock.ts';
+import { LeftSnapshots } from '../../../support/homes.ts';
+import { reasonOf } from '../../../support/interruption.ts';
+import { MemoryCall } from '../../../support/memory-transport.ts';
 
 interface State {
   readonly turns: number;
@@ -41,9 +41,7 @@ describe('a note to a bot', () => {
   });
 
   it('may not make it larger than a snapshot: that is reported, and nothing is kept of it', async () => {
-    const { sessions, seen } = await testEngine([
-      watching(({ turns }) => ({ turns, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) })),
-    ]);
+    const { sessions, seen } = await testEngine([watching(({ turns }) => ({ turns, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) }))]);
     const call = new MemoryCall(sessions);
     await call.start();
     expect((await call.press('1')).texts).toEqual(['Yes?']);

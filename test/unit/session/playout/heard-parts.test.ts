@@ -58,7 +58,10 @@ describe('what was heard of a prompt that goes on after a cut', () => {
     for (const rest of cut.rest) here.queued(rest, 5000);
     const there = restored(here, 5200);
     expect(there.heard(5200)).toEqual({ complete: false, ms: 1200, text: 'one two three', estimated: true });
-    expect([there.heard(6000), here.heard(6000).ms]).toEqual([{ complete: true, ms: 2000, text: 'one two three four five', estimated: true }, 2000]);
+    expect([there.heard(6000), here.heard(6000).ms]).toEqual([
+      { complete: true, ms: 2000, text: 'one two three four five', estimated: true },
+      2000,
+    ]);
   });
 });
 

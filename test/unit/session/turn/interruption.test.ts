@@ -10,7 +10,7 @@ import { FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../../suppo
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
 import { MemoryCall } from '../../../support/memory-transport.ts';
 
-const SPEECH = encodeMulaw(readWav(readFileSync(new URL('../../fixtures/speech/sentence.wav', import.meta.url))).samples);
+const SPEECH = encodeMulaw(readWav(readFileSync(new URL('../../../fixtures/speech/sentence.wav', import.meta.url))).samples);
 const SILENCE = new Uint8Array(16_000).fill(MULAW_SILENCE);
 const audio = (bytes: Uint8Array): Input => ({ kind: 'audio', audio: bytes });
 const LONG_MS = 20_000;
