@@ -1,6 +1,8 @@
 // A call over a socket with a bot that does nothing special, and what must be left of it when it was refused.
 import { expect } from 'vitest';
+import type { Bot } from '../../src/bot/bot.ts';
 import { bot, go, say } from '../../src/bot/index.ts';
+import { gateOf } from './homes.ts';
 import { socketBench, type PlatformSocket, type SocketBench } from './call-socket.ts';
 import { flushMicrotasks } from './fake-clock.ts';
 
@@ -21,6 +23,55 @@ export const second = bot<null>({
   session_start: () => go(null, say('Hello.').listen()),
   otherwise: () => go(null, say('?').listen()),
 });
+
+/** A bot that is told of the end of a call until the test lets it go: a start behind that end has to wait. */
+export function slowToEnd(): { readonly slow: Bot; readonly open: () => void } {
+  const { opened, open } = gateOf();
+  const slow = bot<null>({
+    id: 'slow',
+    name: 'Slow',
+    version: 1,
+    session_start: () => go(null, say('Welcome.').listen()),
+    otherwise: () => go(null, say('What?').listen()),
+    session_end: () => opened.then(() => undefined),
+  });
+  return { slow, open };
+}
+
+/**
+ * A call that begins anew on a second socket, whose session is not there yet: the bot is still told of the end of the first one.
+ *
+ * @returns the second socket, and what lets its session be made.
+ */
+export async function openingAnew(
+  options: Parameters<typeof socketBench>[1] = {},
+): Promise<SocketBench & { readonly platform: PlatformSocket; readonly made: () => Promise<void> }> {
+  const { slow, open } = slowToEnd();
+  const bench = await socketBench([slow], options);
+  const first = bench.open();
+  await first.start();
+  const platform = bench.open();
+  await platform.start();
+  expect(platform.socket.said).toEqual([]);
+  first.call.closed();
+  const made = async (): Promise<void> => {
+    open();
+    await flushMicrotasks();
+  };
+  return { ...bench, platform, made };
+}
+
+/** What the operator of a server cannot read fails so: nothing but a defect. */
+export function unreadableLoad(error: Error): Parameters<typeof socketBench>[1] {
+  const load = {
+    get loopDelayMs(): number {
+      throw error;
+    },
+    rssBytes: 0,
+    heapPercent: 0,
+  };
+  return { load, limits: { maxLoopDelayMs: 1 } };
+}
 
 /** A call whose welcome was said. */
 export async function started(

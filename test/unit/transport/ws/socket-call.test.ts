@@ -1,10 +1,9 @@
 // The protocol of one socket: what is demanded of each message.
 import { describe, expect, it } from 'vitest';
 import { Gate, type Visitor } from '../../../../src/transport/gate.ts';
-import { MemoryStore } from '../../../../src/store/memory.ts';
 import { FIRST_MESSAGE_MS, PlatformSocket, socketBench } from '../../../support/call-socket.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { expectRefused, plain, second, started } from '../../../support/plain-socket-call.ts';
+import { expectRefused, openingAnew, plain, second, started, unreadableLoad } from '../../../support/plain-socket-call.ts';
 
 const BAD = 'ERROR bad_request 400';
 const START = { event_input: { event_type: 'SESSION_START' } };
@@ -56,26 +55,15 @@ describe('the first message of a socket', () => {
     await expectRefused(bench, platform, BAD, 1002);
   });
 
-  it('W-43: is refused when the call cannot be looked up in time, and reading goes on until the close is answered', async () => {
-    const store = new MemoryStore();
-    let found: () => void = () => undefined;
-    store.load = () =>
-      new Promise((resolve) => {
-        found = () => {
-          resolve(undefined);
-        };
-      });
-    const bench = await socketBench([plain], { store });
-    const platform = bench.open();
-    bench.clock.advance(FIRST_MESSAGE_MS / 2);
-    await platform.start();
-    bench.clock.advance(FIRST_MESSAGE_MS - 1);
+  it('W-43: is refused when its session is not there in time, and reading goes on until the close is answered', async () => {
+    const bench = await openingAnew({ socket: { firstMessageTimeoutMs: 300 } });
+    const { platform, clock, made } = bench;
+    clock.advance(299);
     expect(platform.socket.said).toEqual([]);
-    bench.clock.advance(1);
+    clock.advance(1);
     expect(platform.socket.isPaused).toBe(false);
     expect(bench.refused).toEqual(['internal']);
-    found();
-    await flushMicrotasks();
+    await made();
     await expectRefused(bench, platform, 'ERROR upstream_error 502', 1011);
   });
 
@@ -101,10 +89,8 @@ describe('the first message of a socket', () => {
     await expectRefused(bench, platform, 'ERROR bad_request 404', 1008);
   });
 
-  it('W-43: is refused with an inner fault when the call cannot be looked up, without a word about why', async () => {
-    const store = new MemoryStore();
-    store.load = () => Promise.reject(new Error('secret'));
-    const bench = await socketBench([plain], { store });
+  it('W-43: is refused with an inner fault when its session cannot be made, without a word about why', async () => {
+    const bench = await socketBench([plain], unreadableLoad(new Error('secret')));
     const platform = bench.open();
     platform.event('SESSION_START');
     await flushMicrotasks();

@@ -2,26 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
-import { MemoryStore } from '../../../../src/store/memory.ts';
 import { PEER_CLOSE_MS, socketBench, type PlatformSocket, type SocketBench } from '../../../support/call-socket.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { expectRefused, plain, second, started } from '../../../support/plain-socket-call.ts';
-
-/** A call to which something happens while its session is made, and which is known to nobody before. */
-async function lookedUp(happens: (platform: PlatformSocket) => void): Promise<{ bench: SocketBench; platform: PlatformSocket }> {
-  const store = new MemoryStore();
-  let looks = 0;
-  const load = store.load.bind(store);
-  store.load = (key) => {
-    looks += 1;
-    if (looks === 2) happens(platform);
-    return load(key);
-  };
-  const bench = await socketBench([plain], { store });
-  const platform = bench.open();
-  await platform.start();
-  return { bench, platform };
-}
+import { expectRefused, openingAnew, plain, slowToEnd, started, unreadableLoad } from '../../../support/plain-socket-call.ts';
 
 type Begun = Awaited<ReturnType<typeof started>>;
 
@@ -83,10 +66,11 @@ describe('the end of a call', () => {
     expect([bench.clock.pendingTimers - 1, bench.sessions.openTurns, bench.sessions.size, bench.listeners.size]).toEqual([0, 0, 0, 0]);
   });
 
-  it('W-2A: a socket that drops while its session is looked up leaves none behind', async () => {
-    const { bench, platform } = await lookedUp(({ call }) => {
-      call.closed();
-    });
+  it('W-2A: a socket that drops while its session is made leaves none behind', async () => {
+    const bench = await openingAnew();
+    const { platform } = bench;
+    platform.call.closed();
+    await bench.made();
     expect(platform.socket.said).toEqual([]);
     expect(bench.seen).toContain('session_ended caller');
     expect([bench.clock.pendingTimers - 1, bench.sessions.openTurns, bench.sessions.size]).toEqual([0, 0, 0]);
@@ -146,16 +130,6 @@ describe('the end of a call', () => {
     next.press('DTMF_DIGIT_ONE');
     await flushMicrotasks();
     expect([next.socket.said, bench.sessions.size]).toEqual([['CHUNK', 'FINAL', 'CHUNK', 'FINAL'], 1]);
-  });
-
-  it('G-28: a conversation begins anew of which only a record tells', async () => {
-    const store = new MemoryStore();
-    await started({ store });
-    // Another server, or this one after its start.
-    const bench = await socketBench([plain, second], { store });
-    const platform = bench.open();
-    await platform.start();
-    expect(platform.socket.said).toEqual(['CHUNK', 'FINAL']);
   });
 
   it('W-08: of two sockets that begin one conversation at once the last has it', async () => {
@@ -222,11 +196,11 @@ describe('a call whose socket is closed from here', () => {
     expect([bench.clock.pendingTimers - 1, bench.sessions.openTurns, bench.sessions.size, bench.listeners.size]).toEqual([0, 0, 0, 0]);
   });
 
-  it('W-44: was not hung up by its caller either when its session was still being looked up', async () => {
-    const { bench } = await lookedUp(({ call }) => {
-      call.fail(new AppError('internal', 'a fault'));
-    });
-    expect([ends(bench), bench.sessions.openTurns]).toEqual([['session_ended failed'], 0]);
+  it('W-44: was not hung up by its caller either when its session was still being made', async () => {
+    const bench = await openingAnew();
+    bench.platform.call.fail(new AppError('internal', 'a fault'));
+    await bench.made();
+    expect([ends(bench), bench.sessions.openTurns]).toEqual([['session_ended restarted', 'session_ended failed'], 0]);
   });
 
   it('W-44: ends with the server when that is stopping', async () => {
@@ -269,9 +243,7 @@ describe('a call that gets no session', () => {
   });
 
   it('W-2A: hears a line, too, where nobody can tell whether its conversation is known', async () => {
-    const store = new MemoryStore();
-    store.load = () => Promise.reject(new AppError('store_unavailable', 'away'));
-    const bench = await socketBench([plain], { store });
+    const bench = await socketBench([plain], unreadableLoad(new AppError('store_unavailable', 'away')));
     const platform = bench.open();
     await platform.start();
     expect(platform.socket.said).toEqual(['CHUNK', 'FINAL+TRANSFER_TO_AGENT']);
@@ -281,15 +253,23 @@ describe('a call that gets no session', () => {
   });
 
   it('is told nothing when its socket drops first', async () => {
-    const bench = await socketBench([plain], { limits: { maxSessions: 0 } });
+    const { slow, open } = slowToEnd();
+    const bench = await socketBench([slow], { limits: { maxSessions: 1 } });
+    const over = bench.open();
+    await over.start();
+    over.event('SESSION_END');
+    // Another call takes its place.
+    const other = { conversation_id: 'c-2' };
+    bench.open().request({ event_input: { event_type: 'SESSION_START' } }, other, other);
     const platform = bench.open();
-    platform.event('SESSION_START');
+    await platform.start();
     platform.call.closed();
+    open();
     await flushMicrotasks();
+    expect(bench.seen).toContain('call_refused total');
     // It does not come back to life.
     platform.text('{');
     expect(platform.socket.said).toEqual([]);
-    expect(bench.clock.pendingTimers).toBe(1);
   });
 });
 
