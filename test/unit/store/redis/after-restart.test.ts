@@ -5,13 +5,12 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../../../src/base/package-root.ts';
+import { RedisDirectory } from '../../../../src/cluster/redis-directory.ts';
 import { adminPlace, sharedServer } from '../../../../src/store/redis/admin-place.ts';
 import { afterRestart } from '../../../../src/store/redis/after-restart.ts';
 import { takeOwnership } from '../../../../src/store/redis/owner-lease.ts';
-import { RedisStore } from '../../../../src/store/redis/redis-store.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
-import { firstRecord } from '../../../../src/session/snapshot/snapshot.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { redisConnection } from '../../../support/redis-connection.ts';
 import { REDIS_NEEDS, RedisServer, type RedisServerOptions } from '../../../support/redis-server.ts';
@@ -41,12 +40,11 @@ async function serverWith(options: RedisServerOptions): Promise<RedisServer> {
 async function restarted(acl: readonly string[]) {
   const redis = await serverWith({ acl, isKept: true });
   const connection = await redisConnection(redis, PARLEY);
-  const call = { organizationId: 'org', conversationId: 'call', agentId: 'bot', startedAtMs: 0, vendorConfig: '', parameters: {} };
-  const times = { leaseMs: 2000, ttlMs: 60_000, maxRecordBytes: 65_536 };
-  const store = new RedisStore({ connection, owner: 'one', keyPrefix: 'parley', ...times });
-  const record = { ...firstRecord({ call, bot: { id: 'bot', version: 1 }, mode: 'chunk' }), version: 1 };
-  expect(await store.commit(record, 0)).toBe(true);
   const [server, place, seal] = [sharedServer(connection), adminPlace('parley'), new Seal(randomBytes(32))];
+  const call = { organizationId: 'org', conversationId: 'call' };
+  const calls = { seal, keyPrefix: 'parley', ttlMs: 60_000 };
+  const claim = { owner: 'one', mayCreate: true, heardAtMs: 1 };
+  expect(await new RedisDirectory({ connection, ...calls }).claim(call, claim)).toMatchObject({ kind: 'mine' });
   const texts = await SharedTexts.open({ server, place, seal });
   const taken = await takeOwnership({ server, place }, texts.claim);
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
@@ -56,18 +54,18 @@ async function restarted(acl: readonly string[]) {
   await redis.kill();
   await redis.again();
   const again = await redisConnection(redis, PARLEY);
-  const calls = await new RedisStore({ connection: again, owner: 'two', keyPrefix: 'parley', ...times }).load(call);
+  const found = await new RedisDirectory({ connection: again, ...calls }).find(call);
   const kept = await (await SharedTexts.open({ server: sharedServer(again), place, seal })).get('login');
-  return { told, call: calls?.version, text: kept };
+  return { told, call: found.kind, text: kept };
 }
 
 describe('after a restart of a Redis server with an append-only file', () => {
   it('all is there with the list of users of the document, and the server says so before', async () => {
-    expect(await restarted(DOCUMENTED)).toEqual({ told: 'kept', call: 1, text: 'token' });
+    expect(await restarted(DOCUMENTED)).toEqual({ told: 'kept', call: 'theirs', text: 'token' });
   });
 
   it('nothing is there where the default user is only switched off, and the server says so before', async () => {
-    expect(await restarted(DEFAULT_OFF)).toEqual({ told: 'lost', call: undefined, text: undefined });
+    expect(await restarted(DEFAULT_OFF)).toEqual({ told: 'lost', call: 'unknown', text: undefined });
   });
 });
 
