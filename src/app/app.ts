@@ -276,7 +276,7 @@ async function open({
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
   const sockets = await openSockets(settings, {
-    ...{ profile, verifier: check?.verifier, sessions, catalog, admission, metrics, clock, log },
+    ...{ profile, verifier: check?.verifier, sessions, homes: homes.homes, catalog, admission, metrics, clock, log },
     mayTake: descriptorWatch.mayTake,
     security: tls.sockets,
   });

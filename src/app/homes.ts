@@ -49,7 +49,7 @@ export interface HomesParts {
   readonly instanceId: string;
   /** Undefined: nothing is shared. */
   readonly shared: SharedStore | undefined;
-  readonly metrics: Pick<Metrics, 'store' | 'forwarding'>;
+  readonly metrics: Pick<Metrics, 'store' | 'forward'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly lifecycle: Lifecycle;
@@ -104,7 +104,7 @@ export async function openHomes(
     maxSnapshotBytes: SNAPSHOT_PARTS * sessions.maxRecordBytes,
     ...{ instances, clock, log, ttlMs },
   });
-  const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer: metrics.forwarding, clock, log });
+  const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer: metrics.forward, clock, log });
   instances.listen({
     onDead: ({ id }) => {
       relays.peerDied(id);

@@ -6,7 +6,6 @@ import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { Snapshots } from '../session/ports.ts';
-import type { Snapshot } from '../session/snapshot/snapshot.ts';
 import type { CallDirectory } from './call-directory.ts';
 import { HERE, restoredOf, textOf, type Home } from './home.ts';
 import { HomeSearch, type Doubt, type HomeFound } from './home-search.ts';
@@ -156,14 +155,14 @@ export class CallHomes implements Snapshots {
     this.#options.instances.drain();
   }
 
-  save(call: CallKey, snapshot: Snapshot): void {
+  save(call: CallKey, snapshot: object): void {
     const home = this.#homes.get(callId(call));
     if (home === undefined || home.leaving !== undefined) return;
     home.located = HERE;
     if (this.#keep(home, snapshot)) this.#writes.want(home);
   }
 
-  async release(call: CallKey, snapshot?: Snapshot): Promise<void> {
+  async release(call: CallKey, snapshot?: object): Promise<void> {
     const home = this.#homes.get(callId(call));
     if (home === undefined || home.leaving !== undefined) return;
     if (snapshot !== undefined) this.#keep(home, snapshot);
@@ -287,7 +286,7 @@ export class CallHomes implements Snapshots {
   }
 
   /** @returns false for a snapshot that is too large: the one before stays. */
-  #keep(home: Home, snapshot: Snapshot): boolean {
+  #keep(home: Home, snapshot: object): boolean {
     const { instances, maxSnapshotBytes: limitBytes, log } = this.#options;
     const text = textOf(snapshot, instances.self.version);
     const bytes = Buffer.byteLength(text);

@@ -3,7 +3,6 @@ import { deepFreeze, parseJson, type JsonObject, type JsonValue } from '../base/
 import { AppError } from '../base/errors.ts';
 import type { CallKey } from '../dialog/call.ts';
 import type { Located } from './located.ts';
-import type { Snapshot } from '../session/snapshot/snapshot.ts';
 
 type Here = Extract<Located, { readonly kind: 'here' }>;
 
@@ -41,7 +40,7 @@ export function restoredOf(text: string | undefined, epoch: number | undefined):
 }
 
 /** A snapshot as it is written: in front stands its form. */
-export function textOf(snapshot: Snapshot, form: number): string {
+export function textOf(snapshot: object, form: number): string {
   return `${String(form)} ${JSON.stringify(snapshot)}`;
 }
 

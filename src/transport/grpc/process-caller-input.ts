@@ -80,7 +80,7 @@ class CallerStream implements TurnSink {
   /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
   start(): void {
     if (this.#parts.instanceId !== undefined && this.#forwarded === undefined) {
-      this.release();
+      this.giveBack();
       return;
     }
     try {
@@ -126,7 +126,7 @@ class CallerStream implements TurnSink {
   }
 
   /** Gives a turn back that a peer forwarded: it brings it to the next home. @returns false for a turn that came here directly. */
-  release(): boolean {
+  giveBack(): boolean {
     if (this.#parts.instanceId === undefined) return false;
     if (this.#close()) this.#call.emit('error', notMine());
     return true;
@@ -220,13 +220,10 @@ class CallerStream implements TurnSink {
 
   #located(opening: Opening, located: Located): void {
     if (this.#isOver) return;
-    if (located.kind === 'here') {
-      this.#openTurn(opening, located.restored).then(this.#opened, (thrown: unknown) => {
-        this.#unopened(opening, thrown);
-      });
-    } else if (located.kind === 'ended') this.#completeEmpty();
+    if (located.kind === 'here') this.#openTurn(opening, located.restored);
+    else if (located.kind === 'ended') this.#completeEmpty();
     // One hop: what a peer has forwarded is not forwarded again.
-    else if (this.release()) return;
+    else if (this.giveBack()) return;
     else if (located.kind === 'elsewhere') this.#forward(opening, located);
     else throw new AppError('home_unreachable', 'the call lives in another server, which nobody can name');
   }
@@ -283,7 +280,7 @@ class CallerStream implements TurnSink {
   }
 
   /** The turn has its session: goes on with what is held, or with what the platform sends. */
-  readonly #opened = (): void => {
+  #opened(): void {
     this.#isOpening = false;
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -296,27 +293,46 @@ class CallerStream implements TurnSink {
     }
     if (this.#held?.isHalfClosed === true) this.#halfClosed();
     this.#call.resume();
-  };
+  }
 
   #hasToWait(): boolean {
     return this.#isOpening;
   }
 
-  async #openTurn({ call, input }: Opening, _restored: Restored | undefined): Promise<void> {
+  /** A further turn of a call waits for nothing: nothing may come between the finding of its session and the turn. */
+  #openTurn(opening: Opening, restored: Restored | undefined): void {
+    const { call, input } = opening;
     const { sessions } = this.#parts;
-    const isHangUp = input?.kind === 'session_end';
     const parameters = input?.kind === 'session_start' ? input.parameters : {};
-    const session = isHangUp ? await sessions.find(call) : await sessions.acquire({ ...call, parameters, opensWith: turnOpening(input) });
+    const session =
+      input?.kind === 'session_end'
+        ? sessions.find(call, restored)
+        : sessions.acquire({ ...call, parameters, opensWith: turnOpening(input), restored });
+    if (!(session instanceof Promise)) {
+      this.#begin(opening, session);
+      return;
+    }
+    session
+      .then((found) => {
+        this.#begin(opening, found);
+      })
+      .catch((thrown: unknown) => {
+        this.#unopened(opening, thrown);
+      });
+  }
+
+  #begin({ call, input }: Opening, session: Session | undefined): void {
     if (this.#isOver) return;
     if (session === undefined) {
       this.#completeEmpty();
       return;
     }
     this.#session = session;
-    this.#turn = session.beginTurn(this, isHangUp);
+    this.#turn = session.beginTurn(this, input?.kind === 'session_end');
     // From here on the stream belongs to the agent that the session talks to (G-17).
     this.#first = { ...call, agentId: session.call.agentId };
     if (input !== undefined) this.#turn.push(input);
+    this.#opened();
   }
 
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */

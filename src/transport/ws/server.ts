@@ -9,6 +9,7 @@ import type { CatalogSource } from '../../bot/catalog.ts';
 import { CLOSE_CODE } from '../../contract/envelope.ts';
 import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
+import { SOLE_HOME, type CallHomes } from '../homes.ts';
 import type { Door, DoorOptions } from '../door.ts';
 import type { Gate } from '../gate.ts';
 import { Refusals } from '../refused.ts';
@@ -30,6 +31,8 @@ export interface SocketServerParts {
   readonly trackingHeader: string;
   readonly gate: Gate;
   readonly sessions: Sessions;
+  /** Default: all calls live in this process. */
+  readonly homes?: CallHomes;
   readonly catalog: CatalogSource;
   readonly admission: Admission;
   readonly mayTake: DoorOptions['mayTake'];
@@ -97,7 +100,7 @@ class Sockets implements SocketServer {
     this.upgrade = this.#upgrades.upgrade;
     this.#keepAlive = new KeepAlive({ ...settings, clock });
     this.#channels = {
-      voice: new VoiceChannel({ ...parts, refusals, toEnvelope: new ToEnvelope(settings) }),
+      voice: new VoiceChannel({ homes: SOLE_HOME, ...parts, refusals, toEnvelope: new ToEnvelope(settings) }),
       list: new ListAgents({ ...parts, refusals }),
     };
   }

@@ -17,6 +17,7 @@ import type { Session } from '../../session/session.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import type { WireCall } from '../caller-request.ts';
 import type { Gate, Visitor } from '../gate.ts';
+import type { CallHomes } from '../homes.ts';
 import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
 import { CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
 import { EnvelopeWriter, type EnvelopeWriterParts, type MessageSink } from './envelope-writer.ts';
@@ -45,6 +46,7 @@ export interface CallSocket extends MessageSink {
 export interface SocketCallParts extends EnvelopeWriterParts {
   readonly gate: Gate;
   readonly sessions: Sessions;
+  readonly homes: CallHomes;
   readonly log: Logger;
   readonly refusals: Refusals;
   readonly settings: EnvelopeWriterParts['settings'] & Pick<SocketServerSettings, 'firstMessageTimeoutMs' | 'peerCloseMs'>;
@@ -256,10 +258,12 @@ export class SocketCall implements Voice {
 
   /** The session of the call; undefined when the conversation is taken, its socket gone, or it was turned away with a spoken line. */
   async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
-    const { sessions, refusals } = this.#parts;
+    const { homes, sessions, refusals } = this.#parts;
     try {
       // Two sockets never share a session (W-08, W-2A): on a new one a known conversation begins anew (G-28, W-21).
       // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
+      // Whoever had the call has it no more: it lives where its socket is.
+      await homes.locate(call, { opensWith: 'start', isTied: true });
       return await sessions.acquire({ ...call, parameters, opensWith: 'start', mode: 'chunk', isTied: true });
     } catch (thrown) {
       const error = toAppError(thrown);
