@@ -5,6 +5,7 @@ import type { Bot } from '../../src/bot/bot.ts';
 import type { ErrorCode } from '../../src/base/errors.ts';
 import { Gate, type Visitor } from '../../src/transport/gate.ts';
 import { Refusals } from '../../src/transport/refused.ts';
+import { SOLE_HOME } from '../../src/transport/homes.ts';
 import { SocketCall, type CallSocket, type SocketCallParts } from '../../src/transport/ws/socket-call.ts';
 import { ToEnvelope } from '../../src/transport/ws/to-envelope.ts';
 import { testEngine, type TestEngine } from './engine.ts';
@@ -146,6 +147,7 @@ export async function socketBench(
   const refused: ErrorCode[] = [];
   const parts: SocketCallParts = {
     gate: new Gate(undefined, 'websocket'),
+    homes: SOLE_HOME,
     sessions: engine.sessions,
     toEnvelope: new ToEnvelope({ sendsNoInputTimeout }),
     clock: engine.clock,
