@@ -54,6 +54,8 @@ export class Sessions {
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
   #closing: Promise<CutCalls> | undefined;
+  /** Nobody looks after sessions that are made now. */
+  #isTransferring = false;
 
   /** Starts sweeping at once; `close` ends it. */
   constructor(parts: SessionsParts, catalog: CatalogSource) {
@@ -176,6 +178,7 @@ export class Sessions {
     const draining = new Draining(() => this.#live.values(), options, clock);
     await draining.untilTransfer();
     this.#admission.drain();
+    this.#isTransferring = true;
     this.#cancelSweep();
     return draining.transfer(() => {
       this.#process.abort('shutdown');
@@ -236,10 +239,10 @@ export class Sessions {
     // Another start may have come first.
     if (this.#live.get(id) !== old) return undefined;
     this.#live.delete(id);
-    const isRunning = !old.isEnded;
+    const hasEnded = old.isEnded;
     await this.#stopped(id, old.call, old.stop('restarted'), 'a conversation could not be begun anew');
     if (this.#live.has(id)) return undefined;
-    const session = this.#open(id, opening, old, isRunning);
+    const session = this.#open(id, opening, old, !hasEnded && !this.#isTransferring);
     return isOtherAgent(opening, old) && session.takeStart() ? session : undefined;
   }
 

@@ -1,4 +1,4 @@
-// Promises that wait until the program lets them go on: between the engine and its store, voice, recognizer and bot. The
+// Promises that wait until the program lets them go on: between the engine and its voice, recognizer and bot. The
 // order in which they are answered is part of the program.
 
 interface Waiting {

@@ -32,7 +32,7 @@ export async function hunt(runs: number, seed: number, options: Pick<PlayOptions
 
 function settingsOf(smallest: Program): string {
   const { mode, voice, recognizer, slow, behaviours, welcomeBargeIn, maxDurationMs } = smallest;
-  const waiting = [slow.store ? 'store' : '', slow.voice ? 'voice' : '', slow.recognizer ? 'recognizer' : ''].filter((port) => port !== '');
+  const waiting = [slow.voice ? 'voice' : '', slow.recognizer ? 'recognizer' : ''].filter((port) => port !== '');
   const bots = behaviours.map(({ pace, yields, prompts, deed }) => `${pace}/${String(yields)}+${String(prompts)}/${deed}`).join(' ');
   const slowPorts = waiting.length === 0 ? 'no port is slow' : `slow: ${waiting.join(', ')}`;
   return `(${mode} mode, voice ${voice}, recognizer ${recognizer}, ${slowPorts}, welcome can be cut: ${String(welcomeBargeIn)}, at most ${String(maxDurationMs)} ms, bot: ${bots})`;

@@ -3,7 +3,7 @@
 import { toAppError, type AppError } from '../../src/base/errors.ts';
 import { turnOpening, type Input } from '../../src/dialog/input.ts';
 import type { Output } from '../../src/dialog/output.ts';
-import type { TurnSink } from '../../src/session/ports.ts';
+import type { Restored, TurnSink } from '../../src/session/ports.ts';
 import type { Session } from '../../src/session/session.ts';
 import type { Sessions } from '../../src/session/sessions.ts';
 import type { Turn } from '../../src/session/turn/turn.ts';
@@ -15,6 +15,8 @@ import { FRAMES, soundOf } from './sounds.ts';
 /** What a line is plugged into. */
 export interface LineParts {
   readonly sessions: () => Sessions;
+  /** What the home before has left, where the call lives nowhere. */
+  readonly restored: () => Restored | undefined;
   readonly reference: Reference;
   readonly note: (line: () => string) => void;
   readonly wrong: (rule: string, what: string) => void;
@@ -156,18 +158,16 @@ export class Line implements TurnSink {
   }
 
   #open(first: Sound | Event): void {
-    this.#openTurn(first).then(
-      () => {
-        for (const work of this.#early.splice(0)) work();
-      },
-      (thrown: unknown) => {
-        this.#refused(toAppError(thrown).code);
-      },
-    );
+    try {
+      const session = this.#session(first);
+      if (session instanceof Promise) session.then((found) => this.#opened(first, found)).catch(this.#refused);
+      else this.#opened(first, session);
+    } catch (thrown) {
+      this.#refused(thrown);
+    }
   }
 
-  async #openTurn(first: Sound | Event): Promise<void> {
-    const session = await this.#session(first);
+  #opened(first: Sound | Event, session: Session | undefined): void {
     if (this.#isOver) return;
     if (session === undefined) {
       // G-74: there was no call to hang up.
@@ -180,22 +180,25 @@ export class Line implements TurnSink {
     this.turn = turn;
     this.session = session;
     this.#push(first);
+    for (const work of this.#early.splice(0)) work();
   }
 
-  #session(first: Sound | Event): Promise<Session | undefined> {
+  #session(first: Sound | Event): Session | undefined | Promise<Session | undefined> {
     const sessions = this.#parts.sessions();
-    if (first === 'session_end') return sessions.find(OPENING);
+    const restored = this.#parts.restored();
+    if (first === 'session_end') return sessions.find(OPENING, restored);
     if (first === 'session_start') this.#parts.reference.starts(this.rpc);
-    return sessions.acquire({ ...OPENING, opensWith: turnOpening(inputOf(first, this.rpc.id)) });
+    return sessions.acquire({ ...OPENING, opensWith: turnOpening(inputOf(first, this.rpc.id)), restored });
   }
 
-  #refused(code: string): void {
+  readonly #refused = (thrown: unknown): void => {
     if (this.#isOver) return;
+    const { code } = toAppError(thrown);
     this.#parts.note(() => `${this.name} < refused: ${code}`);
     this.#isOver = true;
     if (!this.#parts.mayRefuse(code)) this.#parts.wrong('G-12', `${this.name} was refused: ${code}`);
     this.#parts.reference.broke(this.rpc);
-  }
+  };
 }
 
 const WORDS: Readonly<Record<Sound | Event, string>> = {

@@ -30,11 +30,10 @@ export class Mind {
     this.#mouth = mouth;
   }
 
-  /** A session begins. */
-  begin(): void {
+  /** A session begins. @param turns - that were answered before. */
+  begin(turns: number): void {
     [this.#inputs, this.#bargeIns, this.#isDone] = [[], new BargeIns(), false];
-    // What a store has kept that could not forget the call counts no turn of this one.
-    this.#answer = { begun: 0, turns: this.#call.record?.turns ?? 0, wasUnspoken: false };
+    this.#answer = { begun: 0, turns, wasUnspoken: false };
   }
 
   /** An input is complete. */
@@ -66,7 +65,7 @@ export class Mind {
       this.#view.wrong('G-52', `${name} came after ${JSON.stringify(rpc.heard)}, the bot was told ${JSON.stringify(event.heard)}`);
     rpc.fate = 'asked';
     this.#answering();
-    // G-28: the record of a conversation that begins anew counts its turns anew.
+    // G-28: the snapshot of a conversation that begins anew counts its turns anew.
     if (rpc.input === 'session_start') this.#answer.turns = 0;
   }
 
@@ -88,7 +87,7 @@ export class Mind {
   told({ type, by, heard }: { readonly type: string; readonly by?: string; readonly heard?: HeardPart }): void {
     if (this.#isDone) this.#view.wrong('G-75', `the bot was told of ${type} after the end of its session`);
     if (type === 'session_end') this.#isDone = by !== 'restarted' || this.#call.isEnded;
-    // A note is lost when the store fails, and who cuts whom while a call is handed over is nobody's business.
+    // Who cuts whom while a call is handed over is nobody's business.
     if (type !== 'barge_in' || heard === undefined || this.#view.mayHandOver()) return;
     const isLike = (each: BargeIn): boolean =>
       this.#mouth.isHeard(heard, each.heard) || (each.wasUnspoken && this.#mouth.isHeard(heard, UNHEARD));
@@ -103,11 +102,11 @@ export class Mind {
       if (rpc.fate === 'none') this.#view.wrong('005', `the input of RPC${String(rpc.id)} never reached the bot`);
   }
 
-  /** The last answer that the store has was never heard: the RPC died, or the caller acted over it before its first word. */
+  /** The last answer that was kept was never heard: the RPC died, or the caller acted over it before its first word. */
   get isUnspoken(): boolean {
     const { begun, turns, wasUnspoken } = this.#answer;
     if (this.#mouth.player.begun > begun) return false;
-    return wasUnspoken || (this.#call.record?.turns ?? 0) > turns;
+    return wasUnspoken || (this.#call.snapshot?.turns ?? 0) > turns;
   }
 
   /**
@@ -116,7 +115,7 @@ export class Mind {
    */
   fillerBegan(rpc: Rpc): void {
     if (this.isUnspoken) rpc.heard = UNHEARD;
-    this.#answer = { ...this.#answer, turns: this.#call.record?.turns ?? 0, wasUnspoken: false };
+    this.#answer = { ...this.#answer, turns: this.#call.snapshot?.turns ?? 0, wasUnspoken: false };
   }
 
   /** A reply that never came was not heard, also by an input that was there before that was known. */
@@ -126,17 +125,15 @@ export class Mind {
   }
 
   #answering(): void {
-    this.#answer = { begun: this.#mouth.player.begun, turns: this.#call.record?.turns ?? 0, wasUnspoken: this.isUnspoken };
+    this.#answer = { begun: this.#mouth.player.begun, turns: this.#call.snapshot?.turns ?? 0, wasUnspoken: this.isUnspoken };
   }
 
   get #isStarted(): boolean {
-    return this.#call.record?.started === true;
+    return this.#call.snapshot?.started === true;
   }
 
-  /** G-15: the bot gets the state that the store has, and in it everything it has answered. */
+  /** G-15: the bot gets the state in which is everything it has answered. */
   #compareState(name: string, state: Kept): void {
-    if (JSON.stringify(state) !== JSON.stringify(this.#call.record?.state))
-      this.#view.wrong('G-15', `the bot got an old state for ${name}`);
     const lost = this.#inputs.find(
       ({ id, fate, isCut, finals }) => fate === 'answered' && !isCut && finals > 0 && !state.asked.includes(id),
     );

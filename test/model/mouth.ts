@@ -149,7 +149,7 @@ export class Mouth {
       !this.#call.rpcs.some((each) => each.spoken.includes(handover) || (each.state === 'done' && (each.finals === 0 || each.isSuperseded)))
     )
       this.#view.wrong('005', `${name} was handed over without a word`);
-    const isInTime = next.kind === 'listen' ? this.#call.record?.failures === 0 : isOfScript(next);
+    const isInTime = next.kind === 'listen' ? this.#call.snapshot?.failures === 0 : isOfScript(next);
     const isOwnReply = isInTime && rpc.fate === (next.kind === 'listen' ? 'answered' : 'farewell');
     const missing = rpc.said.find((text) => !rpc.spoken.includes(text));
     if (isOwnReply && !rpc.isCut && !this.#view.isLeaving() && missing !== undefined)
@@ -160,13 +160,13 @@ export class Mouth {
     if (rpc.state !== 'owing') this.#view.wrong('G-61', `${name} owes nothing and got a FINAL`);
     if (this.#call.isOver || this.#view.isEnding()) this.#view.wrong('G-7C', `${name} got a reply after the end`);
     if (rpc.fate === 'farewell') this.#view.wrong('G-76', `${name} should have ended the call`);
-    if ((this.#call.record?.failures ?? 0) > 1) this.#view.wrong('005', `${name} got no transfer after the second failure in a row`);
+    if ((this.#call.snapshot?.failures ?? 0) > 1) this.#view.wrong('005', `${name} got no transfer after the second failure in a row`);
   }
 
   #ends(name: string): void {
     this.terminals += 1;
     if (this.terminals > 1) this.#view.wrong('G-77', `${name} got a second terminal event`);
-    const isBots = this.#call.rpcs.some(({ fate }) => fate === 'farewell') || (this.#call.record?.failures ?? 0) > 1;
+    const isBots = this.#call.rpcs.some(({ fate }) => fate === 'farewell') || (this.#call.snapshot?.failures ?? 0) > 1;
     if (!isBots && !this.#view.mayHandOver()) this.#view.wrong('G-77', `${name} ended the call for no reason`);
     if (this.#call.isHungUp) this.#view.wrong('G-74', `${name} got a terminal event after the caller had hung up`);
     // G-7A: last words are heard before the platform acts.
@@ -184,7 +184,8 @@ export class Mouth {
     } else if (text === filler) {
       if (rpc.spoken.length > 0) this.#view.wrong('005', `${name} got a filler in the middle of its reply`);
     } else if (text === apology) {
-      if (rpc.fate !== 'failed' && (this.#call.record?.failures ?? 0) === 0) this.#view.wrong('005', `${name} got an apology for nothing`);
+      if (rpc.fate !== 'failed' && (this.#call.snapshot?.failures ?? 0) === 0)
+        this.#view.wrong('005', `${name} got an apology for nothing`);
     } else if (text !== handover && rpc.fate !== 'none' && rpc.said.indexOf(text) <= last) {
       this.#view.wrong('G-22 G-57', `${name} got "${text}" out of its place`);
     }

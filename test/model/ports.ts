@@ -1,17 +1,13 @@
-// Store, voice and recognizer of one run: the real memory store and scripted sounds, each behind a gate when the program
-// wants it slow.
+// Voice and recognizer of one run: scripted sounds, each behind a gate when the program wants it slow.
 import type { PromptAudio } from '../../src/dialog/output.ts';
-import type { PromptVoice, Recognizer, SessionStore, Sound } from '../../src/session/ports.ts';
+import type { PromptVoice, Recognizer, Sound } from '../../src/session/ports.ts';
 import { MULAW_BYTES_PER_MS } from '../../src/speech/audio-format.ts';
-import { MemoryStore } from '../../src/store/memory.ts';
 import type { Gates } from './gates.ts';
 import type { Program } from './program.ts';
 import type { Reference } from './reference.ts';
 
 /** The ports of one run. */
 export interface Ports {
-  readonly memory: MemoryStore;
-  readonly store: SessionStore;
   readonly voice: PromptVoice;
   readonly recognizer: Recognizer | undefined;
 }
@@ -23,41 +19,11 @@ export interface PortParts {
   readonly reference: Reference;
   /** Every signal the engine hands out. */
   readonly keepSignal: (signal: AbortSignal) => void;
-  readonly wrong: (rule: string, what: string) => void;
 }
 
 /** Makes them. */
 export function scriptedPorts(parts: PortParts): Ports {
-  const memory = new MemoryStore();
-  return { memory, store: gatedStore(memory, parts), voice: scriptedVoice(parts), recognizer: scriptedRecognizer(parts) };
-}
-
-function gatedStore(memory: MemoryStore, { program, gates, reference, wrong }: PortParts): SessionStore {
-  const pass = <T>(label: string, work: () => Promise<T>): Promise<T> =>
-    program.slow.store ? gates.pass(`the store (${label})`, work, true) : work();
-  return {
-    leaseMs: memory.leaseMs,
-    load: (key) => pass('load', () => memory.load(key)),
-    open: (key) => pass('open', () => memory.open(key)),
-    openClaimed: (key) => pass('open and claim', () => memory.openClaimed(key)),
-    serves: () => memory.serves(),
-    claim: (key) => pass('claim', () => memory.claim(key)),
-    renew: () => memory.renew(),
-    release: () => memory.release(),
-    commit: (record, expectedVersion) =>
-      pass('commit', async () => {
-        const isWritten = await memory.commit(record, expectedVersion);
-        if (isWritten) reference.record = record;
-        else wrong('G-15', 'two turns of one call changed the record at once');
-        return isWritten;
-      }),
-    touch: () => memory.touch(),
-    drop: (key) =>
-      pass('drop', async () => {
-        await memory.drop(key);
-        reference.record = undefined;
-      }),
-  };
+  return { voice: scriptedVoice(parts), recognizer: scriptedRecognizer(parts) };
 }
 
 function scriptedVoice({ program, gates, reference, keepSignal }: PortParts): PromptVoice {

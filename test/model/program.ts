@@ -15,9 +15,9 @@ export type Act = {
   | { readonly kind: 'open'; readonly first: Sound | Event; readonly halfClose: boolean }
   | { readonly kind: 'send'; readonly rpc: number; readonly input: Sound | Event }
   | { readonly kind: 'half_close' | 'cancel' | 'stop_reading' | 'read'; readonly rpc: number }
-  /** One of the promises that the engine waits for goes on: a store, a voice, a recognizer or a bot answers. */
+  /** One of the promises that the engine waits for goes on: a voice, a recognizer or a bot answers. */
   | { readonly kind: 'answer'; readonly pick: number }
-  /** A store or a recognizer fails. */
+  /** A recognizer fails. */
   | { readonly kind: 'break'; readonly pick: number }
   /** Everything that waits is answered until nothing waits. */
   | { readonly kind: 'settle' }
@@ -46,7 +46,7 @@ export interface Behaviour {
 export interface Program {
   readonly mode: 'wav' | 'chunk';
   /** Which promises wait for an `answer`; the others answer at once. */
-  readonly slow: { readonly store: boolean; readonly voice: boolean; readonly recognizer: boolean };
+  readonly slow: { readonly voice: boolean; readonly recognizer: boolean };
   /** `mute`: the synthesizer fails, prompts travel as text; `streamed`: their sound comes in two pieces. */
   readonly voice: 'ready' | 'mute' | 'streamed';
   /** `no_words`: it finds nothing, so that speech over a prompt was a false interruption. */
@@ -108,7 +108,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.record({
 /** Random calls. */
 export const program: fc.Arbitrary<Program> = fc.record({
   mode: fc.constantFrom('chunk', 'chunk', 'wav'),
-  slow: fc.record({ store: fc.boolean(), voice: fc.boolean(), recognizer: fc.boolean() }),
+  slow: fc.record({ voice: fc.boolean(), recognizer: fc.boolean() }),
   voice: fc.constantFrom('ready', 'ready', 'ready', 'streamed', 'mute'),
   recognizer: fc.constantFrom('none', 'words', 'no_words'),
   hasFiller: fc.boolean(),

@@ -3,7 +3,7 @@
 // docs/decisions/005-turn-engine.md. What may be spoken when stands in mouth.ts, what the bot must hear of in mind.ts.
 import type { SessionEnd } from '../../src/dialog/ending.ts';
 import type { Output } from '../../src/dialog/output.ts';
-import type { SessionRecord } from '../../src/session/snapshot/snapshot.ts';
+import type { Snapshot } from '../../src/session/snapshot/snapshot.ts';
 import { TEST_SETTINGS } from '../support/engine.ts';
 import { Mind } from './mind.ts';
 import { Mouth } from './mouth.ts';
@@ -21,8 +21,6 @@ export class Reference {
   readonly mouth: Mouth;
   readonly mind: Mind;
   readonly silence: Silence;
-  /** As the store has it. */
-  record: SessionRecord | undefined;
   readonly #view: View;
   /** What the engine must do before the act is over. */
   readonly #owedNow = new Set<string>();
@@ -55,7 +53,12 @@ export class Reference {
 
   /** It is decided. */
   get isOver(): boolean {
-    return this.#over !== undefined || this.record?.ended === true;
+    return this.#over !== undefined || this.snapshot?.ended === true;
+  }
+
+  /** What the engine would leave to another home. */
+  get snapshot(): Snapshot | undefined {
+    return this.#view.snapshot();
   }
 
   get open(): readonly Rpc[] {
@@ -140,13 +143,14 @@ export class Reference {
 
   // What the engine does.
 
-  sessionStarted(): void {
+  /** @param turns - that were answered at the home before. */
+  sessionStarted(turns: number): void {
     if (this.open.length > 0 && this.#over === undefined) this.#wrong('G-12', 'a second session began in the middle of the call');
     // They came for the session before, which was over by then: nothing is heard on them, and nothing owed.
     for (const late of this.open) if (late.state !== 'owing') late.state = 'keys';
     [this.#over, this.#hasHungUp, this.#ear, this.#lastCut] = [undefined, false, undefined, undefined];
     this.mouth.begin();
-    this.mind.begin();
+    this.mind.begin(turns);
     this.silence.begin();
   }
 

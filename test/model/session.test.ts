@@ -80,7 +80,7 @@ describe('a session', () => {
   });
 });
 
-describe('a conversation that begins anew while the store is slow (G-28)', () => {
+describe('a conversation that begins anew (G-28)', () => {
   it.each<[string, Pick<Program, 'beginning' | 'acts'>]>([
     [
       'tells the bot that nothing was heard of a welcome whose stream was cancelled',
@@ -119,8 +119,7 @@ describe('a conversation that begins anew while the store is slow (G-28)', () =>
       },
     ],
   ])('%s', async (_what, program) => {
-    const slow = { store: true, voice: false, recognizer: false };
-    const { wrong, exchange } = await play({ ...CALL, slow, hasNotes: false, welcomeBargeIn: false, ...program }, { isTraced: true });
+    const { wrong, exchange } = await play({ ...CALL, hasNotes: false, welcomeBargeIn: false, ...program }, { isTraced: true });
     expect(wrong).toBeUndefined();
     expect(exchange.filter((line) => line.startsWith('the bot is asked: session_start'))).not.toEqual([]);
   });
@@ -163,7 +162,7 @@ describe('the reference', () => {
 /** One welcome, one utterance over it, a hang-up. */
 const CALL: Program = {
   mode: 'chunk',
-  slow: { store: false, voice: false, recognizer: false },
+  slow: { voice: false, recognizer: false },
   voice: 'ready',
   recognizer: 'none',
   hasFiller: false,
@@ -182,7 +181,7 @@ const CALL: Program = {
 /** A reply that never came because the caller talked over it; a recognizer so slow that a filler is heard, and a key over it. */
 const EARLY_FILLER: Program = {
   ...CALL,
-  slow: { store: false, voice: false, recognizer: true },
+  slow: { voice: false, recognizer: true },
   recognizer: 'words',
   hasFiller: true,
   hasNotes: false,

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { snapshotOf, testEngine, type TestEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
-import { begun, homes, LeftSnapshots, moved } from '../../support/homes.ts';
+import { begun, gateOf, homes, LeftSnapshots, moved } from '../../support/homes.ts';
 
 /** A reading that changes. */
 interface MutableLoad {
@@ -206,6 +206,29 @@ describe('G-28 a conversation that begins anew while its call is running keeps t
       expect((await call.press('1')).texts).toEqual(['Keys 1.']);
     }
     expect(told).toEqual(['start one {} {}', 'end restarted ', 'start two {} {}', 'end restarted 1', 'start three {} {}']);
+  });
+});
+
+describe('G-28 a conversation that begins anew while its server comes to its end', () => {
+  it('does not begin behind that end', async () => {
+    const { opened, open } = gateOf();
+    const slow = bot<null>({
+      id: 'slow',
+      name: 'Slow',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => go(null, say('Yes?').listen()),
+      session_end: () => opened.then(() => undefined),
+    });
+    const { sessions } = await testEngine([slow]);
+    const call = new MemoryCall(sessions);
+    await call.start();
+    const again = expect(call.start()).rejects.toMatchObject({ code: 'shutting_down' });
+    await flushMicrotasks();
+    await sessions.close(0);
+    open();
+    await again;
+    expect(sessions.size).toBe(0);
   });
 });
 
