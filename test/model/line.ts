@@ -160,7 +160,7 @@ export class Line implements TurnSink {
   #open(first: Sound | Event): void {
     try {
       const session = this.#session(first);
-      if (session instanceof Promise) session.then((found) => this.#opened(first, found)).catch(this.#refused);
+      if (session instanceof Promise) session.then((found) => { this.#opened(first, found); }).catch(this.#refused);
       else this.#opened(first, session);
     } catch (thrown) {
       this.#refused(thrown);
@@ -176,7 +176,7 @@ export class Line implements TurnSink {
       return;
     }
     const turn = session.beginTurn(this.#parts.between(this), first === 'session_end');
-    this.#parts.reference.began(this.rpc, turn.number);
+    this.#parts.reference.began(this.rpc, turn.number, session.isEnded);
     this.turn = turn;
     this.session = session;
     this.#push(first);

@@ -128,6 +128,7 @@ export class Mouth {
     }
     if (next.kind === 'superseded') {
       rpc.isSuperseded = true;
+      if (rpc.isLate) return;
       // 005: the last words are, or were, said on another RPC.
       if (!this.#call.isOver && !this.#view.isEnding() && !this.#view.isLeaving()) this.#view.wrong('G-13', `${name} got no reply`);
       if (rpc.state !== 'owing') this.#view.wrong('G-61', `${name} owes nothing and got a FINAL`);

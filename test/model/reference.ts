@@ -73,10 +73,11 @@ export class Reference {
     return rpc;
   }
 
-  /** The engine has taken the RPC: it listens (G-50). */
-  began(rpc: Rpc, number: number): void {
+  /** The engine has taken the RPC: it listens (G-50). @param isOver - its session is over. */
+  began(rpc: Rpc, number: number, isOver: boolean): void {
     rpc.number = number;
-    rpc.state = 'listening';
+    rpc.isLate = isOver && !this.isEnded;
+    rpc.state = rpc.isLate ? 'keys' : 'listening';
   }
 
   /** G-28: SESSION_START looks for a session of its own, also behind other messages of the RPC (G-33). */
@@ -108,7 +109,7 @@ export class Reference {
   }
 
   event(rpc: Rpc, event: Event): void {
-    if (rpc.state === 'opening' || rpc.state === 'done') return;
+    if (rpc.state === 'opening' || rpc.state === 'done' || rpc.isLate) return;
     if (event === 'session_end') this.#hangsUp(rpc);
     else if (rpc.state === 'owing') {
       // One input per RPC (G-10): a second one changes nothing, but a key stops what is being said (G-61).

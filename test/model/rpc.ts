@@ -41,6 +41,8 @@ export interface Rpc {
   /** Its FINAL said that the last words are another RPC's. */
   isSuperseded: boolean;
   isHangUp: boolean;
+  /** Its session was over when it was taken, and the next one has begun (G-28): nothing is heard on it, and it completes. */
+  isLate: boolean;
   /** It begins the conversation, for the first time or anew (G-28). */
   isStart: boolean;
   /** The caller acted over it: nothing more of it is spoken (G-52, G-53). */
@@ -71,6 +73,7 @@ export function newRpc(id: number): Rpc {
     mayOweNothing: false,
     isSuperseded: false,
     isHangUp: false,
+    isLate: false,
     isStart: false,
     isCut: false,
     isUnheardWelcome: false,
