@@ -99,7 +99,7 @@ export class Relay implements AttemptOwner {
     this.#beganAtMs = parts.clock.monotonicMs();
     turn.stream.pause();
     turn.stream.on('data', this.#received);
-    turn.stream.on('end', this.#halfClosed);
+    turn.stream.on('end', this.#ended);
     this.#forward(located);
   }
 
@@ -168,9 +168,13 @@ export class Relay implements AttemptOwner {
     if (this.#attempt?.isOpen === true && !this.#attempt.write(frame)) this.#turn.stream.pause();
   };
 
-  readonly #halfClosed = (): void => {
-    this.#isHalfClosed = true;
-    this.#attempt?.halfClose();
+  // A connection that breaks ends its streams before it cancels them: that is no half-close.
+  readonly #ended = (): void => {
+    setImmediate(() => {
+      if (this.#hasEnded()) return;
+      this.#isHalfClosed = true;
+      this.#attempt?.halfClose();
+    });
   };
 
   #forward({ home, isTaking }: LocatedElsewhere): void {
@@ -227,7 +231,7 @@ export class Relay implements AttemptOwner {
     if (this.#hasEnded()) return;
     this.#stopped.abort();
     this.#turn.stream.off('data', this.#received);
-    this.#turn.stream.off('end', this.#halfClosed);
+    this.#turn.stream.off('end', this.#ended);
     this.#parts.onOver(this, outcome, { toHome: this.#toHome, toPlatform: this.#toPlatform });
   }
 }

@@ -149,7 +149,7 @@ class CallerStream implements TurnSink {
       this.refuse(new AppError('turn_timeout', 'the stream was opened and no message came'));
     });
     this.#call.on('data', this.#received);
-    this.#call.on('end', this.#halfClosed);
+    this.#call.on('end', this.#ended);
   };
 
   readonly #received = (bytes: Buffer): void => {
@@ -232,7 +232,7 @@ class CallerStream implements TurnSink {
   #forward(opening: Opening, located: LocatedElsewhere): void {
     const { call, input, bytes } = opening;
     this.#call.off('data', this.#received);
-    this.#call.off('end', this.#halfClosed);
+    this.#call.off('end', this.#ended);
     this.#relay = this.#parts.relays?.forward(
       {
         ...{ stream: this.#call, call, first: bytes, asked: this.#asked(input) },
@@ -265,7 +265,7 @@ class CallerStream implements TurnSink {
     this.#waiting = held.messages;
     this.#writer.leaveOut(held.told);
     this.#call.on('data', this.#received);
-    this.#call.on('end', this.#halfClosed);
+    this.#call.on('end', this.#ended);
     try {
       this.#located(opening, located);
     } catch (thrown) {
@@ -357,10 +357,18 @@ class CallerStream implements TurnSink {
     this.complete();
   }
 
-  readonly #halfClosed = (): void => {
+  // A connection that breaks ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14): what the caller
+  // was saying is not over then.
+  readonly #ended = (): void => {
+    setImmediate(() => {
+      if (!this.#isOver) this.#halfClosed();
+    });
+  };
+
+  #halfClosed(): void {
     if (this.#first === undefined) this.complete();
     else this.#turn?.halfClose();
-  };
+  }
 
   // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it tells the
   // client and nobody else): nothing can be written any more (G-16).
@@ -375,7 +383,7 @@ class CallerStream implements TurnSink {
     this.#isOver = true;
     this.#cancelTimer?.();
     this.#call.off('data', this.#received);
-    this.#call.off('end', this.#halfClosed);
+    this.#call.off('end', this.#ended);
     // What the platform still sends is read and dropped, or the stream would keep its place.
     this.#call.resume();
     if (this.#relay === undefined) this.#parts.admission.streamClosed();
