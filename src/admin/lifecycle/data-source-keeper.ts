@@ -10,7 +10,7 @@ import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf } from './match.ts';
 import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
-import type { DataSourcesApi, LifecycleObserver, Owner, Served, Transition, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, LifecycleObserver, Leader, Served, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
 import { RecordFinder } from './record-finder.ts';
 import { RenewalClock } from './renewal-clock.ts';
@@ -32,7 +32,7 @@ export interface DataSourceKeeperOptions {
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
   /** Of the one process that renews for several. */
-  readonly owner?: Owner | undefined;
+  readonly leader?: Leader | undefined;
   /** 0 to 1; default Math.random. */
   readonly draw?: () => number;
 }
@@ -66,9 +66,9 @@ export class DataSourceKeeper {
   #isRenewalWanted = false;
 
   constructor(options: DataSourceKeeperOptions) {
-    const { wanted, api, journal, trust, times, clock, owner, draw = Math.random } = options;
+    const { wanted, api, journal, trust, times, clock, leader, draw = Math.random } = options;
     this.#options = options;
-    this.#served = owner?.served(wanted) ?? new ServedDataSource(wanted, trust);
+    this.#served = leader?.served(wanted) ?? new ServedDataSource(wanted, trust);
     this.#time = new RenewalClock({ times, clock, draw, lifetimeMs: wanted.tokenLifetimeMinutes * 60_000 });
     this.#finder = new RecordFinder({
       wanted,
@@ -258,13 +258,13 @@ export class DataSourceKeeper {
    *   written, in any case.
    */
   async #announced(isRegistration: boolean): Promise<string> {
-    const { journal, wanted, owner } = this.#options;
+    const { journal, wanted, leader } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
     const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
     // After a restart its token would be refused; but that is better than no token at all. Not so where others would refuse it now.
     const hasTime = this.#served.id !== undefined && this.#time.expiresAtMs !== undefined && !this.#time.isAlarmed;
-    if (unsaved !== undefined && (hasTime || owner !== undefined)) throw unsaved;
+    if (unsaved !== undefined && (hasTime || leader !== undefined)) throw unsaved;
     return nonce;
   }
 

@@ -8,7 +8,7 @@ import type { TokenSource } from '../token-source.ts';
 import type { AuthorizationHandler, AuthorizingOrganization } from '../webhooks/inbox.ts';
 import { DataSourceKeeper, type DataSourceState } from './data-source-keeper.ts';
 import { journalKey, JOURNALS, NonceJournal } from './nonce-journal.ts';
-import type { DataSourcesApi, LifecycleObserver, Owner, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, LifecycleObserver, Leader, Trust, WantedDataSource } from './ports.ts';
 import type { LifecycleTimes } from './schedule.ts';
 
 /** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
@@ -36,7 +36,7 @@ export interface ServedOrganizationsOptions {
   readonly openApi: (tokens: TokenSource) => DataSourcesApi;
   readonly trust: Trust;
   /** Of the one process that renews for several. */
-  readonly owner?: Owner | undefined;
+  readonly leader?: Leader | undefined;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
@@ -201,12 +201,12 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   async #open({ organizationId, authorizerOrgId }: AuthorizingOrganization): Promise<readonly DataSourceKeeper[]> {
-    const { store, tokens, wanted, openApi, trust, times, clock, observer, owner, onUnsaved } = this.#options;
+    const { store, tokens, wanted, openApi, trust, times, clock, observer, leader, onUnsaved } = this.#options;
     const api = openApi(tokens.tokensOf(authorizerOrgId));
     return Promise.all(
       wanted(organizationId).map(async (one) => {
         const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
-        return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer, owner });
+        return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer, leader });
       }),
     );
   }

@@ -1,7 +1,7 @@
 // One data source with its keeper: the platform in memory, a store, and a time that passes when a test says so.
 import { DataSourceKeeper } from '../../../../src/admin/lifecycle/data-source-keeper.ts';
 import { NonceJournal } from '../../../../src/admin/lifecycle/nonce-journal.ts';
-import type { LifecycleObserver, Owner, WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
+import type { LifecycleObserver, Leader, WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
 import type { RegisteredValues } from '../../../../src/admin/lifecycle/registered-values.ts';
 import type { LifecycleTimes } from '../../../../src/admin/lifecycle/schedule.ts';
 import type { SecretStore } from '../../../../src/admin/secret-store.ts';
@@ -62,7 +62,7 @@ export class World {
   }
 
   /** A process that has just started: it knows what lies in the store, and nothing else. */
-  async keeper(wanted: Partial<WantedDataSource> = {}, times: Partial<LifecycleTimes> = {}, owner?: Owner): Promise<DataSourceKeeper> {
+  async keeper(wanted: Partial<WantedDataSource> = {}, times: Partial<LifecycleTimes> = {}, leader?: Leader): Promise<DataSourceKeeper> {
     const { clock, store, api } = this;
     this.nonces = new NonceBook({ clock });
     this.sources = new TrustedDataSources();
@@ -78,7 +78,7 @@ export class World {
       times: { ...TIMES, ...times },
       clock,
       observer,
-      owner,
+      leader,
       draw: () => 0.5,
     });
     this.started.push(keeper);

@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../../../src/base/package-root.ts';
-import { adminPlace, sharedServer } from '../../../../src/store/redis/admin-place.ts';
+import { adminStore } from '../../../../src/store/redis/admin-store.ts';
 import { afterRestart } from '../../../../src/store/redis/after-restart.ts';
-import { takeOwnership } from '../../../../src/store/redis/owner-lease.ts';
+import { takeLease } from '../../../../src/store/redis/renewal-lease.ts';
 import { RedisStore } from '../../../../src/store/redis/redis-store.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
@@ -46,18 +46,18 @@ async function restarted(acl: readonly string[]) {
   const store = new RedisStore({ connection, owner: 'one', keyPrefix: 'parley', ...times });
   const record = { ...firstRecord({ call, bot: { id: 'bot', version: 1 }, mode: 'chunk' }), version: 1 };
   expect(await store.commit(record, 0)).toBe(true);
-  const [server, place, seal] = [sharedServer(connection), adminPlace('parley'), new Seal(randomBytes(32))];
-  const texts = await SharedTexts.open({ server, place, seal });
-  const taken = await takeOwnership({ server, place }, texts.claim);
+  const [admin, seal] = [adminStore(connection, 'parley'), new Seal(randomBytes(32))];
+  const texts = await SharedTexts.open(admin, seal);
+  const taken = await takeLease({ store: admin });
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
-  await texts.owned(taken.lease.token, () => undefined).set('login', 'token');
+  await texts.ledBy(taken.lease.token, () => undefined).set('login', 'token');
   await taken.lease.giveBack();
   const told = await afterRestart(connection, 'parley');
   await redis.kill();
   await redis.again();
   const again = await redisConnection(redis, PARLEY);
   const calls = await new RedisStore({ connection: again, owner: 'two', keyPrefix: 'parley', ...times }).load(call);
-  const kept = await (await SharedTexts.open({ server: sharedServer(again), place, seal })).get('login');
+  const kept = await (await SharedTexts.open(adminStore(again, 'parley'), seal)).get('login');
   return { told, call: calls?.version, text: kept };
 }
 
