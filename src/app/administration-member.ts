@@ -8,26 +8,21 @@ import { wantedIn } from '../admin/lifecycle/wanted.ts';
 import { decodeId } from '../admin/platform-id.ts';
 import type { ServiceAppEvent } from '../admin/webhooks/delivery.ts';
 import type { Received } from '../admin/webhooks/inbox.ts';
-import { readWaitingEvent, writeWaitingEvent } from '../admin/webhooks/waiting-event.ts';
-import type { Clock } from '../base/clock.ts';
-import { systemClock } from '../base/clock.ts';
-import { AppError, toAppError, type ErrorCode } from '../base/errors.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { AdminStore } from '../store/redis/admin-store.ts';
-import { DeliveryQueue, type WaitingDelivery } from '../store/redis/delivery-queue.ts';
+import { DeliveryQueue } from '../store/redis/delivery-queue.ts';
 import { takeLease, type RenewalLease } from '../store/redis/renewal-lease.ts';
 import type { LeaderTexts, SharedTexts } from '../store/redis/shared-texts.ts';
 import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
+import { SharedDeliveries } from './shared-deliveries.ts';
 import type { Trust } from './trust.ts';
 import { watchedStore } from './watched-store.ts';
 
-/** Most events that are kept here until Redis takes them. */
-const MAX_UNQUEUED = 100;
 /** Until a server tries again that could not begin to lead, ms. */
 const RETRY_MS = 5000;
-/** What keeps every delivery from being taken, and not this one alone. */
-const OF_THE_STORE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_failed', 'store_unavailable', 'shutting_down']);
 
 /** What it is joined to. */
 export interface MemberParts {
@@ -63,8 +58,7 @@ interface Leading {
 export class AdministrationMember {
   readonly #options: MemberOptions;
   readonly #follower: TrustFollower;
-  readonly #queue: DeliveryQueue;
-  readonly #unqueued = new Map<string, ServiceAppEvent>();
+  readonly #deliveries: SharedDeliveries;
   #leading: Leading | undefined;
   #restsUntilMs = 0;
   #isReadable = true;
@@ -79,7 +73,11 @@ export class AdministrationMember {
     const { trust, clock, log } = parts;
     const isApp = access.type === 'service_app';
     const applicationId = isApp ? serviceAppIdentity(access.serviceApp, profile).applicationId : undefined;
-    this.#queue = new DeliveryQueue(store, seal);
+    this.#deliveries = new SharedDeliveries({
+      queue: new DeliveryQueue(store, seal),
+      leader: () => (this.#leader?.administration.takesEvents === true ? this.#leader.administration : undefined),
+      log,
+    });
     this.#follower = new TrustFollower({
       ...{ store: texts, trust, clock, mayLeave: isApp, hearsEvents: isApp && webhooks !== undefined },
       organizations: options.organizations.map((each) => decodeId(each, 'ORGANIZATION', profile.ids?.urnScheme ?? '')),
@@ -128,31 +126,17 @@ export class AdministrationMember {
       if (this.#leading === undefined) await this.#leadIfFree(leader);
       else if (leading?.lease.isHeld === true && leading.lease.token !== leader) leading.lease.lose();
       await this.#leader?.texts.restore();
-      for (const event of this.#unqueued.values()) {
-        await this.#enqueue(event);
-        this.#unqueued.delete(event.idempotencyKey);
-      }
     } catch {
       // The connection has logged it; what is known stays good.
       this.#onStore({ isReadable: false });
+      return;
     }
-    await this.#takeWaiting();
+    await this.#deliveries.tend();
   }
 
-  /**
-   * Takes a genuine event: does what it asks for, or leaves that to the leader. Resolves when it is written down.
-   *
-   * @throws AppError `store_unavailable`, `store_failed`, `overloaded`: it is tried again here, and the platform may deliver it again.
-   */
-  async receive(event: ServiceAppEvent): Promise<Received> {
-    try {
-      const { administration } = this.#leader ?? {};
-      if (administration?.takesEvents === true) return await administration.receive(event);
-      return (await this.#enqueue(event)) ? 'taken' : 'known';
-    } catch (thrown) {
-      if (this.#unqueued.size < MAX_UNQUEUED) this.#unqueued.set(event.idempotencyKey, event);
-      throw thrown;
-    }
+  /** As {@link SharedDeliveries.receive}. */
+  receive(event: ServiceAppEvent): Promise<Received> {
+    return this.#deliveries.receive(event);
   }
 
   /** After a change of the keys: reads again what did not open, and the leader seals everything with the new key. Never throws. */
@@ -247,7 +231,7 @@ export class AdministrationMember {
     if (!isFirst) metrics.tookOver();
     log.info({ event: 'admin_owner', owns: true }, 'this server renews for all that share its store');
     await administration.start(signal);
-    await this.#takeWaiting();
+    await this.#deliveries.tend();
   }
 
   /** @param why - the lease is lost: another server may renew already. */
@@ -273,38 +257,6 @@ export class AdministrationMember {
     // Not before everything that we did is written down.
     await lease.giveBack();
     this.#leading = undefined;
-  }
-
-  /** Does what waiting events ask for, if this server leads. Never throws. */
-  async #takeWaiting(): Promise<void> {
-    const { administration } = this.#leader ?? {};
-    if (administration?.takesEvents !== true) return;
-    try {
-      for (const waiting of await this.#queue.waiting()) await this.#takeOne(waiting, administration);
-    } catch (thrown) {
-      const line = { event: 'webhook_waiting', err: toAppError(thrown) };
-      this.#options.parts.log.warn(line, 'deliveries that wait could not be taken yet');
-    }
-  }
-
-  /** @throws AppError of the store; what is wrong with one delivery keeps no other from being taken. */
-  async #takeOne({ id, text }: WaitingDelivery, administration: Pick<Administration, 'receive'>): Promise<void> {
-    // One that does not open is left to a server with its key.
-    if (text === undefined) return;
-    try {
-      const event = readWaitingEvent(text);
-      if (event !== undefined) await administration.receive(event);
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      if (OF_THE_STORE.has(error.code)) throw error;
-      this.#options.parts.log.warn({ event: 'webhook_waiting', err: error }, 'a delivery that waits could not be taken yet');
-      return;
-    }
-    await this.#queue.remove(id);
-  }
-
-  #enqueue(event: ServiceAppEvent): Promise<boolean> {
-    return this.#queue.add(event.idempotencyKey, writeWaitingEvent(event));
   }
 
   #onStore({ isReadable = this.#isReadable, isWritable = this.#isWritable }: { isReadable?: boolean; isWritable?: boolean }): void {
