@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { openAccess, type Access, type AccessSettings } from './access.ts';
-import type { DataSourceState } from './lifecycle/data-source-keeper.ts';
+import type { DataSourceState } from './lifecycle/data-source-reconciler.ts';
 import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from './lifecycle/confirmed.ts';
 import type { LifecycleObserver, Leader, Trust, WantedDataSource } from './lifecycle/ports.ts';
 import type { LifecycleTimes } from './lifecycle/schedule.ts';

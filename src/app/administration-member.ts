@@ -2,7 +2,7 @@
 // stays let in while the lease changes hands (L-15).
 import { serviceAppIdentity } from '../admin/access.ts';
 import { Administration, type AdministrationOptions } from '../admin/administration.ts';
-import type { DataSourceState } from '../admin/lifecycle/data-source-keeper.ts';
+import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import { TrustFollower } from '../admin/lifecycle/trust-follower.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';
 import { decodeId } from '../admin/platform-id.ts';

@@ -1,11 +1,11 @@
 // What a server lets in while another one renews: what that one has written down, at the start and after every change (L-10,
-// L-15). While it leads itself, its keepers fill the same data sources, so that nobody is refused when the lease changes hands. Asks the
-// platform for nothing and writes nothing.
+// L-15). While it leads itself, its reconcilers fill the same data sources, so that nobody is refused when the lease changes hands.
+// Asks the platform for nothing and writes nothing.
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { SecretStore } from '../secret-store.ts';
 import { organizationOfEvent, organizationsWithEvents, readKeptEvent } from '../webhooks/kept-events.ts';
-import type { DataSourceState } from './data-source-keeper.ts';
+import type { DataSourceState } from './data-source-reconciler.ts';
 import { openJournal, serveKept } from './kept-trust.ts';
 import { journalKey, organizationOfJournal, type NonceJournal } from './nonce-journal.ts';
 import type { Served, Trust, WantedDataSource } from './ports.ts';
@@ -59,7 +59,7 @@ export class TrustFollower {
     });
   }
 
-  /** What a keeper of the leader fills. @param leads - nothing that the keeper says counts any more when this gives false. */
+  /** What a reconciler of the leader fills. @param leads - nothing that the reconciler says counts any more when this gives false. */
   served(wanted: WantedDataSource, leads: () => boolean): Served {
     const source = this.#sourceOf(wanted);
     return {

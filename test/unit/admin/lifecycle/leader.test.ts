@@ -6,47 +6,47 @@ import type { WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts'
 import { ServedDataSource } from '../../../../src/admin/lifecycle/served-data-source.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { never } from '../../../support/voice.ts';
-import { BODY, HOUR, World } from './keeper-world.ts';
+import { BODY, HOUR, World } from './reconciler-world.ts';
 
 const deposed = (): AppError => new AppError('store_failed', 'another process renews by now');
 
-/** A keeper of the leader, with what is written down. */
+/** A reconciler of the leader, with what is written down. */
 async function leading() {
   const world = new World();
   onTestFinished(async () => {
-    await Promise.all(world.started.map((keeper) => keeper.stop()));
+    await Promise.all(world.started.map((reconciler) => reconciler.stop()));
   });
   let isDeposed = false;
   const leader = {
     served: (wanted: WantedDataSource) => new ServedDataSource(wanted, { sources: world.sources, nonces: world.nonces }),
     confirm: () => (isDeposed ? Promise.reject(deposed()) : Promise.resolve()),
   };
-  const keeper = await world.keeper({}, {}, leader);
+  const reconciler = await world.reconciler({}, {}, leader);
   const depose = (): void => {
     isDeposed = true;
   };
-  return { world, keeper, leader, depose };
+  return { world, reconciler, leader, depose };
 }
 
 it('L-10 each nonce is written down before the platform hears of it', async () => {
-  const { world, keeper } = await leading();
+  const { world, reconciler } = await leading();
   const written: boolean[] = [];
   world.api.onTaken = (nonce) => written.push((world.texts.get('nonces') ?? '').includes(nonce));
-  await keeper.start();
-  await keeper.renew();
+  await reconciler.start();
+  await reconciler.renew();
   expect(written).toEqual([true, true]);
 });
 
 it('L-10 a nonce that cannot be written down is never sent, not even when the token is about to end', async () => {
-  const { world, keeper } = await leading();
-  await keeper.start();
+  const { world, reconciler } = await leading();
+  await reconciler.start();
   const set = world.store.set.bind(world.store);
   Object.assign(world.store, { set: () => Promise.reject(new AppError('store_failed', 'the store is away')) });
   await world.pass(26 * HOUR, HOUR / 4);
-  expect([world.api.count('update'), keeper.state.error?.code]).toEqual([0, 'store_failed']);
+  expect([world.api.count('update'), reconciler.state.error?.code]).toEqual([0, 'store_failed']);
   Object.assign(world.store, { set });
   await world.pass(HOUR, HOUR / 4);
-  expect([world.api.count('update'), keeper.state.error]).toEqual([1, undefined]);
+  expect([world.api.count('update'), reconciler.state.error]).toEqual([1, undefined]);
 });
 
 it('L-10 a deposed leader changes nothing at the platform, and still may look', async () => {

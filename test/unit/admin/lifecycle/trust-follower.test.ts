@@ -145,7 +145,7 @@ it('everything else has its turn while very many organizations are looked throug
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 
-it('while this server leads its keepers have their way, and nobody is refused when that begins or ends', async () => {
+it('while this server leads its reconcilers have their way, and nobody is refused when that begins or ends', async () => {
   const { lets, follower, written, wanted, clock } = await served();
   let leads = true;
   const source = follower.served(wanted, () => leads);
@@ -154,7 +154,7 @@ it('while this server leads its keepers have their way, and nobody is refused wh
   expect([lets('first'), lets('second')]).toEqual([false, true]);
 
   leads = false;
-  // What the keeper of a deposed leader still finds out is believed no more.
+  // What the reconciler of a deposed leader still finds out is believed no more.
   source.show('ds', { current: { nonce: 'third', values: VALUES }, replaced: [] });
   source.drop();
   expect([lets('second'), lets('third')]).toEqual([true, false]);

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate } from '../records.ts';
 import { mayHaveBeenDone } from '../rest/rest-error.ts';
-import { notSeenYet, otherNonce, unmended } from './keeper-errors.ts';
+import { notSeenYet, otherNonce, unmended } from './reconciler-errors.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf } from './match.ts';
@@ -22,8 +22,8 @@ import { ifThere } from './twin-records.ts';
 /** Random bytes of a nonce (L-11). */
 const NONCE_BYTES = 32;
 
-/** What a keeper is made with. */
-export interface DataSourceKeeperOptions {
+/** What a reconciler is made with. */
+export interface DataSourceReconcilerOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
   readonly journal: NonceJournal;
@@ -52,8 +52,8 @@ export interface DataSourceState {
 }
 
 /** One data source of one organization on one transport. */
-export class DataSourceKeeper {
-  readonly #options: DataSourceKeeperOptions;
+export class DataSourceReconciler {
+  readonly #options: DataSourceReconcilerOptions;
   readonly #served: Served;
   readonly #time: RenewalClock;
   readonly #loop: StepLoop;
@@ -65,7 +65,7 @@ export class DataSourceKeeper {
   #wellAtMs: number;
   #isRenewalWanted = false;
 
-  constructor(options: DataSourceKeeperOptions) {
+  constructor(options: DataSourceReconcilerOptions) {
     const { wanted, api, journal, trust, times, clock, leader, draw = Math.random } = options;
     this.#options = options;
     this.#served = leader?.served(wanted) ?? new ServedDataSource(wanted, trust);
@@ -98,7 +98,7 @@ export class DataSourceKeeper {
   }
 
   /**
-   * Begins, and goes on until {@link DataSourceKeeper.stop}. Resolves when the data source is there, rejects when the
+   * Begins, and goes on until {@link DataSourceReconciler.stop}. Resolves when the data source is there, rejects when the
    * first step fails; it is tried again all the same.
    *
    * @throws AppError of the platform, or `data_source_unclear`.
