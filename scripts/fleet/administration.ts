@@ -81,7 +81,7 @@ async function seeded(redis: KeptRedis, key: Buffer, tokens: string): Promise<vo
     const texts = await SharedTexts.open(store, new Seal(key));
     const taken = await takeLease({ store });
     if (taken.kind !== 'ours') throw new Error('somebody else has the administration');
-    await texts.ledBy(taken.lease.token, () => undefined).set(INTEGRATION_KEY, tokens);
+    await texts.ledBy(taken.lease).set(INTEGRATION_KEY, tokens);
     await taken.lease.giveBack();
   } finally {
     await connection.close();

@@ -196,9 +196,7 @@ export class AdministrationMember {
 
   #leaderWith(lease: RenewalLease, isFirst: boolean): Leading {
     const { options, texts } = this.#options;
-    const written = texts.ledBy(lease.token, (error) => {
-      lease.lose(error);
-    });
+    const written = texts.ledBy(lease);
     const { webhooks, observer } = options;
     const administration = new Administration({
       ...options,

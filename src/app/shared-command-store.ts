@@ -141,9 +141,7 @@ export class SharedCommandStore implements SecretStore {
       // All that the leader before us has written.
       await this.#texts.poll();
       this.#texts.demandReadable();
-      const texts = this.#texts.ledBy(lease.token, (error) => {
-        lease.lose(error);
-      });
+      const texts = this.#texts.ledBy(lease);
       await texts.restore();
       return { lease, texts };
     } catch (thrown) {

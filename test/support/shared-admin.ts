@@ -8,7 +8,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { adminStore, type AdminStore } from '../../src/store/redis/admin-store.ts';
 import { RedisConnection } from '../../src/store/redis/connection.ts';
 import { takeLease, type RenewalLease } from '../../src/store/redis/renewal-lease.ts';
-import { SharedTexts, type LeaderTexts } from '../../src/store/redis/shared-texts.ts';
+import { SharedTexts } from '../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../src/store/seal.ts';
 import type { AdminSurroundings } from './open-surroundings.ts';
 import type { RedisServer } from './redis-server.ts';
@@ -37,13 +37,6 @@ export async function leaseOf(store: AdminStore, deposes?: string): Promise<Rene
   return taken.lease;
 }
 
-/** The texts in the hands of a leader. */
-export async function ledTexts(texts: SharedTexts, store: AdminStore, deposes?: string): Promise<LeaderTexts> {
-  return texts.ledBy((await leaseOf(store, deposes)).token, (error) => {
-    throw error;
-  });
-}
-
 /** Somebody logs in with the integration before the servers are started. @param prefix - what the keys of the store begin with. */
 export async function logInShared(
   redis: Pick<RedisServer, 'url'>,
@@ -55,6 +48,6 @@ export async function logInShared(
   const texts = await SharedTexts.open(store, new Seal(Buffer.from(key, 'hex')));
   const lease = await leaseOf(store);
   const tokens = JSON.stringify(readTokenReply({ ...api.logIn() }, clock.nowMs()));
-  await texts.ledBy(lease.token, () => undefined).set(INTEGRATION_KEY, tokens);
+  await texts.ledBy(lease).set(INTEGRATION_KEY, tokens);
   await lease.giveBack();
 }

@@ -7,6 +7,7 @@ import { demandInBounds, type StoreChange } from '../durable-store.ts';
 import type { Seal } from '../seal.ts';
 import { READ, WRITE } from './admin-scripts.ts';
 import { answerInvalid, type AdminStore } from './admin-store.ts';
+import type { RenewalLease } from './renewal-lease.ts';
 
 /** Most names, deleted ones included: four for each of the organizations that are kept at most, and a few. */
 const MAX_NAMES = 20_100;
@@ -140,13 +141,9 @@ export class SharedTexts {
     });
   }
 
-  /**
-   * The same texts for the holder of the lease.
-   *
-   * @param onRefused - called when a write is refused because somebody else holds the lease.
-   */
-  ledBy(token: string, onRefused: (error: AppError) => void): LeaderTexts {
-    const write = (changes: readonly StoreChange[]): Promise<void> => this.#write(token, changes, onRefused);
+  /** The same texts for the holder of the lease, which is lost when a write is refused. */
+  ledBy(lease: Pick<RenewalLease, 'token' | 'lose'>): LeaderTexts {
+    const write = (changes: readonly StoreChange[]): Promise<void> => this.#write(lease, changes);
     const writeAgain = async (names: readonly string[]): Promise<void> => {
       for (let at = 0; at < names.length; at += MAX_AT_ONCE) {
         await write(names.slice(at, at + MAX_AT_ONCE).map((key) => ({ key, value: this.peek(key) })));
@@ -230,11 +227,11 @@ export class SharedTexts {
     return { leader, count, last, changes };
   }
 
-  async #write(token: string, changes: readonly StoreChange[], onRefused: (error: AppError) => void): Promise<void> {
+  async #write(lease: Pick<RenewalLease, 'token' | 'lose'>, changes: readonly StoreChange[]): Promise<void> {
     demandInBounds(changes);
     const { keys } = this.#store;
     const sealed = changes.flatMap(({ key, value }) => [key, value === undefined ? '' : this.#seal.close(value, ownerOf(key))]);
-    const args = [token, String(MAX_NAMES), ...sealed];
+    const args = [lease.token, String(MAX_NAMES), ...sealed];
     const reply = await this.#store.run(WRITE, [keys.lease, keys.texts, keys.changes], args).catch((thrown: unknown) => {
       throw new AppError('store_failed', 'the shared store cannot be written', { cause: toAppError(thrown, 'store_unavailable') });
     });
@@ -243,7 +240,7 @@ export class SharedTexts {
     if (kind === -1) throw new AppError('store_failed', `the shared store is full: it takes ${String(MAX_NAMES)} texts`);
     if (kind === 0) {
       const refused = new AppError('store_failed', 'the shared store cannot be written: another process renews by now');
-      onRefused(refused);
+      lease.lose(refused);
       throw refused;
     }
     for (const [index, { key, value }] of changes.entries()) this.#put(key, value, revision - changes.length + index + 1);

@@ -34,7 +34,7 @@ it('a change that cannot begin, because a text does not open any more, leaves th
   const store = await storeOn(redis, keyPrefix);
   const texts = await SharedTexts.open(store, new Seal(randomBytes(32), key));
   const lease = await leaseOf(store);
-  await texts.ledBy(lease.token, () => undefined).set('b', 'of another key');
+  await texts.ledBy(lease).set('b', 'of another key');
   await expect(command.set('c', 'text')).rejects.toMatchObject({
     code: 'store_failed',
     message: expect.stringContaining('stop it first') as string,

@@ -58,9 +58,7 @@ it('what the document names is enough for everything, and all of it is used', as
   const { lease } = taken;
   await lease.confirm();
 
-  const led = texts.ledBy(lease.token, (error) => {
-    throw error;
-  });
+  const led = texts.ledBy(lease);
   await led.set('goes', 'text');
   await led.delete('goes');
   await led.set('stays', 'text');

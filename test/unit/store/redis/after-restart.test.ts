@@ -50,7 +50,7 @@ async function restarted(acl: readonly string[]) {
   const texts = await SharedTexts.open(admin, seal);
   const taken = await takeLease({ store: admin });
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
-  await texts.ledBy(taken.lease.token, () => undefined).set('login', 'token');
+  await texts.ledBy(taken.lease).set('login', 'token');
   await taken.lease.giveBack();
   const told = await afterRestart(connection, 'parley');
   await redis.kill();

@@ -28,7 +28,7 @@ async function open() {
   const process = async (): Promise<Process> => {
     const store = await storeOn(redis, 'lost');
     const texts = await SharedTexts.open(store, new Seal(key));
-    const lead = async (): Promise<LeaderTexts> => texts.ledBy((await leaseOf(store, texts.deposes)).token, () => undefined);
+    const lead = async (): Promise<LeaderTexts> => texts.ledBy(await leaseOf(store, texts.deposes));
     return { store, texts, lead };
   };
   /** It is killed and comes back with what was on its disk; these processes notice. */

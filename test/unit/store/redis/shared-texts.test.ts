@@ -6,7 +6,7 @@ import { SharedTexts, type LeaderTexts } from '../../../../src/store/redis/share
 import { Seal } from '../../../../src/store/seal.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { REDIS_NEEDS, RedisServer } from '../../../support/redis-server.ts';
-import { leaseOf, ledTexts, storeOn } from '../../../support/shared-admin.ts';
+import { leaseOf, storeOn } from '../../../support/shared-admin.ts';
 
 const hasRedis = requireDebian(REDIS_NEEDS);
 let redis: RedisServer;
@@ -28,7 +28,7 @@ function deployment(key = randomBytes(32), prefix = randomBytes(8).toString('hex
   const process = async (seal = new Seal(key)): Promise<Process> => {
     const store = await storeOn(redis, prefix);
     const texts = await SharedTexts.open(store, seal);
-    return { store, texts, lead: () => ledTexts(texts, store) };
+    return { store, texts, lead: async () => texts.ledBy(await leaseOf(store)) };
   };
   return { key, process };
 }
@@ -79,7 +79,7 @@ describe('texts of the leader', () => {
     const [one, late] = [await process(new Seal(next, key)), await process(seal)];
     const old = await process();
     const lease = await leaseOf(old.store);
-    for (const name of ['a', 'b']) await old.texts.ledBy(lease.token, () => undefined).set(name, 'before');
+    for (const name of ['a', 'b']) await old.texts.ledBy(lease).set(name, 'before');
     await late.texts.poll();
     await lease.giveBack();
     await one.texts.poll();
@@ -107,7 +107,7 @@ describe('texts of the leader', () => {
     const { key, process } = deployment();
     const first = await process();
     const lease = await leaseOf(first.store);
-    await first.texts.ledBy(lease.token, () => undefined).set('a', 'text');
+    await first.texts.ledBy(lease).set('a', 'text');
     await lease.giveBack();
     const next = randomBytes(32);
     await (await (await process(new Seal(next, key))).lead()).rewrite();
@@ -127,8 +127,9 @@ describe('a write', () => {
   it('L-10 of a deposed leader is refused by Redis itself, and changes nothing anywhere', async () => {
     const { process } = deployment();
     const [old, next, other] = [await process(), await process(), await process()];
-    const refusals: string[] = [];
-    const deposed = old.texts.ledBy((await leaseOf(old.store)).token, ({ code }) => refusals.push(code));
+    const refusals: unknown[] = [];
+    const { token } = await leaseOf(old.store);
+    const deposed = old.texts.ledBy({ token, lose: (why) => refusals.push(why?.code) });
     await deposed.set('a', 'old');
     // As its lease ends by itself: it knows nothing of it.
     await redis.ask('DEL', old.store.keys.lease);
@@ -159,7 +160,7 @@ describe('a write', () => {
     });
     const store = await storeOn(own, 'away', 300);
     const texts = await SharedTexts.open(store, new Seal(randomBytes(32)));
-    const led = await ledTexts(texts, store);
+    const led = texts.ledBy(await leaseOf(store));
     await led.set('a', 'text');
     own.hang();
     await expect(led.set('a', 'another')).rejects.toMatchObject({ code: 'store_failed' });
