@@ -1,6 +1,6 @@
 // `npm run check`: everything CI runs, in one command. Runs all steps even after one failed, so that one run shows
 // everything there is to mend; the closing line counts steps and tests.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -20,6 +20,7 @@ const HELP = `Runs everything CI runs: generate, test, lint, format, types, laye
   npm run check                     all of it
   npm run check -- lint types       only these steps
   npm run check -- --json           the result as JSON on stdout, progress on stderr
+  npm run check -- walk             no part of all of it: how many files one spoken answer touches (--help says more)
 
 The closing line is "N passed, N failed". Every step counts one and every test counts one; the step "test" itself counts
 only when it breaks for another reason than a failed test. Skipped tests are listed with their reason and count as neither;
@@ -45,6 +46,12 @@ const STEPS = [
   { name: 'unused', mend: 'npm run unused', run: () => script('unused') },
   { name: 'build', mend: 'npm run build', run: () => script('build') },
 ];
+
+/** Not part of everything: a measure with options and an output of its own. */
+if (process.argv[2] === 'walk') {
+  const walk = ['--conditions=development', '--import=tsx', 'scripts/check-walk.ts', ...process.argv.slice(3)];
+  process.exit(spawnSync(process.execPath, walk, { cwd: ROOT, stdio: 'inherit', timeout: STEP_LIMIT_MS }).status ?? 1);
+}
 
 const { values, positionals } = parseArgs({
   options: { help: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },

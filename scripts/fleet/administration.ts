@@ -8,9 +8,9 @@ import { createLogger } from '../../src/base/log.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startAdminApi } from '../../src/fake-platform/admin-api/admin-api.ts';
 import type { Issuer } from '../../src/fake-platform/issuer.ts';
-import { adminPlace, sharedServer } from '../../src/store/redis/admin-place.ts';
+import { adminStore } from '../../src/store/redis/admin-store.ts';
 import { RedisConnection } from '../../src/store/redis/connection.ts';
-import { takeOwnership } from '../../src/store/redis/owner-lease.ts';
+import { takeLease } from '../../src/store/redis/renewal-lease.ts';
 import { SharedTexts } from '../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../src/store/seal.ts';
 import { until } from '../../test/support/until.ts';
@@ -77,12 +77,11 @@ async function seeded(redis: KeptRedis, key: Buffer, tokens: string): Promise<vo
   const log = createLogger({ level: 'silent' });
   const connection = await RedisConnection.open({ url, ...nobody, timeoutMs: TIMEOUT_MS, clock: systemClock, log });
   try {
-    const server = sharedServer(connection);
-    const place = adminPlace(KEY_PREFIX);
-    const texts = await SharedTexts.open({ server, place, seal: new Seal(key) });
-    const taken = await takeOwnership({ server, place });
+    const store = adminStore(connection, KEY_PREFIX);
+    const texts = await SharedTexts.open(store, new Seal(key));
+    const taken = await takeLease({ store });
     if (taken.kind !== 'ours') throw new Error('somebody else has the administration');
-    await texts.owned(taken.lease.token, () => undefined).set(INTEGRATION_KEY, tokens);
+    await texts.ledBy(taken.lease).set(INTEGRATION_KEY, tokens);
     await taken.lease.giveBack();
   } finally {
     await connection.close();

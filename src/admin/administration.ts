@@ -6,9 +6,9 @@ import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { openAccess, type Access, type AccessSettings } from './access.ts';
-import type { DataSourceState } from './lifecycle/data-source-keeper.ts';
+import type { DataSourceState } from './lifecycle/data-source-reconciler.ts';
 import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from './lifecycle/confirmed.ts';
-import type { LifecycleObserver, Owner, Trust, WantedDataSource } from './lifecycle/ports.ts';
+import type { LifecycleObserver, Leader, Trust, WantedDataSource } from './lifecycle/ports.ts';
 import type { LifecycleTimes } from './lifecycle/schedule.ts';
 import { ServedOrganizations } from './lifecycle/served-organizations.ts';
 import { wantedIn, type WantedEverywhere } from './lifecycle/wanted.ts';
@@ -69,7 +69,7 @@ export interface AdministrationOptions {
   readonly store: SecretStore;
   readonly trust: Trust;
   /** Given where several processes share the store, and this one renews (L-10). */
-  readonly owner?: Owner | undefined;
+  readonly leader?: Leader | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: AdministrationObserver;
@@ -89,19 +89,19 @@ export class Administration {
   /** @throws AppError `profile_invalid`, `config_invalid` or `bad_message` for settings that cannot be. */
   constructor(options: AdministrationOptions) {
     this.#options = options;
-    const { profile, clock, log, store, trust, times, observer, owner, bufferSeconds } = options;
+    const { profile, clock, log, store, trust, times, observer, leader, bufferSeconds } = options;
     const address = platformAddress(profile, options.baseUrl);
-    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, renewing: confirmedRenewing(owner) });
+    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, renewing: confirmedRenewing(leader) });
     const onFailed: AuthorizationHooksOptions['onFailed'] = (...failure) => {
       observer.hookFailed?.(...failure);
     };
     this.#hooks = new AuthorizationHooks({ ...options.hooks, clock, onFailed });
     this.#organizations = new ServedOrganizations({
-      ...{ store, trust, times, clock, observer, owner },
+      ...{ store, trust, times, clock, observer, leader },
       tokens: this.#access.organizations,
       wanted: (organizationId) => this.#wanted(organizationId),
       openApi: (tokens) =>
-        confirmedDataSources(new DataSources(new RestClient({ address, tokens, clock, log }), profile.jws.claims), owner),
+        confirmedDataSources(new DataSources(new RestClient({ address, tokens, clock, log }), profile.jws.claims), leader),
       onUnsaved: (error) => {
         observer.unsaved?.(error);
       },
@@ -128,10 +128,10 @@ export class Administration {
    *   that {@link failureOfStart} picks.
    */
   async start(signal: AbortSignal): Promise<void> {
-    const { webhooks, observer, store, clock, failsStart, owner } = this.#options;
+    const { webhooks, observer, store, clock, failsStart, leader } = this.#options;
     const { serviceApp } = this.#access;
     if (webhooks !== undefined && serviceApp !== undefined) {
-      const app = { ...serviceApp, api: confirmedWebhooks(serviceApp.api, owner) };
+      const app = { ...serviceApp, api: confirmedWebhooks(serviceApp.api, leader) };
       this.#webhooks = await openWebhookSide(webhooks, app, {
         ...{ handler: this.#organizations, store, clock, observer },
         onDone: (event) => {

@@ -16,7 +16,7 @@ import { loadProfile, type PlatformProfile } from '../contract/profile.ts';
 import { DurableStore, isHeld, isHeldElsewhere, type DurableStoreOptions } from '../store/durable-store.ts';
 import { accessSettings, openSeal, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
-import { LookStore } from './look-store.ts';
+import { FileCommandStore } from './file-command-store.ts';
 
 /** What a command needs. */
 export interface AdminAccessParts {
@@ -24,10 +24,10 @@ export interface AdminAccessParts {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * `look`: a server may hold the store, or take it meanwhile; `change`: the store is ours alone, or the command fails;
-   * `save`: as `look`, for what is known only after a long wait and is then written, unless somebody holds the store already.
+   * `read`: a server may hold the store, or take it meanwhile; `change`: the store is ours alone, or the command fails;
+   * `save`: as `read`, for what is known only after a long wait and is then written, unless somebody holds the store already.
    */
-  readonly purpose: 'look' | 'change' | 'save';
+  readonly purpose: 'read' | 'change' | 'save';
   /** Whether the platform is asked for the first token of an organization; default false: a server does so. */
   readonly asksForFirst?: boolean | undefined;
   /** What to do when the store cannot be ours alone. */
@@ -134,13 +134,12 @@ async function openShared(
   { purpose, log, ifHeld = IF_HELD }: Pick<AdminAccessParts, 'purpose' | 'log' | 'ifHeld'>,
 ): Promise<OpenStore> {
   const { SharedCommandStore } = await import('./shared-command-store.ts');
-  const store = await SharedCommandStore.open({ redis, seal: openSeal(admin), log, ifHeld, waits: purpose !== 'look' });
+  const store = await SharedCommandStore.open({ redis, seal: openSeal(admin), log, ifHeld, waits: purpose !== 'read' });
   const release = (): Promise<void> => store.close();
   try {
-    if (purpose === 'look') return { store, renewing: store.renewing, isHeldElsewhere: await store.isHeld(), release };
-    const giveBack = await store.own();
+    if (purpose === 'read') return { store, renewing: store.renewing, isHeldElsewhere: await store.isHeld(), release };
     // For `save` tried before somebody waits for it, and free until there is something to write.
-    if (purpose === 'save') await giveBack();
+    await (purpose === 'save' ? store.tryToLead() : store.lead());
     return { store, renewing: store.renewing, isHeldElsewhere: false, release };
   } catch (thrown) {
     await release();
@@ -153,14 +152,14 @@ async function openStore(
   { purpose, ifHeld = IF_HELD }: Pick<AdminAccessParts, 'purpose' | 'ifHeld'>,
 ): Promise<OpenStore> {
   const options = { file: admin.store.file, seal: openSeal(admin) };
-  if (purpose !== 'look') {
+  if (purpose !== 'read') {
     const store = await openAlone(options, ifHeld);
     if (purpose === 'change') return { store, renewing: undefined, isHeldElsewhere: false, release: () => store.close() };
     // Tried before somebody waits for it, and free until there is something to write.
     await store.close();
   }
   const beginsWithoutFile = admin.login === 'oauth_refresh';
-  const store = new LookStore({ ...options, ifHeld, beginsWithoutFile, waits: purpose === 'save' });
+  const store = new FileCommandStore({ ...options, ifHeld, beginsWithoutFile, waits: purpose === 'save' });
   return { store, renewing: store.renewing, isHeldElsewhere: await isHeld(options), release: () => Promise.resolve() };
 }
 

@@ -27,7 +27,7 @@ export interface AdministrationParts {
   readonly identity: Live<TlsIdentity> | undefined;
   /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
   readonly followKeys: (seal: Seal, rewrite: () => void) => void;
-  /** Filled from now on; `look` is given where several servers share a store. */
+  /** Filled from now on; `refresh` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;

@@ -75,7 +75,7 @@ export async function openExamination(parts: ExaminationParts): Promise<Examinat
     await access?.close();
   };
   try {
-    access = enabled ? await openAdminAccess(settings.admin, { profile, clock, log, sharing: settings.store, purpose: 'look' }) : undefined;
+    access = enabled ? await openAdminAccess(settings.admin, { profile, clock, log, sharing: settings.store, purpose: 'read' }) : undefined;
     const managed = access === undefined ? NOTHING_MANAGED : await managedSide(parts, access, trust);
     const wanted = [...managed.wanted, ...staticDataSources(parts, managed.organizations ?? [])];
     if (!enabled && wanted.length === 0) throw nothingToExamine(parts);

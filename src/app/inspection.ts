@@ -62,7 +62,7 @@ async function fillFromStore(
   { settings: { admin, store: sharing }, profile, clock, log }: InspectionParts,
   signal: AbortSignal,
 ): Promise<Omit<Inspection['heldAgainst'], 'settings'>> {
-  const access = await openAdminAccess(admin, { profile, clock, log, sharing, purpose: 'look' });
+  const access = await openAdminAccess(admin, { profile, clock, log, sharing, purpose: 'read' });
   try {
     const parts = { store: access.store, trust, clock };
     const told = { store: 0, platform: 0 };

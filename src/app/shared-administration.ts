@@ -1,33 +1,35 @@
-// The administration of several servers with one store: one of them renews, the others let in what it has written down, and each
-// takes deliveries for all (L-10, L-15). Joins the parts; when this server renews is decided by its ownership.
+// The administration of several servers with one store, joined: one of them leads and renews, the others let in what it has written
+// down, and each takes deliveries for all (L-10, L-15). Who leads the member knows.
+import { serviceAppIdentity } from '../admin/access.ts';
 import type { Administration, AdministrationOptions } from '../admin/administration.ts';
+import { openDeliveryDoor } from '../admin/webhooks/delivery-door.ts';
+import type { Endpoint } from '../admin/webhooks/endpoint.ts';
+import { readRegistrations, REGISTRATIONS_KEY, secretsIn } from '../admin/webhooks/kept-registrations.ts';
 import { pause } from '../base/abort.ts';
-import { every, systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
 import type { Lifecycle } from '../base/lifecycle.ts';
-import { adminPlace, NEWS, sharedServer } from '../store/redis/admin-place.ts';
+import { adminStore, type AdminStore } from '../store/redis/admin-store.ts';
 import { RedisConnection } from '../store/redis/connection.ts';
-import { DeliveryQueue } from '../store/redis/delivery-queue.ts';
-import { OWNER_LEASE_MS, takeOwnership } from '../store/redis/owner-lease.ts';
-import { SharedTexts, type SharedTextsOptions } from '../store/redis/shared-texts.ts';
+import { SharedTexts } from '../store/redis/shared-texts.ts';
 import type { Seal } from '../store/seal.ts';
-import { CoalescedLook } from './coalesced-look.ts';
+import { AdministrationMember, type MemberParts } from './administration-member.ts';
 import type { Settings } from './config/settings.ts';
-import { RenewalOwnership } from './renewal-ownership.ts';
-import { openReplicaDoor } from './replica-door.ts';
-import { Replica, type ReplicaParts } from './replica.ts';
+import { PollLoop } from './poll-loop.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 
-/** Between two looks that nobody asks for, and between two tries to become the one that renews, ms. */
-const LOOK_MS = OWNER_LEASE_MS / 3;
-/** Least time between two looks for tokens that are not known, and the longest that one of these waits, ms. */
-const LOOK_GAP_MS = 200;
-const LOOK_LIMIT_MS = 2000;
-/** Most tokens and deliveries that wait for a look. */
+/** Between two polls that nobody asks for, ms. */
+const POLL_MS = 2000;
+/** Least time between two polls for tokens that are not known, and the longest that one of these waits, ms. */
+const POLL_GAP_MS = 200;
+const POLL_LIMIT_MS = 2000;
+/** Most tokens and deliveries that wait for a poll. */
 const MAX_WAITING = 1000;
+/** Between two tries to reach a store that is away at the start, ms. */
+const START_RETRY_MS = 5000;
 
 /** What it is joined to. */
-export interface SharedAdministrationParts extends ReplicaParts {
+export interface SharedAdministrationParts extends MemberParts {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly lifecycle: Lifecycle;
   /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
@@ -37,10 +39,10 @@ export interface SharedAdministrationParts extends ReplicaParts {
 }
 
 /**
- * Starts it. Resolves when tokens are let in that are good, and where this server renews as {@link Administration.start} does.
+ * Starts it. Resolves when tokens are let in that are good, and where this server leads as {@link Administration.start} does.
  *
  * @throws AppError `store_unavailable`, `store_failed`, `config_invalid`, `listen_failed`, `profile_invalid`, `shutting_down` when
- *   the start is given up, and where this server renews what {@link Administration.start} throws.
+ *   the start is given up, and where this server leads what {@link Administration.start} throws.
  */
 export async function startSharedAdministration(
   redis: Settings['store']['redis'],
@@ -48,75 +50,77 @@ export async function startSharedAdministration(
   parts: SharedAdministrationParts,
 ): Promise<Pick<Administration, 'rest'>> {
   const { options, trust, metrics, clock, log, lifecycle } = parts;
-  // The server of the store counts real time, whatever the clock of the rest says.
+  // Redis counts real time, whatever the clock of the rest says.
   const storeClock = systemClock;
   const connection = await RedisConnection.open({ ...redis, clock: storeClock, log });
   lifecycle.opened('connection of the administration', () => connection.close());
-  const server = sharedServer(connection);
-  const place = adminPlace(redis.keyPrefix);
-  const texts = await openTexts({ server, place, seal }, parts);
-  const replica = new Replica({ options, texts, queue: new DeliveryQueue({ server, place, seal }), parts });
-  parts.followKeys(seal, () => {
-    void replica.rewrite();
+  const store = adminStore(connection, redis.keyPrefix);
+  const texts = await openTexts(store, seal, parts);
+  // It may have been started anew, with less than it had.
+  connection.onChange(() => {
+    texts.readAll();
   });
-  await replica.follow();
+  const member = new AdministrationMember({ options, store, seal, texts, parts });
+  parts.followKeys(seal, () => {
+    void member.rewrite();
+  });
+  await member.follow();
   metrics.renews(false);
   const { times } = options;
   metrics.watch(
-    () => replica.states.map((state) => watchedDataSource(state, { times, nowMs: clock.nowMs(), isStoreWritable: replica.isStoreUsable })),
+    () => member.states.map((state) => watchedDataSource(state, { times, nowMs: clock.nowMs(), isStoreWritable: member.isStoreUsable })),
     () => clock.nowMs(),
   );
-
-  const ownership = new RenewalOwnership({
-    ...{ retryMs: LOOK_MS, clock: storeClock, log },
-    take: () => takeOwnership({ server, place, clock: storeClock }, texts.claim),
-    reign: (lease, isFirst) => replica.reign(lease, isFirst),
+  const loop = new PollLoop({
+    ...{ everyMs: POLL_MS, gapMs: POLL_GAP_MS, limitMs: POLL_LIMIT_MS, maxWaiting: MAX_WAITING, clock: storeClock },
+    poll: () => member.poll(),
   });
-  const looks = new CoalescedLook({
-    ...{ gapMs: LOOK_GAP_MS, limitMs: LOOK_LIMIT_MS, maxWaiting: MAX_WAITING, clock: storeClock },
-    look: async () => {
-      await replica.look();
-      // Whoever renews was started with less than all others know.
-      if (texts.claim.deposes !== '') ownership.hurry();
-    },
-  });
-  lifecycle.opened('looks at the shared store', () => looks.close());
-  trust.look = () => looks.now();
-
-  const door = await openReplicaDoor(options, { replica, texts, look: () => looks.now(), clock });
-  lifecycle.opened('deliveries', () => door?.close());
-  const endLooking = every(storeClock, LOOK_MS, () => {
-    void replica.tend();
-  });
-  const endListening = server.listen(place.news, (news) => {
-    if (news === NEWS.free) ownership.hurry();
-    else if (news === NEWS.deliveries) void replica.takeWaiting();
-    else if (!replica.renews) void looks.now();
-  });
-  lifecycle.opened(
-    'administration',
-    async () => {
-      endListening();
-      endLooking();
-      await ownership.stop();
-    },
-    parts.closeMs,
-  );
-  await ownership.start();
+  lifecycle.opened('polls of the shared store', () => loop.close());
+  const refresh = (): Promise<void> => loop.now();
+  trust.refresh = refresh;
+  const endpoint = await openDeliveries(options, { member, texts, refresh, clock });
+  lifecycle.opened('deliveries', () => endpoint?.close());
+  lifecycle.opened('administration', () => member.stop(), parts.closeMs);
+  await member.start();
   // Handed over at once: what this server still does for open calls needs no renewal.
-  return { rest: () => void ownership.stop() };
+  return { rest: () => void member.stop() };
 }
 
 /** Without admin.fail_startup a store that is away is waited for, as the platform is. @throws as {@link startSharedAdministration}. */
-async function openTexts(texts: SharedTextsOptions, { options, log, signal }: SharedAdministrationParts): Promise<SharedTexts> {
+async function openTexts(store: AdminStore, seal: Seal, { options, log, signal }: SharedAdministrationParts): Promise<SharedTexts> {
   for (;;) {
     try {
-      return await SharedTexts.open(texts);
+      return await SharedTexts.open(store, seal);
     } catch (thrown) {
       const err = toAppError(thrown);
       if (options.failsStart || err.code !== 'store_unavailable') throw err;
       log.warn({ event: 'admin_store_away', err }, 'the store of the administration cannot be read; trying again');
     }
-    if (!(await pause(LOOK_MS, systemClock, signal))) throw new AppError('shutting_down', 'the start was given up');
+    if (!(await pause(START_RETRY_MS, systemClock, signal))) throw new AppError('shutting_down', 'the start was given up');
   }
+}
+
+/** Where deliveries arrive, at every server: it knows the secrets of all. Undefined without webhooks. @throws AppError `listen_failed`. */
+async function openDeliveries(
+  { access, profile, webhooks, observer }: SharedAdministrationParts['options'],
+  {
+    member,
+    texts,
+    refresh,
+    clock,
+  }: {
+    readonly member: AdministrationMember;
+    readonly texts: SharedTexts;
+    readonly refresh: () => Promise<void>;
+    readonly clock: SharedAdministrationParts['clock'];
+  },
+): Promise<Endpoint | undefined> {
+  if (webhooks === undefined || access.type !== 'service_app') return undefined;
+  return openDeliveryDoor(webhooks, serviceAppIdentity(access.serviceApp, profile), {
+    ...{ inbox: member, refresh, clock },
+    secrets: () => secretsIn(readRegistrations(texts.peek(REGISTRATIONS_KEY)), clock.nowMs()),
+    onDelivery: (outcome, about) => {
+      observer.delivered?.(outcome, about);
+    },
+  });
 }

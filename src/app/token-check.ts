@@ -54,7 +54,7 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
     claimNames: { url: claims.url, schema: claims.schema, organization: claims.org },
     clockSkewMs: auth.clockSkewMs,
     rememberedTokens: auth.rememberedTokens,
-    look: () => trust.look?.(),
+    refresh: () => trust.refresh?.(),
   });
   let watch: KeyWatch | undefined;
   return {

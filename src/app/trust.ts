@@ -14,7 +14,7 @@ export interface Trust {
   readonly sources: TrustedDataSources;
   readonly nonces: NonceBook;
   /** As the token check asks for it; given by the administration where several servers share a store. */
-  look?: () => Promise<void>;
+  refresh?: () => Promise<void>;
 }
 
 /** What the settings say, open for more. */

@@ -1,5 +1,5 @@
 // A data source as the gauges see it, and when somebody must be woken for it. Numbers and errors in, a verdict out.
-import type { DataSourceState } from '../admin/lifecycle/data-source-keeper.ts';
+import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
 import { alarmDueMs, lookAlarmDueMs, type LifecycleTimes } from '../admin/lifecycle/schedule.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { WatchedDataSource } from '../telemetry/admin-metrics.ts';

@@ -62,7 +62,7 @@ export interface TokenVerifierOptions {
    * Asked once before a genuine token is refused for its data source or nonce: another process may know more of them (L-10).
    * Resolves, in bounded time and never with a rejection, when they are known here, too; undefined when nobody knows more.
    */
-  readonly look?: (() => Promise<void> | undefined) | undefined;
+  readonly refresh?: (() => Promise<void> | undefined) | undefined;
 }
 
 interface RememberedToken {
@@ -111,14 +111,14 @@ class JwsVerifier implements TokenVerifier {
       const digest = hash('sha256', compact, 'base64url');
       const remembered = this.#recall(digest);
       if (remembered !== undefined) {
-        const admitted = this.#admitLooking(() => this.#admitAgain(digest, remembered, transport));
+        const admitted = this.#admitRefreshed(() => this.#admitAgain(digest, remembered, transport));
         if (admitted instanceof Promise) return this.#told(admitted, true);
         this.#tellAccepted(true);
         return admitted;
       }
       const signed = this.#signatures.check(digest, compact);
       return this.#told(
-        signed.then((token) => this.#admitLooking(() => this.#admit(token, digest, transport))),
+        signed.then((token) => this.#admitRefreshed(() => this.#admit(token, digest, transport))),
         false,
       );
     } catch (thrown) {
@@ -146,14 +146,14 @@ class JwsVerifier implements TokenVerifier {
     }
   }
 
-  /** Admits at once, or, when the data source is not known, after a look at what other processes know. */
-  #admitLooking(admit: () => Principal): Principal | Promise<Principal> {
+  /** Admits at once, or, when the data source is not known, after a lookup of what other processes know. */
+  #admitRefreshed(admit: () => Principal): Principal | Promise<Principal> {
     try {
       return admit();
     } catch (thrown) {
-      const looked = isOfUnknownSource(thrown) ? this.#options.look?.() : undefined;
-      if (looked === undefined) throw thrown;
-      return looked.then(admit);
+      const refreshed = isOfUnknownSource(thrown) ? this.#options.refresh?.() : undefined;
+      if (refreshed === undefined) throw thrown;
+      return refreshed.then(admit);
     }
   }
 

@@ -25,7 +25,7 @@ const LOCK_STALE_MS = 5000;
 /** Tries to get the lock beside the first, one a second: longer than a lock takes to go stale. */
 const LOCK_TRIES = 8;
 /** The detail `reason` of the error when another process holds the store. */
-const HELD = 'held';
+export const HELD = 'held';
 
 const fileSchema = z.strictObject({ version: z.literal(1), entries: z.record(z.string(), z.string()) });
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { status, type ServiceError } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import { OWNER_LEASE_MS } from '../../src/store/redis/owner-lease.ts';
+import { RENEWAL_LEASE_MS } from '../../src/store/redis/renewal-lease.ts';
 import { adminSurroundings, type AdminSurroundings } from '../support/admin-surroundings.ts';
 import { requireDebian } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
@@ -52,8 +52,8 @@ class Replica extends ServeProcess {
     return this.lines('data_source').map(({ transition }) => transition);
   }
 
-  /** Whether it renews, each time that this changed. */
-  get reigns(): readonly unknown[] {
+  /** Whether it leads, each time that this changed. */
+  get leads(): readonly unknown[] {
     return this.lines('admin_owner').flatMap(({ owns }) => (owns === undefined ? [] : [owns]));
   }
 
@@ -123,8 +123,8 @@ async function start(onTaken: (first: Replica) => void | Promise<void>): Promise
 const tookOver = (replica: Replica): Promise<void> =>
   until(
     () => `it renews; it said: ${replica.stderr}`,
-    () => replica.reigns.at(-1) === true,
-    OWNER_LEASE_MS + BEGIN_MS,
+    () => replica.leads.at(-1) === true,
+    RENEWAL_LEASE_MS + BEGIN_MS,
   );
 
 describe('the process that renews', () => {
@@ -157,7 +157,7 @@ describe('the process that renews', () => {
     first.signal('SIGCONT');
     await until(
       () => `it steps down; it said: ${first.stderr}`,
-      () => first.reigns.at(-1) === false,
+      () => first.leads.at(-1) === false,
     );
     const before = token();
     await until('it lets in what the other one knows', async () => (await first.ask(before)) === status.OK);
@@ -165,7 +165,7 @@ describe('the process that renews', () => {
     await until('it is renewed', () => second.transitions.includes('renewed'), RENEWAL_LIMIT_MS);
     expect(token()).not.toBe(before);
     for (const replica of [first, second]) expect([await replica.ask(before), await replica.ask(token())]).toEqual([status.OK, status.OK]);
-    expect([first.reigns, second.reigns]).toEqual([[true, false], [true]]);
+    expect([first.leads, second.leads]).toEqual([[true, false], [true]]);
     expect([api.journal.count('POST /dataSources'), api.journal.count('PUT /dataSources/:id')]).toEqual([1, 1]);
     expect(first.transitions).not.toContain('renewed');
   }, 240_000);

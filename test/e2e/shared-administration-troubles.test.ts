@@ -5,7 +5,6 @@ import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeWaitingEvent } from '../../src/admin/webhooks/waiting-event.ts';
 import { LOOK_MS } from '../../src/base/watched-files.ts';
-import { adminPlace } from '../../src/store/redis/admin-place.ts';
 import { DeliveryQueue } from '../../src/store/redis/delivery-queue.ts';
 import { Seal } from '../../src/store/seal.ts';
 import { requireDebian } from '../support/debian.ts';
@@ -13,7 +12,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { startRelay, type Relay } from '../support/relay.ts';
 import type { RunningServer } from '../support/running-server.ts';
-import { owning, processOn } from '../support/shared-admin.ts';
+import { leaseOf, logInShared, storeOn } from '../support/shared-admin.ts';
 import { askAll, askWith, closeAll, going, ORG, owns, sharedServers, TAKEOVER_LIMIT_MS, transitions } from '../support/shared-servers.ts';
 import { until } from '../support/until.ts';
 import { WatchedFolder } from '../support/watched-folder.ts';
@@ -86,6 +85,56 @@ describe('servers with one store', () => {
     await closeAll([first, second, third], clock, ['nonces_unsaved']);
   }, 240_000);
 
+  it('L-10 L-15 a store that is emptied under the servers is filled again by the leader, nobody is refused, and it renews once', async () => {
+    const own = await RedisServer.start();
+    onTestFinished(() => own.stop());
+    const clock = new FakeClock();
+    const { api, servers, serve } = await sharedServers(own, clock);
+    const token = (): string | undefined => api.dataSources(ORG)[0]?.jwsToken;
+    const [first] = [await serve(), await serve()];
+    api.authorize(ORG);
+    await registered(first);
+    const before = token();
+    expect(await askAll(servers, before)).toEqual([status.OK, status.OK]);
+    await own.ask('FLUSHALL');
+    await until('somebody leads again, who has written everything down', async () =>
+      (await own.ask('KEYS', '*:admin:*')).includes(':lease'),
+    );
+    const third = await serve();
+    expect(await askAll(servers, before)).toEqual(Array(3).fill(status.OK));
+    expect(await owns(third)).toBe(0);
+
+    clock.advance(41 * MINUTE);
+    await until('it is renewed', () => {
+      clock.advance(RETRY_STEP_MS);
+      return token() !== before;
+    });
+    expect(await askAll(servers, token())).toEqual(Array(3).fill(status.OK));
+    expect([api.journal.count('POST /dataSources'), api.journal.count('PUT /dataSources/:id')]).toEqual([1, 1]);
+    await closeAll(servers, clock);
+  }, 240_000);
+
+  it('L-04 a leader that finds nothing written down adopts what the platform has, and renews it', async () => {
+    const clock = new FakeClock();
+    const around = await sharedServers(redis, clock);
+    const { api, prefix, servers, serve } = around;
+    const flags = [`--admin.organizations=${JSON.stringify([ORG])}`];
+    api.authorize(ORG);
+    const first = await serve(undefined, ...flags);
+    await registered(first);
+    const before = api.dataSources(ORG)[0]?.nonce;
+    await closeAll([first], clock);
+    servers.shift();
+    for (const key of ['lease', 'texts', 'changes', 'deliveries']) await redis.ask('DEL', `${prefix}:admin:${key}`);
+
+    await logInShared(redis, prefix, around, clock);
+    const second = await serve(undefined, ...flags);
+    await until('it has adopted it', () => transitions(second).includes('adopted'));
+    expect(await askWith(second, api.dataSources(ORG)[0]?.jwsToken)).toBe(status.OK);
+    expect([api.journal.count('POST /dataSources'), api.dataSources(ORG).length, api.dataSources(ORG)[0]?.nonce]).toEqual([1, 1, before]);
+    await closeAll([second], clock);
+  }, 240_000);
+
   it('a server without the new key lets in what it knows and does not renew, until the key comes', async () => {
     const clock = new FakeClock();
     const around = await sharedServers(redis, clock);
@@ -126,13 +175,11 @@ describe('servers with one store', () => {
   it('L-10 the one that learns when it renews that another one does changes nothing at the platform, and is no alarm', async () => {
     const clock = new FakeClock();
     const { api, serve, prefix } = await sharedServers(redis, clock);
-    const elsewhere = await processOn(redis);
+    const elsewhere = await storeOn(redis, prefix);
     const [first, second] = [await serve(), await serve()];
     api.authorize(ORG);
     await registered(first);
-    const place = adminPlace(prefix);
-    const last = (await redis.ask('HGET', place.state, 'last')).split('\r\n')[1] ?? '';
-    const other = await owning(place, elsewhere, { knows: 0, deposes: last });
+    const other = await leaseOf(elsewhere, String(await elsewhere.send(['GET', elsewhere.keys.lease])));
 
     clock.advance(41 * MINUTE);
     await until('it stops', () => first.logged({ event: 'admin_owner', owns: false }).length === 1);
@@ -172,10 +219,10 @@ describe('servers with one store', () => {
     const clock = new FakeClock();
     const around = await sharedServers(redis, clock);
     const { api, serve, prefix, key } = around;
-    const queue = new DeliveryQueue({ server: await processOn(redis), place: adminPlace(prefix), seal: new Seal(Buffer.from(key, 'hex')) });
+    const queue = new DeliveryQueue(await storeOn(redis, prefix), new Seal(Buffer.from(key, 'hex')));
     const event = { event: 'authorized' as const, authorizerOrgId: ORG, authorizedAtMs: clock.nowMs() };
     // Too long for the store.
-    await queue.put('a', writeWaitingEvent({ ...event, organizationId: randomUUID().repeat(10), idempotencyKey: 'a' }));
+    await queue.add('a', writeWaitingEvent({ ...event, organizationId: randomUUID().repeat(10), idempotencyKey: 'a' }));
     const [first, second] = [await serve(), await serve()];
     api.authorize(ORG);
     await registered(first);

@@ -202,9 +202,11 @@ describe('a process that was asked to serve', () => {
 
   it('ends with 1 and says that somebody must log in, where nobody has', async () => {
     const around = await adminSurroundings({ isLoggedIn: false });
-    const server = serve(flagsFor(around, [`redis.url=${open.url}`]));
+    const server = serve(flagsFor(around, [`redis.url=${open.url}`], 'nobody-has'));
     expect(await server.ended()).toEqual({ code: 1, signal: null });
     expect(errorOf(server)).toMatch(/^error login_needed/);
+    // Others need not wait for the end of its lease.
+    expect(await open.ask('EXISTS', 'nobody-has:admin:lease')).toBe(':0');
   });
 
   it('ends with 1 when the port of its platform is taken', async () => {

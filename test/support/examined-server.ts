@@ -83,7 +83,7 @@ export class ExaminedServer {
     const server = await RunningServer.start({ flags: own, dataSources: () => [] });
     const all = [...serverFlags(server.issuer, server.certificate, []), ...own, '--log.level=warn'];
     const { admin } = loadSettings({ argv: all, env: {} }).settings;
-    const parts = { profile: loadProfile('fake'), clock: systemClock, log: createLogger({ level: 'silent' }), purpose: 'look' } as const;
+    const parts = { profile: loadProfile('fake'), clock: systemClock, log: createLogger({ level: 'silent' }), purpose: 'read' } as const;
     const access = await openAdminAccess(admin, parts);
     return new ExaminedServer({ surroundings, server, authority, access }, all, folder);
   }

@@ -1,10 +1,10 @@
-// One step of the keeper of a data source, as a server would do it, for a command that ends after it. The nonce is in the
+// One step of the reconciler of a data source, as a server would do it, for a command that ends after it. The nonce is in the
 // journal before the platform is told, and a try whose fate is not known is gone on with by whoever comes next.
 import { TrustedDataSources } from '../../auth/data-sources.ts';
 import { NonceBook } from '../../auth/nonces.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { DataSourceKeeper } from '../lifecycle/data-source-keeper.ts';
+import { DataSourceReconciler } from '../lifecycle/data-source-reconciler.ts';
 import { journalKey, NonceJournal } from '../lifecycle/nonce-journal.ts';
 import type { DataSourcesApi, Transition, WantedDataSource } from '../lifecycle/ports.ts';
 import type { LifecycleTimes } from '../lifecycle/schedule.ts';
@@ -43,7 +43,7 @@ export async function keepOnce(
     onUnsaved: (error) => (unsaved = error),
   });
   const seen = new Set<Transition>();
-  const keeper = new DataSourceKeeper({
+  const reconciler = new DataSourceReconciler({
     ...{ wanted, journal, times, clock, trust: { sources: new TrustedDataSources(), nonces } },
     api: {
       list: (abort) => api.list(abort),
@@ -55,24 +55,24 @@ export async function keepOnce(
     },
     observer: { dataSourceChanged: ({ transition }) => void seen.add(transition) },
   });
-  const stop = (): void => void keeper.stop();
+  const stop = (): void => void reconciler.stop();
   signal.addEventListener('abort', stop, { once: true });
   try {
-    if (signal.aborted) await keeper.stop();
+    if (signal.aborted) await reconciler.stop();
     // Wanted before the first step, so that one change does for both.
-    const renewed = isRenewed ? keeper.renew() : undefined;
-    await keeper.start();
+    const renewed = isRenewed ? reconciler.renew() : undefined;
+    await reconciler.start();
     await renewed;
     // What it found was the renewal of an earlier try, whose answer was lost: not what is asked for now.
     if (isRenewed && outcomeOf(seen) === 'adopted' && !signal.aborted) {
-      const { error } = await keeper.renew();
+      const { error } = await reconciler.renew();
       if (error !== undefined) throw error;
     }
   } finally {
     signal.removeEventListener('abort', stop);
-    await keeper.stop();
+    await reconciler.stop();
   }
-  const id = keeper.state.dataSourceId;
+  const id = reconciler.state.dataSourceId;
   const outcome = outcomeOf(seen);
   if (id === undefined || outcome === undefined) {
     throw new AppError('platform_unavailable', 'a change of a data source was not waited for; it may have been done nevertheless');

@@ -30,14 +30,14 @@ export interface Served {
   drop(): void;
 }
 
-/** What is otherwise for the one process that renews where several share a store (L-10). */
-export interface Owner {
+/** What is otherwise for the leader, where several servers share a store (L-10). */
+export interface Leader {
   /** What is let in: filled already from what is written down, and to be left filled. */
   readonly served: (wanted: WantedDataSource) => Served;
   /**
    * Asked before anything is changed at the platform.
    *
-   * @throws AppError `store_failed` when another process renews by now, or when that cannot be told.
+   * @throws AppError `store_failed` when another server leads by now, or when Redis does not say so.
    */
   readonly confirm: () => Promise<void>;
 }

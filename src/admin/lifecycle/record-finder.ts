@@ -1,4 +1,4 @@
-// Which record of the platform is the data source that a keeper looks after: asks for it, and leaves none of it twice. What
+// Which record of the platform is the data source that a reconciler looks after: asks for it, and leaves none of it twice. What
 // is chosen is decided elsewhere; what is done with it as well.
 import { AppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceItem } from '../records.ts';

@@ -1,21 +1,21 @@
-// Who is served: one keeper for each data source of each authorized organization, begun when it authorizes, ended when it
-// takes that back. Knows how to begin and end them, not how a keeper does its work.
+// Who is served: one reconciler for each data source of each authorized organization, begun when it authorizes, ended when it
+// takes that back. Knows how to begin and end them, not how a reconciler does its work.
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { TokenSource } from '../token-source.ts';
 import type { AuthorizationHandler, AuthorizingOrganization } from '../webhooks/inbox.ts';
-import { DataSourceKeeper, type DataSourceState } from './data-source-keeper.ts';
+import { DataSourceReconciler, type DataSourceState } from './data-source-reconciler.ts';
 import { journalKey, JOURNALS, NonceJournal } from './nonce-journal.ts';
-import type { DataSourcesApi, LifecycleObserver, Owner, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, LifecycleObserver, Leader, Trust, WantedDataSource } from './ports.ts';
 import type { LifecycleTimes } from './schedule.ts';
 
 /** Organizations that are begun at the same time: the platform limits requests, and many at once would be refused. */
 const MAX_AT_ONCE = 4;
 /** Organizations whose journals are opened before anything else of this process has its turn: they lie in memory. */
 const MAX_IN_A_ROW = 50;
-/** Longest wait for the first step of an organization, ms; its keepers go on all the same. */
+/** Longest wait for the first step of an organization, ms; its reconcilers go on all the same. */
 const MAX_START_MS = 120_000;
 
 /** Where the tokens of organizations come from. */
@@ -36,7 +36,7 @@ export interface ServedOrganizationsOptions {
   readonly openApi: (tokens: TokenSource) => DataSourcesApi;
   readonly trust: Trust;
   /** Of the one process that renews for several. */
-  readonly owner?: Owner | undefined;
+  readonly leader?: Leader | undefined;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
@@ -51,20 +51,23 @@ export interface StartFailure {
 }
 
 interface Served {
-  readonly keepers: Promise<readonly DataSourceKeeper[]>;
+  readonly reconcilers: Promise<readonly DataSourceReconciler[]>;
 }
 
 /** All organizations that are served. `close` must be called. */
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
   readonly #served = new Map<string, Served>();
-  /** Keepers that let in what is known of their data source. */
-  readonly #keepers = new Map<string, readonly DataSourceKeeper[]>();
+  /** Reconcilers that let in what is known of their data source. */
+  readonly #reconcilers = new Map<string, readonly DataSourceReconciler[]>();
   /** Deauthorized since the start: a start that is still under way must not bring them back (H-23). */
   readonly #gone = new Set<string>();
   readonly #over: LinkedAbort = linkAbort();
   /** Opened, and not begun yet; or why it could not be opened. */
-  readonly #waiting: { readonly organization: AuthorizingOrganization; readonly keepers: readonly DataSourceKeeper[] | AppError }[] = [];
+  readonly #waiting: {
+    readonly organization: AuthorizingOrganization;
+    readonly reconcilers: readonly DataSourceReconciler[] | AppError;
+  }[] = [];
   /** The first steps that are under way or to come. */
   #starting: Promise<unknown> | undefined;
 
@@ -74,7 +77,7 @@ export class ServedOrganizations implements AuthorizationHandler {
 
   /** Every data source that is looked after, for people and for gauges. */
   get states(): readonly DataSourceState[] {
-    return [...this.#keepers.values()].flatMap((keepers) => keepers.map(({ state }) => state));
+    return [...this.#reconcilers.values()].flatMap((reconcilers) => reconcilers.map(({ state }) => state));
   }
 
   /**
@@ -84,7 +87,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   async serveKept(organizations: readonly AuthorizingOrganization[]): Promise<void> {
     for (const [index, organization] of organizations.entries()) {
       if (index % MAX_IN_A_ROW === MAX_IN_A_ROW - 1) await new Promise(setImmediate);
-      this.#waiting.push({ organization, keepers: await this.#opened(organization) });
+      this.#waiting.push({ organization, reconcilers: await this.#opened(organization) });
     }
   }
 
@@ -99,8 +102,8 @@ export class ServedOrganizations implements AuthorizationHandler {
     const { length } = waiting;
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const { organization, keepers } = next;
-        const errors = keepers instanceof AppError ? [keepers] : await this.#begin(organization, keepers, this.#over.signal);
+        const { organization, reconcilers } = next;
+        const errors = reconcilers instanceof AppError ? [reconcilers] : await this.#begin(organization, reconcilers, this.#over.signal);
         failures.push(...errors.map((error) => ({ organizationId: organization.organizationId, error })));
       }
     };
@@ -120,25 +123,25 @@ export class ServedOrganizations implements AuthorizationHandler {
     const { tokens } = this.#options;
     await tokens.tokensOf(organization.authorizerOrgId).current(signal);
     this.#gone.delete(organization.organizationId);
-    const known = this.#keepers.get(organization.organizationId);
+    const known = this.#reconcilers.get(organization.organizationId);
     if (known === undefined) {
-      const keepers = await this.#opened(organization);
-      if (keepers instanceof AppError) throw keepers;
-      await this.#begin(organization, keepers, signal);
+      const reconcilers = await this.#opened(organization);
+      if (reconcilers instanceof AppError) throw reconcilers;
+      await this.#begin(organization, reconcilers, signal);
     }
     // Authorized anew, it has another machine account (6.5): what was registered by the one before is found or replaced.
-    else await this.#wait(Promise.all(known.map((keeper) => keeper.renew())), signal);
+    else await this.#wait(Promise.all(known.map((reconciler) => reconciler.renew())), signal);
   }
 
   /** An organization has taken its authorization back: nobody is let in for it any more, and nothing of it is kept (6.5). */
   async deauthorized({ organizationId }: AuthorizingOrganization): Promise<void> {
     const { store, tokens } = this.#options;
     this.#gone.add(organizationId);
-    const keepers = (await this.#served.get(organizationId)?.keepers.catch(() => [])) ?? [];
+    const reconcilers = (await this.#served.get(organizationId)?.reconcilers.catch(() => [])) ?? [];
     // All of them, whatever becomes of one: the trust in each is gone at once.
-    const forgotten = await Promise.allSettled(keepers.map((keeper) => keeper.forget()));
+    const forgotten = await Promise.allSettled(reconcilers.map((reconciler) => reconciler.forget()));
     this.#served.delete(organizationId);
-    this.#keepers.delete(organizationId);
+    this.#reconcilers.delete(organizationId);
     const failed = forgotten.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw toAppError(failed.reason, 'store_failed', 'the nonces of an organization could not be erased');
     // Of data sources that are no longer wanted, or were never begun in this process.
@@ -149,44 +152,44 @@ export class ServedOrganizations implements AuthorizationHandler {
   /** Ends all work; nothing is deleted or disabled, here or there (L-13). */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
-    const opened = await Promise.allSettled([...this.#served.values()].map(({ keepers }) => keepers));
-    const keepers = opened.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-    await Promise.all(keepers.map((keeper) => keeper.stop()));
+    const opened = await Promise.allSettled([...this.#served.values()].map(({ reconcilers }) => reconcilers));
+    const reconcilers = opened.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    await Promise.all(reconcilers.map((reconciler) => reconciler.stop()));
     await this.#starting;
   }
 
   /**
-   * The keepers of an organization, which let in what is known of it. None for one that has them already, or has left.
+   * The reconcilers of an organization, which let in what is known of it. None for one that has them already, or has left.
    *
    * @returns the error that keeps it from being begun. Never throws.
    */
-  async #opened(organization: AuthorizingOrganization): Promise<readonly DataSourceKeeper[] | AppError> {
+  async #opened(organization: AuthorizingOrganization): Promise<readonly DataSourceReconciler[] | AppError> {
     const { organizationId } = organization;
     if (this.#hasEnded(organizationId) || this.#served.has(organizationId)) return [];
     const opening = this.#open(organization);
-    this.#served.set(organizationId, { keepers: opening });
+    this.#served.set(organizationId, { reconcilers: opening });
     try {
-      const keepers = await opening;
+      const reconcilers = await opening;
       if (this.#hasEnded(organizationId)) return [];
-      for (const keeper of keepers) keeper.serveKnown();
-      this.#keepers.set(organizationId, keepers);
-      return keepers;
+      for (const reconciler of reconcilers) reconciler.serveKnown();
+      this.#reconcilers.set(organizationId, reconcilers);
+      return reconcilers;
     } catch (thrown) {
       this.#served.delete(organizationId);
       return toAppError(thrown, 'internal', 'an organization could not be begun');
     }
   }
 
-  /** The first step of its keepers. @returns what failed at it. */
+  /** The first step of its reconcilers. @returns what failed at it. */
   async #begin(
     { organizationId }: AuthorizingOrganization,
-    keepers: readonly DataSourceKeeper[],
+    reconcilers: readonly DataSourceReconciler[],
     signal: AbortSignal,
   ): Promise<readonly AppError[]> {
     if (this.#hasEnded(organizationId)) return [];
     const errors: AppError[] = [];
-    const started = keepers.map((keeper) =>
-      keeper.start().catch((thrown: unknown) => {
+    const started = reconcilers.map((reconciler) =>
+      reconciler.start().catch((thrown: unknown) => {
         errors.push(toAppError(thrown, 'internal', 'a data source could not be looked after'));
       }),
     );
@@ -200,13 +203,13 @@ export class ServedOrganizations implements AuthorizationHandler {
     return this.#over.isAborted || this.#gone.has(organizationId);
   }
 
-  async #open({ organizationId, authorizerOrgId }: AuthorizingOrganization): Promise<readonly DataSourceKeeper[]> {
-    const { store, tokens, wanted, openApi, trust, times, clock, observer, owner, onUnsaved } = this.#options;
+  async #open({ organizationId, authorizerOrgId }: AuthorizingOrganization): Promise<readonly DataSourceReconciler[]> {
+    const { store, tokens, wanted, openApi, trust, times, clock, observer, leader, onUnsaved } = this.#options;
     const api = openApi(tokens.tokensOf(authorizerOrgId));
     return Promise.all(
       wanted(organizationId).map(async (one) => {
         const journal = await NonceJournal.open({ key: journalKey(one), store, configured: one, clock, onUnsaved });
-        return new DataSourceKeeper({ wanted: one, api, journal, trust, times, clock, observer, owner });
+        return new DataSourceReconciler({ wanted: one, api, journal, trust, times, clock, observer, leader });
       }),
     );
   }

@@ -2,7 +2,7 @@
 import { linkAbort, waitAtMost, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** The loop of one keeper. `stop` must be called. */
+/** The loop of one reconciler. `stop` must be called. */
 export class StepLoop {
   readonly #step: (signal: AbortSignal) => Promise<number>;
   readonly #clock: Clock;

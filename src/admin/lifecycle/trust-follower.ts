@@ -1,23 +1,24 @@
-// What a process lets in while another one renews: what that one has written down, at the start and after every change (L-10,
-// L-15). Asks the platform for nothing and writes nothing.
+// What a server lets in while another one renews: what that one has written down, at the start and after every change (L-10,
+// L-15). While it leads itself, its reconcilers fill the same data sources, so that nobody is refused when the lease changes hands.
+// Asks the platform for nothing and writes nothing.
 import type { Clock } from '../../base/clock.ts';
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { SecretStore } from '../secret-store.ts';
 import { organizationOfEvent, organizationsWithEvents, readKeptEvent } from '../webhooks/kept-events.ts';
-import type { DataSourceState } from './data-source-keeper.ts';
+import type { DataSourceState } from './data-source-reconciler.ts';
 import { openJournal, serveKept } from './kept-trust.ts';
-import { organizationOfJournal, type NonceJournal } from './nonce-journal.ts';
-import type { WantedDataSource } from './ports.ts';
-import type { ServedPlaces } from './served-places.ts';
+import { journalKey, organizationOfJournal, type NonceJournal } from './nonce-journal.ts';
+import type { Served, Trust, WantedDataSource } from './ports.ts';
+import { ServedDataSource } from './served-data-source.ts';
 
-/** Organizations that are looked through before anything else of this process has its turn. */
+/** Organizations that are followed before anything else of this process has its turn. */
 const MAX_IN_A_ROW = 20;
 
 /** What is followed, and how. */
 export interface TrustFollowerOptions {
   /** As others write it. */
   readonly store: Pick<SecretStore, 'get' | 'keys'>;
-  readonly places: ServedPlaces;
+  readonly trust: Trust;
   /** UUIDs of the organizations of the settings. */
   readonly organizations: readonly string[];
   /** Whether an organization of the settings can take its authorization back: there is a service app. */
@@ -36,11 +37,11 @@ interface Followed {
   readonly journal: NonceJournal;
 }
 
-/** Follows, unless it rests. */
+/** Everything that one server lets in. */
 export class TrustFollower {
   readonly #options: TrustFollowerOptions;
   readonly #followed = new Map<string, readonly Followed[]>();
-  #isResting = false;
+  readonly #sources = new Map<string, ServedDataSource>();
   #following: Promise<void> = Promise.resolve();
 
   constructor(options: TrustFollowerOptions) {
@@ -51,24 +52,34 @@ export class TrustFollower {
   get states(): readonly DataSourceState[] {
     const nowMs = this.#options.clock.nowMs();
     return [...this.#followed.values()].flat().map(({ wanted, journal }) => {
-      const { id } = this.#options.places.of(wanted);
+      const { id } = this.#sourceOf(wanted);
       const expiresAtMs = journal.known.current?.validUntilMs;
       const isServed = id !== undefined && (expiresAtMs ?? Infinity) > nowMs;
       return { wanted, dataSourceId: id, expiresAtMs, isServed, error: undefined, wellAtMs: nowMs };
     });
   }
 
-  /** Changes nothing from now on: this process renews, and its keepers know more. */
-  rest(): void {
-    this.#isResting = true;
+  /** What a reconciler of the leader fills. @param leads - nothing that the reconciler says counts any more when this gives false. */
+  served(wanted: WantedDataSource, leads: () => boolean): Served {
+    const source = this.#sourceOf(wanted);
+    return {
+      get id() {
+        return source.id;
+      },
+      show: (id, known) => {
+        if (leads()) source.show(id, known);
+      },
+      drop: () => {
+        if (leads()) source.drop();
+      },
+    };
   }
 
-  /** Begins, or begins anew after a rest: looks through everything that is written down. Never throws. */
+  /** Lets in everything that is written down. Never throws. */
   async followAll(): Promise<void> {
-    this.#isResting = false;
     const { store, organizations, hearsEvents } = this.#options;
-    const told = hearsEvents ? await organizationsWithEvents(store) : [];
-    await this.#followEach([...organizations, ...told, ...this.#followed.keys()]);
+    const known = hearsEvents ? await organizationsWithEvents(store) : [];
+    await this.#followEach([...organizations, ...known, ...this.#followed.keys()]);
   }
 
   /** Follows a change. Never throws. @param names - of the texts in the store that are others now, or gone. */
@@ -95,19 +106,26 @@ export class TrustFollower {
   }
 
   async #followOne(organizationId: string): Promise<void> {
-    const { store, places, wanted, clock } = this.#options;
+    const { store, wanted, clock } = this.#options;
     const isServed = await this.#isAuthorized(organizationId);
     const all = wanted(organizationId);
     const followed = await Promise.all(all.map(async (one) => ({ wanted: one, journal: await openJournal(one, { store, clock }) })));
-    if (this.#isResting) return;
     if (isServed) this.#followed.set(organizationId, followed);
     else this.#followed.delete(organizationId);
     for (const { wanted: one, journal } of followed) {
-      const place = places.of(one);
+      const source = this.#sourceOf(one);
       const isOther = one.pinnedId !== undefined && journal.dataSourceId !== one.pinnedId;
-      if (!isServed || isOther) place.drop();
-      else serveKept(journal, place, one);
+      if (!isServed || isOther) source.drop();
+      else serveKept(journal, source, one);
     }
+  }
+
+  /** The one of an organization on a transport. */
+  #sourceOf(wanted: WantedDataSource): ServedDataSource {
+    const key = journalKey(wanted);
+    const source = this.#sources.get(key) ?? new ServedDataSource(wanted, this.#options.trust);
+    this.#sources.set(key, source);
+    return source;
   }
 
   async #isAuthorized(organizationId: string): Promise<boolean> {

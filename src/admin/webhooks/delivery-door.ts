@@ -9,7 +9,7 @@ import { Receiver, type ReceiverOptions } from './receiver.ts';
 export type DeliveryAddress = Pick<EndpointOptions, 'host' | 'port' | 'path' | 'tls' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'>;
 
 /** What it is joined to. */
-export interface DeliveryDoorParts extends Pick<ReceiverOptions, 'inbox' | 'onDelivery' | 'look'> {
+export interface DeliveryDoorParts extends Pick<ReceiverOptions, 'inbox' | 'onDelivery' | 'refresh'> {
   /** Every secret that the platform may have signed with; asked for each delivery. */
   readonly secrets: () => readonly string[];
   readonly clock: Clock;
@@ -19,10 +19,10 @@ export interface DeliveryDoorParts extends Pick<ReceiverOptions, 'inbox' | 'onDe
 export function openDeliveryDoor(
   { host, port, path, tls, unverifiedTimeoutMs, maxUnverifiedPerAddress }: DeliveryAddress,
   { applicationId, names, idScheme }: Pick<ServiceAppSide, 'applicationId' | 'names' | 'idScheme'>,
-  { inbox, onDelivery, look, secrets, clock }: DeliveryDoorParts,
+  { inbox, onDelivery, refresh, secrets, clock }: DeliveryDoorParts,
 ): Promise<Endpoint> {
   const receiver = new Receiver({
-    ...{ inbox, onDelivery, look },
+    ...{ inbox, onDelivery, refresh },
     target: { applicationId, resource: names.appResource, idScheme },
     // A stronger header in a form that nobody has described yet must not cost the delivery (U-10).
     policy: () => ({ secrets: secrets(), takesUnreadableSha2: true }),

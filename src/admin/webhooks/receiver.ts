@@ -30,7 +30,7 @@ export interface ReceiverOptions {
   /** Asked for each delivery: secrets change when registrations are renewed. */
   readonly policy: () => SignaturePolicy;
   /** Asked once for a delivery that seems to be a stranger's: another process may have changed the secrets. Never rejects. */
-  readonly look?: (() => Promise<void>) | undefined;
+  readonly refresh?: (() => Promise<void>) | undefined;
   readonly onDelivery: (outcome: DeliveryOutcome, about: { readonly organizationId?: string; readonly error?: AppError }) => void;
 }
 
@@ -60,10 +60,10 @@ export class Receiver {
   }
 
   async #isGenuine(body: Uint8Array, signatures: DeliverySignatures): Promise<boolean> {
-    const { policy, look } = this.#options;
+    const { policy, refresh } = this.#options;
     if (isGenuine(body, signatures, policy())) return true;
-    if (look === undefined) return false;
-    await look();
+    if (refresh === undefined) return false;
+    await refresh();
     return isGenuine(body, signatures, policy());
   }
 

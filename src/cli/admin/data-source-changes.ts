@@ -70,7 +70,7 @@ export function updateCommand(): Command {
     const id = neededOperand(command);
     demandSound(set);
     // The status says nothing that a server would refuse calls for.
-    await runWithAccess(command, bringsToken(set) ? 'change' : 'look', async (given) => {
+    await runWithAccess(command, bringsToken(set) ? 'change' : 'read', async (given) => {
       show(await (await dataSourcesOf(org, given)).update(id, set, yes, given.signal), given);
     });
   });
@@ -87,7 +87,7 @@ export function deleteCommand(person: Person): Command {
     const id = neededOperand(command);
     const what = `delete the data source ${id}`;
     demandAnswer(command, what, person);
-    await runWithAccess(command, 'look', async (given) => {
+    await runWithAccess(command, 'read', async (given) => {
       const dataSources = await dataSourcesOf(org, given);
       if (!(await isConfirmed(command, what, person, given))) return;
       show(await dataSources.delete(id, given.signal), given);

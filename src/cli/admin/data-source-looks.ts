@@ -14,7 +14,7 @@ export function listCommand(): Command {
     .description('list the data sources of the organizations that configuration and store know, also those of other apps')
     .option('--org <id>', 'only this organization');
   return command.action(async ({ org }: { org?: string }) => {
-    await runWithAccess(command, 'look', async (given) => {
+    await runWithAccess(command, 'read', async (given) => {
       const organizations = await organizationsMeant(org, given);
       const views = await inEach(organizations, given, (id) => openDataSources(id, given).list(given.signal));
       const rows = views.map((view) => dataSourceRow(view, given.clock.nowMs()));
@@ -33,7 +33,7 @@ export function getCommand(): Command {
     .option('--show-nonce', 'show its nonce, too: a secret');
   return command.action(async (_id: string, { org, showNonce = false }: { org: string; showNonce?: boolean }) => {
     const id = neededOperand(command);
-    await runWithAccess(command, 'look', async (given) => {
+    await runWithAccess(command, 'read', async (given) => {
       const [organizationId = ''] = await organizationsMeant(org, given);
       const dataSources = openDataSources(organizationId, given);
       const view = await dataSources.get(id, given.signal);

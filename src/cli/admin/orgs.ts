@@ -32,7 +32,7 @@ function listCommand(): Command {
   const command = adminCommand(new Command('list'), 'orgs list --config my.yaml')
     .description('list the organizations that settings and store know; works while a server runs, and asks the platform for nothing')
     .action(() =>
-      runWithAccess(command, 'look', async (given) => {
+      runWithAccess(command, 'read', async (given) => {
         const { clock, output } = given;
         const configured = configuredIn(given);
         const organizations = keptIn(given);
@@ -52,7 +52,7 @@ function showCommand(): Command {
     .description('show what is known of one organization; works while a server runs, and asks the platform for nothing')
     .argument('<org>', 'its UUID, or its encoded id')
     .action((written: string) =>
-      runWithAccess(command, 'look', async (given) => {
+      runWithAccess(command, 'read', async (given) => {
         const { clock, output, profile } = given;
         const id = organizationIdOf(written, profile);
         const view = { ...(await keptIn(given).get(id)), isConfigured: configuredIn(given).includes(id) };

@@ -18,7 +18,7 @@ function listCommand(): Command {
     .description('list the schemas that the platform offers, and the transport of each by the platform profile')
     .option('--org <id>', 'ask with the token of this organization; default: the first one that is known');
   return command.action(async ({ org }: { org?: string }) => {
-    await runWithAccess(command, 'look', async (given) => {
+    await runWithAccess(command, 'read', async (given) => {
       const { access, profile, output, signal } = given;
       const [organizationId] = await organizationsMeant(org, given);
       // Any token may ask, but there must be one.

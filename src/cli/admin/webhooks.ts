@@ -26,7 +26,7 @@ function listCommand(): Command {
     'list the webhooks that the integration sees, and which of them are ours',
   );
   return command.action(async () => {
-    await runWithAccess(command, 'look', async (given) => {
+    await runWithAccess(command, 'read', async (given) => {
       const webhooks = await webhooksOf(given).list(given.signal);
       given.output.table(webhooks, HEADINGS, webhooks.map(rowOf), 'there are no webhooks');
     });
@@ -60,7 +60,7 @@ function deleteCommand(person: Person): Command {
     const id = neededOperand(command);
     const what = `delete the webhook ${id}`;
     demandAnswer(command, what, person);
-    await runWithAccess(command, 'look', async (given) => {
+    await runWithAccess(command, 'read', async (given) => {
       const { output, signal } = given;
       const webhooks = webhooksOf(given);
       if (!(await isConfirmed(command, what, person, given))) return;

@@ -1,11 +1,11 @@
-// Deliveries of the platform that any process may take, and that wait for the one that renews: sealed texts by id, removed when
-// they are where they belong. Knows nothing of what they say.
+// Deliveries of the platform that any server may take, and that wait for the leader: sealed texts by id, removed when they are where
+// they belong. Knows nothing of what they say.
 import { AppError } from '../../base/errors.ts';
 import type { Seal } from '../seal.ts';
-import { NEWS, type AdminPlace, type SharedServer } from './admin-place.ts';
-import { PUT_DELIVERY, REMOVE_DELIVERY, WAITING_DELIVERIES } from './admin-scripts.ts';
+import { WAITING } from './admin-scripts.ts';
+import type { AdminStore } from './admin-store.ts';
 
-/** Most deliveries that wait: the owner takes them within seconds. */
+/** About how many deliveries may wait: the leader takes them within seconds. */
 const MAX_WAITING = 1000;
 
 /** One that waits. */
@@ -17,34 +17,32 @@ export interface WaitingDelivery {
 
 /** The queue. Nothing is held; there is nothing to close. */
 export class DeliveryQueue {
-  readonly #server: Pick<SharedServer, 'run'>;
-  readonly #place: AdminPlace;
+  readonly #store: AdminStore;
   readonly #seal: Seal;
 
-  constructor({ server, place, seal }: { readonly server: Pick<SharedServer, 'run'>; readonly place: AdminPlace; readonly seal: Seal }) {
-    this.#server = server;
-    this.#place = place;
+  constructor(store: AdminStore, seal: Seal) {
+    this.#store = store;
     this.#seal = seal;
   }
 
   /**
-   * Puts one in. Resolves when it is on the server.
+   * Adds one. Resolves when Redis has it.
    *
    * @param id - the same for the same delivery.
    * @returns false when it waits already.
    * @throws AppError `store_unavailable`; `overloaded` when too many wait.
    */
-  async put(id: string, text: string): Promise<boolean> {
-    const { deliveries, news } = this.#place;
-    const args = [id, this.#seal.close(text, ownerOf(id)), String(MAX_WAITING), news, NEWS.deliveries];
-    const put = await this.#server.run(PUT_DELIVERY, [deliveries], args);
-    if (put === 0) throw new AppError('overloaded', 'too many deliveries wait', { details: { limit: MAX_WAITING } });
-    return put === 1;
+  async add(id: string, text: string): Promise<boolean> {
+    const { keys } = this.#store;
+    if (Number(await this.#store.send(['HLEN', keys.deliveries])) >= MAX_WAITING) {
+      throw new AppError('overloaded', 'too many deliveries wait', { details: { limit: MAX_WAITING } });
+    }
+    return (await this.#store.send(['HSETNX', keys.deliveries, id, this.#seal.close(text, ownerOf(id))])) === 1;
   }
 
   /** All that wait, in no order. @throws AppError `store_unavailable`. */
   async waiting(): Promise<readonly WaitingDelivery[]> {
-    const reply = await this.#server.run(WAITING_DELIVERIES, [this.#place.deliveries], []);
+    const reply = await this.#store.run(WAITING, [this.#store.keys.deliveries], []);
     const fields = Array.isArray(reply) ? reply.map(String) : [];
     const waiting: WaitingDelivery[] = [];
     for (let at = 0; at + 1 < fields.length; at += 2) {
@@ -56,14 +54,14 @@ export class DeliveryQueue {
 
   /** @throws AppError `store_unavailable`. */
   async remove(id: string): Promise<void> {
-    await this.#server.run(REMOVE_DELIVERY, [this.#place.deliveries], [id]);
+    await this.#store.send(['HDEL', this.#store.keys.deliveries, id]);
   }
 
   #opened(id: string, sealed: string): string | undefined {
     try {
       return this.#seal.open(sealed, ownerOf(id));
     } catch {
-      // Of a process with another key, which may take it itself.
+      // Of a server with another key, which may take it itself.
       return undefined;
     }
   }

@@ -1,80 +1,106 @@
-// The secrets of the administration where several processes share them: sealed texts on one server, and here an opened copy of
-// them that follows what others change. Writing needs the token of the owner (owner-lease.ts); reading needs nobody.
-import { AppError } from '../../base/errors.ts';
-import type { StoreChange } from '../durable-store.ts';
+// The secrets of the administration where several servers share them: a sealed hash in Redis, and here an opened copy of it that
+// polls bring up to date. Only the holder of the lease writes (renewal-lease.ts). What a server has read it goes on knowing when Redis
+// comes back with less; the next leader writes it down again.
+import { z } from 'zod';
+import { AppError, toAppError } from '../../base/errors.ts';
+import { demandInBounds, type StoreChange } from '../durable-store.ts';
 import type { Seal } from '../seal.ts';
-import { OwnedTexts } from './owned-texts.ts';
-import type { OwnerClaim } from './owner-lease.ts';
-import { askChanges, askFollowing, writeChanges, type TextsPlace, type ToldChange, type ToldChanges } from './told-changes.ts';
+import { READ, WRITE } from './admin-scripts.ts';
+import { answerInvalid, type AdminStore } from './admin-store.ts';
+import type { RenewalLease } from './renewal-lease.ts';
 
-/** Tries to read everything while others change so much that it does not hang together. */
-const MAX_READS = 5;
-/** Texts that are opened before anything else of this process has its turn; measured 2026-11-22: ten microseconds each. */
-const MAX_IN_A_ROW = 500;
+/** Most names, deleted ones included: four for each of the organizations that are kept at most, and a few. */
+const MAX_NAMES = 20_100;
+/** Names read or written in one step: Redis answers nobody else meanwhile, and opening them takes us a few milliseconds. */
+const MAX_AT_ONCE = 200;
 
-/** What a look at the server brought. */
-export interface Look {
-  /** Names whose texts are others now, or gone. */
+const readAnswer = z.tuple([z.string(), z.number(), z.number()]).rest(z.union([z.string(), z.number()]));
+const writeAnswer = z.union([z.tuple([z.literal(1), z.number()]), z.tuple([z.literal(0)]), z.tuple([z.literal(-1)])]);
+
+/** What a poll brought. */
+export interface Polled {
+  /** Names whose texts are others now, or deleted. */
   readonly changed: readonly string[];
-  /** The token of the last owner; empty for none. */
-  readonly lastToken: string;
+  /** The token of the leader; empty for none. */
+  readonly leader: string;
 }
 
-/** What the copy is made with. */
-export interface SharedTextsOptions extends TextsPlace {
-  readonly seal: Seal;
+interface Change {
+  readonly name: string;
+  readonly revision: number;
+  /** Empty: deleted. */
+  readonly sealed: string;
+}
+
+interface Answer {
+  readonly leader: string;
+  /** Names in all, deleted ones included. */
+  readonly count: number;
+  /** Revision of the last change. */
+  readonly last: number;
+  readonly changes: readonly Change[];
 }
 
 interface Known {
-  readonly value: string;
+  /** Undefined: deleted. */
+  readonly value: string | undefined;
   readonly revision: number;
+}
+
+/** The texts in the hands of the leader. */
+export interface LeaderTexts {
+  get(key: string): Promise<string | undefined>;
+  keys(prefix: string): Promise<readonly string[]>;
+  /**
+   * Resolves when Redis has it; then every other server can read it.
+   *
+   * @throws AppError `store_failed`, also when another server leads by now; nothing is changed here then.
+   * @throws RangeError for a name or text beyond its bounds.
+   */
+  set(key: string, value: string): Promise<void>;
+  /** @throws AppError `store_failed`. */
+  delete(key: string): Promise<void>;
+  /** Writes down again what Redis has lost; does nothing when it has lost nothing. @throws AppError `store_failed`. */
+  restore(): Promise<void>;
+  /** Writes everything anew, sealed with the key of the moment. @throws AppError `store_failed`. */
+  rewrite(): Promise<void>;
 }
 
 /** The copy. Opened texts stay in memory; there is nothing to close. */
 export class SharedTexts {
-  readonly #options: SharedTextsOptions;
+  readonly #store: AdminStore;
+  readonly #seal: Seal;
   readonly #known = new Map<string, Known>();
-  /** Names whose newest text does not open, with its revision; what was known of them stays. */
-  readonly #unread = new Map<string, number>();
-  /** Tells a store that began anew from the one that we know. */
-  #epoch = '';
+  /** Names whose newest text does not open; what was known of them stays. */
+  readonly #unread = new Set<string>();
+  /** Names of which we know more than Redis does. */
+  #lost = new Set<string>();
+  /** The leader at the last poll. */
+  #leader = '';
+  /** Up to which polls have read. */
   #revision = 0;
-  #hasLost = false;
-  /** The last owner that was judged. */
-  #judged = '';
-  /** The last owner, when it began with less than is known here. */
-  #newcomer: string | undefined;
-  /** The revision up to which everything was known here before that; 0 while nobody needs to know. */
-  #knewBefore = 0;
-  #hasNewKey = false;
-  #looking: Promise<unknown> = Promise.resolve();
+  #mustReadAll = false;
+  #polling: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: SharedTextsOptions) {
-    this.#options = options;
+  private constructor(store: AdminStore, seal: Seal) {
+    this.#store = store;
+    this.#seal = seal;
   }
 
   /** @throws AppError `store_unavailable`; `store_failed` when a text does not open with the keys. */
-  static async open(options: SharedTextsOptions): Promise<SharedTexts> {
-    const texts = new SharedTexts(options);
-    await texts.#look();
+  static async open(store: AdminStore, seal: Seal): Promise<SharedTexts> {
+    const texts = new SharedTexts(store, seal);
+    await texts.poll();
     texts.demandReadable();
     return texts;
   }
 
-  /**
-   * Whether the server knows less than we: it was started empty, or anew from an older copy. What is known here stays, until an
-   * owner has written it down again ({@link OwnedTexts.restore}).
-   */
-  get hasLost(): boolean {
-    return this.#hasLost;
+  /** The token of a leader that has to give way because it began with less than is known here; empty for none. */
+  get deposes(): string {
+    return this.#lost.size > 0 && this.#unread.size === 0 ? this.#leader : '';
   }
 
-  /** What whoever takes the ownership from here says: how much is known, and whose ownership does not count against that. */
-  get claim(): OwnerClaim {
-    return { knows: this.#knows, deposes: this.#newcomer ?? '' };
-  }
-
-  /** @throws AppError `store_failed` while the newest text of a name does not open: whoever wrote from here would undo it. */
+  /** @throws AppError `store_failed` while the newest text of a name does not open: a leader from here would undo it. */
   demandReadable(): void {
     if (this.#unread.size > 0) {
       throw new AppError('store_failed', 'the shared store does not open: it was sealed with another key, or is damaged');
@@ -92,171 +118,132 @@ export class SharedTexts {
 
   /** Names that begin so, sorted. */
   keys(prefix: string): Promise<readonly string[]> {
-    return Promise.resolve([...this.#known.keys()].filter((name) => name.startsWith(prefix)).sort());
-  }
-
-  /** All texts, for an owner who writes everything. */
-  get all(): readonly StoreChange[] {
-    return [...this.#known].map(([key, { value }]) => ({ key, value }));
+    const names = [...this.#known].flatMap(([name, { value }]) => (value === undefined ? [] : [name]));
+    return Promise.resolve(names.filter((name) => name.startsWith(prefix)).sort());
   }
 
   /**
-   * Takes over what others have changed. One look at a time. A text that does not open stays as it was.
+   * Reads what others have changed, one poll at a time. A text that does not open stays as it was known.
    *
    * @throws AppError `store_unavailable`, `store_failed`; what is known stays.
    */
-  look(): Promise<Look> {
-    const look = this.#looking.then(() => this.#look());
-    this.#looking = look.catch(() => undefined);
-    return look;
+  poll(): Promise<Polled> {
+    const polled = this.#polling.then(() => this.#poll());
+    this.#polling = polled.catch(() => undefined);
+    return polled;
   }
 
-  /** The seal has other keys: the next look tries again what did not open. */
-  keysChanged(): void {
-    // A look that has begun tries with the keys of before, and would take the news for used.
-    this.#looking = this.#looking.then(() => {
-      this.#hasNewKey = true;
+  /** The next poll reads everything: Redis may have come back with less, or the seal has another key. */
+  readAll(): void {
+    // Not during a poll, which would take it for done.
+    this.#polling = this.#polling.then(() => {
+      this.#mustReadAll = true;
     });
   }
 
-  /**
-   * The same texts for whoever owns them, to be changed.
-   *
-   * @param onRefused - told when a change was refused, because somebody else owns them.
-   */
-  owned(token: string, onRefused: (error: AppError) => void): OwnedTexts {
-    return new OwnedTexts(this, (changes, isLast) => this.#write(token, changes, isLast, onRefused));
-  }
-
-  /** The revision up to which everything is, or was, known here. */
-  get #knows(): number {
-    return Math.max(this.#revision, this.#knewBefore);
-  }
-
-  async #look(): Promise<Look> {
-    const since = this.#hasNewKey
-      ? Math.min(this.#revision, ...[...this.#unread.values()].map((revision) => revision - 1))
-      : this.#revision;
-    const first = await askChanges(this.#options, since);
-    const { lastToken, epoch, revision, floor } = first;
-    this.#judge(first);
-    if (lastToken === this.#newcomer) return { changed: await this.#merge(first), lastToken };
-    if (epoch === '' || (epoch === this.#epoch && revision < this.#revision)) {
-      this.#hasLost = this.#known.size > 0;
-      return { changed: [], lastToken };
-    }
-    const isWhole = epoch !== this.#epoch || (this.#revision > 0 && this.#revision < floor);
-    const changed = await (isWhole ? this.#readWhole() : this.#take((await askFollowing(this.#options, first)).told));
-    this.#hasNewKey = false;
-    if (this.#knewBefore === 0) this.#hasLost = false;
-    return { changed, lastToken };
-  }
-
-  /**
-   * An owner that began with less than is known here was started after the server had lost something, and before anybody could
-   * write that down again. What it writes is newer than all that is known here, and what it does not write it does not know.
-   */
-  #judge({ lastToken, from, epoch }: ToldChanges): void {
-    if (lastToken === this.#judged) return;
-    this.#judged = lastToken;
-    const isNewcomer = from >= 0 && from < this.#knows && this.#known.size > 0;
-    this.#newcomer = isNewcomer ? lastToken : undefined;
-    if (!isNewcomer) return;
-    this.#knewBefore = this.#knows;
-    this.#hasLost = true;
-    this.#beginAt(epoch, epoch === this.#epoch ? Math.min(this.#revision, from) : 0);
-  }
-
-  /** What a newcomer has written, beside everything else that is known. */
-  async #merge({ epoch }: ToldChanges): Promise<readonly string[]> {
-    if (epoch !== this.#epoch) this.#beginAt(epoch, 0);
-    const { told } = await askFollowing(this.#options, await askChanges(this.#options, this.#revision));
-    return this.#take(told);
-  }
-
-  /** Whatever is told after this revision is believed: revisions of before say nothing about these. */
-  #beginAt(epoch: string, revision: number): void {
-    this.#epoch = epoch;
-    this.#revision = revision;
-    for (const [name, { value }] of this.#known) this.#known.set(name, { value, revision: 0 });
-  }
-
-  /** Everything; names that are not told are gone. */
-  async #readWhole(): Promise<readonly string[]> {
-    for (let reads = 0; reads < MAX_READS; reads += 1) {
-      const first = await askChanges(this.#options, 0);
-      const { told, last } = await askFollowing(this.#options, first);
-      // While it was read, something may have gone without a trace, or begun anew.
-      if (last.epoch !== first.epoch || last.floor !== first.floor) continue;
-      const names = new Set(told.map(({ name }) => name));
-      const gone = [...this.#known.keys()].filter((name) => !names.has(name));
-      for (const name of gone) this.#known.delete(name);
-      this.#unread.clear();
-      this.#beginAt(first.epoch, 0);
-      this.#knewBefore = 0;
-      return [...gone, ...(await this.#take(told))];
-    }
-    throw new AppError('store_failed', 'the shared store changes faster than it can be read');
-  }
-
-  /** @returns the names whose texts are others now, or gone. */
-  async #take(told: readonly ToldChange[]): Promise<readonly string[]> {
-    const changed: string[] = [];
-    // They come in this order. Nobody may hear meanwhile that less is known than is about to be.
-    this.#revision = Math.max(this.#revision, told.at(-1)?.revision ?? 0);
-    for (const [index, { name, revision, sealed }] of told.entries()) {
-      if (index % MAX_IN_A_ROW === MAX_IN_A_ROW - 1) await new Promise(setImmediate);
-      const known = this.#known.get(name);
-      if (known !== undefined && known.revision >= revision) continue;
-      const value = sealed === '' ? undefined : this.#opened(name, sealed);
-      if (sealed !== '' && value === undefined) this.#unread.set(name, revision);
-      else {
-        this.#put(name, value, revision);
-        if (known?.value !== value) changed.push(name);
+  /** The same texts for the holder of the lease, which is lost when a write is refused. */
+  ledBy(lease: Pick<RenewalLease, 'token' | 'lose'>): LeaderTexts {
+    const write = (changes: readonly StoreChange[]): Promise<void> => this.#write(lease, changes);
+    const writeAgain = async (names: readonly string[]): Promise<void> => {
+      for (let at = 0; at < names.length; at += MAX_AT_ONCE) {
+        await write(names.slice(at, at + MAX_AT_ONCE).map((key) => ({ key, value: this.peek(key) })));
       }
+    };
+    return {
+      get: (key) => this.get(key),
+      keys: (prefix) => this.keys(prefix),
+      set: (key, value) => write([{ key, value }]),
+      delete: (key) => (this.peek(key) === undefined ? Promise.resolve() : write([{ key, value: undefined }])),
+      restore: () => writeAgain([...this.#lost]),
+      rewrite: () => writeAgain([...this.#known.keys()]),
+    };
+  }
+
+  async #poll(): Promise<Polled> {
+    const first = await this.#read(this.#mustReadAll ? 0 : this.#revision);
+    const readsAll = this.#mustReadAll || first.count < this.#known.size || first.last < this.#revision;
+    const { leader, ...answer } = readsAll && !this.#mustReadAll ? await this.#read(0) : first;
+    let { last, changes } = answer;
+    const seen = new Map<string, number>();
+    const changed: string[] = [];
+    for (;;) {
+      for (const change of changes) {
+        seen.set(change.name, change.revision);
+        if (this.#take(change)) changed.push(change.name);
+      }
+      last = changes.at(-1)?.revision ?? last;
+      if (changes.length < MAX_AT_ONCE) break;
+      // What changes meanwhile moves behind it, and is not missed.
+      ({ changes } = await this.#read(last));
     }
-    return changed;
+    if (readsAll) {
+      const isLost = ([name, { revision }]: [string, Known]): boolean => (seen.get(name) ?? 0) < revision;
+      this.#lost = new Set([...this.#known].filter(isLost).map(([name]) => name));
+    }
+    this.#mustReadAll = false;
+    this.#revision = last;
+    this.#leader = leader;
+    return { changed, leader };
+  }
+
+  /** @returns whether the text is another one now. */
+  #take({ name, revision, sealed }: Change): boolean {
+    const known = this.#known.get(name);
+    if (known !== undefined && known.revision >= revision) return false;
+    const value = sealed === '' ? undefined : this.#opened(name, sealed);
+    if (sealed !== '' && value === undefined) {
+      this.#unread.add(name);
+      return false;
+    }
+    this.#put(name, value, revision);
+    return known?.value !== value;
   }
 
   #put(name: string, value: string | undefined, revision: number): void {
     this.#unread.delete(name);
-    if (value === undefined) this.#known.delete(name);
-    else this.#known.set(name, { value, revision });
+    this.#lost.delete(name);
+    this.#known.set(name, { value, revision });
   }
 
   #opened(name: string, sealed: string): string | undefined {
     try {
-      return this.#options.seal.open(sealed, ownerOf(name));
+      return this.#seal.open(sealed, ownerOf(name));
     } catch {
       // Of another key, or damaged: what was known of it is better than nothing.
       return undefined;
     }
   }
 
-  /**
-   * @param isLast - whether the server has again, with these, all that it had lost.
-   * @throws AppError `store_failed`: nothing is changed here, and most likely nothing there.
-   */
-  async #write(token: string, changes: readonly StoreChange[], isLast: boolean, onRefused: (error: AppError) => void): Promise<void> {
-    const { seal } = this.#options;
-    const sealed = changes.map(({ key, value }) => ({
-      name: key,
-      sealed: value === undefined ? '' : seal.close(value, ownerOf(key)),
-    }));
-    const use = isLast ? 'last' : this.#hasLost ? 'part' : '';
-    const written = await writeChanges(this.#options, { token, revision: this.#revision, use, changes: sealed });
-    if (written.kind === 'refused') {
+  async #read(since: number): Promise<Answer> {
+    const { keys } = this.#store;
+    const reply = await this.#store.run(READ, [keys.lease, keys.texts, keys.changes], [String(since), String(MAX_AT_ONCE)]);
+    const read = readAnswer.safeParse(reply).data;
+    if (read === undefined) throw answerInvalid();
+    const [leader, count, last, ...fields] = read;
+    const changes: Change[] = [];
+    for (let at = 0; at + 2 < fields.length; at += 3) {
+      changes.push({ name: String(fields[at]), revision: Number(fields[at + 1]), sealed: String(fields[at + 2]) });
+    }
+    return { leader, count, last, changes };
+  }
+
+  async #write(lease: Pick<RenewalLease, 'token' | 'lose'>, changes: readonly StoreChange[]): Promise<void> {
+    demandInBounds(changes);
+    const { keys } = this.#store;
+    const sealed = changes.flatMap(({ key, value }) => [key, value === undefined ? '' : this.#seal.close(value, ownerOf(key))]);
+    const args = [lease.token, String(MAX_NAMES), ...sealed];
+    const reply = await this.#store.run(WRITE, [keys.lease, keys.texts, keys.changes], args).catch((thrown: unknown) => {
+      throw new AppError('store_failed', 'the shared store cannot be written', { cause: toAppError(thrown, 'store_unavailable') });
+    });
+    const [kind, revision = 0] = writeAnswer.safeParse(reply).data ?? [];
+    if (kind === undefined) throw answerInvalid();
+    if (kind === -1) throw new AppError('store_failed', `the shared store is full: it takes ${String(MAX_NAMES)} texts`);
+    if (kind === 0) {
       const refused = new AppError('store_failed', 'the shared store cannot be written: another process renews by now');
-      onRefused(refused);
+      lease.lose(refused);
       throw refused;
     }
-    const { epoch, before, after } = written;
-    for (const [index, { key, value }] of changes.entries()) this.#put(key, value, after - changes.length + index + 1);
-    this.#epoch = epoch;
-    if (before < this.#revision) this.#hasLost = true;
-    if (isLast) [this.#hasLost, this.#knewBefore] = [false, 0];
-    // Else there is something that we have not seen, and the next look brings it.
-    if (before <= this.#revision) this.#revision = after;
+    for (const [index, { key, value }] of changes.entries()) this.#put(key, value, revision - changes.length + index + 1);
   }
 }
 

@@ -14,7 +14,7 @@ const ORG = 'ce861fba-6e2f-49f9-9a84-b354008fac9e';
 async function looking({ flags }: AdminSurroundings): Promise<AdminAccess> {
   const { settings } = loadSettings({ argv: [...flags, ...OTHER_FLAGS], env: {} });
   const common = { clock: systemClock, log: createLogger({ level: 'silent' }), profile: platformOf(settings) };
-  const access = await openAdminAccess(settings.admin, { ...common, purpose: 'look' });
+  const access = await openAdminAccess(settings.admin, { ...common, purpose: 'read' });
   onTestFinished(() => access.close());
   return access;
 }

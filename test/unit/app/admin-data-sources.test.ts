@@ -21,7 +21,7 @@ it('H-23 commands mean no organization of the settings that has taken its author
   const { settings } = loadSettings({ argv, env: {} });
   const { admin } = settings;
   const profile = platformOf(settings);
-  const access = await openAdminAccess(admin, { profile, clock: systemClock, log: keptLog().log, purpose: 'look' });
+  const access = await openAdminAccess(admin, { profile, clock: systemClock, log: keptLog().log, purpose: 'read' });
   onTestFinished(() => access.close());
   expect(await organizationsMeant(undefined, { admin, access })).toEqual([ORG]);
   expect(await organizationsMeant(GONE, { admin, access })).toEqual([GONE]);

@@ -1,14 +1,13 @@
-// The shared store for a command, over a real server: what is owned for a change is free again whatever becomes of the change.
+// The shared store for a command, over a real server: the lease that is taken for a change is free again whatever becomes of the change.
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { SharedCommandStore } from '../../../src/app/shared-command-store.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import { adminPlace } from '../../../src/store/redis/admin-place.ts';
 import { SharedTexts } from '../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../src/store/seal.ts';
 import { requireDebian } from '../../support/debian.ts';
 import { REDIS_NEEDS, RedisServer } from '../../support/redis-server.ts';
-import { owning, processOn } from '../../support/shared-admin.ts';
+import { leaseOf, storeOn } from '../../support/shared-admin.ts';
 
 const hasRedis = requireDebian(REDIS_NEEDS);
 let redis: RedisServer;
@@ -19,7 +18,7 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 
-it('a change that cannot begin, because a text does not open any more, leaves the ownership to others', async () => {
+it('a change that cannot begin, because a text does not open any more, leaves the lease to others', async () => {
   const [keyPrefix, key] = ['for-commands', randomBytes(32)];
   const command = await SharedCommandStore.open({
     redis: { url: redis.url, user: undefined, password: undefined, caFile: undefined, timeoutMs: 2000, keyPrefix },
@@ -32,10 +31,10 @@ it('a change that cannot begin, because a text does not open any more, leaves th
   await command.set('a', 'text');
   expect([await command.get('a'), await command.isHeld()]).toEqual(['text', false]);
 
-  const [server, place] = [await processOn(redis), adminPlace(keyPrefix)];
-  const texts = await SharedTexts.open({ server, place, seal: new Seal(randomBytes(32), key) });
-  const lease = await owning(place, server, texts.claim);
-  await texts.owned(lease.token, () => undefined).set('b', 'of another key');
+  const store = await storeOn(redis, keyPrefix);
+  const texts = await SharedTexts.open(store, new Seal(randomBytes(32), key));
+  const lease = await leaseOf(store);
+  await texts.ledBy(lease).set('b', 'of another key');
   await expect(command.set('c', 'text')).rejects.toMatchObject({
     code: 'store_failed',
     message: expect.stringContaining('stop it first') as string,

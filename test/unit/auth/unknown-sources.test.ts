@@ -7,7 +7,7 @@ const issuer = sharedIssuer();
 function open(onLook: (bench: TokenBench) => void = () => undefined) {
   let looks = 0;
   const bench: TokenBench = issuer.open({
-    look: () => {
+    refresh: () => {
       looks += 1;
       onLook(bench);
       return Promise.resolve();
@@ -77,6 +77,6 @@ it('a forged one causes no look: its signature is checked before', async () => {
 });
 
 it('is refused at once where nobody knows more', async () => {
-  const bench = issuer.open({ look: () => undefined });
+  const bench = issuer.open({ refresh: () => undefined });
   expect(await bench.verify(bench.token({ jti: 'next-nonce' }))).toBe('nonce_mismatch');
 });

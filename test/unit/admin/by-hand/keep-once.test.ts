@@ -1,4 +1,4 @@
-// One step of a keeper for a command, with the platform in memory and a store that fails when a test says so.
+// One step of a reconciler for a command, with the platform in memory and a store that fails when a test says so.
 import { describe, expect, it } from 'vitest';
 import { keepOnce } from '../../../../src/admin/by-hand/keep-once.ts';
 import { journalledDataSource, journalKey } from '../../../../src/admin/lifecycle/nonce-journal.ts';
@@ -33,7 +33,7 @@ function surroundings() {
   return { api, clock, store, keep, journal };
 }
 
-describe('one step of a keeper', () => {
+describe('one step of a reconciler', () => {
   it('registers, adopts and renews, and leaves nothing behind', async () => {
     const { api, clock, keep, journal } = surroundings();
     const { id, outcome } = await keep(false);

@@ -1,11 +1,11 @@
 // A platform may answer a change and leave a member as it was.
 import { afterEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
-import { BODY, HOUR, MINUTE, World } from './keeper-world.ts';
+import { BODY, HOUR, MINUTE, World } from './reconciler-world.ts';
 
 let world = new World();
 afterEach(async () => {
-  await Promise.all(world.started.map((keeper) => keeper.stop()));
+  await Promise.all(world.started.map((reconciler) => reconciler.stop()));
   expect(world.clock.pendingTimers).toBe(0);
   world = new World();
 });
@@ -18,14 +18,14 @@ describe.each([
   ['leaves it out of its answer', ['schemaId']],
 ] as const)('R-02 a schema that the platform does not change, when it %s', (_, untold) => {
   it('is left where it is, another data source is registered once, and tokens of both are let in', async () => {
-    const first = await world.keeper();
+    const first = await world.reconciler();
     await first.start();
     const old = world.record.nonce;
     await first.stop();
     world.api.ignored.add('schemaId');
     for (const member of untold) world.api.untold.add(member);
     const changed = { schemaId: 'another schema' };
-    const second = await world.keeper(changed);
+    const second = await world.reconciler(changed);
     second.serveKnown();
     await second.start();
     await world.pass(2 * HOUR, 5 * MINUTE);
@@ -35,19 +35,19 @@ describe.each([
     expect([world.lets(old), world.lets(kept), world.lets(recordOf('another schema')?.nonce, changed)]).toEqual([true, true, true]);
     expect(world.lets(kept, changed)).toBe(untold.length > 0);
     await second.stop();
-    await (await world.keeper(changed)).start();
+    await (await world.reconciler(changed)).start();
     expect([world.api.records.size, updates()]).toEqual([2, 1]);
   });
 });
 
 describe('R-02 a schema that the platform neither changes nor registers', () => {
   it('leaves the old data source renewed and its tokens let in', async () => {
-    const first = await world.keeper();
+    const first = await world.reconciler();
     await first.start();
     await first.stop();
     world.api.ignored.add('schemaId');
     world.api.create = () => Promise.reject(new AppError('platform_refused', 'there is no such schema'));
-    const second = await world.keeper({ schemaId: 'another schema' });
+    const second = await world.reconciler({ schemaId: 'another schema' });
     await expect(second.start()).rejects.toMatchObject({ code: 'platform_refused' });
     await world.pass(47 * HOUR, 5 * MINUTE);
     expect([world.api.records.size, updates()]).toEqual([1, 3]);
@@ -59,8 +59,8 @@ describe('R-02 a member that the platform does not change', () => {
   it('is told of and not changed again, while its tokens are renewed and let in as they are', async () => {
     world.api.add({ ...BODY, subject: 'as it was', nonce: 'old' });
     world.api.ignored.add('subject');
-    const keeper = await world.keeper();
-    await expect(keeper.start()).rejects.toMatchObject({
+    const reconciler = await world.reconciler();
+    await expect(reconciler.start()).rejects.toMatchObject({
       code: 'data_source_unclear',
       message: expect.stringContaining('subject') as string,
     });
@@ -68,14 +68,14 @@ describe('R-02 a member that the platform does not change', () => {
     expect([world.lets('old', was), world.lets(world.record.nonce, was)]).toEqual([true, true]);
     expect(world.lets(world.record.nonce)).toBe(false);
     await world.pass(20 * HOUR, 5 * MINUTE);
-    expect([updates(), keeper.state.error?.code, keeper.state.isServed]).toEqual([1, 'data_source_unclear', true]);
+    expect([updates(), reconciler.state.error?.code, reconciler.state.isServed]).toEqual([1, 'data_source_unclear', true]);
     await world.pass(4 * HOUR, 5 * MINUTE);
     expect([updates(), world.lets(world.record.nonce, was)]).toEqual([2, true]);
     // Mended by hand: from then on it is looked after as ever.
     world.api.ignored.clear();
     world.api.records.set(world.record.id, { ...world.record, subject: 'subject' });
     await world.pass(HOUR, 5 * MINUTE);
-    expect(keeper.state.error).toBeUndefined();
+    expect(reconciler.state.error).toBeUndefined();
     world.api.records.set(world.record.id, { ...world.record, subject: 'as it was' });
     await world.pass(HOUR, 5 * MINUTE);
     expect([world.record.subject, updates()]).toEqual(['subject', 3]);
@@ -84,8 +84,8 @@ describe('R-02 a member that the platform does not change', () => {
   it('L-07 does not keep tokens from being renewed in time when looks come less often than the lead time is long', async () => {
     world.api.add({ ...BODY, subject: 'as it was', nonce: 'old' });
     world.api.ignored.add('subject');
-    const keeper = await world.keeper({}, { checkMs: 24 * HOUR });
-    await expect(keeper.start()).rejects.toMatchObject({ code: 'data_source_unclear' });
+    const reconciler = await world.reconciler({}, { checkMs: 24 * HOUR });
+    await expect(reconciler.start()).rejects.toMatchObject({ code: 'data_source_unclear' });
     const looks = world.api.count('get');
     await world.pass(22.9 * HOUR, 5 * MINUTE);
     expect([world.api.count('get'), updates()]).toEqual([looks, 1]);
@@ -96,7 +96,7 @@ describe('R-02 a member that the platform does not change', () => {
   it('is told of with the words of the platform when it is the status', async () => {
     world.api.add({ ...BODY, nonce: 'old', status: 'disabled', errorMessage: 'no licence' });
     world.api.ignored.add('status');
-    await expect((await world.keeper()).start()).rejects.toMatchObject({
+    await expect((await world.reconciler()).start()).rejects.toMatchObject({
       code: 'data_source_unclear',
       message: expect.stringMatching(/leaves status as it was; it says "no licence"/u) as string,
     });
@@ -105,7 +105,7 @@ describe('R-02 a member that the platform does not change', () => {
   it('does not make another data source of a pinned one', async () => {
     const { id } = world.api.add({ ...BODY, schemaId: 'another schema', nonce: 'old' });
     world.api.ignored.add('schemaId');
-    await expect((await world.keeper({ pinnedId: id })).start()).rejects.toMatchObject({ code: 'data_source_unclear' });
+    await expect((await world.reconciler({ pinnedId: id })).start()).rejects.toMatchObject({ code: 'data_source_unclear' });
     await world.pass(2 * HOUR, 5 * MINUTE);
     expect([world.api.records.size, updates()]).toEqual([1, 1]);
   });
@@ -113,11 +113,11 @@ describe('R-02 a member that the platform does not change', () => {
 
 describe('a nonce', () => {
   it('that the platform does not take at once is let in beside the old one, and sent again', async () => {
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     const old = world.record.nonce;
     world.api.ignored.add('nonce');
-    expect((await keeper.renew()).error).toMatchObject({ code: 'platform_answer_invalid' });
+    expect((await reconciler.renew()).error).toMatchObject({ code: 'platform_answer_invalid' });
     expect(world.lets(old)).toBe(true);
     world.api.ignored.clear();
     await world.pass(2 * MINUTE);
@@ -126,21 +126,21 @@ describe('a nonce', () => {
   });
 
   it('that may have been taken by a refused change is kept while the platform does not tell nonces', async () => {
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     world.api.hidden.add('nonce');
     world.api.mishaps.push(['update', 'refused_after_all']);
-    expect((await keeper.renew()).error).toMatchObject({ code: 'platform_refused' });
+    expect((await reconciler.renew()).error).toMatchObject({ code: 'platform_refused' });
     expect(world.lets(world.record.nonce)).toBe(true);
   });
 
   it('that was refused for sure is not tried again although the platform does not tell nonces', async () => {
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     world.api.hidden.add('nonce');
     const sent = world.sentNonces();
     world.api.mishaps.push(['update', 'refused']);
-    await keeper.renew();
+    await reconciler.renew();
     await world.pass(2 * MINUTE);
     expect(new Set(sent).size).toBe(2);
     expect([world.lets(sent[0]), world.lets(sent[1])]).toEqual([false, true]);

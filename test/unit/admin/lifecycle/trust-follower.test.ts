@@ -1,8 +1,7 @@
-// What a process lets in that does not renew: what is written down, and nothing else.
+// What a server lets in that does not lead: what is written down, and nothing else.
 import { describe, expect, it } from 'vitest';
 import { journalKey, NonceJournal } from '../../../../src/admin/lifecycle/nonce-journal.ts';
 import type { WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
-import { ServedPlaces } from '../../../../src/admin/lifecycle/served-places.ts';
 import { TrustFollower, type TrustFollowerOptions } from '../../../../src/admin/lifecycle/trust-follower.ts';
 import { keptEventKey, writeKeptEvent } from '../../../../src/admin/webhooks/kept-events.ts';
 import { TrustedDataSources } from '../../../../src/auth/data-sources.ts';
@@ -21,11 +20,10 @@ function open(change: Partial<TrustFollowerOptions> & { readonly pinnedId?: stri
   const clock = new FakeClock();
   const store = new MemorySecrets();
   const trust = { sources: new TrustedDataSources(), nonces: new NonceBook({ clock }) };
-  const places = new ServedPlaces(trust);
   const failed: string[] = [];
   const wanted = { ...WANTED, pinnedId };
   const follower = new TrustFollower({
-    ...{ store, places, clock, organizations: [], mayLeave: true, hearsEvents: true, wanted: () => [wanted] },
+    ...{ store, trust, clock, organizations: [], mayLeave: true, hearsEvents: true, wanted: () => [wanted] },
     onFailed: (_, { code }) => failed.push(code),
     ...options,
   });
@@ -45,7 +43,7 @@ function open(change: Partial<TrustFollowerOptions> & { readonly pinnedId?: stri
   const tell = async (event: 'authorized' | 'deauthorized'): Promise<void> => {
     await writeKeptEvent(store, ORG, { version: 1, generation: 1, done: 1, event, authorizerOrgId: ORG, authorizedAtMs: 1, seen: [] });
   };
-  return { clock, store, places, follower, failed, lets, journal, tell, wanted };
+  return { clock, store, follower, failed, lets, journal, tell, wanted };
 }
 
 /** An organization that is served with the nonce `first`. */
@@ -147,25 +145,20 @@ it('everything else has its turn while very many organizations are looked throug
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 
-describe('while this process renews', () => {
-  it('the keepers have their way, and nobody is refused when they begin or end', async () => {
-    const { lets, follower, places, written, wanted, clock } = await served();
-    follower.rest();
-    const owned = places.owned();
-    const place = owned.of(wanted);
-    expect([place.id, lets('first')]).toEqual(['ds', true]);
-    const current = { nonce: 'second', values: VALUES };
-    place.show('ds', { current, replaced: [] });
-    await follower.follow([KEY]);
-    expect([lets('first'), lets('second')]).toEqual([false, true]);
+it('while this server leads its reconcilers have their way, and nobody is refused when that begins or ends', async () => {
+  const { lets, follower, written, wanted, clock } = await served();
+  let leads = true;
+  const source = follower.served(wanted, () => leads);
+  expect([source.id, lets('first')]).toEqual(['ds', true]);
+  source.show('ds', { current: { nonce: 'second', values: VALUES }, replaced: [] });
+  expect([lets('first'), lets('second')]).toEqual([false, true]);
 
-    owned.end();
-    // What a deposed keeper still finds out is believed no more.
-    place.show('ds', { current: { nonce: 'third', values: VALUES }, replaced: [] });
-    place.drop();
-    expect([lets('second'), lets('third')]).toEqual([true, false]);
-    await written.confirm('ds', { nonce: 'fourth', values: VALUES }, clock.nowMs() + HOUR);
-    await follower.followAll();
-    expect([lets('fourth'), lets('third')]).toEqual([true, false]);
-  });
+  leads = false;
+  // What the reconciler of a deposed leader still finds out is believed no more.
+  source.show('ds', { current: { nonce: 'third', values: VALUES }, replaced: [] });
+  source.drop();
+  expect([lets('second'), lets('third')]).toEqual([true, false]);
+  await written.confirm('ds', { nonce: 'fourth', values: VALUES }, clock.nowMs() + HOUR);
+  await follower.followAll();
+  expect([lets('fourth'), lets('third')]).toEqual([true, false]);
 });

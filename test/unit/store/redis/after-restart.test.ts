@@ -6,9 +6,9 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { RedisDirectory } from '../../../../src/cluster/redis-directory.ts';
-import { adminPlace, sharedServer } from '../../../../src/store/redis/admin-place.ts';
+import { adminStore } from '../../../../src/store/redis/admin-store.ts';
 import { afterRestart } from '../../../../src/store/redis/after-restart.ts';
-import { takeOwnership } from '../../../../src/store/redis/owner-lease.ts';
+import { takeLease } from '../../../../src/store/redis/renewal-lease.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
 import { requireDebian } from '../../../support/debian.ts';
@@ -40,22 +40,22 @@ async function serverWith(options: RedisServerOptions): Promise<RedisServer> {
 async function restarted(acl: readonly string[]) {
   const redis = await serverWith({ acl, isKept: true });
   const connection = await redisConnection(redis, PARLEY);
-  const [server, place, seal] = [sharedServer(connection), adminPlace('parley'), new Seal(randomBytes(32))];
+  const [admin, seal] = [adminStore(connection, 'parley'), new Seal(randomBytes(32))];
   const call = { organizationId: 'org', conversationId: 'call' };
   const calls = { seal, keyPrefix: 'parley', ttlMs: 60_000 };
   const claim = { owner: 'one', mayCreate: true, heardAtMs: 1 };
   expect(await new RedisDirectory({ connection, ...calls }).claim(call, claim)).toMatchObject({ kind: 'mine' });
-  const texts = await SharedTexts.open({ server, place, seal });
-  const taken = await takeOwnership({ server, place }, texts.claim);
+  const texts = await SharedTexts.open(admin, seal);
+  const taken = await takeLease({ store: admin });
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
-  await texts.owned(taken.lease.token, () => undefined).set('login', 'token');
+  await texts.ledBy(taken.lease).set('login', 'token');
   await taken.lease.giveBack();
   const told = await afterRestart(connection, 'parley');
   await redis.kill();
   await redis.again();
   const again = await redisConnection(redis, PARLEY);
   const found = await new RedisDirectory({ connection: again, ...calls }).find(call);
-  const kept = await (await SharedTexts.open({ server: sharedServer(again), place, seal })).get('login');
+  const kept = await (await SharedTexts.open(adminStore(again, 'parley'), seal)).get('login');
   return { told, call: found.kind, text: kept };
 }
 

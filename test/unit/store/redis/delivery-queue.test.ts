@@ -5,7 +5,7 @@ import { DeliveryQueue } from '../../../../src/store/redis/delivery-queue.ts';
 import { Seal } from '../../../../src/store/seal.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { REDIS_NEEDS, RedisServer } from '../../../support/redis-server.ts';
-import { ownPlace, processOn } from '../../../support/shared-admin.ts';
+import { storeOn } from '../../../support/shared-admin.ts';
 
 const hasRedis = requireDebian(REDIS_NEEDS);
 let redis: RedisServer;
@@ -16,13 +16,12 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 
-it('one that a process puts in waits for the others, sealed, until it is removed', async () => {
-  const [place, key] = [ownPlace(), randomBytes(32)];
-  const queueOf = async (seal = new Seal(key)): Promise<DeliveryQueue> =>
-    new DeliveryQueue({ server: await processOn(redis), place, seal });
+it('one that a process adds waits for the others, sealed, until it is removed', async () => {
+  const [{ prefix, keys }, key] = [await storeOn(redis), randomBytes(32)];
+  const queueOf = async (seal = new Seal(key)): Promise<DeliveryQueue> => new DeliveryQueue(await storeOn(redis, prefix), seal);
   const [one, other, foreign] = [await queueOf(), await queueOf(), await queueOf(new Seal(randomBytes(32)))];
-  expect([await one.put('id', 'what it says'), await other.put('id', 'what it says')]).toEqual([true, false]);
-  expect(await redis.ask('HGETALL', place.deliveries)).not.toContain('what it says');
+  expect([await one.add('id', 'what it says'), await other.add('id', 'what it says')]).toEqual([true, false]);
+  expect(await redis.ask('HGETALL', keys.deliveries)).not.toContain('what it says');
   expect(await other.waiting()).toEqual([{ id: 'id', text: 'what it says' }]);
   expect(await foreign.waiting()).toEqual([{ id: 'id', text: undefined }]);
   await other.remove('id');
@@ -30,8 +29,7 @@ it('one that a process puts in waits for the others, sealed, until it is removed
 });
 
 it('no more wait than a thousand', async () => {
-  const queue = new DeliveryQueue({ server: await processOn(redis), place: ownPlace(), seal: new Seal(randomBytes(32)) });
-  await Promise.all(Array.from({ length: 1000 }, (_, index) => queue.put(String(index), 'text')));
-  await expect(queue.put('one more', 'text')).rejects.toMatchObject({ code: 'overloaded' });
-  expect(await queue.put('0', 'text')).toBe(false);
+  const queue = new DeliveryQueue(await storeOn(redis), new Seal(randomBytes(32)));
+  await Promise.all(Array.from({ length: 1000 }, (_, index) => queue.add(String(index), 'text')));
+  await expect(queue.add('one more', 'text')).rejects.toMatchObject({ code: 'overloaded' });
 });

@@ -3,7 +3,7 @@ import { RestError } from '../../../../src/admin/rest/rest-error.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { RequestFailure } from '../../../../src/base/http-exchange.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { HOUR, MINUTE, World } from './keeper-world.ts';
+import { HOUR, MINUTE, World } from './reconciler-world.ts';
 
 const worlds: World[] = [];
 function newWorld(): World {
@@ -14,7 +14,7 @@ function newWorld(): World {
 
 afterEach(async () => {
   for (const world of worlds.splice(0)) {
-    await Promise.all(world.started.map((keeper) => keeper.stop()));
+    await Promise.all(world.started.map((reconciler) => reconciler.stop()));
     expect(world.clock.pendingTimers).toBe(0);
   }
 });
@@ -32,7 +32,7 @@ describe('after a failure with Retry-After', () => {
     ['for the pause of a retry at least', 1000, 1],
   ])('%s', async (_, retryAfterMs, minutes) => {
     const world = newWorld();
-    await (await world.keeper()).start();
+    await (await world.reconciler()).start();
     let asked = 0;
     world.api.get = () => Promise.reject(busy(++asked === 1 ? retryAfterMs : 1));
     await world.pass(15 * MINUTE);
@@ -45,13 +45,13 @@ describe('after a failure with Retry-After', () => {
 
   it('but some tries are left before the token ends', async () => {
     const world = newWorld();
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     let asked = 0;
     world.api.get = () => Promise.reject(busy(++asked * HOUR));
     await world.pass(24 * HOUR);
     const before = asked;
-    expect(keeper.state.isServed).toBe(false);
+    expect(reconciler.state.isServed).toBe(false);
     // About once an hour until the last five minutes, in which it is asked once in each.
     expect(before).toBeGreaterThanOrEqual(24 + 4);
     expect(before).toBeLessThanOrEqual(24 + 7);
@@ -61,8 +61,8 @@ describe('after a failure with Retry-After', () => {
 describe('after a failure that only people mend', () => {
   it('the platform is asked as seldom as when all is well, and as often as ever before the token ends', async () => {
     const world = newWorld();
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     let asked = 0;
     world.api.get = () => {
       asked += 1;
@@ -81,12 +81,12 @@ describe('after a failure that only people mend', () => {
 describe('the state of a data source', () => {
   it('says what the last step failed with until another one is over, and since when none went well', async () => {
     const world = newWorld();
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     const wellAtMs = world.clock.nowMs();
     world.api.isDown = true;
     await world.pass(20 * MINUTE);
-    expect(keeper.state).toMatchObject({ error: { code: 'platform_unavailable' }, wellAtMs });
+    expect(reconciler.state).toMatchObject({ error: { code: 'platform_unavailable' }, wellAtMs });
     world.api.isDown = false;
     const get = world.api.get.bind(world.api);
     let answer: () => void = () => undefined;
@@ -99,10 +99,14 @@ describe('the state of a data source', () => {
     const asked = world.api.count('get');
     await world.pass(3 * MINUTE);
     // The platform is asked, and has not answered: nothing is better yet.
-    expect([keeper.state.error?.code, keeper.state.wellAtMs, world.api.count('get')]).toEqual(['platform_unavailable', wellAtMs, asked]);
+    expect([reconciler.state.error?.code, reconciler.state.wellAtMs, world.api.count('get')]).toEqual([
+      'platform_unavailable',
+      wellAtMs,
+      asked,
+    ]);
     answer();
     await flushMicrotasks();
-    expect(keeper.state).toMatchObject({ error: undefined, wellAtMs: world.clock.nowMs() });
+    expect(reconciler.state).toMatchObject({ error: undefined, wellAtMs: world.clock.nowMs() });
     expect(world.told.filter(({ transition }) => transition !== 'failed').every(({ error }) => error === undefined)).toBe(true);
   });
 });
@@ -110,16 +114,16 @@ describe('the state of a data source', () => {
 describe('while the store cannot be written', () => {
   it('L-09 no nonce goes out that a restart would not know, until little of the lead time is left', async () => {
     const world = newWorld();
-    const keeper = await world.keeper();
-    await keeper.start();
+    const reconciler = await world.reconciler();
+    await reconciler.start();
     const { nonce } = world.record;
     const set = world.store.set.bind(world.store);
     world.store.set = () => Promise.reject(new AppError('store_failed', 'the disk is full'));
     await world.pass(23 * HOUR + 29 * MINUTE, 15 * MINUTE);
-    expect([world.record.nonce, keeper.state.error?.code]).toEqual([nonce, 'store_failed']);
+    expect([world.record.nonce, reconciler.state.error?.code]).toEqual([nonce, 'store_failed']);
     await world.pass(4 * MINUTE);
     expect(world.record.nonce).not.toBe(nonce);
-    expect([world.lets(world.record.nonce), keeper.state.error]).toEqual([true, undefined]);
+    expect([world.lets(world.record.nonce), reconciler.state.error]).toEqual([true, undefined]);
     // It is in the store with the first look after the store has recovered.
     world.store.set = set;
     await world.pass(15 * MINUTE);

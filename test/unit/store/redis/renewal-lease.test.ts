@@ -1,13 +1,13 @@
 // Who renews: over a real server what two processes agree on, and under a clock of the test when one of them gives up.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
-import { adminPlace, NEWS, type SharedServer } from '../../../../src/store/redis/admin-place.ts';
 import { GIVE_BACK, KEEP, TAKE } from '../../../../src/store/redis/admin-scripts.ts';
-import { takeOwnership } from '../../../../src/store/redis/owner-lease.ts';
+import { adminStore, type AdminStore } from '../../../../src/store/redis/admin-store.ts';
+import { takeLease } from '../../../../src/store/redis/renewal-lease.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
 import { REDIS_NEEDS, RedisServer } from '../../../support/redis-server.ts';
-import { owning, ownPlace, processOn } from '../../../support/shared-admin.ts';
+import { leaseOf, storeOn } from '../../../support/shared-admin.ts';
 import { until, within } from '../../../support/until.ts';
 
 describe('over a real server', () => {
@@ -20,58 +20,58 @@ describe('over a real server', () => {
     if (hasRedis) await redis.stop();
   });
 
-  it('one process has it, and every next owner another token', async () => {
-    const place = ownPlace();
-    const [one, other] = [await processOn(redis), await processOn(redis)];
-    const first = await owning(place, one);
-    const second = await takeOwnership({ server: other, place });
+  it('L-10 one process has it, and the next one when it is given back', async () => {
+    const one = await storeOn(redis);
+    const other = await storeOn(redis, one.prefix);
+    const first = await leaseOf(one);
+    const second = await takeLease({ store: other });
     expect(second).toMatchObject({ kind: 'held' });
     expect(second.kind === 'held' ? second.freeInMs : 0).toBeGreaterThan(10_000);
     await first.giveBack();
-    const next = await owning(place, other);
-    expect(Number.parseInt(next.token, 10)).toBe(Number.parseInt(first.token, 10) + 1);
+    const next = await leaseOf(other);
+    expect(next.token).not.toBe(first.token);
     await expect(next.confirm()).resolves.toBeUndefined();
   });
 
-  it('given back it is free at once, and the others are told', async () => {
-    const place = ownPlace();
-    const [one, other] = [await processOn(redis), await processOn(redis)];
-    const heard: string[] = [];
-    onTestFinished(other.listen(place.news, (news) => heard.push(news)));
-    await until('the other process listens', async () => (await redis.ask('PUBLISH', place.news, 'hello')) === ':1');
-    await (await owning(place, one)).giveBack();
-    await until('it is told', () => heard.includes(NEWS.free));
-    await owning(place, other);
+  it('is taken away from a leader that is named, and from no other one', async () => {
+    const one = await storeOn(redis);
+    const other = await storeOn(redis, one.prefix);
+    const first = await leaseOf(one);
+    const second = await leaseOf(other, first.token);
+    expect(await takeLease({ store: one }, first.token)).toMatchObject({ kind: 'held' });
+    await expect(first.confirm()).rejects.toMatchObject({ code: 'store_failed' });
+    await expect(second.confirm()).resolves.toBeUndefined();
   });
 
-  it('ends by itself when nobody prolongs it, and the old owner learns that from the next question', async () => {
-    const place = ownPlace();
-    const [one, other] = [await processOn(redis), await processOn(redis)];
-    // This process stands still: its clock does, and the server's does not.
-    const taken = await takeOwnership({ server: one, place, leaseMs: 100, clock: new FakeClock() });
+  it('ends by itself when nobody keeps it, and the old leader learns that from the next question', async () => {
+    const one = await storeOn(redis);
+    const other = await storeOn(redis, one.prefix);
+    // This process stands still: its clock does, and that of Redis does not.
+    const taken = await takeLease({ store: one, leaseMs: 100, clock: new FakeClock() });
     const old = taken.kind === 'ours' ? taken.lease : undefined;
     await until('another one can take it', async () => {
-      const next = await takeOwnership({ server: other, place });
+      const next = await takeLease({ store: other });
       if (next.kind === 'ours') onTestFinished(() => next.lease.giveBack());
       return next.kind === 'ours';
     });
     await expect(old?.confirm()).rejects.toMatchObject({ code: 'store_failed' });
     expect(old?.isHeld).toBe(false);
-    expect(await within('it is told', old?.lost ?? Promise.resolve(undefined))).toMatchObject({ code: 'store_failed' });
-    // Nothing of the new owner is given back by the old one.
+    expect(await within('it is lost', old?.lost ?? Promise.resolve(undefined))).toMatchObject({ code: 'store_failed' });
+    // Nothing of the new leader is given back by the old one.
     await old?.giveBack();
-    expect(await takeOwnership({ server: one, place })).toMatchObject({ kind: 'held' });
+    expect(await takeLease({ store: one })).toMatchObject({ kind: 'held' });
   });
 });
 
 describe('under a clock of the test', () => {
   /** A server that answers as it is told. */
-  class Server implements SharedServer {
+  class Server implements AdminStore {
+    readonly keys = adminStore({ send: () => Promise.resolve() }, 'p').keys;
     answer: 'yes' | 'no' | 'away' | 'silent' = 'yes';
     kept = 0;
     givenBack = 0;
     run(script: unknown): Promise<unknown> {
-      if (script === TAKE) return Promise.resolve([1, '1/a']);
+      if (script === TAKE) return Promise.resolve([1]);
       if (script === GIVE_BACK) this.givenBack += 1;
       if (script !== KEEP) return Promise.resolve(1);
       this.kept += 1;
@@ -79,15 +79,15 @@ describe('under a clock of the test', () => {
       if (this.answer === 'away') return Promise.reject(new AppError('store_unavailable', 'away'));
       return Promise.resolve(this.answer === 'yes' ? 1 : 0);
     }
-    listen(): () => void {
-      return () => undefined;
+    send(): Promise<unknown> {
+      return Promise.reject(new AppError('internal', 'scripts are all that is sent'));
     }
   }
 
   async function held() {
     const clock = new FakeClock();
     const server = new Server();
-    const taken = await takeOwnership({ server, place: adminPlace('p'), leaseMs: 15_000, clock });
+    const taken = await takeLease({ store: server, leaseMs: 15_000, clock });
     if (taken.kind !== 'ours') throw new Error('it was not taken');
     const { lease } = taken;
     const told: string[] = [];
@@ -99,7 +99,7 @@ describe('under a clock of the test', () => {
     return { clock, server, lease, told };
   }
 
-  it('is prolonged three times in its time, for ever', async () => {
+  it('is kept three times in its time, for ever', async () => {
     const { clock, server, lease, told } = await held();
     await clock.advanceAsync(600_000);
     expect([server.kept, lease.isHeld, told]).toEqual([120, true, []]);

@@ -5,12 +5,12 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceCreate } from '../records.ts';
 import { mayHaveBeenDone } from '../rest/rest-error.ts';
-import { notSeenYet, otherNonce, unmended } from './keeper-errors.ts';
+import { notSeenYet, otherNonce, unmended } from './reconciler-errors.ts';
 import { serveKept, toldNonce } from './kept-trust.ts';
 import { LastingDrift } from './lasting-drift.ts';
 import { driftOf } from './match.ts';
 import type { KnownNonce, NonceJournal } from './nonce-journal.ts';
-import type { DataSourcesApi, LifecycleObserver, Owner, Served, Transition, Trust, WantedDataSource } from './ports.ts';
+import type { DataSourcesApi, LifecycleObserver, Leader, Served, Transition, Trust, WantedDataSource } from './ports.ts';
 import { valuesIn } from './registered-values.ts';
 import { RecordFinder } from './record-finder.ts';
 import { RenewalClock } from './renewal-clock.ts';
@@ -22,8 +22,8 @@ import { ifThere } from './twin-records.ts';
 /** Random bytes of a nonce (L-11). */
 const NONCE_BYTES = 32;
 
-/** What a keeper is made with. */
-export interface DataSourceKeeperOptions {
+/** What a reconciler is made with. */
+export interface DataSourceReconcilerOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
   readonly journal: NonceJournal;
@@ -32,7 +32,7 @@ export interface DataSourceKeeperOptions {
   readonly clock: Clock;
   readonly observer: LifecycleObserver;
   /** Of the one process that renews for several. */
-  readonly owner?: Owner | undefined;
+  readonly leader?: Leader | undefined;
   /** 0 to 1; default Math.random. */
   readonly draw?: () => number;
 }
@@ -52,8 +52,8 @@ export interface DataSourceState {
 }
 
 /** One data source of one organization on one transport. */
-export class DataSourceKeeper {
-  readonly #options: DataSourceKeeperOptions;
+export class DataSourceReconciler {
+  readonly #options: DataSourceReconcilerOptions;
   readonly #served: Served;
   readonly #time: RenewalClock;
   readonly #loop: StepLoop;
@@ -65,10 +65,10 @@ export class DataSourceKeeper {
   #wellAtMs: number;
   #isRenewalWanted = false;
 
-  constructor(options: DataSourceKeeperOptions) {
-    const { wanted, api, journal, trust, times, clock, owner, draw = Math.random } = options;
+  constructor(options: DataSourceReconcilerOptions) {
+    const { wanted, api, journal, trust, times, clock, leader, draw = Math.random } = options;
     this.#options = options;
-    this.#served = owner?.served(wanted) ?? new ServedDataSource(wanted, trust);
+    this.#served = leader?.served(wanted) ?? new ServedDataSource(wanted, trust);
     this.#time = new RenewalClock({ times, clock, draw, lifetimeMs: wanted.tokenLifetimeMinutes * 60_000 });
     this.#finder = new RecordFinder({
       wanted,
@@ -98,7 +98,7 @@ export class DataSourceKeeper {
   }
 
   /**
-   * Begins, and goes on until {@link DataSourceKeeper.stop}. Resolves when the data source is there, rejects when the
+   * Begins, and goes on until {@link DataSourceReconciler.stop}. Resolves when the data source is there, rejects when the
    * first step fails; it is tried again all the same.
    *
    * @throws AppError of the platform, or `data_source_unclear`.
@@ -258,13 +258,13 @@ export class DataSourceKeeper {
    *   written, in any case.
    */
   async #announced(isRegistration: boolean): Promise<string> {
-    const { journal, wanted, owner } = this.#options;
+    const { journal, wanted, leader } = this.#options;
     const nonce = journal.known.announced?.nonce ?? randomBytes(NONCE_BYTES).toString('base64url');
     const unsaved = await journal.announce(nonce, wanted, isRegistration);
     this.#served.show(this.#served.id, journal.known);
     // After a restart its token would be refused; but that is better than no token at all. Not so where others would refuse it now.
     const hasTime = this.#served.id !== undefined && this.#time.expiresAtMs !== undefined && !this.#time.isAlarmed;
-    if (unsaved !== undefined && (hasTime || owner !== undefined)) throw unsaved;
+    if (unsaved !== undefined && (hasTime || leader !== undefined)) throw unsaved;
     return nonce;
   }
 

@@ -2,57 +2,58 @@
 // the one any more.
 import { expect, it, onTestFinished } from 'vitest';
 import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from '../../../../src/admin/lifecycle/confirmed.ts';
-import { ServedPlaces } from '../../../../src/admin/lifecycle/served-places.ts';
+import type { WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
+import { ServedDataSource } from '../../../../src/admin/lifecycle/served-data-source.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { never } from '../../../support/voice.ts';
-import { BODY, HOUR, World } from './keeper-world.ts';
+import { BODY, HOUR, World } from './reconciler-world.ts';
 
 const deposed = (): AppError => new AppError('store_failed', 'another process renews by now');
 
-/** A keeper of the owner, with what is written down. */
-async function owning() {
+/** A reconciler of the leader, with what is written down. */
+async function leading() {
   const world = new World();
   onTestFinished(async () => {
-    await Promise.all(world.started.map((keeper) => keeper.stop()));
+    await Promise.all(world.started.map((reconciler) => reconciler.stop()));
   });
   let isDeposed = false;
-  const owner = {
-    served: (wanted: Parameters<ServedPlaces['of']>[0]) => new ServedPlaces({ sources: world.sources, nonces: world.nonces }).of(wanted),
+  const leader = {
+    served: (wanted: WantedDataSource) => new ServedDataSource(wanted, { sources: world.sources, nonces: world.nonces }),
     confirm: () => (isDeposed ? Promise.reject(deposed()) : Promise.resolve()),
   };
-  const keeper = await world.keeper({}, {}, owner);
+  const reconciler = await world.reconciler({}, {}, leader);
   const depose = (): void => {
     isDeposed = true;
   };
-  return { world, keeper, owner, depose };
+  return { world, reconciler, leader, depose };
 }
 
 it('L-10 each nonce is written down before the platform hears of it', async () => {
-  const { world, keeper } = await owning();
+  const { world, reconciler } = await leading();
   const written: boolean[] = [];
   world.api.onTaken = (nonce) => written.push((world.texts.get('nonces') ?? '').includes(nonce));
-  await keeper.start();
-  await keeper.renew();
+  await reconciler.start();
+  await reconciler.renew();
   expect(written).toEqual([true, true]);
 });
 
 it('L-10 a nonce that cannot be written down is never sent, not even when the token is about to end', async () => {
-  const { world, keeper } = await owning();
-  await keeper.start();
+  const { world, reconciler } = await leading();
+  await reconciler.start();
   const set = world.store.set.bind(world.store);
   Object.assign(world.store, { set: () => Promise.reject(new AppError('store_failed', 'the store is away')) });
   await world.pass(26 * HOUR, HOUR / 4);
-  expect([world.api.count('update'), keeper.state.error?.code]).toEqual([0, 'store_failed']);
+  expect([world.api.count('update'), reconciler.state.error?.code]).toEqual([0, 'store_failed']);
   Object.assign(world.store, { set });
   await world.pass(HOUR, HOUR / 4);
-  expect([world.api.count('update'), keeper.state.error]).toEqual([1, undefined]);
+  expect([world.api.count('update'), reconciler.state.error]).toEqual([1, undefined]);
 });
 
-it('L-10 a deposed owner changes nothing at the platform, and still may look', async () => {
-  const { world, owner, depose } = await owning();
+it('L-10 a deposed leader changes nothing at the platform, and still may look', async () => {
+  const { world, leader, depose } = await leading();
   const signal = never();
   const record = world.api.add({ ...BODY, nonce: 'n' });
-  const api = confirmedDataSources(world.api, owner);
+  const api = confirmedDataSources(world.api, leader);
   depose();
   await expect(api.create({ ...BODY, nonce: 'm' }, signal)).rejects.toMatchObject({ code: 'store_failed' });
   await expect(api.update(record.id, { nonce: 'm' }, signal)).rejects.toMatchObject({ code: 'store_failed' });
@@ -61,13 +62,13 @@ it('L-10 a deposed owner changes nothing at the platform, and still may look', a
   expect([world.api.count('create'), world.api.count('update'), world.api.count('delete')]).toEqual([0, 0, 0]);
 });
 
-it('L-10 a deposed owner registers no webhook and renews no token', async () => {
+it('L-10 a deposed leader registers no webhook and renews no token', async () => {
   const asked: string[] = [];
   const told = <T>(what: string, answer: T): Promise<T> => {
     asked.push(what);
     return Promise.resolve(answer);
   };
-  const owner = { served: () => nobody(), confirm: () => Promise.reject(deposed()) };
+  const leader = { served: () => nobody(), confirm: () => Promise.reject(deposed()) };
   const api = confirmedWebhooks(
     {
       list: () => told('list', []),
@@ -75,7 +76,7 @@ it('L-10 a deposed owner registers no webhook and renews no token', async () => 
       update: () => told('update', { id: 'w' }),
       delete: () => told('delete', undefined),
     },
-    owner,
+    leader,
   );
   const signal = never();
   const create = { name: 'n', targetUrl: 'https://bots.example/', resource: 'r', event: 'authorized' };
@@ -83,7 +84,7 @@ it('L-10 a deposed owner registers no webhook and renews no token', async () => 
   await expect(api.update('w', create, signal)).rejects.toMatchObject({ code: 'store_failed' });
   await expect(api.delete('w', signal)).rejects.toMatchObject({ code: 'store_failed' });
   await api.list(signal);
-  await expect(confirmedRenewing(owner)?.(() => told('renewal', 'token'))).rejects.toMatchObject({ code: 'store_failed' });
+  await expect(confirmedRenewing(leader)?.(() => told('renewal', 'token'))).rejects.toMatchObject({ code: 'store_failed' });
   expect(asked).toEqual(['list']);
 });
 

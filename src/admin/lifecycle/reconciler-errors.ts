@@ -1,4 +1,4 @@
-// The sentences of a keeper that cannot go on as it wants to. Texts of the platform are shown scrubbed.
+// The sentences of a reconciler that cannot go on as it wants to. Texts of the platform are shown scrubbed.
 import { AppError } from '../../base/errors.ts';
 import type { DataSource } from '../records.ts';
 import { shownText } from '../shown-text.ts';

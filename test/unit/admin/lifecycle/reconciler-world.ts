@@ -1,7 +1,7 @@
-// One data source with its keeper: the platform in memory, a store, and a time that passes when a test says so.
-import { DataSourceKeeper } from '../../../../src/admin/lifecycle/data-source-keeper.ts';
+// One data source with its reconciler: the platform in memory, a store, and a time that passes when a test says so.
+import { DataSourceReconciler } from '../../../../src/admin/lifecycle/data-source-reconciler.ts';
 import { NonceJournal } from '../../../../src/admin/lifecycle/nonce-journal.ts';
-import type { LifecycleObserver, Owner, WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
+import type { LifecycleObserver, Leader, WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
 import type { RegisteredValues } from '../../../../src/admin/lifecycle/registered-values.ts';
 import type { LifecycleTimes } from '../../../../src/admin/lifecycle/schedule.ts';
 import type { SecretStore } from '../../../../src/admin/secret-store.ts';
@@ -32,7 +32,7 @@ export class World {
   readonly api = new MemoryDataSources(this.clock);
   readonly texts = new Map<string, string>();
   readonly told: Told[] = [];
-  readonly started: DataSourceKeeper[] = [];
+  readonly started: DataSourceReconciler[] = [];
   nonces = new NonceBook({ clock: this.clock });
   sources = new TrustedDataSources();
   readonly store: SecretStore = {
@@ -62,7 +62,11 @@ export class World {
   }
 
   /** A process that has just started: it knows what lies in the store, and nothing else. */
-  async keeper(wanted: Partial<WantedDataSource> = {}, times: Partial<LifecycleTimes> = {}, owner?: Owner): Promise<DataSourceKeeper> {
+  async reconciler(
+    wanted: Partial<WantedDataSource> = {},
+    times: Partial<LifecycleTimes> = {},
+    leader?: Leader,
+  ): Promise<DataSourceReconciler> {
     const { clock, store, api } = this;
     this.nonces = new NonceBook({ clock });
     this.sources = new TrustedDataSources();
@@ -70,7 +74,7 @@ export class World {
     const journal = await NonceJournal.open({ key: 'nonces', store, configured: whole, clock, onUnsaved: () => undefined });
     const trust = { sources: this.sources, nonces: this.nonces };
     const observer = { dataSourceChanged: (change: Told) => void this.told.push(change) };
-    const keeper = new DataSourceKeeper({
+    const reconciler = new DataSourceReconciler({
       wanted: whole,
       api,
       journal,
@@ -78,11 +82,11 @@ export class World {
       times: { ...TIMES, ...times },
       clock,
       observer,
-      owner,
+      leader,
       draw: () => 0.5,
     });
-    this.started.push(keeper);
-    return keeper;
+    this.started.push(reconciler);
+    return reconciler;
   }
 
   /** Whether a token with this nonce is let in, and with the values of the wanted data source but for those given. */

@@ -1,13 +1,14 @@
-// The store of the administration for a command that looks: read as it lies there, whoever writes it, and this process's alone
+// The store of the administration for a command that reads: read as it lies there, whoever writes it, and this process's alone
 // only for the moment of a change. So a command that runs for an hour keeps no server from starting.
 import { stat } from 'node:fs/promises';
 import type { Renewing } from '../admin/kept-tokens.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
 import { AppError } from '../base/errors.ts';
 import { DurableStore, isHeldElsewhere, readStore, type DurableStoreOptions } from '../store/durable-store.ts';
+import { HeldWhileNeeded } from './held-while-needed.ts';
 
-/** What is looked at. */
-export interface LookStoreOptions extends Omit<DurableStoreOptions, 'onLost'> {
+/** How it is opened. */
+export interface FileCommandStoreOptions extends Omit<DurableStoreOptions, 'onLost'> {
   /** What to do when somebody else holds the store and something is to be changed. */
   readonly ifHeld: string;
   /** Whether there is something to renew before there is a file: a refresh token of the settings. */
@@ -15,16 +16,18 @@ export interface LookStoreOptions extends Omit<DurableStoreOptions, 'onLost'> {
 }
 
 /** A store that others may write meanwhile. Nothing is left open between two calls. */
-export class LookStore implements SecretStore {
-  readonly #options: LookStoreOptions;
+export class FileCommandStore implements SecretStore {
+  readonly #options: FileCommandStoreOptions;
+  /** The store while it is ours. */
+  readonly #ours: HeldWhileNeeded<DurableStore>;
   #last: { readonly mark: string; readonly entries: ReadonlyMap<string, string> } | undefined;
-  /** The store while it is ours, for all who change something meanwhile. */
-  #held: Promise<DurableStore> | undefined;
-  #holders = 0;
-  #released: Promise<unknown> = Promise.resolve();
 
-  constructor(options: LookStoreOptions) {
+  constructor(options: FileCommandStoreOptions) {
     this.#options = options;
+    this.#ours = new HeldWhileNeeded(
+      () => DurableStore.open(options),
+      (store) => store.close(),
+    );
   }
 
   /**
@@ -36,8 +39,7 @@ export class LookStore implements SecretStore {
     if (!this.#options.beginsWithoutFile && (await markOf(this.#options.file)) === '') return renewal();
     return this.#alone(
       renewal,
-      () =>
-        'the kept token has ended, and the server that holds the store renews it at its next look (admin.data_sources.check_interval_s)',
+      'the kept token has ended, and the server that holds the store renews it at its next check (admin.data_sources.check_interval_s)',
     );
   };
 
@@ -58,29 +60,17 @@ export class LookStore implements SecretStore {
   }
 
   #change(change: (store: DurableStore) => Promise<void>): Promise<void> {
-    return this.#alone(change, () => `a running server or another command holds the sealed store: ${this.#options.ifHeld}`);
+    return this.#alone(change, `a running server or another command holds the sealed store: ${this.#options.ifHeld}`);
   }
 
   /** @throws AppError `store_failed`, with the given words when somebody else holds the store. */
-  async #alone<T>(work: (store: DurableStore) => Promise<T>, heldText: () => string): Promise<T> {
-    this.#holders += 1;
+  async #alone<T>(work: (store: DurableStore) => Promise<T>, heldText: string): Promise<T> {
     try {
-      this.#held ??= this.#released.then(() => DurableStore.open(this.#options));
-      return await work(await this.#held);
+      return await this.#ours.use(work);
     } catch (thrown) {
       if (!isHeldElsewhere(thrown)) throw thrown;
-      throw new AppError('store_failed', heldText(), { details: { file: this.#options.file }, cause: thrown });
-    } finally {
-      this.#holders -= 1;
-      if (this.#holders === 0) await this.#release();
+      throw new AppError('store_failed', heldText, { details: { file: this.#options.file }, cause: thrown });
     }
-  }
-
-  async #release(): Promise<void> {
-    const held = this.#held;
-    this.#held = undefined;
-    this.#released = held === undefined ? Promise.resolve() : held.then((store) => store.close()).catch(() => undefined);
-    await this.#released;
   }
 
   /** As the file has them, which is opened anew whenever it has become another file, as each change makes it. */
