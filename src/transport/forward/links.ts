@@ -16,8 +16,6 @@ const STREAMS_PER_LINK = 400;
 const WINDOW_BYTES = 131_072;
 /** The same for all streams of a connection: a slow reader must not stop the others. */
 const LINK_WINDOW_BYTES = 4 * 1024 * 1024;
-/** All that a connection may hold, MB: each of its streams may bring what was held of it. With the default of 10, streams would be refused. */
-const SESSION_MEMORY_MB = 256;
 /** Longest time for a connection, ms. Where nobody listens, the answer comes at once. */
 const CONNECT_LIMIT_MS = 1000;
 /** A connection without streams is closed after this long, ms. */
@@ -144,7 +142,6 @@ export class Links {
     const session = http2.connect(`https://${peer.address}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
-      maxSessionMemory: SESSION_MEMORY_MB,
     });
     this.#sessions.add(session);
     session.on('error', (error) => {
