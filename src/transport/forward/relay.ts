@@ -209,7 +209,9 @@ export class Relay implements AttemptOwner {
   #comeHome(located: Located): void {
     this.#over('taken_over');
     const messages = this.#held.messages.slice(1).map(messageOf);
-    this.#turn.onHome(located, { id: this.#id, messages, isHalfClosed: this.#isHalfClosed, told: this.#told });
+    // The end may have come in this very turn of the event loop.
+    const isHalfClosed = this.#isHalfClosed || this.#turn.stream.readableEnded;
+    this.#turn.onHome(located, { id: this.#id, messages, isHalfClosed, told: this.#told });
   }
 
   #finish(status: HomeStatus): void {
