@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { filesUnder, type SourceFile } from '../support/source-tree.ts';
 
-const FRAME_PATH = ['src/speech', 'src/session/turn.ts', 'src/session/turn-states.ts', 'src/transport/ws/turn-cutter.ts'];
+const FRAME_PATH = ['src/speech', 'src/session/turn/turn.ts', 'src/session/turn/turn-states.ts', 'src/transport/ws/turn-cutter.ts'];
 
 /** Where a file says async, await or Promise; comments and texts do not count. */
 function promisesIn({ path, text }: SourceFile): readonly string[] {
