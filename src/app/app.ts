@@ -1,6 +1,5 @@
 // The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
 // is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
-import type { RefusalReason } from '../auth/refusal.ts';
 import { pause, waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -28,32 +27,22 @@ import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts
 import { combineObservers } from '../telemetry/observers.ts';
 import { Gate } from '../transport/gate.ts';
 import { startMediaServer, type MediaServer } from '../transport/grpc/server.ts';
-import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
-import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
-import { startAdministration } from './administration.ts';
-import { botsFolder, promptsFolder } from './bot-folders.ts';
-import { followNonces, followSealKeys } from './changing-secrets.ts';
+import { botsFolder } from './bot-folders.ts';
+import { followSealKeys } from './changing-secrets.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
-import {
-  admissionLimits,
-  engineSettings,
-  mediaServerSettings,
-  recognizerChoice,
-  soleOrganization,
-  voiceSettings,
-} from './room-settings.ts';
-import { openServerTls } from './server-tls.ts';
-import { newInstanceId, openHomes } from './homes.ts';
+import { admissionLimits, engineSettings, mediaServerSettings, soleOrganization } from './room-settings.ts';
+import { newInstanceId, openHomes, type OpenedHomes } from './homes.ts';
+import { startOperations } from './operations.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
-import { openSockets, socketAddress, type SocketAddress } from './sockets.ts';
-import { openTokenCheck } from './token-check.ts';
-import { openTrust } from './trust.ts';
+import { openSockets, socketAddress, type OpenSockets, type SocketAddress } from './sockets.ts';
+import { openTrusted, type Trusted } from './trusted.ts';
+import { Voices } from './voices.ts';
 
 /** What an operator is told when the server is ready. */
 export interface ReadySummary {
@@ -123,8 +112,6 @@ export interface AppOptions {
 const CLOSE_STEP_MS = 5000;
 /** Characters of an instance id that lines of the log show. */
 const SHOWN_ID = 8;
-/** Why a server is not ready that can let no token in; the same word as in its refusals. */
-const NO_KEYS: RefusalReason = 'keys_unavailable';
 
 /**
  * Starts the server.
@@ -147,24 +134,17 @@ export async function createApp(options: AppOptions): Promise<App> {
 }
 
 /** The options with their defaults, and what closes again all that is opened. */
-type Opening = AppOptions & Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & {
+type Opening = AppOptions &
+  Required<Pick<AppOptions, 'originOf' | 'clock' | 'log' | 'signal'>> & {
     /** Of this start of the process. */
     readonly instanceId: string;
     readonly lifecycle: Lifecycle;
   };
 
-async function open({
-  settings,
-  instanceId,
-  originOf,
-  changing,
-  clock,
-  log,
-  lifecycle,
-  signal,
-  isWorker = false,
-  onAuthorization,
-}: Opening): Promise<App> {
+// Everything is closed in the reverse order of its opening.
+async function open(opening: Opening): Promise<App> {
+  const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
+  const base = { clock, log, lifecycle };
   const profile = loadProfile(settings.platform.profile);
   const contract = loadContract(profile);
   const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
@@ -176,50 +156,27 @@ async function open({
   });
   const metrics = createMetrics({ knownBots: first.bots.map(({ id }) => id), clock, load });
   const timelines = new CallTimelines({ clock, maxCalls: settings.telemetry.timelineCalls });
-  const readiness = new Readiness();
-  // Stands first so that it closes last: health checks answer until the end.
+  const shown = { readiness: new Readiness(), metrics, calls: timelines, refused: metrics.refused };
+  const { readiness } = shown;
+  // Stands so early because it closes late: health checks answer until the end.
   const operations: { server?: OpsServer } = {};
   lifecycle.opened('operations server', () => operations.server?.close());
 
-  const voiceParts = { clock, log, createResampler: engines.createResampler, observer: metrics.voice };
-  const voice = openPromptVoice(voiceSettings(settings, promptsFolder(settings.bots)), voiceParts);
-  lifecycle.opened('voice', () => voice.close());
-  const recognizer = findRecognizer(recognizerChoice(settings), voiceParts);
-  if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
-
-  const warming = new AbortController();
-  const watchedBots = settings.bots.watch
-    ? await followBots(first, openBots, settings, { clock, log, lifecycle }, (reloaded) => {
-        metrics.botsReloaded(
-          reloaded === undefined ? 'failed' : 'loaded',
-          reloaded?.bots.map(({ id }) => id),
-        );
-        if (reloaded !== undefined) void warm(voice, promptsOf(reloaded), warming.signal, log);
-      })
-    : undefined;
+  const voices = new Voices(settings, { engines, metrics, ...base });
+  const watchedBots = settings.bots.watch ? await followBots(first, openBots, settings, { metrics, voices, ...base }) : undefined;
   const catalog: CatalogSource = watchedBots ?? { current: first };
 
-  const shared = await openSharedStore(settings, { clock, log, lifecycle, metrics: metrics.store });
-  const homes = await openHomes(settings, { instanceId, shared, metrics, clock, log, lifecycle });
+  const shared = await openSharedStore(settings, { metrics: metrics.store, ...base });
+  const homes = await openHomes(settings, { instanceId, shared, metrics, ...base });
   const admission = new Admission({ limits: admissionLimits(settings), load, clock });
+  const callLog = createCallLog({ log, clock, isDevelopment: isDevelopment(settings) });
   const sessions = new Sessions(
     {
-      admission,
+      ...{ admission, clock, log, voice: voices.voice, recognizer: voices.recognizer, snapshots: homes.snapshots },
       settings: engineSettings(settings),
-      snapshots: homes.snapshots,
-      voice,
-      recognizer,
-      observer: combineObservers([metrics.sessions, createCallLog({ log, clock, isDevelopment: isDevelopment(settings) }), timelines], log),
-      clock,
-      log,
+      observer: combineObservers([metrics.sessions, callLog, timelines], log),
       createListener: ({ onEvent, onFrame, isSelfEndpointing }) =>
-        new Listener({
-          engines,
-          patience: settings.speech,
-          onEvent,
-          isSelfEndpointing,
-          ...(onFrame === undefined ? {} : { onFrame }),
-        }),
+        new Listener({ engines, patience: settings.speech, onEvent, isSelfEndpointing, ...(onFrame === undefined ? {} : { onFrame }) }),
     },
     catalog,
   );
@@ -227,88 +184,44 @@ async function open({
   lifecycle.opened('sessions', async () => {
     await sessions.close(0);
   });
+
   const files = new WatchedFiles({ clock, log, onJudged: metrics.files.judged });
   lifecycle.opened('watched files', () => files.close());
   if (changing !== undefined && shared !== undefined) followSealKeys(files, 'store_keys', changing.storeKeys, shared.seal);
-  const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
-  const trust = openTrust(settings, profile, clock);
-  if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
-  const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
-  lifecycle.opened('token check', () => check?.close());
-  // Asked for while everything else is opened.
-  const keysAnswered = check?.watchKeys(() => readiness.hold(NO_KEYS));
-  // Before anybody can call: the tokens that were good before must be known by then.
-  const administration = settings.admin.enabled
-    ? await startAdministration(settings, {
-        ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal, onAuthorization },
-        followKeys: (seal, rewrite) => {
-          if (changing !== undefined) followSealKeys(files, 'admin_store_keys', changing.adminStoreKeys, seal, rewrite);
-        },
-      })
-    : undefined;
+  const trusted = await openTrusted(settings, { profile, files, readiness, changing, onAuthorization, metrics, signal, ...base });
   if (signal.aborted) throw new AppError('shutting_down', 'the start was given up');
   const descriptors = new Descriptors();
   const descriptorWatch = new DescriptorWatch({ descriptors, readiness, clock, log });
   lifecycle.opened('descriptor watch', () => {
     descriptorWatch.close();
   });
+
   await homes.join(sessions);
+  const { tls, verifier } = trusted;
+  const { mayTake } = descriptorWatch;
+  const served = { sessions, homes: homes.homes, catalog, admission, mayTake, clock, log };
   const server = await startMediaServer({
-    ...{ homes: homes.homes, peers: homes.peers },
+    ...{ ...served, contract, peers: homes.peers, metadataKeys: profile.metadata },
     settings: mediaServerSettings(settings, tls.media),
-    contract,
-    gate: new Gate(check?.verifier, 'grpc', {
+    gate: new Gate(verifier, 'grpc', {
       soleOrganization: soleOrganization(settings),
       onForeign: () => {
         metrics.organizationRefused('grpc');
       },
     }),
-    sessions,
-    catalog,
-    clock,
-    log,
-    metadataKeys: profile.metadata,
-    admission,
-    mayTake: descriptorWatch.mayTake,
     onRefused: (code) => {
       metrics.streamRefused('grpc', code);
     },
   });
   lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
-  const sockets = await openSockets(settings, {
-    ...{ profile, verifier: check?.verifier, sessions, homes: homes.homes, catalog, admission, metrics, clock, log },
-    mayTake: descriptorWatch.mayTake,
-    security: tls.sockets,
-  });
+  const sockets = await openSockets(settings, { ...served, profile, verifier, metrics, security: tls.sockets });
   if (sockets !== undefined) lifecycle.opened('WebSocket server', () => sockets.server.close(CLOSE_STEP_MS), 2 * CLOSE_STEP_MS);
-  lifecycle.opened('open turns', async () => {
-    const cut = await sessions.close(settings.shutdown.graceMs);
-    metrics.stopped(cut);
-    if (cut.turns > 0) log.warn({ cutTurns: cut.turns }, 'the grace time was over before every turn was finished');
-    if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
-  });
+  lifecycle.opened('open turns', () => turnsOver(settings.shutdown.graceMs, { sessions, homes, metrics, log }));
 
-  const { refused } = metrics;
-  const shown = { readiness, metrics, calls: timelines, refused };
-  if (!isWorker) {
-    // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
-    const { startOpsServer } = await import('../ops/http-server.ts');
-    const isShared = sockets !== undefined && sockets.own === undefined;
-    operations.server = await startOpsServer({
-      ...settings.ops,
-      ...(isShared && { upgrades: { take: sockets.server.upgrade, maxConnections: settings.websocket.maxConnections } }),
-      readiness,
-      metrics,
-      calls: {
-        recent: () => ({ calls: timelines.recent(), refused: refused.most }),
-        find: (conversationId) => timelines.find(conversationId),
-      },
-      clock,
-      log,
-    });
-  }
+  // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
+  if (!isWorker) operations.server = await startOperations(settings, { shown, sockets, clock, log });
   // So that a server that is well is ready when it says so. What does not come in one try is not waited for here.
-  if (keysAnswered !== undefined) await waitAtMost(keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
+  if (trusted.keysAnswered !== undefined) await waitAtMost(trusted.keysAnswered, settings.auth.keySet.timeoutMs, clock, signal);
   // Not for a start that fails: nobody should wait for it.
   if (sockets !== undefined) {
     const { drainMs } = settings.websocket;
@@ -327,33 +240,20 @@ async function open({
     sockets?.server.drain();
     homes.drain();
     sessions.drain();
-    administration?.rest();
+    trusted.administration?.rest();
   });
   warnOfFewDescriptors(descriptors, settings, log);
   sayIfDevelopment(settings, log);
   readiness.started();
-
   lifecycle.opened('prompt warm-up', () => {
-    warming.abort('shutdown');
+    voices.stopWarming();
   });
-  const websocket = socketAddress(sockets, operations.server);
   return {
-    ready: {
-      address: server.address,
-      port: server.port,
-      security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
-      bots: first.bots.map(({ id }) => id),
-      ...(recognizer === undefined && wantingWords(first.bots).length > 0 && { botsWithoutWords: wantingWords(first.bots) }),
-      dataSources: trust.sources.size,
-      isRegistering: administration !== undefined,
-      hasTokenCheck: check !== undefined,
-      opsPort: operations.server?.port ?? 0,
-      ...(websocket !== undefined && { websocket }),
-    },
+    ready: readySummary(settings, { server, sockets, operations: operations.server, first, voices, trusted }),
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
     shown,
-    warmed: warm(voice, promptsOf(first), warming.signal, log, ownPrompts(settings)),
+    warmed: voices.warmAll(first),
     lookNow: async () => {
       const [looked, bots] = await Promise.all([files.lookNow(), watchedBots?.lookNow()]);
       return bots === undefined ? looked : [...looked, { what: 'bots', verdict: bots }];
@@ -364,6 +264,61 @@ async function open({
     },
     close: () => lifecycle.close(),
   };
+}
+
+function readySummary(
+  settings: Settings,
+  {
+    server,
+    sockets,
+    operations,
+    first,
+    voices,
+    trusted,
+  }: {
+    readonly server: MediaServer;
+    readonly sockets: OpenSockets | undefined;
+    readonly operations: OpsServer | undefined;
+    readonly first: Catalog;
+    readonly voices: Voices;
+    readonly trusted: Trusted;
+  },
+): ReadySummary {
+  const websocket = socketAddress(sockets, operations);
+  const withoutWords = voices.recognizer === undefined ? wantingWords(first.bots) : [];
+  return {
+    address: server.address,
+    port: server.port,
+    security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
+    bots: first.bots.map(({ id }) => id),
+    ...(withoutWords.length > 0 && { botsWithoutWords: withoutWords }),
+    dataSources: trusted.trust.sources.size,
+    isRegistering: trusted.administration !== undefined,
+    hasTokenCheck: trusted.verifier !== undefined,
+    opsPort: operations?.port ?? 0,
+    ...(websocket !== undefined && { websocket }),
+  };
+}
+
+/** Turns that are answered here, and those that are forwarded, come to their end. */
+async function turnsOver(
+  graceMs: number,
+  {
+    sessions,
+    homes,
+    metrics,
+    log,
+  }: {
+    readonly sessions: Sessions;
+    readonly homes: OpenedHomes;
+    readonly metrics: Metrics;
+    readonly log: Logger;
+  },
+): Promise<void> {
+  const [cut] = await Promise.all([sessions.close(graceMs), homes.peers?.relays.over(graceMs)]);
+  metrics.stopped(cut);
+  if (cut.turns > 0) log.warn({ cutTurns: cut.turns }, 'the grace time was over before every turn was finished');
+  if (cut.calls > 0) log.warn({ cutCalls: cut.calls }, 'calls ended without a word: none of their streams came any more');
 }
 
 /** Asks for new connections once the server has not been ready for `noticeMs`. */
@@ -377,36 +332,28 @@ async function followBots(
   first: Catalog,
   open: (bots: readonly Bot[]) => Catalog,
   settings: Settings,
-  { clock, log, lifecycle }: { readonly clock: Clock; readonly log: Logger; readonly lifecycle: Lifecycle },
-  onReload: (reloaded: Catalog | undefined) => void,
+  {
+    metrics,
+    voices,
+    clock,
+    log,
+    lifecycle,
+  }: {
+    readonly metrics: Metrics;
+    readonly voices: Voices;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly lifecycle: Lifecycle;
+  },
 ): Promise<WatchedCatalog> {
+  const onReload = (reloaded: Catalog | undefined): void => {
+    metrics.botsReloaded(
+      reloaded === undefined ? 'failed' : 'loaded',
+      reloaded?.bots.map(({ id }) => id),
+    );
+    if (reloaded !== undefined) void voices.warm(reloaded);
+  };
   const watched = await WatchedCatalog.start({ folder: botsFolder(settings.bots), first, open, onReload, clock, log });
   lifecycle.opened('bots watch', () => watched.close());
   return watched;
-}
-
-/** Texts that bots say word for word; those that are spoken already cost nothing to warm again. */
-function promptsOf(catalog: Catalog): readonly string[] {
-  return catalog.bots.flatMap((bot) => bot.prompts);
-}
-
-/** What the server itself says. A filler whose sound is not ready is not said at all. */
-function ownPrompts({ prompts, turns, media }: Settings): readonly string[] {
-  const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
-  return [prompts.apology, prompts.handover, ...(hasFiller ? [prompts.filler] : [])];
-}
-
-/** @param own - texts that go first and stay in memory for good. */
-async function warm(
-  voice: CachingPromptVoice,
-  texts: readonly string[],
-  signal: AbortSignal,
-  log: Logger,
-  own: readonly string[] = [],
-): Promise<void> {
-  const warmths = [await voice.keep(own, signal), await voice.warm(texts, signal)];
-  const spoken = warmths.reduce((sum, warmth) => sum + warmth.spoken, 0);
-  const silent = warmths.flatMap((warmth) => warmth.silent);
-  if (silent.length === 0 || signal.aborted) log.info({ spoken }, 'the static prompts are spoken');
-  else log.warn({ spoken, silent }, 'these prompts have no sound and travel as text: install the synthesizer or set synthesizer.engine');
 }

@@ -113,7 +113,9 @@ export async function openHomes(
   // Closed in reverse order, behind all that takes calls: what refuses connections on its peer port counts as dead.
   lifecycle.opened('peer port', () => port.close(PEER_CLOSE_MS));
   lifecycle.opened('instances', () => instances.close());
-  lifecycle.opened('links to peers', () => links.close());
+  lifecycle.opened('links to peers', () => {
+    links.close();
+  });
   lifecycle.opened('homes of calls', () => homes.close());
   return {
     snapshots: homes,

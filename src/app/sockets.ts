@@ -27,7 +27,10 @@ export interface OpenSockets {
 }
 
 /** What the rest of the program brings. */
-export interface SocketSurroundings extends Pick<SocketServerParts, 'sessions' | 'homes' | 'catalog' | 'admission' | 'mayTake' | 'clock' | 'log'> {
+export interface SocketSurroundings extends Pick<
+  SocketServerParts,
+  'sessions' | 'homes' | 'catalog' | 'admission' | 'mayTake' | 'clock' | 'log'
+> {
   readonly profile: PlatformProfile;
   /** Undefined: the token check is off. */
   readonly verifier: TokenVerifier | undefined;

@@ -1,0 +1,43 @@
+// The operations server of a process: health, metrics, and the calls of late.
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import type { OpsServer } from '../ops/http-server.ts';
+import type { Readiness } from '../ops/readiness.ts';
+import type { CallTimelines } from '../telemetry/call-timeline.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts';
+import type { Settings } from './config/settings.ts';
+import type { OpenSockets } from './sockets.ts';
+
+/** What an operations server shows. */
+export interface Shown {
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly calls: CallTimelines;
+  readonly refused: RefusedOrganizations;
+}
+
+/** What it is joined to. */
+export interface OperationsParts {
+  readonly shown: Shown;
+  /** Taken on its port where they have none of their own. */
+  readonly sockets: OpenSockets | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Starts it. @throws AppError `listen_failed`. */
+export async function startOperations(settings: Settings, { shown, sockets, clock, log }: OperationsParts): Promise<OpsServer> {
+  const { startOpsServer } = await import('../ops/http-server.ts');
+  const { readiness, metrics, calls, refused } = shown;
+  const isShared = sockets !== undefined && sockets.own === undefined;
+  return startOpsServer({
+    ...settings.ops,
+    ...(isShared && { upgrades: { take: sockets.server.upgrade, maxConnections: settings.websocket.maxConnections } }),
+    ...{ readiness, metrics, clock, log },
+    calls: {
+      recent: () => ({ calls: calls.recent(), refused: refused.most }),
+      find: (conversationId) => calls.find(conversationId),
+    },
+  });
+}

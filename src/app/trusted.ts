@@ -1,0 +1,69 @@
+// Who is let in: certificates, the trust in data sources, the check of tokens, and the administration that registers data sources.
+import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
+import type { RefusalReason } from '../auth/refusal.ts';
+import type { TokenVerifier } from '../auth/jws-verifier.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Lifecycle } from '../base/lifecycle.ts';
+import type { Logger } from '../base/log.ts';
+import type { WatchedFiles } from '../base/watched-files.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import type { Readiness } from '../ops/readiness.ts';
+import type { Watched } from '../telemetry/file-metrics.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { startAdministration } from './administration.ts';
+import { followNonces, followSealKeys } from './changing-secrets.ts';
+import type { ChangingSettings } from './config/changing-settings.ts';
+import type { Settings } from './config/settings.ts';
+import { openServerTls, type ServerTls } from './server-tls.ts';
+import { openTokenCheck } from './token-check.ts';
+import { openTrust, type Trust } from './trust.ts';
+
+/** Why a server is not ready that can let no token in; the same word as in its refusals. */
+const NO_KEYS: RefusalReason = 'keys_unavailable';
+
+/** What it is joined to. */
+export interface TrustedParts {
+  readonly profile: PlatformProfile;
+  readonly files: WatchedFiles<Watched>;
+  readonly readiness: Readiness;
+  readonly changing: ChangingSettings | undefined;
+  readonly onAuthorization: AuthorizationHook | undefined;
+  readonly metrics: Pick<Metrics, 'files' | 'tokens' | 'admin'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+  /** Gives the start up. */
+  readonly signal: AbortSignal;
+}
+
+/** What lets in. */
+export interface Trusted {
+  readonly tls: ServerTls;
+  readonly trust: Trust;
+  /** Undefined: the token check is off. */
+  readonly verifier: TokenVerifier | undefined;
+  /** Resolves when the keys of the platform were asked for once; undefined where none are. */
+  readonly keysAnswered: Promise<unknown> | undefined;
+  readonly administration: Awaited<ReturnType<typeof startAdministration>> | undefined;
+}
+
+/** Opens it, before anybody can call: the tokens that were good before must be known by then. @throws AppError as `createApp`. */
+export async function openTrusted(settings: Settings, parts: TrustedParts): Promise<Trusted> {
+  const { profile, files, readiness, changing, onAuthorization, metrics, clock, log, lifecycle, signal } = parts;
+  const tls = await openServerTls(settings, { profile, files, metrics: metrics.files, clock, log });
+  const trust = openTrust(settings, profile, clock);
+  if (changing !== undefined) followNonces(files, changing.dataSources, { nonces: trust.nonces, first: settings.auth.dataSources, clock });
+  const check = settings.auth.enabled ? openTokenCheck(settings, { profile, trust, clock, log, observer: metrics.tokens }) : undefined;
+  lifecycle.opened('token check', () => check?.close());
+  // Asked for while everything else is opened.
+  const keysAnswered = check?.watchKeys(() => readiness.hold(NO_KEYS));
+  const administration = settings.admin.enabled
+    ? await startAdministration(settings, {
+        ...{ profile, trust, identity: tls.identity, metrics: metrics.admin, clock, log, lifecycle, signal, onAuthorization },
+        followKeys: (seal, rewrite) => {
+          if (changing !== undefined) followSealKeys(files, 'admin_store_keys', changing.adminStoreKeys, seal, rewrite);
+        },
+      })
+    : undefined;
+  return { tls, trust, verifier: check?.verifier, keysAnswered, administration };
+}

@@ -1,0 +1,72 @@
+// What the server speaks and hears with: the prompt voice and the recognizer, and the prompts that are spoken before anybody calls.
+import type { Clock } from '../base/clock.ts';
+import type { Lifecycle } from '../base/lifecycle.ts';
+import type { Logger } from '../base/log.ts';
+import type { Catalog } from '../bot/catalog.ts';
+import type { Recognizer } from '../session/ports.ts';
+import type { SignalEngines } from '../speech/engines.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.ts';
+import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
+import { promptsFolder } from './bot-folders.ts';
+import type { Settings } from './config/settings.ts';
+import { recognizerChoice, voiceSettings } from './room-settings.ts';
+
+/** What they are joined to. */
+export interface VoicesParts {
+  readonly engines: SignalEngines;
+  readonly metrics: Pick<Metrics, 'voice'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Speaks and hears for all calls. */
+export class Voices {
+  readonly voice: CachingPromptVoice;
+  /** Undefined: none is configured, and bots hear no words. */
+  readonly recognizer: Recognizer | undefined;
+  readonly #settings: Settings;
+  readonly #log: Logger;
+  readonly #warming = new AbortController();
+
+  constructor(settings: Settings, { engines, metrics, clock, log, lifecycle }: VoicesParts) {
+    this.#settings = settings;
+    this.#log = log;
+    const parts = { clock, log, createResampler: engines.createResampler, observer: metrics.voice };
+    const voice = openPromptVoice(voiceSettings(settings, promptsFolder(settings.bots)), parts);
+    lifecycle.opened('voice', () => voice.close());
+    const recognizer = findRecognizer(recognizerChoice(settings), parts);
+    if (recognizer !== undefined) lifecycle.opened('recognizer', () => recognizer.close());
+    this.voice = voice;
+    this.recognizer = recognizer;
+  }
+
+  /** Speaks the prompts that bots say word for word; those that are spoken already cost nothing. Never rejects. */
+  async warm(catalog: Catalog, own: readonly string[] = []): Promise<void> {
+    const { signal } = this.#warming;
+    const texts = catalog.bots.flatMap((bot) => bot.prompts);
+    // Our own go first and stay in memory for good.
+    const warmths = [await this.voice.keep(own, signal), await this.voice.warm(texts, signal)];
+    const spoken = warmths.reduce((sum, warmth) => sum + warmth.spoken, 0);
+    const silent = warmths.flatMap((warmth) => warmth.silent);
+    if (silent.length === 0 || signal.aborted) this.#log.info({ spoken }, 'the static prompts are spoken');
+    else
+      this.#log.warn(
+        { spoken, silent },
+        'these prompts have no sound and travel as text: install the synthesizer or set synthesizer.engine',
+      );
+  }
+
+  /** As {@link Voices.warm}, with what the server itself says. A filler whose sound is not ready is not said at all. */
+  warmAll(catalog: Catalog): Promise<void> {
+    const { prompts, turns, media } = this.#settings;
+    const hasFiller = turns.fillerAfterMs > 0 && media.mode === 'chunk';
+    return this.warm(catalog, [prompts.apology, prompts.handover, ...(hasFiller ? [prompts.filler] : [])]);
+  }
+
+  /** Speaks nothing ahead any more. */
+  stopWarming(): void {
+    this.#warming.abort('shutdown');
+  }
+}
