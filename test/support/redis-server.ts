@@ -151,6 +151,19 @@ export class RedisServer {
   }
 }
 
+/** What a sentinel at a port of 127.0.0.1 answers to one command, as it stands on the wire. Sentinels know no QUIT. */
+export async function askSentinel(port: number, words: readonly string[], password = ''): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const login = password === '' ? '' : encoded(['AUTH', password]);
+  try {
+    const answers = exchange(socket, `${login}${encoded(words)}`);
+    socket.end();
+    return await answers;
+  } finally {
+    socket.destroy();
+  }
+}
+
 /** Everything that is answered until the server closes. */
 function exchange(socket: Socket, text: string): Promise<string> {
   return new Promise((resolve, reject) => {

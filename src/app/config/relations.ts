@@ -76,6 +76,12 @@ export const RELATIONS: readonly Relation[] = [
     mend: 'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
   },
   {
+    keys: ['store.redis.sentinel_name', 'store.redis.sentinels'],
+    holds: ({ store: { redis } }) => redis.sentinels.length > 0 === (redis.sentinelName !== undefined),
+    rule: 'sentinels are asked for a primary by its name, and only sentinels are',
+    mend: 'set both store.redis.sentinels and store.redis.sentinel_name, or neither',
+  },
+  {
     keys: ['sessions.organizations'],
     holds: ({ sessions }) => isUnique(sessions.organizations.map(({ organizationId }) => organizationId)),
     rule: 'an organization appears once',

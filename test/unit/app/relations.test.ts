@@ -66,6 +66,24 @@ describe('the rules between settings', () => {
     },
   );
 
+  it('wants sentinels and the name of their primary together', () => {
+    const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1'];
+    const [sentinels, name] = ['--store.redis.sentinels=[::1]:26379,cache.example.com:26379', '--store.redis.sentinel_name=calls'];
+    expect(load(...open, sentinels)).toThrow(/^1 setting is wrong:\n {2}store\.redis\.sentinel_name = ''/u);
+    expect(load(...open, name)).toThrow(/^1 setting is wrong:\n {2}store\.redis\.sentinel_name = calls/u);
+    expect(load(...open, sentinels, name)).not.toThrow();
+  });
+
+  it.each(['10.0.0.1', 'cache:', 'cache:99999', 'redis://cache:26379', 'user@cache:26379', ':26379'])(
+    'refuses %s as the address of a sentinel',
+    (sentinel) => {
+      const flags = [`--store.redis.sentinels=${JSON.stringify([sentinel])}`, '--store.redis.sentinel_name=calls'];
+      expect(load(TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1', ...flags)).toThrow(
+        /^1 setting is wrong:\n {2}store\.redis\.sentinels\[0\][^]*must be HOST:PORT/u,
+      );
+    },
+  );
+
   it('refuses two data sources with one id', () => {
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a'), source('a')])}`)).toThrow(/appears once/u);
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a'), source('b')])}`)).not.toThrow();
