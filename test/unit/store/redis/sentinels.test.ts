@@ -3,11 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import type { RedisConnection, RedisConnectionOptions } from '../../../../src/store/redis/connection.ts';
+import { certificateAuthority } from '../../../support/certificate-authority.ts';
 import { requireDebian } from '../../../support/debian.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { openConnection, REDIS_TIMEOUT_MS } from '../../../support/redis-connection.ts';
 import { PRIMARY_NAME, RedisSentinel } from '../../../support/redis-sentinel.ts';
-import { REDIS_NEEDS, RedisServer } from '../../../support/redis-server.ts';
+import { REDIS_NEEDS, RedisServer, type RedisServerOptions } from '../../../support/redis-server.ts';
 import { until } from '../../../support/until.ts';
 
 requireDebian(REDIS_NEEDS);
@@ -17,15 +18,19 @@ const SLACK_MS = 2000;
 /** Three times what sentinels and our next try take together on a quiet machine, ms. */
 const FAILOVER_LIMIT_MS = 20_000;
 
-async function startedServer(): Promise<RedisServer> {
-  const server = await RedisServer.start();
+async function startedServer(options?: RedisServerOptions): Promise<RedisServer> {
+  const server = await RedisServer.start(options);
   onTestFinished(() => server.stop());
   return server;
 }
 
-async function startedSentinels(primary: RedisServer, count: number, password?: string): Promise<readonly RedisSentinel[]> {
+async function startedSentinels(
+  primary: RedisServer,
+  count: number,
+  options?: Pick<RedisServerOptions, 'password' | 'authority'>,
+): Promise<readonly RedisSentinel[]> {
   const agreed = Math.floor(count / 2) + 1;
-  const sentinels = await Promise.all(Array.from({ length: count }, () => RedisSentinel.start(primary, agreed, password)));
+  const sentinels = await Promise.all(Array.from({ length: count }, () => RedisSentinel.start(primary, agreed, options)));
   onTestFinished(async () => {
     await Promise.all(sentinels.map((sentinel) => sentinel.stop()));
   });
@@ -112,9 +117,27 @@ describe('a connection to the primary that sentinels name', () => {
 
   it('logs in to sentinels that want a password', async () => {
     const primary = await startedServer();
-    const sentinels = await startedSentinels(primary, 1, 'for-sentinels');
+    const sentinels = await startedSentinels(primary, 1, { password: 'for-sentinels' });
     const { connection } = await openConnection(await nowhere(), { ...named(sentinels), sentinelPassword: 'for-sentinels' });
     expect(await connection.send(['PING'])).toBe('PONG');
+  });
+});
+
+describe('a connection over TLS', () => {
+  it('trusts sentinels by their names, and the server they name by the name of store.redis.url', async () => {
+    const authority = await certificateAuthority(systemClock.nowMs());
+    const primary = await startedServer({ authority });
+    const sentinels = await startedSentinels(primary, 1, { authority });
+    const { port } = new URL((await nowhere()).url);
+    const trusted = { ...named(sentinels), caFile: primary.caFile };
+    const { connection } = await openConnection({ url: `rediss://localhost:${port}` }, trusted);
+    expect(await connection.send(['PING'])).toBe('PONG');
+    const { connection: distrusted } = await openConnection({ url: `rediss://other.example:${port}` }, trusted);
+    expect(await failureOf(distrusted)).toMatchObject({ details: { reason: 'ERR_TLS_CERT_ALTNAME_INVALID' } });
+    const { connection: foreign } = await openConnection({ url: `rediss://localhost:${port}` }, { ...trusted, caFile: undefined });
+    expect(await failureOf(foreign)).toMatchObject({
+      message: expect.stringMatching(/no sentinel names .*store\.redis\.ca_file/) as string,
+    });
   });
 });
 
@@ -149,7 +172,7 @@ describe('a connection for which no sentinel names a primary fails in time and s
   });
 
   it('when the password for them is wrong, without showing it', async () => {
-    const sentinels = await startedSentinels(await startedServer(), 1, 'for-sentinels');
+    const sentinels = await startedSentinels(await startedServer(), 1, { password: 'for-sentinels' });
     const { connection, logged } = await openConnection(await nowhere(), { ...named(sentinels), sentinelPassword: 'a-wrong-one' });
     expect(await failureOf(connection)).toMatchObject({
       message:
