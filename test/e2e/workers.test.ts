@@ -289,6 +289,17 @@ describe('a server of several processes', () => {
     expect(running.alive).toEqual([]);
   });
 
+  it('kills a worker that hangs while all of them stop', async (context) => {
+    const running = serve(context, '--shutdown.notice_ms=0');
+    await running.ready();
+    const [hanging = 0] = running.alive;
+    process.kill(hanging, 'SIGSTOP');
+    running.signal('SIGTERM');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(running.lines('a worker does not answer and is killed').map(({ pid }) => pid)).toEqual([hanging]);
+    expect(running.alive).toEqual([]);
+  });
+
   it('leaves no worker behind when the process that started them is killed, and no turn unfinished', async (context) => {
     const running = serve(context, '--shutdown.grace_ms=20000');
     const ready = await running.ready();
