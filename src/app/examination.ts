@@ -209,7 +209,7 @@ function nothingToExamine({ organization, profile }: ExaminationParts): AppError
 
 function storeOf({ settings: { store }, clock, log }: ExaminationParts): ExaminedStore | undefined {
   if (store.kind === 'memory') return undefined;
-  const { url, keyPrefix } = store.redis;
+  const { url, sentinels, sentinelName = '', keyPrefix } = store.redis;
   const look = async () => {
     const { RedisConnection } = await import('../store/redis/connection.ts');
     const { afterRestart, LOST_AFTER_RESTART } = await import('../store/redis/after-restart.ts');
@@ -220,7 +220,7 @@ function storeOf({ settings: { store }, clock, log }: ExaminationParts): Examine
       await connection.close();
     }
   };
-  return { place: url, look };
+  return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, look };
 }
 
 /** Where the platform dials for a call over WebSocket, behind the registered address (W-01, W-02). */

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
-import { primaryLink } from '../app/workers/cluster-processes.ts';
+import { PrimaryLink } from '../app/workers/primary-link.ts';
 import { keepTicksFast } from '../base/fast-ticks.ts';
 import { wholeNumberFrom } from './option-values.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
@@ -47,7 +47,7 @@ async function serve(serving: Serving, workers: number): Promise<void> {
     await serveAlone(serving);
     return;
   }
-  const link = primaryLink();
+  const link = PrimaryLink.find();
   if (link === undefined) {
     const { serveWithWorkers } = await import('./serve/with-workers.ts');
     await serveWithWorkers(serving, workers);

@@ -12,6 +12,7 @@ import { certificateAuthority } from '../support/certificate-authority.ts';
 import { requireDebian } from '../support/debian.ts';
 import { freePort } from '../support/free-port.ts';
 import { ParleyProcess } from '../support/parley-process.ts';
+import { RedisSentinel } from '../support/redis-sentinel.ts';
 import { REDIS_NEEDS, RedisServer } from '../support/redis-server.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
 import { ServeProcess } from '../support/serve-process.ts';
@@ -68,6 +69,20 @@ const REFUSALS: readonly (readonly [what: string, store: () => Promise<readonly 
     'nobody listens at its port',
     async () => [`redis.url=redis://127.0.0.1:${String(await freePort())}`],
     /failed with ECONNREFUSED: nothing takes connections there/,
+  ],
+  [
+    'no sentinel listens where they should',
+    async () => [`redis.sentinels=127.0.0.1:${String(await freePort())}`, 'redis.sentinel_name=calls'],
+    /no sentinel names the primary: asking them failed with ECONNREFUSED \(store\.redis\.sentinels\)/,
+  ],
+  [
+    'its sentinels know no primary of that name',
+    async () => {
+      const sentinel = await RedisSentinel.start(open, 1);
+      onTestFinished(() => sentinel.stop());
+      return [`redis.sentinels=${sentinel.address}`, 'redis.sentinel_name=others'];
+    },
+    /the sentinels know no primary named others \(store\.redis\.sentinel_name\)/,
   ],
   [
     'the password is wrong',

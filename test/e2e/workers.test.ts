@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
-import type { CallTimeline } from '../../src/telemetry/call-timeline.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { requireDebian } from '../support/debian.ts';
 import { PlatformClient, type ClientTurn } from '../support/platform-client.ts';
@@ -42,13 +41,17 @@ const ENDED = 'a worker ended; another one takes its place';
 
 /** A server of several processes. */
 class Workers extends ServeProcess {
-  /** Lines of the log with this message, in order. */
-  lines(message: string): readonly Line[] {
+  /** The log, in order. */
+  get log(): readonly Line[] {
     return this.stderr
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
-      .map((line) => JSON.parse(line) as Line)
-      .filter(({ msg }) => msg === message);
+      .map((line) => JSON.parse(line) as Line);
+  }
+
+  /** Lines of it with this message. */
+  lines(message: string): readonly Line[] {
+    return this.log.filter(({ msg }) => msg === message);
   }
 
   /** Process ids of the workers that have said that they take calls, and are alive. */
@@ -175,23 +178,19 @@ describe('parley serve --workers', () => {
     expect(await sample(ready, 'parley_sockets_open')).toBe(4);
   });
 
-  it('goes on with a call whose turns come to different workers, also when one of those is killed', async (context) => {
-    const clients = [await clientOf(context, ready), await clientOf(context, ready)] as const;
-    const { ids } = clients[0].call();
+  it('goes on with a call whose turns come over several connections, also when the worker is killed that has it', async (context) => {
+    const [first, second] = [await clientOf(context, ready), await clientOf(context, ready)];
+    const { ids } = first.call();
     const turn = (client: PlatformClient, key: '0' | '2'): Promise<ClientTurn> => client.call(ids).turn(keys(key));
-    const workerWith = (message: string): unknown =>
-      running.lines(message).find(({ conversationId }) => conversationId === ids.conversationId)?.['worker'];
-    await clients[0].call(ids).turn(event('SESSION_START'));
-    expect((await turn(clients[1], '0')).story.at(-1)).toMatch(/^FINAL/u);
-    const second = workerWith('a session of another server goes on here');
-    expect(new Set([workerWith('session started'), second])).toEqual(new Set([1, 2]));
-    const story = (await (await operations(ready, `/calls/${ids.conversationId}`)).json()) as Pick<CallTimeline, 'facts'>;
-    expect(story.facts[0]?.event).toBe('session_started');
-    expect(story.facts.map((fact) => fact.event)).toContain('session_continued');
+    await first.call(ids).turn(event('SESSION_START'));
+    for (const client of [second, first, second]) expect((await turn(client, '0')).story.at(-1)).toMatch(/^FINAL/u);
+    expect(await (await operations(ready, `/calls/${ids.conversationId}`)).json()).toMatchObject({ conversationId: ids.conversationId });
 
-    await killed(running.lines(TAKES_CALLS).find(({ worker }) => worker === second));
-    expect((await turn(clients[0], '0')).story.at(-1)).toMatch(/^FINAL/u);
-    const end = await turn(clients[0], '2');
+    const last = running.log.findLast(({ conversationId }) => conversationId === ids.conversationId)?.['worker'];
+    await killed(running.lines(TAKES_CALLS).find(({ worker }) => worker === last));
+    const third = await clientOf(context, ready);
+    expect((await turn(third, '0')).story.at(-1)).toMatch(/^FINAL/u);
+    const end = await turn(third, '2');
     expect([end.ending?.code, end.story.at(-1)]).toEqual([status.OK, expect.stringMatching(/^FINAL SESSION_END/u)]);
     await until('another worker takes calls', () => running.alive.length === 2);
   });
@@ -210,6 +209,16 @@ describe('parley serve --workers', () => {
     expect(running.lines('session started').map(({ worker }) => worker)).toContain(newest);
     expect(await sample(ready, STARTED)).toBe(before + 9);
     expect(await sample(ready, 'parley_workers_ended_total')).toBe(running.lines(ENDED).length);
+  });
+
+  it('kills and replaces a worker that stands still, and answers for the others meanwhile', async (context) => {
+    const [stopped = 0] = running.alive;
+    process.kill(stopped, 'SIGSTOP');
+    expect(await sample(ready, 'parley_workers{state="ready"}')).toBe(2);
+    await until('its end is told', () => running.lines(ENDED).some(({ pid }) => pid === stopped));
+    expect(running.lines('a worker does not answer and is killed').map(({ pid }) => pid)).toEqual([stopped]);
+    await callsOver(context, ready, 2);
+    await until('another worker takes calls', () => running.alive.length === 2);
   });
 
   it('brings no new connection to a worker that is renewed while its calls end', async (context) => {
@@ -280,6 +289,17 @@ describe('a server of several processes', () => {
     expect(running.alive).toEqual([]);
   });
 
+  it('kills a worker that hangs while all of them stop', async (context) => {
+    const running = serve(context, '--shutdown.notice_ms=0');
+    await running.ready();
+    const [hanging = 0] = running.alive;
+    process.kill(hanging, 'SIGSTOP');
+    running.signal('SIGTERM');
+    expect(await running.ended()).toEqual({ code: 0, signal: null });
+    expect(running.lines('a worker does not answer and is killed').map(({ pid }) => pid)).toEqual([hanging]);
+    expect(running.alive).toEqual([]);
+  });
+
   it('leaves no worker behind when the process that started them is killed, and no turn unfinished', async (context) => {
     const running = serve(context, '--shutdown.grace_ms=20000');
     const ready = await running.ready();
@@ -342,6 +362,14 @@ describe('parley serve --workers refuses to start', () => {
       '',
       expect.stringMatching(/^error config_invalid {2}--workers 2 needs a store .* set store\.kind to redis/u),
     ]);
+  });
+
+  it('with calls over WebSocket on the operations port', async (context) => {
+    const running = serve(context, '--websocket.enabled=true', '--websocket.listen=ops', '--store.kind=redis');
+    expect(await running.ended()).toEqual({ code: 2, signal: null });
+    expect(running.stderr).toMatch(
+      /^error config_invalid {2}--workers 2 does not go with websocket\.listen ops.* set websocket\.listen to own$/mu,
+    );
   });
 
   it('with a number of workers that makes no sense', async (context) => {

@@ -3,9 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createCrewMetrics } from '../../src/telemetry/crew-metrics.ts';
-import { JoinedMetrics } from '../../src/telemetry/joined-metrics.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { WorkersMetrics } from '../../src/telemetry/workers-metrics.ts';
 import { CALM, callFacts, tellAll } from '../support/call-events.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -34,7 +33,7 @@ async function servedRows(): Promise<string[]> {
   const labels = new Map<string, Set<string>>();
   const served: { name: string; type: string; help: string }[] = [];
   const helps = new Map<string, string>();
-  for (const line of [...(await metrics.text()).split('\n'), ...(await crewLines())]) {
+  for (const line of [...(await metrics.text()).split('\n'), ...(await workersLines())]) {
     const [, helpName, help] = /^# HELP (\S+) (.*)$/u.exec(line) ?? [];
     if (helpName !== undefined && help !== undefined) helps.set(helpName, help);
     const [, name, type] = /^# TYPE (\S+) (\S+)$/u.exec(line) ?? [];
@@ -53,10 +52,9 @@ async function servedRows(): Promise<string[]> {
 }
 
 /** What a server of several processes serves beside that; of the process it serves the same. */
-async function crewLines(): Promise<readonly string[]> {
-  const joined = new JoinedMetrics();
-  joined.read(0, await createCrewMetrics(() => ({ ready: 1, starting: 0, silent: 0 })).reading());
-  return (await joined.text()).split('\n').filter((line) => /^(?:# \w+ )?parley_/u.test(line));
+async function workersLines(): Promise<readonly string[]> {
+  const text = await new WorkersMetrics(() => ({ ready: 1, starting: 0 })).text();
+  return text.split('\n').filter((line) => /^(?:# \w+ )?parley_/u.test(line));
 }
 
 describe('docs/metrics.md', () => {

@@ -1,7 +1,9 @@
 // Workers that are no processes: a test says what they tell and when they end, and reads what they were told.
 import type { ReadySummary } from '../../src/app/app.ts';
-import type { FromWorker, ToWorker, WorkerState } from '../../src/app/workers/messages.ts';
-import type { StartWorker, WorkerEvents, WorkerExit, WorkerProcess } from '../../src/app/workers/worker-process.ts';
+import type { FromWorker, ToWorker } from '../../src/app/workers/messages.ts';
+import type { StartWorker, WorkerProcess } from '../../src/app/workers/worker-process.ts';
+import type { ReadinessState } from '../../src/ops/readiness.ts';
+import { flushMicrotasks } from './fake-clock.ts';
 
 /** What a worker says of itself when it takes calls. */
 export const READY: ReadySummary = {
@@ -17,48 +19,47 @@ export const READY: ReadySummary = {
   },
 };
 
-/** Says that all is well. */
-export const WELL: WorkerState = { readiness: { ready: true, reasons: [] }, openSessions: 0, openTurns: 0 };
+type WorkerExit = Awaited<WorkerProcess['exited']>;
+
+/** All is well. */
+export const WELL: ReadinessState = { ready: true, reasons: [] };
 
 /** One of them. */
 export class FakeWorker implements WorkerProcess {
   readonly id: number;
   readonly pid: number;
+  readonly exited: Promise<WorkerExit>;
   /** What it was sent. */
   readonly heard: ToWorker[] = [];
   /** What was done to it, in order. */
-  readonly told: ('stop' | 'kill')[] = [];
-  readonly #events: WorkerEvents;
+  readonly told: ('SIGTERM' | 'SIGKILL')[] = [];
+  readonly says: (message: FromWorker) => void;
+  #exit: (exit: WorkerExit) => void = () => undefined;
 
-  constructor(id: number, events: WorkerEvents) {
+  constructor(id: number, onMessage: (message: FromWorker) => void) {
     this.id = id;
     this.pid = 1000 + id;
-    this.#events = events;
+    this.says = onMessage;
+    this.exited = new Promise((resolve) => (this.#exit = resolve));
   }
 
   send(message: ToWorker): void {
     this.heard.push(message);
   }
 
-  stop(): void {
-    this.told.push('stop');
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.told.push(signal);
   }
 
-  kill(): void {
-    this.told.push('kill');
+  /** It takes calls, or says how it is. */
+  isReady(readiness = WELL): void {
+    this.says({ kind: 'state', ready: READY, readiness });
   }
 
-  says(message: FromWorker): void {
-    this.#events.onMessage(message);
-  }
-
-  /** It takes calls. */
-  isReady(state = WELL): void {
-    this.says({ kind: 'ready', ready: READY, state });
-  }
-
-  ends(exit: WorkerExit = { code: null, signal: 'SIGKILL' }): void {
-    this.#events.onExit(exit);
+  /** Resolves when everybody knows. */
+  async ends(exit: WorkerExit = { code: null, signal: 'SIGKILL' }): Promise<void> {
+    this.#exit(exit);
+    await flushMicrotasks();
   }
 }
 
@@ -66,8 +67,8 @@ export class FakeWorker implements WorkerProcess {
 export class FakeWorkers {
   readonly all: FakeWorker[] = [];
 
-  readonly start: StartWorker = (events) => {
-    const worker = new FakeWorker(this.all.length + 1, events);
+  readonly start: StartWorker = (onMessage) => {
+    const worker = new FakeWorker(this.all.length + 1, onMessage);
     this.all.push(worker);
     return worker;
   };

@@ -120,7 +120,7 @@ export class RedisServer {
     const { password = '', acl } = this.#options;
     const login = acl === undefined ? [password].filter((word) => word !== '') : [TESTER, TESTER];
     const commands = [...(login.length === 0 ? [] : [['AUTH', ...login]]), words, ['QUIT']];
-    const socket = this.#connect();
+    const socket = connectTo(this.port, this.#options.authority);
     try {
       const answers = await exchange(socket, commands.map(encoded).join(''));
       const after = login.length === 0 ? answers : answers.replace('+OK\r\n', '');
@@ -128,13 +128,6 @@ export class RedisServer {
     } finally {
       socket.destroy();
     }
-  }
-
-  #connect(): Socket {
-    const { authority } = this.#options;
-    return authority === undefined
-      ? connect(this.port, '127.0.0.1')
-      : connectTls({ port: this.port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem });
   }
 
   #flags(): readonly string[] {
@@ -149,6 +142,29 @@ export class RedisServer {
       ...(password === undefined ? [] : ['--requirepass', password]),
     ];
   }
+}
+
+/** What a sentinel at a port of 127.0.0.1 answers to one command, as it stands on the wire. Sentinels know no QUIT. */
+export async function askSentinel(
+  port: number,
+  words: readonly string[],
+  { password = '', authority }: Pick<RedisServerOptions, 'password' | 'authority'>,
+): Promise<string> {
+  const socket = connectTo(port, authority);
+  const login = password === '' ? '' : encoded(['AUTH', password]);
+  try {
+    const answers = exchange(socket, `${login}${encoded(words)}`);
+    socket.end();
+    return await answers;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function connectTo(port: number, authority: Authority | undefined): Socket {
+  return authority === undefined
+    ? connect(port, '127.0.0.1')
+    : connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca: authority.pem });
 }
 
 /** Everything that is answered until the server closes. */

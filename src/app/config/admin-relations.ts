@@ -1,5 +1,5 @@
 // Rules between the settings of the administration. None holds anything against settings of what is not switched on.
-import { hasSocketPort, type CompiledSettings, type Relation } from './relation.ts';
+import { hasSocketPort, unless, type CompiledSettings, type Relation } from './relation.ts';
 import type { SettingKey } from './schema.ts';
 
 type Admin = CompiledSettings['admin'];
@@ -17,98 +17,91 @@ const NEEDED: readonly (readonly [Login, SettingKey, (admin: Admin) => string | 
   ['static_token', 'admin.static_token.access_token', ({ staticToken }) => staticToken.accessToken],
 ];
 
-/** A rule that holds whenever the administration is off. */
-function whenOn(
-  keys: readonly [SettingKey, ...SettingKey[]],
-  holds: (settings: CompiledSettings) => boolean,
-  rule: string,
-  mend: string,
-): Relation {
-  return { keys: [...keys, 'admin.enabled'], holds: (settings) => !settings.admin.enabled || holds(settings), rule, mend };
-}
+const WHEN_ON: readonly Relation[] = [
+  ({ admin }) =>
+    unless(
+      admin.store.keys.length > 0,
+      'admin.store.keys',
+      'the sealed store of the credentials needs a key',
+      'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
+    ),
+  ({ admin: { dataSources } }) =>
+    unless(
+      !dataSources.transports.includes('grpc') || dataSources.url !== undefined,
+      'admin.data_sources.url',
+      'data sources are registered with an address',
+      'write the address at which the platform reaches this server over gRPC, or take grpc out of admin.data_sources.transports',
+    ),
+  ({ admin: { dataSources } }) =>
+    unless(
+      !dataSources.transports.includes('websocket') || dataSources.websocketUrl !== undefined,
+      'admin.data_sources.websocket_url',
+      'data sources for WebSocket are registered with an address of their own (W-03)',
+      'write wss://HOST or wss://HOST:PORT at which the platform reaches this server, or take websocket out of admin.data_sources.transports',
+    ),
+  ({ admin: { dataSources }, websocket }) =>
+    unless(
+      !dataSources.transports.includes('websocket') || websocket.enabled,
+      'admin.data_sources.transports',
+      'data sources are registered for a transport that is served',
+      'set websocket.enabled to true, or take websocket out',
+    ),
+  ({ admin: { dataSources } }) =>
+    unless(
+      new Set(dataSources.transports).size === Math.max(dataSources.transports.length, 1),
+      'admin.data_sources.transports',
+      'data sources are registered for at least one transport, and once for each',
+      'write [grpc], [websocket] or [grpc, websocket]',
+    ),
+  ({ admin: { dataSources } }) =>
+    unless(
+      dataSources.renewalLeadMinutes < dataSources.tokenLifetimeMinutes,
+      'admin.data_sources.renewal_lead_minutes',
+      'a token is renewed after it was made (J-02)',
+      'lower admin.data_sources.renewal_lead_minutes or raise admin.data_sources.token_lifetime_minutes',
+    ),
+  ...NEEDED.map(
+    ([login, key, valueOf]): Relation =>
+      ({ admin }) =>
+        unless(
+          admin.login !== login || valueOf(admin) !== undefined,
+          key,
+          `admin.login ${login} needs ${key}`,
+          "set it, or the environment variable that the platform's profile gives it (docs/config.md)",
+        ),
+  ),
+  ({ admin: { login, organizations } }) =>
+    unless(
+      login === 'service_app' || organizations.length === 1,
+      'admin.organizations',
+      'tokens of their own are those of one organization',
+      'name this one organization, or set admin.login to service_app',
+    ),
+  ({ admin: { login, webhooks, organizations } }) =>
+    unless(
+      login !== 'service_app' || webhooks.targetUrl !== undefined || organizations.length > 0,
+      'admin.webhooks.target_url',
+      'organizations become known by webhooks or by admin.organizations',
+      'write the address at which the platform reaches admin.webhooks.port, or name the organizations',
+    ),
+  (settings) => {
+    const { admin, grpc, ops } = settings;
+    const { targetUrl, port } = admin.webhooks;
+    const isTaken = targetUrl !== undefined && port !== 0 && (port === grpc.port || port === ops.port || hasSocketPort(settings, port));
+    return unless(!isTaken, 'admin.webhooks.port', 'webhooks have a port of their own', 'choose another admin.webhooks.port');
+  },
+  ({ admin: { webhooks }, tls }) =>
+    unless(
+      !webhooks.tls || tls.mode === 'files',
+      'admin.webhooks.tls',
+      'webhooks over TLS have the certificate of the media server',
+      'set tls.mode to files, or let a proxy end TLS and set admin.webhooks.tls to false',
+    ),
+];
 
 /** All of them; each has a test. */
-export const ADMIN_RELATIONS: readonly Relation[] = [
-  whenOn(
-    ['admin.store.keys'],
-    ({ admin }) => admin.store.keys.length > 0,
-    'the sealed store of the credentials needs a key',
-    'make one with `openssl rand -hex 32`, keep it in a file, and write [{ file: PATH }]',
-  ),
-  whenOn(
-    ['admin.data_sources.url', 'admin.data_sources.transports'],
-    ({ admin: { dataSources } }) => !dataSources.transports.includes('grpc') || dataSources.url !== undefined,
-    'data sources are registered with an address',
-    'write the address at which the platform reaches this server over gRPC, or take grpc out of admin.data_sources.transports',
-  ),
-  whenOn(
-    ['admin.data_sources.websocket_url', 'admin.data_sources.transports'],
-    ({ admin: { dataSources } }) => !dataSources.transports.includes('websocket') || dataSources.websocketUrl !== undefined,
-    'data sources for WebSocket are registered with an address of their own (W-03)',
-    'write wss://HOST or wss://HOST:PORT at which the platform reaches this server, or take websocket out of admin.data_sources.transports',
-  ),
-  whenOn(
-    ['admin.data_sources.transports', 'websocket.enabled'],
-    ({ admin: { dataSources }, websocket }) => !dataSources.transports.includes('websocket') || websocket.enabled,
-    'data sources are registered for a transport that is served',
-    'set websocket.enabled to true, or take websocket out',
-  ),
-  whenOn(
-    ['admin.data_sources.transports'],
-    ({ admin: { dataSources } }) => new Set(dataSources.transports).size === Math.max(dataSources.transports.length, 1),
-    'data sources are registered for at least one transport, and once for each',
-    'write [grpc], [websocket] or [grpc, websocket]',
-  ),
-  whenOn(
-    ['admin.data_sources.renewal_lead_minutes', 'admin.data_sources.token_lifetime_minutes'],
-    ({ admin: { dataSources } }) => dataSources.renewalLeadMinutes < dataSources.tokenLifetimeMinutes,
-    'a token is renewed after it was made (J-02)',
-    'lower admin.data_sources.renewal_lead_minutes or raise admin.data_sources.token_lifetime_minutes',
-  ),
-  ...NEEDED.map(([login, key, valueOf]) =>
-    whenOn(
-      [key, 'admin.login'],
-      ({ admin }) => admin.login !== login || valueOf(admin) !== undefined,
-      `admin.login ${login} needs ${key}`,
-      "set it, or the environment variable that the platform's profile gives it (docs/config.md)",
-    ),
-  ),
-  whenOn(
-    ['admin.organizations', 'admin.login'],
-    ({ admin: { login, organizations } }) => login === 'service_app' || organizations.length === 1,
-    'tokens of their own are those of one organization',
-    'name this one organization, or set admin.login to service_app',
-  ),
-  whenOn(
-    ['admin.webhooks.target_url', 'admin.login', 'admin.organizations'],
-    ({ admin: { login, webhooks, organizations } }) =>
-      login !== 'service_app' || webhooks.targetUrl !== undefined || organizations.length > 0,
-    'organizations become known by webhooks or by admin.organizations',
-    'write the address at which the platform reaches admin.webhooks.port, or name the organizations',
-  ),
-  whenOn(
-    [
-      'admin.webhooks.port',
-      'grpc.port',
-      'ops.port',
-      'websocket.port',
-      'websocket.enabled',
-      'websocket.listen',
-      'admin.webhooks.target_url',
-    ],
-    (settings) => {
-      const { admin, grpc, ops } = settings;
-      const { targetUrl, port } = admin.webhooks;
-      if (targetUrl === undefined || port === 0) return true;
-      return port !== grpc.port && port !== ops.port && !hasSocketPort(settings, port);
-    },
-    'webhooks have a port of their own',
-    'choose another admin.webhooks.port',
-  ),
-  whenOn(
-    ['admin.webhooks.tls', 'tls.mode'],
-    ({ admin: { webhooks }, tls }) => !webhooks.tls || tls.mode === 'files',
-    'webhooks over TLS have the certificate of the media server',
-    'set tls.mode to files, or let a proxy end TLS and set admin.webhooks.tls to false',
-  ),
-];
+export const ADMIN_RELATIONS = WHEN_ON.map(
+  (relation): Relation =>
+    (settings) =>
+      settings.admin.enabled ? relation(settings) : undefined,
+);

@@ -90,11 +90,11 @@ export function judgeSettings(options: LoadOptions = {}): JudgedSettings {
   const byDefault = new Map(defaults.given.map((given) => [given.key, given] as const));
   const readings = new Map<string, unknown>();
   const faulty = validate(effective, readings, (given, fault) => problems.push(problemOf(given, fault, cwd)));
-  // A wrong value gives way to its default here, so that the rules between the other settings are checked all the same.
+  // So that bots can be told of although another of their settings is wrong.
   for (const key of faulty) readings.set(key, readDefault(key, byDefault.get(key)));
 
   const compiled = compile(SCHEMA, '', readings);
-  problems.push(...brokenRelations(compiled, faulty, effective, cwd));
+  problems.push(...brokenRelations(compile(SCHEMA, '', readings, faulty), effective, cwd));
   const origin = (key: SettingKey): Origin => givenOf(effective, key).origin;
   const bots = faulty.has('bots.folder') ? undefined : compiled.bots;
   if (problems.length > 0) return { problems, loaded: undefined, bots, origin, cwd };
@@ -187,30 +187,42 @@ function convictSchema(section: Section, prefix: string, check: (key: string, ru
   );
 }
 
-/** The tree of final values, frozen. */
-function compile<S extends Section>(section: S, prefix: string, readings: ReadonlyMap<string, unknown>): Compiled<S> {
-  const members = Object.entries(section).map(([name, node]) => {
+/** Thrown where a rule between settings reads one whose value was refused. */
+class RefusedValue extends Error {}
+
+/** The tree of final values, frozen. @param refused - keys that throw {@link RefusedValue} when they are read. */
+function compile<S extends Section>(
+  section: S,
+  prefix: string,
+  readings: ReadonlyMap<string, unknown>,
+  refused: ReadonlySet<string> = new Set(),
+): Compiled<S> {
+  const members: Record<string, unknown> = {};
+  for (const [name, node] of Object.entries(section)) {
     const key = `${prefix}${name}`;
-    return [toCamel(name), isRule(node) ? readings.get(key) : compile(node, `${key}.`, readings)] as const;
-  });
+    const get = (): never => {
+      throw new RefusedValue(key);
+    };
+    if (refused.has(key)) Object.defineProperty(members, toCamel(name), { get, enumerable: true });
+    else members[toCamel(name)] = isRule(node) ? readings.get(key) : compile(node, `${key}.`, readings, refused);
+  }
   // Each member was read by the rule that stands at its place in S, or compiled from the section there.
-  return Object.freeze(Object.fromEntries(members)) as Compiled<S>;
+  return Object.freeze(members) as Compiled<S>;
 }
 
-function brokenRelations(
-  settings: CompiledSettings,
-  faulty: ReadonlySet<string>,
-  effective: ReadonlyMap<string, Given>,
-  cwd: string,
-): readonly Problem[] {
-  const broken = RELATIONS.filter((relation) => !relation.keys.some((key) => faulty.has(key)) && !relation.holds(settings));
-  return broken.map((relation) => ({
-    subject: relation.keys[0],
-    shown: shownOf(effective, relation.keys[0]),
-    from: originText(givenOf(effective, relation.keys[0]).origin, cwd),
-    rule: relation.rule,
-    mend: relation.mend,
-  }));
+/** What the rules between settings find. One that needs a value that was refused finds nothing. */
+function brokenRelations(settings: CompiledSettings, effective: ReadonlyMap<string, Given>, cwd: string): readonly Problem[] {
+  return RELATIONS.flatMap((relation) => {
+    try {
+      const broken = relation(settings);
+      if (broken === undefined) return [];
+      const { key, rule, mend } = broken;
+      return [{ subject: key, shown: shownOf(effective, key), from: originText(givenOf(effective, key).origin, cwd), rule, mend }];
+    } catch (thrown) {
+      if (thrown instanceof RefusedValue) return [];
+      throw thrown;
+    }
+  });
 }
 
 function problemOf(given: Given, fault: Fault, cwd: string): Problem {

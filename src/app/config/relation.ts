@@ -9,11 +9,18 @@ export function hasSocketPort({ websocket }: CompiledSettings, port: number): bo
   return websocket.enabled && websocket.listen === 'own' && port !== 0 && websocket.port === port;
 }
 
-/** One rule between settings. */
-export interface Relation {
-  /** What it looks at; the first one is blamed. */
-  readonly keys: readonly [SettingKey, ...SettingKey[]];
-  readonly holds: (settings: CompiledSettings) => boolean;
+/** What a rule between settings finds wrong. */
+export interface BrokenRelation {
+  /** Whose value is blamed. */
+  readonly key: SettingKey;
   readonly rule: string;
   readonly mend: string;
+}
+
+/** One rule between settings. It reads no more than it needs: it is not asked where one of these is wrong in itself. */
+export type Relation = (settings: CompiledSettings) => BrokenRelation | undefined;
+
+/** What is wrong, unless the rule holds. */
+export function unless(holds: boolean, key: SettingKey, rule: string, mend: string): BrokenRelation | undefined {
+  return holds ? undefined : { key, rule, mend };
 }

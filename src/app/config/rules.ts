@@ -131,6 +131,13 @@ export function host(): Rule<string> {
   return plain('an IP address without brackets or a host name', 'write for example 127.0.0.1, ::1 or localhost', accepts, asIs);
 }
 
+/** Where somebody else listens. */
+export function address(): Rule<string> {
+  const accepts = (value: unknown): value is string =>
+    typeof value === 'string' && /^[^\s@/?#]{1,253}:\d{1,5}$/u.test(value) && URL.canParse(`redis://${value}`);
+  return plain('HOST:PORT', 'write for example 10.0.0.1:26379, [::1]:26379 or cache.example.com:26379', accepts, asIs);
+}
+
 /** An absolute web address, kept character for character. `allowed` gets it parsed and as it is written. */
 export function webUrl(wants: string, allowed: (url: URL, text: string) => boolean): Rule<string> {
   const accepts = (value: unknown): value is string =>

@@ -9,7 +9,7 @@ import { MAX_DIGITS } from '../../dialog/reply.ts';
 import { DIGIT_SILENCE_LIMITS, PATIENCE_LIMITS } from '../../speech/patience.ts';
 import { variableOf, type Camel } from './naming.ts';
 import { optional, record } from './record.ts';
-import { flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
+import { address, flag, host, integer, list, nameOrPath, oneOf, orNone, path, secret, text, webUrl, word, type Rule } from './rules.ts';
 
 /** A branch of the schema: rules and further branches. */
 export interface Section {
@@ -192,6 +192,10 @@ export const SCHEMA = {
     keys: list(storeKey, 5),
     redis: {
       url: redisUrl,
+      sentinels: list(address(), 9),
+      sentinel_name: orNone(word(200)),
+      sentinel_user: orNone(word(200)),
+      sentinel_password: orNone(secret(1000)),
       user: orNone(word(200)),
       password: orNone(secret(1000)),
       ca_file: orNone(path()),

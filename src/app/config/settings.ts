@@ -209,6 +209,12 @@ interface StoreSettings {
   /** Only with kind redis. */
   readonly redis: {
     readonly url: string;
+    /** `HOST:PORT` each; none: the server is where {@link url} says. */
+    readonly sentinels: readonly string[];
+    readonly sentinelName: string | undefined;
+    readonly sentinelUser: string | undefined;
+    /** Secret. */
+    readonly sentinelPassword: string | undefined;
     readonly user: string | undefined;
     /** Secret. */
     readonly password: string | undefined;

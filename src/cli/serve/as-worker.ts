@@ -3,8 +3,7 @@
 import { createApp } from '../../app/app.ts';
 import { originOf } from '../../app/config/describe-settings.ts';
 import { serverLogger } from '../../app/development.ts';
-import { attendPrimary } from '../../app/workers/attendance.ts';
-import type { PrimaryLink } from '../../app/workers/worker-process.ts';
+import { attendPrimary, type PrimaryLink } from '../../app/workers/primary-link.ts';
 import { systemClock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { EXIT } from '../failure.ts';
@@ -31,16 +30,12 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
   });
   try {
     const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal, isWorker: true });
-    const finish = attendPrimary(app, { link, clock: systemClock, log });
-    const close = async (): Promise<void> => {
-      await app.close();
-      finish();
-    };
+    const close = attendPrimary(app, { link, clock: systemClock, log });
     stopping.started({ ...app, close });
     reloading.started(app.lookNow);
   } catch (thrown) {
     const { code, message, details } = toAppError(thrown);
-    if (code !== 'shutting_down') await link.send({ kind: 'failed', failure: { code, message, details } });
+    if (code !== 'shutting_down') await link.send({ kind: 'failed', code, message, details });
     try {
       stopping.failed(thrown);
     } catch (error) {

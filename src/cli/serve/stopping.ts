@@ -9,8 +9,9 @@ import { catchStrayFailures } from '../stray-failures.ts';
 
 /** A server that is running. */
 export interface Running {
-  readonly openSessions: () => number;
-  readonly openTurns: () => number;
+  /** Absent: other processes have them, and say so themselves. */
+  readonly openSessions?: () => number;
+  readonly openTurns?: () => number;
   /** Never throws. */
   close(): Promise<void>;
 }
@@ -90,7 +91,7 @@ export class Stopping {
   }
 
   #close(running: Running, why: LogFields): void {
-    const open = { openSessions: running.openSessions(), openTurns: running.openTurns() };
+    const open = { openSessions: running.openSessions?.(), openTurns: running.openTurns?.() };
     this.#log.info({ ...why, ...open }, 'stopping: new calls are refused, open turns are finished');
     void running.close().then(() => {
       this.#log.info({}, 'stopped');

@@ -1,8 +1,10 @@
 // The server as several processes: this one starts the others and takes no calls.
 import { serverLogger } from '../../app/development.ts';
-import { startWorker } from '../../app/workers/cluster-processes.ts';
 import { startPrimary } from '../../app/workers/primary.ts';
+import { clusterWorkers } from '../../app/workers/worker-process.ts';
+import type { Settings } from '../../app/config/settings.ts';
 import { systemClock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
 import { EXIT } from '../failure.ts';
 import { printReady } from './ready-line.ts';
 import { Reloading } from './reloading.ts';
@@ -28,11 +30,9 @@ export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving,
     stopping.stop({});
   };
   try {
-    const primary = await startPrimary({
-      ...{ settings, workers, startWorker, log, onHopeless },
-      clock: systemClock,
-      signal: stopping.signal,
-    });
+    demandShared(settings, workers);
+    const options = { size: workers, startWorker: clusterWorkers(), clock: systemClock, log, onHopeless };
+    const primary = await startPrimary(settings, options, stopping.signal);
     if (stopping.started(primary)) printReady(primary.ready, isJson);
     // The files are those of the workers, each of which says what it has read.
     reloading.started(() => {
@@ -41,5 +41,21 @@ export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving,
     });
   } catch (thrown) {
     stopping.failed(thrown);
+  }
+}
+
+/** What several processes need of the settings that one does not. @throws AppError `config_invalid`. */
+function demandShared({ store, websocket }: Settings, workers: number): void {
+  const asked = `--workers ${String(workers)}`;
+  if (store.kind === 'memory') {
+    const why = 'with store.kind memory each worker would know its own calls only, and a call may come to another one with each turn';
+    throw new AppError(
+      'config_invalid',
+      `${asked} needs a store that the workers share: ${why}; set store.kind to redis, or leave --workers out`,
+    );
+  }
+  if (websocket.enabled && websocket.listen === 'ops') {
+    const why = 'the operations port belongs to the process that starts the workers, and calls come to the workers';
+    throw new AppError('config_invalid', `${asked} does not go with websocket.listen ops: ${why}; set websocket.listen to own`);
   }
 }

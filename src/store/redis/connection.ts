@@ -1,4 +1,4 @@
-// The connection of this process to one Redis server, for whoever keeps or tells something there: commands over one link,
+// The connection of this process to one Redis server, or to the primary of several, for whoever keeps or tells something there: commands over one link,
 // messages over another one that is opened when somebody listens. Knows no keys and no channels.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -7,9 +7,10 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
-import { loadRedisPackage, type RedisClientOptions, type RedisPackage } from './client-package.ts';
+import { loadRedisPackage, type RedisClient, type RedisClientOptions, type RedisPackage } from './client-package.ts';
 import { isRefused, reasonOf } from './failure.ts';
 import { RedisLink, type LinkOptions } from './link.ts';
+import { PrimaryClient, type RedisAddress } from './sentinels.ts';
 import { RedisSubscriptions } from './subscriptions.ts';
 
 const DEFAULT_PORT = 6379;
@@ -20,6 +21,13 @@ type LinkUse = 'commands' | 'messages';
 export interface RedisConnectionOptions {
   /** `redis://HOST:PORT`, or `rediss://` for TLS; with `/NUMBER` for another database than 0. */
   readonly url: string;
+  /** `HOST:PORT` of the sentinels that know where the server is; of {@link url} they leave scheme, database and, with TLS, the name. */
+  readonly sentinels?: readonly string[];
+  /** What the sentinels call the server. Needed where there are any. */
+  readonly sentinelName?: string | undefined;
+  readonly sentinelUser?: string | undefined;
+  /** Secret. */
+  readonly sentinelPassword?: string | undefined;
   readonly user: string | undefined;
   /** Secret. */
   readonly password: string | undefined;
@@ -139,7 +147,7 @@ export class RedisConnection {
     /** What a log line has said of the link since it went down. */
     let told: string | undefined;
     return {
-      createClient: () => this.#package.createClient(this.#client),
+      createClient: () => this.#createClient(),
       isRefusal: (thrown) => this.#package.isRefusal(thrown),
       timeoutMs,
       clock,
@@ -156,6 +164,23 @@ export class RedisConnection {
     };
   }
 
+  #createClient(): RedisClient {
+    const redis = this.#package;
+    const { sentinels = [], sentinelName = '', sentinelUser, sentinelPassword, timeoutMs, clock } = this.#options;
+    if (sentinels.length === 0) return redis.createClient(this.#client);
+    // Its own name stands in the certificate of each sentinel.
+    const asSentinel = { ...this.#client, database: 0, user: sentinelUser, password: sentinelPassword };
+    return new PrimaryClient({
+      addresses: sentinels.map((sentinel) => addressOf(new URL(`redis://${sentinel}`))),
+      name: sentinelName,
+      createSentinel: (address) => redis.createClient({ ...asSentinel, ...address, tls: tlsFor(address.host, this.#client.tls) }),
+      createPrimary: (address) => redis.createClient({ ...this.#client, ...address }),
+      isRefusal: (thrown) => redis.isRefusal(thrown),
+      timeoutMs,
+      clock,
+    });
+  }
+
   /** One line for a server that is gone, and one for each word with which it says no; however often. @returns what was said. */
   #logLoss(use: LinkUse, failure: AppError, told: string | undefined): string | undefined {
     const reason = isRefused(failure) ? reasonOf(failure) : 'gone';
@@ -169,7 +194,8 @@ export class RedisConnection {
 
   #logFields(link: LinkUse): Readonly<Record<string, string | number>> {
     const { host, port } = this.#client;
-    return { server: host, port, link };
+    const { sentinels = [], sentinelName = '' } = this.#options;
+    return sentinels.length === 0 ? { server: host, port, link } : { server: sentinelName, link };
   }
 
   #change(isUp: boolean): void {
@@ -180,18 +206,25 @@ export class RedisConnection {
 }
 
 function clientOptions({ url, user, password, timeoutMs }: RedisConnectionOptions, ca: string | undefined): RedisClientOptions {
-  const { protocol, hostname, port, pathname } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/gu, '');
+  const parsed = new URL(url);
+  const address = addressOf(parsed);
   return {
-    host,
-    port: port === '' ? DEFAULT_PORT : Number(port),
-    // Addresses are no names that a server could have several certificates for.
-    tls: protocol === 'rediss:' ? { ca, servername: isIP(host) === 0 ? host : undefined } : undefined,
-    database: Number(pathname.slice(1)),
+    ...address,
+    tls: parsed.protocol === 'rediss:' ? tlsFor(address.host, { ca }) : undefined,
+    database: Number(parsed.pathname.slice(1)),
     user,
     password,
     connectTimeoutMs: timeoutMs,
   };
+}
+
+function addressOf({ hostname, port }: URL): RedisAddress {
+  return { host: hostname.replace(/^\[|\]$/gu, ''), port: port === '' ? DEFAULT_PORT : Number(port) };
+}
+
+function tlsFor(host: string, tls: { readonly ca: string | undefined } | undefined): RedisClientOptions['tls'] {
+  // Addresses are no names that a server could have several certificates for.
+  return tls && { ca: tls.ca, servername: isIP(host) === 0 ? host : undefined };
 }
 
 async function readAuthority(file: string): Promise<string> {

@@ -13,9 +13,10 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['NOAUTH', 'it wants a user or a password (store.redis.user, store.redis.password)'],
   ['NOPERM', 'the user lacks a right (docs/operations.md lists them)'],
   ['OOM', 'it is out of memory and takes no writes'],
-  ['ECONNREFUSED', 'nothing takes connections there (store.redis.url)'],
-  ['ENOTFOUND', 'its host cannot be found (store.redis.url)'],
-  ['EAI_AGAIN', 'its host cannot be found (store.redis.url)'],
+  ['MOVED', 'it belongs to a Redis Cluster, which is not supported (docs/operations.md)'],
+  ['ECONNREFUSED', 'nothing takes connections there (store.redis.url, or what the sentinels name)'],
+  ['ENOTFOUND', 'its host cannot be found (store.redis.url, or what the sentinels name)'],
+  ['EAI_AGAIN', 'its host cannot be found (store.redis.url, or what the sentinels name)'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host (store.redis.url)'],
   ['CERT_HAS_EXPIRED', 'its certificate has ended'],
 ]);
@@ -57,6 +58,28 @@ export function silent(): AppError {
 /** There is no connection now. */
 export function away(): AppError {
   return new AppError('store_unavailable', 'there is no connection to the Redis server', { details: { reason: 'away' } });
+}
+
+/** The sentinels have answered, and none knows the primary by this name. */
+export function unknownPrimary(name: string): AppError {
+  return new AppError('store_unavailable', `the sentinels know no primary named ${name} (store.redis.sentinel_name)`, {
+    details: { reason: 'unknown_primary', isRefused: true },
+  });
+}
+
+/** No sentinel has named the primary. @param cause - what the first of them failed with. */
+export function noPrimary(cause: AppError): AppError {
+  const reason = reasonOf(cause);
+  const isLogin = reason === 'WRONGPASS' || reason === 'NOAUTH' || reason === 'NOPERM';
+  const setting = isLogin
+    ? 'store.redis.sentinel_user, store.redis.sentinel_password'
+    : UNTRUSTED.test(reason)
+      ? 'store.redis.ca_file'
+      : 'store.redis.sentinels';
+  return new AppError('store_unavailable', `no sentinel names the primary: asking them failed with ${reason} (${setting})`, {
+    details: { reason, isRefused: isRefused(cause) },
+    cause,
+  });
 }
 
 /** So much waits already that nothing more may. */

@@ -66,6 +66,24 @@ describe('the rules between settings', () => {
     },
   );
 
+  it('wants sentinels and the name of their primary together', () => {
+    const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1'];
+    const [sentinels, name] = ['--store.redis.sentinels=[::1]:26379,cache.example.com:26379', '--store.redis.sentinel_name=calls'];
+    expect(load(...open, sentinels)).toThrow(/^1 setting is wrong:\n {2}store\.redis\.sentinel_name = ''/u);
+    expect(load(...open, name)).toThrow(/^1 setting is wrong:\n {2}store\.redis\.sentinel_name = calls/u);
+    expect(load(...open, sentinels, name)).not.toThrow();
+  });
+
+  it.each(['10.0.0.1', 'cache:', 'cache:99999', 'redis://cache:26379', 'user@cache:26379', ':26379'])(
+    'refuses %s as the address of a sentinel',
+    (sentinel) => {
+      const flags = [`--store.redis.sentinels=${JSON.stringify([sentinel])}`, '--store.redis.sentinel_name=calls'];
+      expect(load(TLS_OFF, '--auth.enabled=false', '--grpc.host=127.0.0.1', ...flags)).toThrow(
+        /^1 setting is wrong:\n {2}store\.redis\.sentinels\[0\][^]*must be HOST:PORT/u,
+      );
+    },
+  );
+
   it('refuses two data sources with one id', () => {
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a'), source('a')])}`)).toThrow(/appears once/u);
     expect(load(TLS_OFF, `--auth.data_sources=${JSON.stringify([source('a'), source('b')])}`)).not.toThrow();
@@ -208,6 +226,18 @@ describe('the rules between settings', () => {
 
   it('stays silent about a rule when one of its settings is wrong in itself', () => {
     expect(load(TLS_OFF, '--auth.enabled=maybe')).toThrow(/^1 setting is wrong:\n {2}auth\.enabled = maybe/u);
+  });
+
+  it('tells of a broken rule beside a setting that is wrong in itself and has nothing to do with it', () => {
+    expect(load(TLS_OFF, '--auth.enabled=maybe', '--ops.port=8086')).toThrow(
+      /^2 settings are wrong:\n {2}auth\.enabled = maybe[^]*\n {2}ops\.port = 8086[^]*ports of their own/u,
+    );
+  });
+
+  it('tells of a broken rule whatever a setting that is wrong in itself was to be, where the rule does not need it', () => {
+    const open = [TLS_OFF, '--auth.enabled=false', '--grpc.host=::1', '--store.kind=redis'];
+    expect(load(...open, '--store.redis.timeout_ms=soon')).toThrow(/^2 settings are wrong[^]*store\.redis\.timeout_ms[^]*store\.keys = /u);
+    expect(load(...open, '--store.keys=short')).toThrow(/^1 setting is wrong:\n {2}store\.keys/u);
   });
 
   it.each([

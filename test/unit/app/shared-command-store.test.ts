@@ -18,10 +18,12 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 
+const NO_SENTINELS = { sentinels: [], sentinelName: undefined, sentinelUser: undefined, sentinelPassword: undefined };
+
 it('a change that cannot begin, because a text does not open any more, leaves the lease to others', async () => {
   const [keyPrefix, key] = ['for-commands', randomBytes(32)];
   const command = await SharedCommandStore.open({
-    redis: { url: redis.url, user: undefined, password: undefined, caFile: undefined, timeoutMs: 2000, keyPrefix },
+    redis: { url: redis.url, user: undefined, password: undefined, caFile: undefined, timeoutMs: 2000, keyPrefix, ...NO_SENTINELS },
     seal: new Seal(key),
     log: createLogger({ level: 'silent' }),
     ifHeld: 'stop it first',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { JoinedMetrics } from '../../../src/telemetry/joined-metrics.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
+import { WorkersMetrics } from '../../../src/telemetry/workers-metrics.ts';
 import { callFacts } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -13,22 +13,22 @@ function metricsOf(loopDelayMs = 0, processMetrics = false): Metrics {
 }
 
 /** The lines of some samples. */
-async function lines(joined: JoinedMetrics, ...names: readonly string[]): Promise<readonly string[]> {
-  return (await joined.text()).split('\n').filter((line) => names.some((name) => line.startsWith(name)));
+async function lines(workers: WorkersMetrics, ...names: readonly string[]): Promise<readonly string[]> {
+  return (await workers.text()).split('\n').filter((line) => names.some((name) => line.startsWith(name)));
 }
 
 describe('the metrics of several processes', () => {
   it('are added up: what was counted, what is open, and each bucket of a duration', async () => {
-    const joined = new JoinedMetrics();
-    for (const process of [1, 2]) {
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    for (const worker of [1, 2]) {
       const metrics = metricsOf();
       metrics.sessions.sessionStarted(CALL);
       metrics.sessions.replyStarted(CALL, 't', 40);
-      joined.read(process, await metrics.reading());
+      workers.read(worker, await metrics.reading());
     }
     expect(
       await lines(
-        joined,
+        workers,
         'parley_sessions_started',
         'parley_sessions_open',
         'parley_reply_latency_seconds_bucket{le="0.05"',
@@ -43,8 +43,8 @@ describe('the metrics of several processes', () => {
   });
 
   it('show the worst of them where a sum would mean nothing', async () => {
-    const joined = new JoinedMetrics();
-    for (const [process, isGood] of [true, false].entries()) {
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    for (const [worker, isGood] of [true, false].entries()) {
       const metrics = metricsOf(isGood ? 10 : 250);
       metrics.voice.circuitChanged('recognizer', isGood ? 'closed' : 'open');
       metrics.admin.watch(
@@ -54,7 +54,7 @@ describe('the metrics of several processes', () => {
       metrics.admin.loginLooked(isGood);
       metrics.admin.storeWritten(isGood);
       if (isGood) metrics.admin.registered('authorized', 'kept');
-      joined.read(process, await metrics.reading());
+      workers.read(worker, await metrics.reading());
     }
     const names = [
       'parley_event_loop',
@@ -63,7 +63,7 @@ describe('the metrics of several processes', () => {
       'parley_admin_store',
       'parley_webhook_registered',
     ];
-    expect(await lines(joined, ...names, 'parley_data_sources', 'parley_speech_circuit_state{service="recognizer"')).toEqual([
+    expect(await lines(workers, ...names, 'parley_data_sources', 'parley_speech_circuit_state{service="recognizer"')).toEqual([
       'parley_event_loop_delay_seconds 0.25',
       'parley_speech_circuit_state{service="recognizer",state="closed"} 1',
       'parley_speech_circuit_state{service="recognizer",state="open"} 1',
@@ -83,28 +83,40 @@ describe('the metrics of several processes', () => {
   });
 
   it('do not fall when a process ends, one after the other, and forget what was open in it', async () => {
-    const joined = new JoinedMetrics();
-    for (const process of [1, 2, 3]) {
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    for (const worker of [1, 2, 3]) {
       const metrics = metricsOf();
-      for (let call = 0; call < process; call += 1) metrics.sessions.sessionStarted(CALL);
-      joined.read(process, await metrics.reading());
+      for (let call = 0; call < worker; call += 1) metrics.sessions.sessionStarted(CALL);
+      workers.read(worker, await metrics.reading());
     }
-    joined.gone(1);
-    joined.gone(3);
-    joined.gone(7);
-    expect(await lines(joined, 'parley_sessions_started', 'parley_sessions_open')).toEqual([
+    workers.ended(1, true);
+    workers.ended(3, true);
+    workers.ended(7, true);
+    expect(await lines(workers, 'parley_sessions_started', 'parley_sessions_open')).toEqual([
       'parley_sessions_started_total{bot="echo"} 6',
       'parley_sessions_open{bot="echo"} 2',
     ]);
-    joined.gone(2);
-    expect(await lines(joined, 'parley_sessions_started')).toEqual(['parley_sessions_started_total{bot="echo"} 6']);
+    workers.ended(2, true);
+    expect(await lines(workers, 'parley_sessions_started')).toEqual(['parley_sessions_started_total{bot="echo"} 6']);
+  });
+
+  it('say how many of them there are, and how many ended although nobody had asked them to', async () => {
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
+    workers.ended(1, true);
+    workers.ended(2, false);
+    expect(await lines(workers, 'parley_')).toEqual([
+      'parley_workers{state="ready"} 2',
+      'parley_workers{state="starting"} 1',
+      'parley_workers_ended_total 1',
+    ]);
   });
 
   it('have every metric of a single process', async () => {
-    const joined = new JoinedMetrics();
+    const workers = new WorkersMetrics(() => ({ ready: 2, starting: 1 }));
     const metrics = metricsOf(0, true);
-    joined.read(1, await metrics.reading());
+    workers.read(1, await metrics.reading());
     const names = (text: string): readonly string[] => [...text.matchAll(/^# TYPE \S+ \S+$/gmu)].map(([line]) => line);
-    expect(names(await joined.text())).toEqual(names(await metrics.text()));
+    const own = ['# TYPE parley_workers gauge', '# TYPE parley_workers_ended_total counter'];
+    expect([...names(await workers.text())].sort()).toEqual([...names(await metrics.text()), ...own].sort());
   });
 });
