@@ -60,6 +60,11 @@ export class Conversation {
     return this.#end !== undefined;
   }
 
+  /** It goes on in another process. */
+  get hasMoved(): boolean {
+    return this.#end === 'moved';
+  }
+
   /** A terminal event that was decided and not yet delivered. */
   get pendingEnd(): PendingEnd | undefined {
     return this.#pendingEnd;

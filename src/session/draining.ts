@@ -25,7 +25,7 @@ export interface DrainingOptions {
   readonly limitMs: number;
   /** Other processes can go on with the calls: only turns that are being answered keep them here. */
   readonly canMove: boolean;
-  /** Gives a call up that has no open turn. @returns false when it has one by now. */
+  /** Gives a call up that no turn keeps here. @returns false when one does by now. */
   readonly release: (session: Session) => Promise<boolean>;
 }
 
@@ -55,8 +55,7 @@ export class Draining {
   async untilTransfer(): Promise<void> {
     for (;;) {
       const moving = [...this.#live()].filter((session) => this.#mayMove(session));
-      for (const session of moving) session.giveBack();
-      const idle = moving.filter(({ openTurns }) => openTurns === 0);
+      const idle = moving.filter(({ canMove }) => canMove);
       await waitAtMost(Promise.all(idle.map((session) => this.#release(session))), LAST_WAIT_MS, this.#clock);
       if (this.#clock.monotonicMs() >= this.#transferAtMs || !this.#isBusy()) return;
       await this.#nextLook();
@@ -86,7 +85,7 @@ export class Draining {
       // What is being answered has the rest of the time; its caller has no other server to be answered by.
       for (;;) {
         session.completeSilent();
-        if (session.openTurns === 0 && (await this.#release(session))) return;
+        if (session.canMove && (await this.#release(session))) return;
         if (this.#isOver) break;
         await this.#nextLook();
       }

@@ -216,9 +216,9 @@ export class Session implements TurnHost {
     open.keepLast()?.finish('superseded');
   }
 
-  /** Completes streams on which the caller has done nothing yet (G-13). */
+  /** Completes streams on which the caller has done nothing yet, unless they can go on at another home (G-13). */
   completeSilent(): void {
-    this.#conversation.open.complete('silent');
+    this.#conversation.open.completeUnmovable();
   }
 
   /** Resolves when what was asked of the bot so far is done. */
@@ -226,7 +226,12 @@ export class Session implements TurnHost {
     return this.#work.done();
   }
 
-  /** Gives forwarded streams back on which the caller has done nothing: they go on at the next home. */
+  /** No turn keeps the call here. */
+  get canMove(): boolean {
+    return this.#conversation.open.canMove;
+  }
+
+  /** Gives the streams that are open after {@link Session.moveAway} back: they go on at the next home. */
   giveBack(): void {
     this.#conversation.open.giveBack();
   }
@@ -234,10 +239,10 @@ export class Session implements TurnHost {
   /**
    * The call may go on in another process: the bot is notified of no end.
    *
-   * @returns false when a turn is open: nothing is done.
+   * @returns false when a turn keeps it here: nothing is done.
    */
   moveAway(): boolean {
-    if (this.openTurns > 0 || this.#work.size > 0) return false;
+    if (!this.canMove || this.#work.size > 0) return false;
     this.#conversation.ends('moved');
     this.#ear.close();
     return true;
@@ -316,7 +321,8 @@ export class Session implements TurnHost {
     if (act.kind === 'speech') this.#parts.observer.inputEnded?.(this.call, turn.id);
     // The farewell is being spoken, or was: nobody waits behind it for an answer that does not come (G-7C).
     if (this.isEnded || this.#conversation.isSayingFarewell) {
-      turn.finish('superseded');
+      if (this.#conversation.hasMoved) turn.giveBack();
+      else turn.finish('superseded');
       return;
     }
     const cut = this.#interruption.takeCut(turn);
@@ -328,10 +334,8 @@ export class Session implements TurnHost {
 
   hungUp(turn: Turn): void {
     this.#conversation.ends('caller');
-    for (const other of this.#conversation.open.list()) {
-      // The platform still waits for these streams to complete; nothing is owed on them any more.
-      if (other !== turn) other.finish('hang_up', 'hang_up');
-    }
+    // The platform still waits for these streams to complete; nothing is owed on them any more.
+    for (const other of this.#conversation.open.list()) if (other !== turn) other.finish('hang_up', 'hang_up');
     turn.write({ kind: 'final', mode: this.mode, prompts: [], next: { kind: 'gone' } });
     turn.finish('hang_up', 'hang_up');
   }
@@ -366,11 +370,12 @@ export class Session implements TurnHost {
     this.#parts.onEnded(call);
     this.#parts.observer.sessionEnded?.(call, end);
     if (end === 'moved') return;
+    // One that begins anew goes on living here (G-28).
+    if (end !== 'restarted') this.#parts.snapshots.forget(call);
     if (this.openTurns === 0) this.#ear.close();
     this.#notify({ type: 'session_end', by: end }, { id: `${call.conversationId}#end` });
     this.#work.add(() => {
       this.#conversation.snapshot = { ...this.#conversation.snapshot, state: null };
-      this.#parts.snapshots.forget(call);
       return Promise.resolve();
     });
   }

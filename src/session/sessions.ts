@@ -192,13 +192,25 @@ export class Sessions {
     const id = callId(session.call);
     if (this.#live.get(id) === session) this.#live.delete(id);
     // Whoever asks for the call meanwhile is to find what it left.
-    const released = this.#parts.snapshots.release(session.call, session.snapshot);
+    const released = this.#parts.snapshots.release(session.call, session.snapshot).then(() => {
+      session.giveBack();
+    });
     await this.#stopped(id, session.call, released, 'a call could not be released');
     return true;
   }
 
   /** @param before - its conversation was ended, because this one begins anew. */
   #open(id: string, opening: CallOpening, before?: Session, isRestart = false): Session {
+    try {
+      return this.#opened(id, opening, before, isRestart);
+    } catch (thrown) {
+      // It has no session here, and may live elsewhere.
+      void this.#parts.snapshots.release(opening);
+      throw thrown;
+    }
+  }
+
+  #opened(id: string, opening: CallOpening, before: Session | undefined, isRestart: boolean): Session {
     const { settings, observer, voice, clock } = this.#parts;
     const { organizationId, conversationId, agentId, vendorConfig, parameters, restored, mode = settings.mode, isTied = false } = opening;
     if (restored !== undefined) {

@@ -160,7 +160,12 @@ export class Line implements TurnSink {
   #open(first: Sound | Event): void {
     try {
       const session = this.#session(first);
-      if (session instanceof Promise) session.then((found) => { this.#opened(first, found); }).catch(this.#refused);
+      if (session instanceof Promise)
+        session
+          .then((found) => {
+            this.#opened(first, found);
+          })
+          .catch(this.#refused);
       else this.#opened(first, session);
     } catch (thrown) {
       this.#refused(thrown);

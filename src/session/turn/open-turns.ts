@@ -32,6 +32,12 @@ export class OpenTurns {
     return false;
   }
 
+  /** Each of them can go on at another home. */
+  get canMove(): boolean {
+    for (const turn of this.#turns) if (!turn.mayGiveBack) return false;
+    return true;
+  }
+
   add(turn: Turn): void {
     this.#turns.add(turn);
   }
@@ -64,14 +70,19 @@ export class OpenTurns {
   /** Completes those on which the caller has done nothing yet, or all of them. */
   complete(which: 'silent' | 'all'): void {
     for (const turn of this.list()) {
-      if (isSilent(turn)) turn.finish('nothing_said');
+      if (turn.isSilent) turn.finish('nothing_said');
       else if (which === 'all') turn.finish('superseded');
     }
   }
 
-  /** Gives those back on which the caller has done nothing yet, where that can be: see {@link Turn.giveBack}. */
+  /** Completes those on which the caller has done nothing yet, except those that can go on at another home. */
+  completeUnmovable(): void {
+    for (const turn of this.list()) if (turn.isSilent && !turn.mayGiveBack) turn.finish('nothing_said');
+  }
+
+  /** The call lives elsewhere from now on: see {@link Turn.giveBack}. */
   giveBack(): void {
-    for (const turn of this.list()) if (isSilent(turn)) turn.giveBack();
+    for (const turn of this.list()) turn.giveBack();
   }
 
   /** Ends all, because the session ends: as too old, or complete where the call goes on without it (G-28). */
@@ -92,7 +103,7 @@ export class OpenTurns {
     const turns = this.list();
     const kept = turns.findLast(({ isReplying }) => isReplying) ?? turns.at(-1);
     for (const turn of turns) {
-      if (turn !== kept) turn.finish(isNewer(turn, kept) && isSilent(turn) ? 'nothing_said' : 'superseded');
+      if (turn !== kept) turn.finish(isNewer(turn, kept) && turn.isSilent ? 'nothing_said' : 'superseded');
     }
     return kept;
   }
@@ -100,9 +111,4 @@ export class OpenTurns {
 
 function isNewer(turn: Turn, other: Turn | undefined): boolean {
   return other !== undefined && turn.number > other.number;
-}
-
-/** Whether the caller has neither spoken nor pressed a key on it. */
-function isSilent({ state }: Turn): boolean {
-  return state === 'waiting' || state === 'listening';
 }

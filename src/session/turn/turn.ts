@@ -101,6 +101,11 @@ export class Turn {
     return this.#state === 'answering' && !this.#wanted.isAborted;
   }
 
+  /** The caller has neither spoken nor pressed a key on it. */
+  get isSilent(): boolean {
+    return this.#state === 'waiting' || this.#state === 'listening';
+  }
+
   /** The next input of the caller would be this turn's. */
   get takesInput(): boolean {
     return this.#state !== 'answering' && this.#state !== 'done';
@@ -259,11 +264,16 @@ export class Turn {
     });
   }
 
-  /** The call moves to another home: a forwarded stream on which nothing was written goes with it. @returns whether it did. */
-  giveBack(): boolean {
-    if (this.#state === 'done' || this.#sink.giveBack?.() !== true) return false;
-    this.#close('superseded', 'superseded');
-    return true;
+  /** It was forwarded, and its caller has done nothing on it: it can go on at another home. */
+  get mayGiveBack(): boolean {
+    return this.isSilent && this.forwardedId !== undefined && this.#sink.giveBack !== undefined;
+  }
+
+  /** The call lives elsewhere from now on. One that its wire keeps is completed. */
+  giveBack(): void {
+    if (this.#state === 'done') return;
+    if (this.#sink.giveBack?.() === true) this.#close('superseded', 'superseded');
+    else this.finish('nothing_said');
   }
 
   /** Ends the turn with an error, once. */

@@ -209,6 +209,43 @@ describe('G-28 a conversation that begins anew while its call is running keeps t
   });
 });
 
+describe('the homes of calls', () => {
+  it('are not told that a call is over which begins anew (G-28)', async () => {
+    const all = await homes();
+    await begun(all);
+    await new MemoryCall(all.a.sessions).start();
+    expect([all.left.asked.includes('forget call-1'), all.left.newest()?.started]).toEqual([false, true]);
+  });
+
+  it('are told at once that a call is over, and not only when its bot was: another start may come before that', async () => {
+    const { opened, open } = gateOf();
+    const slow = bot<null>({
+      id: 'slow',
+      name: 'Slow',
+      version: 1,
+      session_start: () => go(null, say('Welcome.').listen()),
+      otherwise: () => go(null, say('Yes?').listen()),
+      session_end: () => opened.then(() => undefined),
+    });
+    const all = await homes({}, [1, 1], slow);
+    await begun(all);
+    const call = new MemoryCall(all.a.sessions);
+    await call.hangUp();
+    expect(all.left.asked.at(-1)).toBe('forget call-1');
+    const again = call.start();
+    open();
+    await again;
+    expect(all.left.asked).toEqual(['save call-1', 'forget call-1', 'save call-1']);
+  });
+
+  it('are told of a call that was refused: it may live elsewhere', async () => {
+    const { a, left } = await homes({ maxSessions: 0 });
+    await expect(new MemoryCall(a.sessions).start()).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(new MemoryCall(a.sessions, { agentId: 'nobody' }).press('1')).rejects.toBeDefined();
+    expect(left.asked).toEqual(['release call-1', 'release call-1']);
+  });
+});
+
 describe('G-28 a conversation that begins anew while its server comes to its end', () => {
   it('does not begin behind that end', async () => {
     const { opened, open } = gateOf();

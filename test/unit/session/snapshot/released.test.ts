@@ -85,6 +85,39 @@ describe('a process that stops while others can go on with its calls', () => {
     expect([sink.isGivenBack, sink.end, sink.outputs, left.asked.at(-1)]).toEqual([true, 'open', [], 'release call-1']);
   });
 
+  it('G-13 gives none back while the call is kept by another stream, which cannot move: it would have two homes', async () => {
+    const all = await homes();
+    const { a, clock, left } = all;
+    await begun(all);
+    const direct = await new MemoryCall(a.sessions).open(LINE_SILENCE);
+    const { sink, turn } = await forwardedTurn(all);
+    turn.push(LINE_SILENCE);
+    const closing = a.sessions.close(10_000);
+    await clock.advanceAsync(1000);
+    expect([sink.isGivenBack, left.asked]).toEqual([false, ['save call-1']]);
+    direct.turn.halfClose();
+    expect(await after(clock, 100, closing)).toEqual({ turns: 0, calls: 0 });
+    expect([sink.isGivenBack, sink.end, left.asked.at(-1)]).toEqual([true, 'open', 'release call-1']);
+  });
+
+  it('gives a forwarded stream back once its call is released, and not before', async () => {
+    const all = await homes();
+    const { a, clock, left } = all;
+    await begun(all);
+    const { opened, open } = gateOf();
+    left.released = opened;
+    const [silent, acting] = [await forwardedTurn(all), await forwardedTurn(all)];
+    const closing = a.sessions.close(10_000);
+    await clock.advanceAsync(100);
+    expect([silent.sink.isGivenBack, left.asked.at(-1)]).toEqual([false, 'release call-1']);
+    // The caller acts at this very moment: it is answered at the next home.
+    acting.turn.push({ kind: 'dtmf', digits: '1' });
+    expect([acting.sink.isGivenBack, acting.sink.outputs]).toEqual([true, []]);
+    open();
+    await after(clock, 100, closing);
+    expect([silent.sink.isGivenBack, silent.sink.end]).toEqual([true, 'open']);
+  });
+
   it('gives no forwarded stream back on which its caller is being answered', async () => {
     const all = await homes();
     const { a, clock } = all;
