@@ -10,7 +10,7 @@ import type { Brought } from './homes-program.ts';
 import type { HomeProcess } from './homes-process.ts';
 
 /** The call of every run. */
-export const CALL = { organizationId: 'org', conversationId: 'call' };
+const CALL = { organizationId: 'org', conversationId: 'call' };
 /** As often as a turn is forwarded. */
 const MAX_ATTEMPTS = 5;
 
