@@ -18,6 +18,8 @@ import type { Asked, Located, Peer } from './located.ts';
 const ASK_LIMIT_MS = 250;
 /** Longest wait until what leaves is written, ms. */
 const LEAVE_LIMIT_MS = 1000;
+/** How long it counts that a forwarded stream came back, ms. */
+const DOUBT_MS = 1000;
 /** How often the entry of a call at home is touched within the time that the directory keeps it. */
 const TOUCHES = 3;
 /** Most calls that live elsewhere and are remembered. */
@@ -44,8 +46,8 @@ export interface CallHomesOptions {
 interface Elsewhere {
   readonly home: Peer;
   readonly epoch: number | undefined;
-  /** What a forwarded stream has shown since. */
-  readonly doubt?: Doubt;
+  /** What a forwarded stream has shown since, and when, ms. */
+  readonly doubt?: Doubt & { readonly atMs: number };
 }
 
 /** A question under way. */
@@ -135,7 +137,7 @@ export class CallHomes implements Snapshots {
     // Another turn has found another home since.
     if (this.#homes.has(id) || (known !== undefined && known.home.id !== home.id)) return;
     const epoch = known?.epoch;
-    this.#remember(id, { home, epoch, doubt: { id: home.id, epoch, why } });
+    this.#remember(id, { home, epoch, doubt: { id: home.id, epoch, why, atMs: this.#options.clock.monotonicMs() } });
   }
 
   /** Whether a call lives here: the answer to a probe of a peer. */
@@ -156,7 +158,14 @@ export class CallHomes implements Snapshots {
   }
 
   save(call: CallKey, snapshot: object): void {
-    const home = this.#homes.get(callId(call));
+    const id = callId(call);
+    const home = this.#homes.get(id);
+    // It was taken between a turn that found it here and its session.
+    if (home === undefined && !this.#isClosed) {
+      queueMicrotask(() => {
+        if (!this.#homes.has(id)) this.#tellTaken(call);
+      });
+    }
     if (home === undefined || home.leaving !== undefined) return;
     home.located = HERE;
     if (this.#keep(home, snapshot)) this.#writes.want(home);
@@ -216,7 +225,8 @@ export class CallHomes implements Snapshots {
     const found = this.#find(call, id, asked, home).finally(() => {
       this.#asking.delete(id);
     });
-    this.#asking.set(id, { need: needOf(asked), found });
+    // One that was forwarded is answered for that alone.
+    this.#asking.set(id, { need: asked.forwarded === undefined ? needOf(asked) : -1, found });
     return this.#settle(call, asked, await found);
   }
 
@@ -224,14 +234,20 @@ export class CallHomes implements Snapshots {
   async #find(call: CallKey, id: string, asked: Asked, home: Home | undefined): Promise<HomeFound> {
     if (home !== undefined && (await this.#isStillHome(home))) return { kind: 'mine', epoch: home.epoch ?? 0, text: undefined };
     if (asked.forwarded?.isTaking === false) return { kind: 'nobody' };
-    const doubt = this.#elsewhere.get(id)?.doubt;
+    const doubt = this.#doubtOf(id);
     const found = await this.#search.find(call, asked, doubt);
     if (this.#isClosed) throw new AppError('store_unavailable', 'this process takes no calls any more');
-    this.#elsewhere.delete(id);
     if (found.kind === 'theirs') this.#remember(id, found);
     if (found.kind === 'mine') this.#begin(call, id, found.epoch, found.text);
     if (found.kind === 'unregistered') this.#writes.want(this.#begin(call, id, undefined, undefined));
     return found;
+  }
+
+  /** It counts for one question, soon: later the peer may be there again. */
+  #doubtOf(id: string): Doubt | undefined {
+    const doubt = this.#elsewhere.get(id)?.doubt;
+    this.#elsewhere.delete(id);
+    return doubt !== undefined && this.#options.clock.monotonicMs() - doubt.atMs <= DOUBT_MS ? doubt : undefined;
   }
 
   /** Of a call that leaves, or that others may have taken. */
@@ -310,7 +326,11 @@ export class CallHomes implements Snapshots {
   #lose(home: Home): void {
     if (home.isGone) return;
     this.#drop(home);
-    if (home.leaving === undefined) for (const listener of this.#listeners) listener(home.call);
+    if (home.leaving === undefined) this.#tellTaken(home.call);
+  }
+
+  #tellTaken(call: CallKey): void {
+    for (const listener of this.#listeners) listener(call);
   }
 
   #drop(home: Home): void {

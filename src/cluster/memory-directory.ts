@@ -97,7 +97,8 @@ export class MemoryDirectory implements CallDirectory {
     const other = entry === undefined || entry.owner === '' || entry.owner === owner ? undefined : entry;
     if (other !== undefined && other.heardAtMs >= heardAtMs) return Promise.resolve({ kind: 'fenced' });
     const epoch = (entry?.epoch ?? 0) + 1;
-    const takenFrom = other?.owner;
+    // A registration whose answer was lost is sent again.
+    const takenFrom = entry?.owner === owner ? entry.takenFrom : other?.owner;
     this.#set(call, { owner, epoch, seq, snapshot, heardAtMs, takenFrom, isEnded: false });
     return Promise.resolve({ kind: 'mine', epoch, ...(takenFrom === undefined ? {} : { takenFrom }) });
   }

@@ -56,15 +56,19 @@ return 'saved'
 /** owner, seq, snapshot or nothing, heard at, ttl → fenced | mine, epoch, from. */
 export const REGISTER = script(`
 local key, me, seq, snapshot, heard_at, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local call = redis.call('HMGET', key, 'owner', 'epoch', 'heard_at')
+local call = redis.call('HMGET', key, 'owner', 'epoch', 'heard_at', 'from')
 local owner, epoch, last = call[1] or '', tonumber(call[2] or 0) + 1, tonumber(call[3] or 0)
-if owner == me then owner = '' end
+-- A registration whose answer was lost is sent again.
+local from = owner
+if owner == me then
+  owner, from = '', call[4] or ''
+end
 if owner ~= '' and last >= tonumber(heard_at) then return { 'fenced' } end
 redis.call('DEL', key)
-redis.call('HSET', key, 'owner', me, 'epoch', epoch, 'seq', seq, 'heard_at', heard_at, 'from', owner)
+redis.call('HSET', key, 'owner', me, 'epoch', epoch, 'seq', seq, 'heard_at', heard_at, 'from', from)
 if snapshot ~= '' then redis.call('HSET', key, 'snapshot', snapshot) end
 redis.call('PEXPIRE', key, ttl)
-return { 'mine', epoch, owner }
+return { 'mine', epoch, from }
 `);
 
 /** owner, epoch, how long the mark is kept → 1, or 0 when the call is another's. */

@@ -209,10 +209,11 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         expect(await one.find(CALL)).toEqual({ kind: 'theirs', owner: 'b', epoch: 1 });
       });
 
-      it('gives it the next epoch when it heard the caller last, and says from whom', async () => {
+      it('gives it the next epoch when it heard the caller last, and says from whom, also when it asks again', async () => {
         const { one, other } = create();
         await other.claim(CALL, request('b', { mayCreate: true, heardAtMs: 999 }));
         expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 2, takenFrom: 'b' });
+        expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 3, takenFrom: 'b' });
         expect(await other.save(CALL, saved('b', 1, 1))).toBe('fenced');
       });
 

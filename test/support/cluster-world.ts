@@ -36,6 +36,7 @@ export class ClusterWorld {
   readonly processes = new Map<string, ClusterProcess>();
   directory: MemoryDirectory = this.#newDirectory();
   table = new MemoryInstances();
+  readonly #waiting: (() => void)[] = [];
 
   /** What the processes share is there again, and empty. */
   empty(): void {
@@ -63,8 +64,18 @@ export class ClusterWorld {
       const stepMs = Math.min(STEP_MS, leftMs);
       this.clock.advance(stepMs);
       for (const process of this.processes.values()) process.pass(stepMs);
+      for (const resolve of this.#waiting.splice(0)) resolve();
       await flushMicrotasks();
     }
+  }
+
+  /** Resolves when some time has passed. */
+  stepped(): Promise<undefined> {
+    return new Promise((resolve) => {
+      this.#waiting.push(() => {
+        resolve(undefined);
+      });
+    });
   }
 
   /** What `work` brings while time passes. */
@@ -84,14 +95,16 @@ export class ClusterWorld {
 
   /** One turn of a call that arrives at a process. */
   turn(at: string, call: CallKey, opensWith: Opens = 'input'): Promise<Turned> {
-    return this.during(this.#turn(this.process(at), call, opensWith));
+    return this.during(this.begin(at, call, opensWith));
   }
 
   async stop(): Promise<void> {
     for (const process of this.processes.values()) await this.during(process.stop());
   }
 
-  async #turn(process: ClusterProcess, call: CallKey, opensWith: Opens): Promise<Turned> {
+  /** One turn of a call that arrives at a process, while time passes by other hands. */
+  async begin(at: string, call: CallKey, opensWith: Opens = 'input'): Promise<Turned> {
+    const process = this.process(at);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const located = await process.homes.locate(call, { opensWith });
       if (located.kind !== 'elsewhere') return process.answer(call, opensWith, located);
@@ -101,14 +114,12 @@ export class ClusterWorld {
         process.homes.lost(call, home, 'refused');
         continue;
       }
-      if (peer.isFrozen) {
-        await process.diedOrThawed(peer);
-        process.homes.lost(call, home, 'broken');
-        continue;
-      }
-      const there = await peer.homes.locate(call, { opensWith, forwarded: { isTaking } });
-      if (there.kind !== 'not_mine') return peer.answer(call, opensWith, there);
-      process.homes.lost(call, home, 'not_mine');
+      const there = await process.forward(peer, async () => {
+        const found = await peer.homes.locate(call, { opensWith, forwarded: { isTaking } });
+        return found.kind === 'not_mine' ? 'not_mine' : peer.answer(call, opensWith, found);
+      });
+      if (typeof there !== 'string') return there;
+      process.homes.lost(call, home, there);
     }
     throw new Error('nobody takes the turn');
   }
@@ -134,7 +145,6 @@ export class ClusterProcess {
   isFrozen = false;
   readonly #world: ClusterWorld;
   readonly #cutFrom = new Set<string>();
-  readonly #died = new Set<() => void>();
   #missedMs = 0;
 
   constructor(world: ClusterWorld, id: string, { version = 1, ...change }: Partial<CallHomesOptions> & { readonly version?: number }) {
@@ -158,11 +168,6 @@ export class ClusterProcess {
     });
     const self = { id, address: `${id}:1`, certificate: id, version };
     this.instances = new Instances({ table, self, clock, log });
-    this.instances.listen({
-      onDead: () => {
-        for (const died of this.#died) died();
-      },
-    });
     const probe = (peer: Peer, call: string): Promise<boolean> => this.#probe(peer, call);
     const limits = { maxSnapshotBytes: MAX_SNAPSHOT_BYTES, ttlMs: TTL_MS };
     this.homes = new CallHomes({ directory, instances: this.instances, probe, clock, log, ...limits, ...change });
@@ -235,19 +240,20 @@ export class ClusterProcess {
     await this.homes.release(call, { turns });
   }
 
-  /** Resolves when an instance counts as dead here, or answers again. */
-  async diedOrThawed(peer: ClusterProcess): Promise<void> {
-    while (peer.isFrozen && this.instances.lifeOf(peer.id) === 'alive') {
-      await new Promise<void>((resolve) => {
-        const died = (): void => {
-          this.#died.delete(died);
-          cancelTimer();
-          resolve();
-        };
-        const cancelTimer = this.clock.after(STEP_MS, died);
-        this.#died.add(died);
-      });
+  /** What a peer makes of a stream, unless the stream breaks before: the peer is killed, cut off, or counts as dead here. */
+  async forward<T>(peer: ClusterProcess, work: () => Promise<T>): Promise<T | 'broken'> {
+    // A frozen one takes the stream in when it thaws.
+    const worked = peer.isFrozen ? peer.#thawed().then(work) : work();
+    for (;;) {
+      const answer = await Promise.race([worked, this.#world.stepped()]);
+      if (!peer.isRunning || this.isCutFrom(peer)) return 'broken';
+      if (peer.isFrozen && this.instances.lifeOf(peer.id) !== 'alive') return 'broken';
+      if (answer !== undefined && !peer.isFrozen) return answer;
     }
+  }
+
+  async #thawed(): Promise<void> {
+    while (this.isFrozen) await this.#world.stepped();
   }
 
   async stop(): Promise<void> {

@@ -71,6 +71,17 @@ describe('a home that dies', () => {
     expect(await located).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
   });
 
+  it('asks for itself when a peer has asked at the same time: what is not mine for a peer is elsewhere for a caller', async () => {
+    await world.turn('one', CALL, 'start');
+    one.freeze();
+    await world.turn('other', CALL);
+    one.thaw();
+    const asked = [{ opensWith: 'input', forwarded: { isTaking: false } } as const, { opensWith: 'input' } as const];
+    const [forwarded, direct] = await Promise.all(asked.map(async (each) => one.homes.locate(CALL, each)));
+    expect(forwarded).toEqual({ kind: 'not_mine' });
+    expect(direct).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
+  });
+
   it('is none that is only cut off from the directory: its peers forward to it', async () => {
     await world.turn('one', CALL, 'start');
     one.line.state = 'away';
@@ -107,6 +118,15 @@ describe('a home that dies', () => {
     const home = { id: 'one', address: 'one:1', certificate: 'one' };
     other.homes.lost(CALL, home, 'not_mine');
     expect(await other.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'here', restored: { snapshot: { turns: 2 } } });
+  });
+});
+
+describe('a call that was taken before its session began', () => {
+  it('is told as taken again when its session writes', async () => {
+    one.homes.save(CALL, { turns: 1 });
+    expect(one.taken).toEqual([]);
+    await world.pass(50);
+    expect(one.taken).toEqual([callId(CALL)]);
   });
 });
 
