@@ -60,6 +60,23 @@ async function silence(ms: number): Promise<void> {
   await until('the silence is over', () => systemClock.monotonicMs() - startedMs >= ms);
 }
 
+/** Calls of one turn each, one after the other. @param conversation - what the header of each says (G-09); left out: there is none. */
+async function shortCalls(client: PlatformClient, conversation?: (count: number) => string): Promise<void> {
+  for (let count = 0; count < CALLS; count += 1) {
+    const turn = client.open(conversation === undefined ? {} : { metadata: { 'x-conversation-id': conversation(count) } });
+    turn.send(client.call().message(event('SESSION_START'))).halfClose();
+    expect((await turn.ended()).code).toBe(status.OK);
+  }
+}
+
+/** How many calls have begun at each server while `work` was done. */
+async function begunDuring(proxied: ProxiedServers, work: () => Promise<void>): Promise<readonly [number, number]> {
+  const before = await proxied.begun();
+  await work();
+  const after = await proxied.begun();
+  return [after[0] - before[0], after[1] - before[1]];
+}
+
 const openTurns = ({ servers }: ProxiedServers): number => servers.reduce((sum, { app }) => sum + app.openTurns(), 0);
 const outcomes = (calls: readonly CallResult[]): readonly string[] => calls.map(({ outcome }) => outcome);
 const ended = (count: number): readonly string[] => Array.from({ length: count }, () => 'ended');
@@ -93,16 +110,8 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
     if (isThere) await proxied.close();
   });
 
-  /** How many calls have begun at each server while `work` was done. */
-  async function begunDuring(work: () => Promise<void>): Promise<readonly [number, number]> {
-    const before = await proxied.begun();
-    await work();
-    const after = await proxied.begun();
-    return [after[0] - before[0], after[1] - before[1]];
-  }
-
   it('brings whole calls of the platform to both servers, and finds nothing wrong with the wire', async () => {
-    const begun = await begunDuring(async () => {
+    const begun = await begunDuring(proxied, async () => {
       const calls = await callsOf(proxied);
       expect(outcomes(calls)).toEqual(ended(CALLS));
       expect(calls.flatMap(({ findings }) => findings)).toEqual([]);
@@ -113,14 +122,19 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
 
   it('brings the RPCs of one connection to both servers in turn', async () => {
     const client = await proxied.client();
-    const begun = await begunDuring(async () => {
-      for (let count = 0; count < CALLS; count += 1) {
-        const { ending } = await client.call().turn(event('SESSION_START'));
-        expect(ending.code).toBe(status.OK);
-      }
-    });
+    const begun = await begunDuring(proxied, () => shortCalls(client));
     expect(begun[0] + begun[1]).toBe(CALLS);
     expect(Math.min(...begun)).toBeGreaterThanOrEqual(CALLS / 4);
+  });
+
+  it('G-09 brings all RPCs that name the same conversation to one server, and conversations to both', async () => {
+    const [client, other] = [await proxied.client(), await proxied.client()];
+    const same = await begunDuring(proxied, async () => {
+      await Promise.all([client, other].map((each) => shortCalls(each, () => 'the same')));
+    });
+    expect([...same].sort((one, two) => one - two)).toEqual([0, 2 * CALLS]);
+    const different = await begunDuring(proxied, () => shortCalls(client, (count) => `conversation ${String(count)}`));
+    expect(Math.min(...different)).toBeGreaterThan(0);
   });
 
   it('passes sound on while the reply is still being made, and tells the server when the caller leaves', async () => {
@@ -145,7 +159,7 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/', (kind) => {
   });
 
   it('carries calls over WebSocket', async () => {
-    const begun = await begunDuring(async () => {
+    const begun = await begunDuring(proxied, async () => {
       const calls = await Promise.all(Array.from({ length: 4 }, () => proxied.socketCall()));
       expect(outcomes(calls)).toEqual(ended(4));
       expect(calls.flatMap(({ findings }) => findings)).toEqual([]);
@@ -198,6 +212,22 @@ describe.each(['nginx', 'HAProxy'] as const)('%s of deploy/, changed or with ser
     const socket = await quietSocket(proxied);
     expect((await thinking.ended()).code).not.toBe(status.OK);
     expect((await socket.closed()).code).toBe(1006);
+  });
+
+  it('brings all RPCs of a connection to one server when the line for it is taken in', async () => {
+    const changed = (text: string): string => text.replace(/^( +)#(?=hash |http-request )/mu, '$1');
+    const proxied = await behind(kind, { changed });
+    const used = new Set<number>();
+    for (let count = 0; count < 2 * CALLS; count += 1) {
+      const client = await proxied.client();
+      const turns = [await musing(client), await musing(client)];
+      const open = proxied.servers.map(({ app }) => app.openTurns());
+      expect([...open].sort()).toEqual([0, 2]);
+      used.add(open.indexOf(2));
+      for (const turn of turns) turn.cancel();
+      await until('they are over', () => openTurns(proxied) === 0);
+    }
+    expect(used.size).toBe(2);
   });
 
   it('brings every call to the server that is left, and tells callers when there is none', async () => {
@@ -256,7 +286,7 @@ describe('a server that is stopped while it has calls', () => {
     it('gets no new calls once it is marked as down, and ends those that it has', async () => {
       const { proxied, turns } = await busy('nginx');
       const port = String(proxied.servers[1].app.ready.port);
-      proxied.proxy.reload((text) => text.replace(`127.0.0.1:${port} max_fails=0`, `127.0.0.1:${port} down`));
+      proxied.proxy.reload((text) => text.replaceAll(`127.0.0.1:${port} max_fails=0`, `127.0.0.1:${port} down`));
       await until('both workers have been replaced', () => (proxied.proxy.log.match(/gracefully shutting down/gu) ?? []).length === 2);
       await expectGraceful({ proxied, turns }, proxied.servers[1].app.close());
     });

@@ -171,11 +171,16 @@ describe('a pod', () => {
     expect(volumes.filter((volume) => !mounted(`${volume}/x`, true))).toEqual([]);
   });
 
-  it('has the ports of its configuration, and the Service and the network policy name them', () => {
+  it('has the ports of its configuration; the Service names those for everybody, the network policy all, that of peers for replicas alone', () => {
     const { container } = pod();
-    const { grpc, websocket, ops, admin } = podSettings();
+    const { grpc, websocket, ops, admin, peers } = podSettings();
     const ports = { grpc: grpc.port, websocket: websocket.port, webhooks: admin.webhooks.port, ops: ops.port };
-    expect(Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]))).toEqual(ports);
+    expect(Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]))).toEqual({
+      ...ports,
+      peers: peers.port,
+    });
+    // Other pods dial the address that the table of instances names, so the port is no free one.
+    expect(peers.port).toBeGreaterThan(0);
     const service = z
       .object({ spec: z.object({ clusterIP: z.literal('None'), ports: z.array(z.object({ port: z.number(), targetPort: z.string() })) }) })
       .parse(parse(textOf(`${KUBERNETES}/service.yaml`)));
@@ -184,6 +189,16 @@ describe('a pod', () => {
     expect([...policy.matchAll(/port: (?<name>[a-z]+) /gu)].map(({ groups }) => groups?.['name'])).toEqual(
       expect.arrayContaining(Object.keys(ports)),
     );
+    const RULE = z.object({ ports: z.array(z.object({ port: z.unknown() })) }).loose();
+    const { spec } = z.object({ spec: z.object({ ingress: z.array(RULE), egress: z.array(RULE) }) }).parse(parse(policy));
+    const replicas = { podSelector: { matchLabels: { 'app.kubernetes.io/name': 'parley' } } };
+    for (const [rules, side] of [
+      [spec.ingress, 'from'],
+      [spec.egress, 'to'],
+    ] as const) {
+      const ofPeers = rules.filter((rule) => rule.ports.some(({ port }) => port === 'peers'));
+      expect(ofPeers.map((rule) => rule[side])).toEqual([[replicas]]);
+    }
   });
 
   it('is asked on the operations port, at paths that the server has, and is not killed for draining', () => {
