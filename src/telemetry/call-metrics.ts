@@ -125,7 +125,7 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
   const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that began.', labelNames: ['bot'], registers });
   const continued = new Counter({
     name: 'parley_sessions_continued_total',
-    help: 'Calls whose turns before were answered by another server.',
+    help: 'Calls that lived in another server before.',
     labelNames: ['bot'],
     registers,
   });
@@ -211,7 +211,7 @@ function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
     slowReaders: counter('parley_slow_readers_total', 'Turns that were given up because the client did not read its prompts in time.'),
     repeated: counter(
       'parley_replies_repeated_total',
-      'Replies that were said again because their server died or stood still, or their last words broke off.',
+      'Replies that were said again because the server that had decided them died or stood still.',
     ),
     failures: counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', 'code'),
   };

@@ -46,7 +46,6 @@ const ANSWERS = {
   profile_invalid: INTERNAL,
   prompt_unusable: INTERNAL,
   recognition_failed: INTERNAL,
-  record_conflict: INTERNAL,
   reply_too_long: INTERNAL,
   shutting_down: { code: 'rate_limit', status: 429, close: CLOSE_CODE.goingAway },
   slow_reader: { code: 'rate_limit', status: 429, close: CLOSE_CODE.overloaded },
