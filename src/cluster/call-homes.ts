@@ -201,9 +201,10 @@ export class CallHomes implements Snapshots {
 
   #atHome(home: Home, { opensWith }: Asked): Located {
     home.heardAtMs = this.#options.clock.nowMs();
-    // The conversation begins anew (G-28).
+    const { located } = home;
+    // The conversation begins anew (G-28): what was left of the one before is for the bot that hears of its end, and for nobody else.
     if (opensWith === 'start') home.located = HERE;
-    return home.located;
+    return located;
   }
 
   /** A process that has stood still asks before it trusts what it owns; one without its directory has nobody to ask. */
