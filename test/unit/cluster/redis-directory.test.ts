@@ -123,6 +123,6 @@ describe('a call on the server', () => {
       directory.forget(CALL, { owner: 'a', epoch: 1 }),
       directory.touch(CALL),
     ];
-    for (const work of works) await expect(work).rejects.toMatchObject({ code: 'store_unavailable' });
+    await Promise.all(works.map((work) => expect(work).rejects.toMatchObject({ code: 'store_unavailable' })));
   });
 });
