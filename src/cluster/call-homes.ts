@@ -20,6 +20,8 @@ const ASK_LIMIT_MS = 250;
 const LEAVE_LIMIT_MS = 1000;
 /** How long it counts that a forwarded stream came back, ms. */
 const DOUBT_MS = 1000;
+/** With how many beats calls are written again after the directory has lost them. */
+const REWRITES = 3;
 /** How often the entry of a call at home is touched within the time that the directory keeps it. */
 const TOUCHES = 3;
 /** Most calls that live elsewhere and are remembered. */
@@ -70,6 +72,8 @@ export class CallHomes implements Snapshots {
   readonly #listeners = new Set<(call: CallKey) => void>();
   readonly #stopListening: () => void;
   readonly #cancelTouching: CancelTimer;
+  /** Beats with which all calls are written again. */
+  #rewrites = 0;
   #isClosed = false;
 
   constructor(options: CallHomesOptions) {
@@ -95,9 +99,14 @@ export class CallHomes implements Snapshots {
       onTakenCalls: (taken) => {
         for (const one of taken) this.#hear(one);
       },
-      onBeat: ({ isNew }) => {
-        // What the table has lost, the directory has, too.
-        if (isNew) for (const home of this.#homes.values()) this.#writes.want(home);
+      onBeat: ({ isNew, wasAway }) => {
+        // What the table has lost, the directory has, too. Others write theirs within a beat, and what they told each other is lost as well:
+        // written once more, a call that has another owner is fenced.
+        if (isNew) this.#rewrites = REWRITES;
+        // What was taken meanwhile is fenced, should nobody have been able to tell.
+        else if (wasAway) this.#rewrites = Math.max(this.#rewrites, 1);
+        if (this.#rewrites > 0) for (const home of this.#homes.values()) this.#writes.want(home);
+        this.#rewrites = Math.max(0, this.#rewrites - 1);
         this.#writes.retry();
       },
     });

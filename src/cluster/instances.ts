@@ -10,6 +10,8 @@ import type { Peer } from './located.ts';
 export const BEAT_MS = 750;
 /** Readings in a row that show the same counter: one that is dead. */
 const STILL_READINGS = 3;
+/** So many beats without an answer, and others may soon take this process for dead. */
+const GAP_BEATS = 2;
 /** Readings after which a dead one is taken out of the table: a minute. */
 const FORGOTTEN_READINGS = 80;
 /** Most calls that wait to be told to their old owners; it hears of others with its next save. */
@@ -30,7 +32,7 @@ export interface InstancesOptions {
 export interface InstancesListener {
   /** Calls of this process that others have taken. */
   onTakenCalls?(taken: readonly TakenCall[]): void;
-  /** A beat was answered. `wasAway`: the one before was not; `isNew`: the table did not know this process. */
+  /** A beat was answered. `wasAway`: the one before was not, or came long ago; `isNew`: the table did not know this process. */
   onBeat?(beat: { readonly wasAway: boolean; readonly isNew: boolean }): void;
   /** An instance counts as dead from now on. */
   onDead?(peer: Peer): void;
@@ -103,7 +105,7 @@ export class Instances {
    * the next beat that is answered, which brings what was taken meanwhile.
    */
   get mayBeTakenForDead(): boolean {
-    return this.#options.clock.monotonicMs() - this.#beatAtMs > 2 * this.#beatMs;
+    return this.#options.clock.monotonicMs() - this.#beatAtMs > GAP_BEATS * this.#beatMs;
   }
 
   /** Others that are alive as far as is known and can be spoken to, those that drain included. */
@@ -183,7 +185,7 @@ export class Instances {
   }
 
   #read({ instances, taken, isNew }: Reading, beatAtMs: number, isRegular: boolean): void {
-    const wasAway = this.#isAway;
+    const wasAway = this.#isAway || beatAtMs - this.#beatAtMs > GAP_BEATS * this.#beatMs;
     this.#isAway = false;
     this.#beatAtMs = beatAtMs;
     this.#heard = taken;

@@ -29,7 +29,7 @@ class Course {
   /** What happened, for whoever reads a failure. */
   readonly #story: string[] = [];
   readonly #faults: string[] = [];
-  /** Since when a call has two homes that can hear of each other, ms. */
+  /** Since when a call has two homes that can hear of each other, ms, by call and pair. */
   readonly #doubleSinceMs = new Map<string, number>();
   /** When a process was last out of touch with the directory, ms. */
   readonly #outOfTouchMs = new Map<string, number>();
@@ -145,6 +145,8 @@ class Course {
     this.#tell('the directory is empty');
     this.#wasEmptied = true;
     this.world.empty();
+    // Their lines are as if they had just come back.
+    for (const { id } of this.#running) this.#outOfTouchMs.set(id, this.world.clock.monotonicMs() + BEAT_MS);
     for (const call of this.#calls) if (!this.#running.some(({ sessions }) => sessions.has(callId(call)))) this.#kept.delete(callId(call));
   }
 
@@ -163,13 +165,25 @@ class Course {
       const id = callId(call);
       const homes = this.#running.filter(({ sessions, isFrozen }) => !isFrozen && sessions.has(id));
       const inTouch = homes.filter(({ id: name }) => nowMs - (this.#outOfTouchMs.get(name) ?? -Infinity) > SETTLED_MS);
-      if (inTouch.length < 2) this.#doubleSinceMs.delete(id);
-      else if (!this.#doubleSinceMs.has(id)) this.#doubleSinceMs.set(id, nowMs);
-      if (nowMs - (this.#doubleSinceMs.get(id) ?? nowMs) > TWO_HOMES_MS) {
-        this.#faults.push(`${call.conversationId} lives at ${homes.map(({ id: name }) => name).join(' and ')}`);
-        this.#doubleSinceMs.delete(id);
-      }
+      this.#watchPairs(
+        call,
+        inTouch.map(({ id: name }) => name),
+        nowMs,
+      );
       if (inTouch.length > 0) this.#kept.add(id);
+    }
+  }
+
+  /** A call may be taken again and again, each time by another one. */
+  #watchPairs({ conversationId }: CallKey, homes: readonly string[], nowMs: number): void {
+    const pairs = homes.flatMap((one, index) => homes.slice(index + 1).map((other) => `${conversationId} lives at ${one} and ${other}`));
+    for (const known of [...this.#doubleSinceMs.keys()].filter((pair) => pair.startsWith(`${conversationId} `))) {
+      if (!pairs.includes(known)) this.#doubleSinceMs.delete(known);
+    }
+    for (const pair of pairs) {
+      const sinceMs = this.#doubleSinceMs.get(pair) ?? nowMs;
+      this.#doubleSinceMs.set(pair, sinceMs);
+      if (nowMs - sinceMs > TWO_HOMES_MS) this.#faults.push(`${String(nowMs)}: ${pair}`);
     }
   }
 

@@ -104,6 +104,16 @@ describe('a home that dies', () => {
     expect(await world.turn('one', CALL)).toEqual({ at: 'other', turns: 3 });
   });
 
+  it('learns when it has stood still that a call is another’s, although nobody could tell it', async () => {
+    await world.turn('one', CALL, 'start');
+    one.freeze();
+    await world.directory.claim(CALL, { owner: 'other', mayCreate: false, deadEpoch: 1, heardAtMs: 1 });
+    await world.pass(DEATH_MS);
+    one.thaw();
+    await world.pass(BEAT_MS);
+    expect(one.taken).toEqual([callId(CALL)]);
+  });
+
   it('learns from its next save that the call is another’s, when it has not read its inbox', async () => {
     await world.turn('one', CALL, 'start');
     await world.directory.claim(CALL, { owner: 'other', mayCreate: false, deadEpoch: 1, heardAtMs: 1 });
@@ -199,6 +209,16 @@ describe('a directory that is back empty', () => {
     expect(await world.directory.find(silent)).toMatchObject({ kind: 'theirs', owner: 'one' });
     one.kill();
     expect(await world.turn('other', silent)).toEqual({ at: 'other', turns: 2 });
+  });
+
+  it('leaves one owner of a call that was taken just before, although nobody could tell the old one', async () => {
+    await world.turn('one', CALL, 'start');
+    one.cut(other);
+    await world.turn('other', CALL);
+    world.empty();
+    await world.pass(4 * BEAT_MS);
+    expect(one.taken).toEqual([callId(CALL)]);
+    expect(await world.directory.find(CALL)).toMatchObject({ kind: 'theirs', owner: 'other' });
   });
 
   it('lets a call that nobody has begin', async () => {
