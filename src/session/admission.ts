@@ -184,7 +184,7 @@ const REFUSAL_TEXTS = {
   streams: 'the server has as many open streams as it may',
   loop_delay: 'the server is too busy for new calls',
   memory: 'the server has too little memory for new calls',
-  store: 'the store that the servers share is away',
+  store: 'nobody can say where the call lives: the store that the servers share is away',
 } as const satisfies Record<AdmissionRefusal, string>;
 
 /** One limit that does not flap: once passed, it counts as passed until the value has stayed clearly below it. */

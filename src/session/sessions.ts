@@ -152,9 +152,12 @@ export class Sessions {
     void this.#stopped(id, session.call, session.stop('moved'), 'a session whose call lives in another process could not be ended');
   }
 
-  /** Answers a call that `acquire` refused, on its stream: see {@link turnAway}. */
-  turnAway(sink: TurnSink, refusal: AppError, isBegun = false): void {
-    turnAway(sink, refusal, this.#parts, isBegun, this.#process.signal);
+  /** Answers a call that `acquire` refused, or whose home nobody can name, on its stream: see {@link turnAway}. */
+  turnAway(sink: TurnSink, refusal: AppError, call: CallKey, isBegun = false): void {
+    const isUnknown = refusal.code === 'store_unavailable';
+    if (isUnknown) this.#parts.observer.callRefused?.(call, 'store');
+    const told = isUnknown ? refusedCall('store', { cause: refusal }) : refusal;
+    turnAway(sink, told, this.#parts, isBegun, this.#process.signal);
   }
 
   /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with may begin here until the last moment. */

@@ -336,7 +336,7 @@ class CallerStream implements TurnSink {
   }
 
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
-  #unopened({ input }: Opening, thrown: unknown, isReplyOwed = false): void {
+  #unopened({ call, input }: Opening, thrown: unknown, isReplyOwed = false): void {
     const error = toAppError(thrown);
     // A caller of a call that is not known here any more is as lost as a new one.
     const isLineOwed = isReplyOwed || (input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start');
@@ -348,7 +348,7 @@ class CallerStream implements TurnSink {
     refusals.write('a new call, with a spoken line,', error, this.#ids());
     if (this.#isOver) return;
     if (input?.kind === 'session_end') this.#completeEmpty();
-    else sessions.turnAway(this, error, input?.kind !== 'session_start');
+    else sessions.turnAway(this, error, call, input?.kind !== 'session_start');
   }
 
   /** Nobody is there to be spoken to (G-75). */

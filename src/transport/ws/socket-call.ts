@@ -273,7 +273,7 @@ export class SocketCall implements Voice {
       if (error.code === 'shutting_down') this.#closeCode = CLOSE_CODE.goingAway;
       this.#cancelTimer();
       this.#phase = 'talking';
-      sessions.turnAway(this.#mouths.next(), error);
+      sessions.turnAway(this.#mouths.next(), error, call);
       this.#goOnReading();
       return undefined;
     }

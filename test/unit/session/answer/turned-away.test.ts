@@ -89,7 +89,7 @@ describe('a call that gets no session', () => {
       otherwise: () => go(null, say('Yes?').listen()),
     });
     const { sessions } = await testEngine([plain], { voice });
-    sessions.turnAway(new MemorySink(), refusedCall('total'));
+    sessions.turnAway(new MemorySink(), refusedCall('total'), { organizationId: 'org', conversationId: '1' });
     expect(voice.signals.map(({ aborted }) => aborted)).toEqual([false]);
     await sessions.close(0);
     expect(voice.signals.map(({ reason }) => reason as unknown)).toEqual(['shutdown']);

@@ -1,5 +1,5 @@
-// What the user of the Redis server may do in a deployment with an administration: all that docs/operations.md names, and nothing
-// else, is enough for each thing that the administration does there.
+// What the user of the Redis server may do in a deployment: all that docs/operations.md names, and nothing else, is enough for each
+// thing that servers do there with calls, and that the administration does.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -7,6 +7,8 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { createLogger } from '../../../../src/base/log.ts';
 import { packageRoot } from '../../../../src/base/package-root.ts';
+import { RedisDirectory } from '../../../../src/cluster/redis-directory.ts';
+import { RedisInstances } from '../../../../src/cluster/redis-instances.ts';
 import { adminStore, type AdminStore } from '../../../../src/store/redis/admin-store.ts';
 import { RedisConnection } from '../../../../src/store/redis/connection.ts';
 import { DeliveryQueue } from '../../../../src/store/redis/delivery-queue.ts';
@@ -38,19 +40,48 @@ const FOR_CALLS = rightsAfter('that the user of the Redis server needs');
 const FOR_ADMINISTRATION = rightsAfter('With the administration it needs');
 
 /** As the user of a deployment has it whose keys begin with `parley`. */
-async function limited(name: string, rights: readonly string[]): Promise<AdminStore> {
-  expect(await redis.ask('ACL', 'SETUSER', name, 'on', '>secret', '~parley:*', '&parley:*', ...rights)).toBe('+OK');
+async function limited(name: string, rights: readonly string[]): Promise<RedisConnection> {
+  expect(await redis.ask('ACL', 'SETUSER', name, 'on', '>secret', '~parley:*', ...rights)).toBe('+OK');
   const connection = await RedisConnection.open({
     ...{ url: redis.url, user: name, password: 'secret', caFile: undefined, timeoutMs: 2000, clock: systemClock },
     log: createLogger({ level: 'silent' }),
   });
   onTestFinished(() => connection.close());
-  return adminStore(connection, 'parley');
+  return connection;
 }
 
-it('what the document names is enough for everything, and all of it is used', async () => {
+async function limitedAdmin(name: string, rights: readonly string[]): Promise<AdminStore> {
+  return adminStore(await limited(name, rights), 'parley');
+}
+
+it('what the document names for calls is enough for everything that servers do with them, and all of it is used', async () => {
   await redis.ask('CONFIG', 'RESETSTAT');
-  const [store, seal] = [await limited('enough', [...FOR_CALLS, ...FOR_ADMINISTRATION]), new Seal(randomBytes(32))];
+  const [connection, seal] = [await limited('homes', FOR_CALLS), new Seal(randomBytes(32))];
+  const directory = new RedisDirectory({ connection, seal, keyPrefix: 'parley', ttlMs: 60_000 });
+  const [call, owner, heardAtMs] = [{ organizationId: 'org', conversationId: 'call' }, 'one', 1];
+  expect(await directory.claim(call, { owner, mayCreate: true, beginsAnew: true, heardAtMs })).toMatchObject({ kind: 'mine' });
+  expect(await directory.find(call)).toMatchObject({ kind: 'theirs' });
+  expect(await directory.claim(call, { owner: 'two', mayCreate: false, isForced: true, heardAtMs })).toMatchObject({ takenFrom: 'one' });
+  const saved = { owner: 'two', epoch: 2, seq: 1, heardAtMs, snapshot: '{}' };
+  expect(await directory.save(call, { ...saved, isRelease: false })).toBe('saved');
+  expect(await directory.register(call, { owner, seq: 1, snapshot: '{}', heardAtMs: 2 })).toMatchObject({ kind: 'mine', epoch: 3 });
+  expect(await directory.touch(call)).toBe(true);
+  await directory.forget(call, { owner, epoch: 3 });
+  const table = new RedisInstances({ connection, seal, keyPrefix: 'parley', log: createLogger({ level: 'silent' }) });
+  const entry = { id: owner, address: '127.0.0.1:1', certificate: 'AB', version: 1, isDraining: false, counter: 1 };
+  await table.tell(owner, { call, epoch: 4 });
+  const { taken } = await table.beat(entry, []);
+  expect((await table.beat(entry, taken)).taken).toEqual([]);
+  await table.remove(entry);
+  // The connection itself asks these, at its start and when it doubts.
+  await connection.send(['PING']);
+  const used = await redis.ask('INFO', 'commandstats');
+  expect(FOR_CALLS.filter((right) => !used.includes(`cmdstat_${right.slice(1)}:`))).toEqual([]);
+});
+
+it('what the document names is enough for the administration, and all of it is used', async () => {
+  await redis.ask('CONFIG', 'RESETSTAT');
+  const [store, seal] = [await limitedAdmin('enough', [...FOR_CALLS, ...FOR_ADMINISTRATION]), new Seal(randomBytes(32))];
   const texts = await SharedTexts.open(store, seal);
   const taken = await takeLease({ store });
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
@@ -77,7 +108,7 @@ it('what the document names is enough for everything, and all of it is used', as
 });
 
 it('what it names for calls alone is not enough', async () => {
-  const store = await limited('calls', FOR_CALLS);
+  const store = await limitedAdmin('calls', FOR_CALLS);
   await expect(takeLease({ store })).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
