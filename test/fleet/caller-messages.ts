@@ -37,7 +37,8 @@ export type CallersOrder =
 
 /** From the process. */
 export type CallersReport =
-  | { readonly kind: 'call'; readonly call: HeardCall; readonly beganMs: number }
+  /** `beganAtMs`: since the epoch. */
+  | { readonly kind: 'call'; readonly call: HeardCall; readonly beganAtMs: number }
   /** Once a second: calls that run, and how late the worst timer of that second was. */
   | { readonly kind: 'pulse'; readonly running: number; readonly lateMs: number }
   | { readonly kind: 'done' }

@@ -30,7 +30,6 @@ const stopped = new AbortController();
 const brokenOff = new AbortController();
 // Every call hears them: more than the ten that Node takes for a leak.
 setMaxListeners(0, stopped.signal, brokenOff.signal);
-const began = performance.now();
 let running = 0;
 
 function tell(report: CallersReport): void {
@@ -112,7 +111,7 @@ class Callers {
       allowPartial: false,
     };
     const line = this.#pool.line(identity);
-    const beganMs = performance.now() - began;
+    const beganAtMs = Date.now();
     let firstSoundMs: number | undefined;
     running += 1;
     try {
@@ -124,7 +123,7 @@ class Callers {
           firstSoundMs ??= performance.now() - dueMs;
         },
       });
-      tell({ kind: 'call', call: heardCall(result, script, firstSoundMs), beganMs });
+      tell({ kind: 'call', call: heardCall(result, script, firstSoundMs), beganAtMs });
     } finally {
       running -= 1;
       line.close();

@@ -31,13 +31,16 @@ export interface HeardSum {
   readonly failures: Map<string, number>;
 }
 
+/** A call and when it began, ms since the epoch. */
+export type PlacedCall = HeardCall & { readonly beganAtMs: number };
+
 /** Running callers. Whoever starts them ends them. */
 export class Callers {
   readonly #processes: readonly ChildProcess[];
   readonly #done: Promise<unknown>;
   readonly #isTurnedAway: boolean;
   readonly #running = new Map<number, number>();
-  readonly calls: HeardCall[] = [];
+  readonly calls: PlacedCall[] = [];
   readonly sum = emptySum();
   /** Of calls that were not whole, and of those with something odd. */
   readonly stories: string[] = [];
@@ -87,7 +90,7 @@ export class Callers {
         reject(new Error(`callers have ended by themselves (${String(code ?? signal)})`));
       });
       child.on('message', (report: CallersReport) => {
-        if (report.kind === 'call') this.#take(report.call);
+        if (report.kind === 'call') this.#take(report.call, report.beganAtMs);
         else if (report.kind === 'pulse') {
           this.#running.set(index, report.running);
           this.lateMs = Math.max(this.lateMs, report.lateMs);
@@ -100,10 +103,10 @@ export class Callers {
     return { child, done };
   }
 
-  #take(call: HeardCall): void {
+  #take(call: HeardCall, beganAtMs: number): void {
     const verdict = verdictOf(call, this.#isTurnedAway);
     const { sum } = this;
-    this.calls.push(call);
+    this.calls.push({ ...call, beganAtMs });
     sum.verdicts[verdict] += 1;
     if (verdict === 'broken_off') return;
     sum.calls += 1;

@@ -7,6 +7,32 @@ import { waited } from './trial.ts';
 /** How long a killed server is away, ms: as long as its supervisor takes to start it again. */
 const AWAY_MS = 1000;
 
+/** How long nobody is killed before and after an interlude, ms: what a kill has cut is over by then. */
+const QUIET_MS = 6000;
+
+/** What happens between kills, when all servers are there. */
+export interface Interlude {
+  /** When it is due, ms since the kills began. */
+  readonly afterMs: number;
+  /** Must undo what it does also when the signal ends it. */
+  readonly happen: (signal: AbortSignal) => Promise<void>;
+  /** From its beginning until a while after its end, ms since the epoch; both 0 when it did not happen to its end. */
+  fromMs: number;
+  toMs: number;
+}
+
+/** Redis is killed, and comes back after so long with what it kept. */
+export function redisAway(fleet: Fleet, afterMs: number, awayMs: number): Interlude {
+  return {
+    ...{ afterMs, fromMs: 0, toMs: 0 },
+    happen: async (signal) => {
+      await fleet.redis.kill();
+      await waited(awayMs, signal);
+      await fleet.redis.again();
+    },
+  };
+}
+
 /** Kills. */
 export interface Kills {
   /** So far. */
@@ -18,11 +44,13 @@ export interface Kills {
  * `kill -9` of a random server every so often; it is started again after a second. The last one that takes calls is left alone until
  * another one does: where nobody is there, nothing can be proved.
  */
-export function kills(fleet: Fleet, everyMs: number, seed: number): Kills {
+export function kills(fleet: Fleet, everyMs: number, seed: number, interludes: readonly Interlude[] = []): Kills {
   const random = seededNumbers(seed);
   const result: Kills = {
     count: 0,
     disturb: async (signal) => {
+      const beganMs = performance.now();
+      const due = [...interludes];
       const starting = new Set<Promise<void>>();
       const away = new Set<Replica>();
       let failure: unknown;
@@ -32,6 +60,13 @@ export function kills(fleet: Fleet, everyMs: number, seed: number): Kills {
         away.delete(replica);
       };
       while (!signal.aborted && failure === undefined) {
+        const [next] = due;
+        if (next !== undefined && performance.now() - beganMs >= next.afterMs) {
+          due.shift();
+          await Promise.all(starting);
+          await inQuiet(next, signal);
+          continue;
+        }
         const there = fleet.replicas.filter((replica) => !away.has(replica));
         const replica = there[Math.floor(random() * there.length)];
         if (replica !== undefined && there.length > 1) {
@@ -52,6 +87,16 @@ export function kills(fleet: Fleet, everyMs: number, seed: number): Kills {
     },
   };
   return result;
+}
+
+async function inQuiet(interlude: Interlude, signal: AbortSignal): Promise<void> {
+  if (!(await waited(QUIET_MS, signal))) return;
+  const fromMs = Date.now();
+  await interlude.happen(signal);
+  if (!(await waited(QUIET_MS, signal))) return;
+  Object.assign(interlude, { fromMs, toMs: Date.now() });
+  // Who waits by now waits because of it, and not because of the next kill.
+  await waited(QUIET_MS, signal);
 }
 
 /** Restarts in good order. */

@@ -33,6 +33,27 @@ export type Oddity = (typeof ODDITIES)[number];
 /** What of them a shared store must prevent at any price. */
 const LOSSES: ReadonlySet<Oddity> = new Set<Oddity>(['startedOver', 'wentBack', 'countedTwice', 'otherKey', 'handedOver']);
 
+/** Something that a caller heard, or waited for. */
+export interface Trouble {
+  readonly what: string;
+  /** From when to when the caller waited, ms since the call began; for what was heard both are that moment. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A reply that comes later than this is late, ms: a spoken turn waits 800 ms for the end of what is said, and the machine is busy. */
+const LATE_MS = 2000;
+/** What the timeline calls turns that broke, and an apology. */
+const TROUBLES: ReadonlySet<string> = new Set([
+  'repeats_turn',
+  'reopens_turn',
+  'apologizes',
+  'finds',
+  'transferred',
+  'failed',
+  'interrupted',
+]);
+
 /** One call, in a few numbers. */
 export interface HeardCall {
   readonly outcome: CallResult['outcome'];
@@ -55,6 +76,8 @@ export interface HeardCall {
   readonly failures: readonly string[];
   /** Rules of the contract that were broken. */
   readonly breaches: readonly string[];
+  /** What went wrong or came late, and when, in order of time. */
+  readonly troubles: readonly Trouble[];
   /** What was heard, in order; empty for a call of which nothing needs to be explained. */
   readonly story: readonly string[];
 }
@@ -69,12 +92,14 @@ const ECHO = /^You have (?:pressed the key|said something)/u;
 /** @param firstSoundMs - see {@link HeardCall}. */
 export function heardCall(result: CallResult, script: readonly Step[], firstSoundMs: number | undefined): HeardCall {
   const { outcome, durationMs, turnsRepeated, turnsReopened, turnsLost } = result;
-  const { answers, oddities } = count(result, script);
+  const { answers, odd } = count(result, script);
+  const oddities = odd.map(({ oddity }) => oddity);
   const failures = result.findings.flatMap(({ code, rule, message }) => (rule === undefined ? [`${code}: ${message}`] : []));
   const breaches = result.findings.flatMap(({ rule, code }) => (rule === undefined ? [] : [`${rule} ${code}`]));
   const isPlain = oddities.length === 0 && breaches.length === 0 && outcome === 'ended' && turnsRepeated + turnsReopened + turnsLost === 0;
   return {
     ...{ outcome, durationMs, answers, oddities, turnsRepeated, turnsReopened, turnsLost, firstSoundMs, failures, breaches },
+    troubles: [...troublesOf(result, firstSoundMs), ...odd.map(({ oddity, atMs }) => ({ what: oddity, fromMs: atMs, toMs: atMs }))],
     gapsMs: result.replies.filter(({ prompts, maxGapMs }) => prompts > 0 && maxGapMs > 0).map(({ maxGapMs }) => maxGapMs),
     waitsMs: [...waitsOf(result, 'speech'), ...waitsOf(result, 'dtmf')],
     keyWaitsMs: waitsOf(result, 'dtmf'),
@@ -85,6 +110,15 @@ export function heardCall(result: CallResult, script: readonly Step[], firstSoun
         ? result.timeline.map(timelineText(false))
         : result.replies.flatMap(({ turn, kind, texts }) => (texts.length === 0 ? [] : [`${String(turn)} ${kind}: ${texts.join(' ')}`])),
   };
+}
+
+function troublesOf({ timeline }: CallResult, firstSoundMs: number | undefined): readonly Trouble[] {
+  const welcome = firstSoundMs !== undefined && firstSoundMs > LATE_MS ? [{ what: 'late welcome', fromMs: 0, toMs: firstSoundMs }] : [];
+  const others = timeline.flatMap(({ what, atMs, latencyMs = 0 }) => {
+    if (TROUBLES.has(what)) return [{ what, fromMs: atMs, toMs: atMs }];
+    return latencyMs > LATE_MS ? [{ what: `reply after ${String(latencyMs)} ms`, fromMs: atMs - latencyMs, toMs: atMs }] : [];
+  });
+  return [...welcome, ...others];
 }
 
 function waitsOf({ replies }: CallResult, wanted: 'speech' | 'dtmf'): readonly number[] {
@@ -107,32 +141,32 @@ export function verdictOf({ outcome, oddities, turnsLost, answers }: HeardCall, 
 function count(
   { replies, steps, outcome }: CallResult,
   script: readonly Step[],
-): { readonly answers: number; readonly oddities: readonly Oddity[] } {
-  const oddities: Oddity[] = [];
+): { readonly answers: number; readonly odd: readonly { readonly oddity: Oddity; readonly atMs: number }[] } {
+  const odd: { readonly oddity: Oddity; readonly atMs: number }[] = [];
   let answers = 0;
   let hasGoodbye = true;
   /** The step of the answer before. */
   let before = -1;
   let isWelcomed = false;
-  for (const { turn, texts } of replies) {
+  for (const { turn, texts, atMs } of replies) {
     const { word, number } = countedIn(texts);
     if (number === undefined) {
       if (texts.includes(WELCOME)) {
-        if (isWelcomed) oddities.push(answers > 0 ? 'startedOver' : 'saidAgain');
+        if (isWelcomed) odd.push({ oddity: answers > 0 ? 'startedOver' : 'saidAgain', atMs });
         isWelcomed = true;
       } else if (texts.length > 0 && !texts.some((text) => ECHO.test(text)))
-        oddities.push(outcome === 'transferred' ? 'handedOver' : 'apology');
+        odd.push({ oddity: outcome === 'transferred' ? 'handedOver' : 'apology', atMs });
       continue;
     }
     const step = steps.findLastIndex(({ fromTurn }) => fromTurn <= turn);
-    const odd = oddityOf({ word, number, texts }, { answers, script, step, waiting: waitingInputs(steps, script, before, step) });
-    if (odd !== undefined) oddities.push(odd);
-    hasGoodbye = step < script.length - 1 || (odd !== 'saidAgain' && odd !== 'saidLate');
+    const oddity = oddityOf({ word, number, texts }, { answers, script, step, waiting: waitingInputs(steps, script, before, step) });
+    if (oddity !== undefined) odd.push({ oddity, atMs });
+    hasGoodbye = step < script.length - 1 || (oddity !== 'saidAgain' && oddity !== 'saidLate');
     answers = number;
     before = Math.max(before, step);
   }
-  if (!hasGoodbye) oddities.push('noGoodbye');
-  return { answers, oddities };
+  if (!hasGoodbye) odd.push({ oddity: 'noGoodbye', atMs: replies.at(-1)?.atMs ?? 0 });
+  return { answers, odd };
 }
 
 /** The inputs after one step, up to another, that the platform took: places in the script, the goodbye left out. */

@@ -1,6 +1,6 @@
 // Calls that run while something happens to the servers: begins them, lets it happen, and says what callers heard.
 import { setTimeout as pause } from 'node:timers/promises';
-import { Callers, type HeardSum } from './callers.ts';
+import { Callers, type HeardSum, type PlacedCall } from './callers.ts';
 import type { Fleet } from './fleet.ts';
 import { recordedPhrases } from './phrases.ts';
 
@@ -23,6 +23,7 @@ export interface TrialPlan {
 export interface TrialResult {
   readonly sum: HeardSum;
   readonly stories: readonly string[];
+  readonly calls: readonly PlacedCall[];
   /** How late the callers themselves were at worst, ms: silences of that length may be their own. */
   readonly callersLateMs: number;
 }
@@ -57,7 +58,7 @@ export async function runTrial({ fleet, calls, seconds, inputs = DEFAULT_INPUTS,
       if (!(error instanceof Error && error.name === 'AbortError')) throw error;
     });
     const sum = await callers.end();
-    return { sum, stories: callers.stories, callersLateMs: callers.lateMs };
+    return { sum, stories: callers.stories, calls: callers.calls, callersLateMs: callers.lateMs };
   } finally {
     over.abort();
     clearInterval(progress);
