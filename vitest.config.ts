@@ -24,6 +24,9 @@ const LONGEST = [
   'workers.test.ts',
   'failover.test.ts',
   'rolling-restart.test.ts',
+  'home-turns.test.ts',
+  'home-deaths.test.ts',
+  'home-store.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -4,7 +4,7 @@ import type { Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
-import type { Listen } from '../dialog/reply.ts';
+import type { Listen, Prompt } from '../dialog/reply.ts';
 import { AnswerLimit } from './answer/answer-limit.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -15,6 +15,8 @@ import type { Turn } from './turn/turn.ts';
 export interface PendingEnd {
   readonly next: FinalNext;
   readonly end: SessionEnd;
+  /** What the home before was saying when it died or was left. Undefined: its farewell was said here. */
+  readonly farewell?: readonly Prompt[];
 }
 
 /** What happens in a conversation. */

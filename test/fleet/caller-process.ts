@@ -23,6 +23,8 @@ const LIMITS = { connectMs: 10_000, answerMs: 20_000, callMs: 180_000, hangUpMs:
 const MAX_PAUSE_MS = 500;
 const PULSE_MS = 1000;
 const LOOP_RESOLUTION_MS = 5;
+/** Of the calls so many go to the bot that finds the end of speech itself. */
+const OWN_EAR_PART = 0.3;
 /** What is pressed; 9 is the goodbye. */
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const;
 
@@ -106,7 +108,7 @@ class Callers {
     const identity = {
       conversationId: randomUUID(),
       organizationId: access.organizationId,
-      agentId: 'counter',
+      agentId: this.#random() < OWN_EAR_PART ? 'own-ear' : 'counter',
       vendorConfig: '',
       allowPartial: false,
     };

@@ -1,7 +1,7 @@
 // A redis-server that keeps what it is told through a restart, and one that follows it and can take its place. Debian's
 // programs; the store that speaks to them is not known here.
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -58,6 +58,22 @@ export class KeptRedis {
   /** With SIGKILL; resolves when it is gone. */
   async kill(): Promise<void> {
     await this.#child?.kill();
+  }
+
+  /** It is killed and starts again knowing nothing. */
+  async lose(): Promise<void> {
+    await this.kill();
+    for (const name of await readdir(this.#folder)) await rm(path.join(this.#folder, name), { recursive: true });
+    await this.again();
+  }
+
+  /** It stands still until `thaw`: connections stay, and nothing is answered. */
+  freeze(): void {
+    this.#child?.signal('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.signal('SIGCONT');
   }
 
   /** The copy becomes a server of its own. */

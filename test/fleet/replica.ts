@@ -94,11 +94,19 @@ export class Replica {
 
   /** Its metrics page. */
   async metrics(): Promise<string> {
-    const page = await fetch(`http://127.0.0.1:${String(this.ports.ops)}/metrics`, {
+    return (await this.#asked('/metrics')).text();
+  }
+
+  /** Whether it tells load balancers that it takes calls. */
+  async isReady(): Promise<boolean> {
+    return (await this.#asked('/health/ready')).ok;
+  }
+
+  #asked(place: string): Promise<Response> {
+    return fetch(`http://127.0.0.1:${String(this.ports.ops)}${place}`, {
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(5000),
     });
-    return page.text();
   }
 }
 

@@ -31,9 +31,10 @@ export function lastNext(next: Next, settings: EngineSettings, transcript: reado
 
 /** The end that the home before has decided and may not have delivered. */
 export function pendingEndOf(snapshot: Snapshot, settings: EngineSettings): PendingEnd | undefined {
-  const next = snapshot.reply?.next;
-  if (!snapshot.ended || next === undefined || !isTerminal(next)) return undefined;
-  return { next: lastNext(next, settings, snapshot.transcript), end: snapshot.failures > 0 ? 'failed' : endOf(next) };
+  if (!snapshot.ended || snapshot.reply === undefined) return undefined;
+  const { next, prompts } = replyOf(snapshot.reply);
+  if (!isTerminal(next)) return undefined;
+  return { next: lastNext(next, settings, snapshot.transcript), end: snapshot.failures > 0 ? 'failed' : endOf(next), farewell: prompts };
 }
 
 /** Who ends a call with such a reply. */
@@ -69,25 +70,23 @@ export class Farewell {
   }
 
   /**
-   * The call is over for the bot. An end that was decided and never delivered is delivered now: without a word, unless the turn is
-   * the forwarded one on which the home before began its farewell. Never throws.
+   * The call is over for the bot. An end that was decided and never delivered is delivered now: without a word, unless the home
+   * before was saying its farewell. Never throws.
    */
   async settle(delivery: Delivery): Promise<void> {
     const { conversation, turn } = delivery;
     try {
       const { pendingEnd } = conversation;
       if (pendingEnd === undefined) turn.finish('superseded');
-      else await this.say(delivery, this.#prompts(delivery), pendingEnd, 'superseded');
+      else await this.say(delivery, this.#farewellOf(delivery, pendingEnd), pendingEnd, 'superseded');
     } catch (thrown) {
       this.failed(delivery, toAppError(thrown));
     }
   }
 
-  #prompts({ conversation, turn }: Delivery): readonly Prompt[] {
-    const { repliedTo, reply } = conversation.snapshot;
-    if (repliedTo === undefined || repliedTo !== turn.forwardedId || reply === undefined) return [];
-    this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
-    return replyOf(reply).prompts;
+  #farewellOf({ conversation, turn }: Delivery, { farewell = [] }: PendingEnd): readonly Prompt[] {
+    if (farewell.length > 0) this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
+    return farewell;
   }
 
   /** A terminal reply of our own, without the bot; an end that is pending goes before. Never throws. */

@@ -281,6 +281,16 @@ describe('a forwarded turn that comes again because its home has died', () => {
     expect(all.b.seen).toContain('session_ended bot_end');
   });
 
+  it('G-77 has the farewell said also on a turn that is another one: what its home was saying when it died, nobody has heard to its end', async () => {
+    const all = await homes({ maxFarewellMs: 30_000 });
+    await begun(all);
+    void new MemoryCall(all.a.sessions).press('8');
+    await flushMicrotasks();
+    const repeated = await after(all.clock, 5000, all.next().press('8'));
+    expect([repeated.texts, repeated.next?.kind, all.asked.length]).toEqual([['Goodbye.'], 'end', 1]);
+    expect(all.b.seen).toContain('session_ended bot_end');
+  });
+
   it('has its bot asked when the home had not answered it', async () => {
     const all = await homes();
     await begun(all);
