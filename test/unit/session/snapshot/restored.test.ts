@@ -1,11 +1,13 @@
 // Calls that go on at another home, from what the one before has left of them: what callers and bots must not notice of it.
 import { describe, expect, it } from 'vitest';
+import type { Prompt } from '../../../../src/dialog/reply.ts';
+import type { Sound } from '../../../../src/session/ports.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import { readSnapshot } from '../../../../src/session/snapshot/snapshot.ts';
 import { LINE_SILENCE, SENTENCE } from '../../../support/caller-audio.ts';
-import { testEngine, TEST_SETTINGS } from '../../../support/engine.ts';
+import { FakeVoice, testEngine, TEST_SETTINGS } from '../../../support/engine.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { after, begun, homes, LeftSnapshots, moved, type Homes } from '../../../support/homes.ts';
+import { after, begun, gateOf, homes, LeftSnapshots, moved, type Homes } from '../../../support/homes.ts';
 import { MemoryCall, MemorySink } from '../../../support/memory-transport.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
@@ -289,6 +291,28 @@ describe('a forwarded turn that comes again because its home has died', () => {
     const repeated = await after(all.clock, 5000, all.next().press('8'));
     expect([repeated.texts, repeated.next?.kind, all.asked.length]).toEqual([['Goodbye.'], 'end', 1]);
     expect(all.b.seen).toContain('session_ended bot_end');
+  });
+
+  it('is answered as if for the first time when the process that forwarded it died before anything of the reply was delivered', async () => {
+    const { opened, open } = gateOf();
+    class SlowVoice extends FakeVoice {
+      override render(prompt: Prompt): Sound | Promise<Sound> {
+        const sound = super.render(prompt);
+        return prompt.kind === 'text' && prompt.text === 'Input 1.' ? opened.then(() => sound) : sound;
+      }
+    }
+    const all = await homes({ voice: new SlowVoice() });
+    await begun(all);
+    const lost = (await all.a.sessions.acquire(OPENING)).beginTurn(Object.assign(new MemorySink(), { forwardedId: 'turn-1' }));
+    lost.push({ kind: 'dtmf', digits: '1' });
+    await flushMicrotasks();
+    lost.abort('hang_up');
+    open();
+    const again = await forwarded(all.a.sessions, 'turn-2', '1');
+    expect([again.texts, all.asked.map((event) => event.type === 'dtmf_input' && event.heard.text)]).toEqual([
+      ['Input 1.'],
+      ['Welcome.', 'Welcome.'],
+    ]);
   });
 
   it('has its bot asked when the home had not answered it', async () => {
