@@ -372,6 +372,12 @@ describe('parley serve --workers refuses to start', () => {
     );
   });
 
+  it('with one peer port for all of them', async (context) => {
+    const running = serve(context, '--peers.port=8090', '--store.kind=redis');
+    expect(await running.ended()).toEqual({ code: 2, signal: null });
+    expect(running.stderr).toMatch(/^error config_invalid {2}--workers 2 does not go with peers\.port 8090.* set peers\.port to 0$/mu);
+  });
+
   it('with a number of workers that makes no sense', async (context) => {
     for (const workers of ['0', '65', 'many', '2.5']) {
       const running = serve(context, `--workers=${workers}`);

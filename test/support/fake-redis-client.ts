@@ -47,12 +47,4 @@ export class FakeRedisClient implements RedisClient {
     const answer = this.answer(command);
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   }
-
-  subscribe(): Promise<unknown> {
-    return Promise.resolve();
-  }
-
-  unsubscribe(): Promise<unknown> {
-    return Promise.resolve();
-  }
 }

@@ -45,7 +45,7 @@ export async function serveWithWorkers({ loaded, load, isJson, leave }: Serving,
 }
 
 /** What several processes need of the settings that one does not. @throws AppError `config_invalid`. */
-function demandShared({ store, websocket }: Settings, workers: number): void {
+function demandShared({ store, websocket, peers }: Settings, workers: number): void {
   const asked = `--workers ${String(workers)}`;
   if (store.kind === 'memory') {
     const why = 'with store.kind memory each worker would know its own calls only, and a call may come to another one with each turn';
@@ -57,5 +57,9 @@ function demandShared({ store, websocket }: Settings, workers: number): void {
   if (websocket.enabled && websocket.listen === 'ops') {
     const why = 'the operations port belongs to the process that starts the workers, and calls come to the workers';
     throw new AppError('config_invalid', `${asked} does not go with websocket.listen ops: ${why}; set websocket.listen to own`);
+  }
+  if (peers.port !== 0) {
+    const why = 'each worker has a peer port of its own';
+    throw new AppError('config_invalid', `${asked} does not go with peers.port ${String(peers.port)}: ${why}; set peers.port to 0`);
   }
 }

@@ -12,8 +12,6 @@ export interface RedisClient {
   /** Fails whatever waits for an answer. Does not stop a connection that is being made. */
   destroy(): void;
   sendCommand(args: readonly string[]): Promise<unknown>;
-  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
-  unsubscribe(channel: string): Promise<unknown>;
 }
 
 /** Where the server is and how long it may take. */

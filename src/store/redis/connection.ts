@@ -1,5 +1,4 @@
-// The connection of this process to one Redis server, or to the primary of several, for whoever keeps or tells something there: commands over one link,
-// messages over another one that is opened when somebody listens. Knows no keys and no channels.
+// The connection of this process to one Redis server, or to the primary of several, for whoever keeps something there. Knows no keys.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -11,11 +10,8 @@ import { loadRedisPackage, type RedisClient, type RedisClientOptions, type Redis
 import { isRefused, reasonOf } from './failure.ts';
 import { RedisLink, type LinkOptions } from './link.ts';
 import { PrimaryClient, type RedisAddress } from './sentinels.ts';
-import { RedisSubscriptions } from './subscriptions.ts';
 
 const DEFAULT_PORT = 6379;
-/** The links of a connection, as the log calls them. */
-type LinkUse = 'commands' | 'messages';
 
 /** Which server, and how. */
 export interface RedisConnectionOptions {
@@ -59,10 +55,9 @@ export class RedisConnection {
   readonly #options: RedisConnectionOptions;
   readonly #package: RedisPackage;
   readonly #client: RedisClientOptions;
-  readonly #pacer: LinePacer<LinkUse>;
+  readonly #pacer: LinePacer<'down'>;
   readonly #listeners = new Set<(isUp: boolean) => void>();
   readonly #commands: RedisLink;
-  #messages: RedisSubscriptions | undefined;
   #isUp = false;
   #isClosed = false;
 
@@ -71,7 +66,7 @@ export class RedisConnection {
     this.#package = loaded;
     this.#client = clientOptions(options, ca);
     this.#pacer = new LinePacer(options.clock);
-    this.#commands = new RedisLink(this.#linkOptions('commands'));
+    this.#commands = new RedisLink(this.#linkOptions());
   }
 
   /**
@@ -122,27 +117,15 @@ export class RedisConnection {
     }
   }
 
-  /** Says something on a channel, unless the connection is lost. Never throws and is not waited for. */
-  publish(channel: string, message: string): void {
-    if (this.#isUp) this.send(['PUBLISH', channel, message]).catch(() => undefined);
-  }
-
-  /** Calls `listener`, which must not throw, for what is said on a channel, until the returned function is called. */
-  listen(channel: string, listener: (message: string) => void): () => void {
-    if (this.#isClosed) return () => undefined;
-    this.#messages ??= new RedisSubscriptions(this.#linkOptions('messages'));
-    return this.#messages.listen(channel, listener);
-  }
-
   /** Gives everything up, in bounded time. What waits fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
     this.#isUp = false;
-    await Promise.all([this.#commands.close(), this.#messages?.close()]);
+    await this.#commands.close();
   }
 
-  #linkOptions(use: LinkUse): LinkOptions {
+  #linkOptions(): LinkOptions {
     const { timeoutMs, clock, random = Math.random } = this.#options;
     /** What a log line has said of the link since it went down. */
     let told: string | undefined;
@@ -153,13 +136,13 @@ export class RedisConnection {
       clock,
       random,
       onUp: () => {
-        if (told !== undefined) this.#options.log.info(this.#logFields(use), 'the connection to the Redis server is back');
+        if (told !== undefined) this.#options.log.info(this.#logFields(), 'the connection to the Redis server is back');
         told = undefined;
-        if (use === 'commands') this.#change(true);
+        this.#change(true);
       },
       onDown: (failure) => {
-        told = this.#logLoss(use, failure, told);
-        if (use === 'commands') this.#change(false);
+        told = this.#logLoss(failure, told);
+        this.#change(false);
       },
     };
   }
@@ -182,20 +165,20 @@ export class RedisConnection {
   }
 
   /** One line for a server that is gone, and one for each word with which it says no; however often. @returns what was said. */
-  #logLoss(use: LinkUse, failure: AppError, told: string | undefined): string | undefined {
+  #logLoss(failure: AppError, told: string | undefined): string | undefined {
     const reason = isRefused(failure) ? reasonOf(failure) : 'gone';
     if (reason === told) return told;
-    const leftOut = this.#pacer.next(use);
+    const leftOut = this.#pacer.next('down');
     if (leftOut === undefined) return told;
-    const fields = { ...this.#logFields(use), leftOut, err: failure };
+    const fields = { ...this.#logFields(), leftOut, err: failure };
     this.#options.log.warn(fields, 'there is no connection to the Redis server; trying again');
     return reason;
   }
 
-  #logFields(link: LinkUse): Readonly<Record<string, string | number>> {
+  #logFields(): Readonly<Record<string, string | number>> {
     const { host, port } = this.#client;
     const { sentinels = [], sentinelName = '' } = this.#options;
-    return sentinels.length === 0 ? { server: host, port, link } : { server: sentinelName, link };
+    return sentinels.length === 0 ? { redis: host, port } : { redis: sentinelName };
   }
 
   #change(isUp: boolean): void {

@@ -67,14 +67,6 @@ export class PrimaryClient implements RedisClient {
     return this.#connected.sendCommand(args);
   }
 
-  subscribe(channel: string, listener: (message: string) => void): Promise<unknown> {
-    return this.#connected.subscribe(channel, listener);
-  }
-
-  unsubscribe(channel: string): Promise<unknown> {
-    return this.#connected.unsubscribe(channel);
-  }
-
   get #connected(): RedisClient {
     if (this.#client === undefined) throw silent();
     return this.#client;

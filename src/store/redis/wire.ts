@@ -110,21 +110,6 @@ export class RedisWire {
     return this.#answer(() => this.#options.client.sendCommand(args), limitMs);
   }
 
-  /** @throws AppError `store_unavailable`; the wire is lost then, so that no listener is silently without its channel. */
-  async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
-    try {
-      await this.#answer(() => this.#options.client.subscribe(channel, listener), this.#options.timeoutMs);
-    } catch (thrown) {
-      this.#lose(this.#failureOf(thrown));
-      throw thrown;
-    }
-  }
-
-  /** @throws AppError `store_unavailable`. */
-  async unsubscribe(channel: string): Promise<void> {
-    await this.#answer(() => this.#options.client.unsubscribe(channel), this.#options.timeoutMs);
-  }
-
   /** Ends it without a word to `onLost`. What waits for an answer fails. */
   end(): void {
     if (this.#isLost) return;

@@ -1,17 +1,14 @@
 // Calls that go on at another home, from what the one before has left of them: what callers and bots must not notice of it.
 import { describe, expect, it } from 'vitest';
-import type { Prompt } from '../../../../src/dialog/reply.ts';
-import type { Sound } from '../../../../src/session/ports.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import { readSnapshot } from '../../../../src/session/snapshot/snapshot.ts';
 import { LINE_SILENCE, SENTENCE } from '../../../support/caller-audio.ts';
-import { FakeVoice, testEngine, TEST_SETTINGS } from '../../../support/engine.ts';
+import { testEngine, TEST_SETTINGS } from '../../../support/engine.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { after, begun, gateOf, homes, LeftSnapshots, moved, type Homes } from '../../../support/homes.ts';
+import { after, begun, homes, LeftSnapshots, moved, type Homes } from '../../../support/homes.ts';
 import { MemoryCall, MemorySink } from '../../../support/memory-transport.ts';
 
 const KEY = { organizationId: 'org', conversationId: 'call-1' };
-const OPENING = { ...KEY, agentId: '', vendorConfig: '', parameters: {} };
 
 /** The second home goes on with the call. */
 const gone: readonly (readonly [string, (all: Homes) => Promise<void>])[] = [
@@ -240,106 +237,6 @@ describe('what was heard of the last reply of a home that is gone', () => {
     await all.clock.advanceAsync(20_000);
     turn.push(SENTENCE);
     expect(sink.kinds).toEqual(['input_started']);
-  });
-});
-
-describe('a forwarded turn that comes again because its home has died', () => {
-  /** The turn `id` of the forwarding process, at one of the homes. */
-  async function forwarded(sessions: Homes['a']['sessions'], id: string, digits: string, left?: LeftSnapshots): Promise<MemorySink> {
-    const sink = Object.assign(new MemorySink(), { forwardedId: id });
-    const session = await sessions.acquire(left === undefined ? OPENING : { ...OPENING, restored: left.restored() });
-    const turn = session.beginTurn(sink);
-    turn.push({ kind: 'dtmf', digits });
-    turn.halfClose();
-    await sink.ended();
-    return sink;
-  }
-
-  it('has the reply said that was decided, and its bot is not asked again', async () => {
-    const all = await homes();
-    const { a, b, left, asked } = all;
-    await begun(all);
-    expect((await forwarded(a.sessions, 'turn-1', '1')).texts).toEqual(['Input 1.']);
-    const again = await forwarded(b.sessions, 'turn-1', '1', left);
-    expect([again.texts, again.next?.kind, asked.length]).toEqual([['Input 1.'], 'listen', 1]);
-    expect(b.seen).toContain('reply_repeated');
-    // The caller's next word is an answer to it.
-    expect([(await forwarded(b.sessions, 'turn-2', '1')).texts, asked.length]).toEqual([['Input 2.'], 2]);
-  });
-
-  it.each([
-    ['keys', { kind: 'dtmf', digits: '8' }],
-    ['speech', LINE_SILENCE],
-  ] as const)('G-77 has the farewell said that was decided, and the end delivered behind it: %s', async (_what, input) => {
-    const all = await homes({ maxFarewellMs: 30_000 });
-    await begun(all);
-    void forwarded(all.a.sessions, 'turn-1', '8');
-    await flushMicrotasks();
-    const sink = Object.assign(new MemorySink(), { forwardedId: 'turn-1' });
-    const session = await all.b.sessions.acquire({ ...OPENING, restored: all.left.restored() });
-    session.beginTurn(sink).push(input);
-    await after(all.clock, 5000, sink.ended());
-    expect([sink.texts, sink.next?.kind, all.asked.length, all.b.seen.at(-1)]).toEqual([['Goodbye.'], 'end', 1, 'turn_ended superseded']);
-    expect(all.b.seen).toContain('session_ended bot_end');
-  });
-
-  it('G-77 has the farewell said also on a turn that is another one: what its home was saying when it died, nobody has heard to its end', async () => {
-    const all = await homes({ maxFarewellMs: 30_000 });
-    await begun(all);
-    void new MemoryCall(all.a.sessions).press('8');
-    await flushMicrotasks();
-    const repeated = await after(all.clock, 5000, all.next().press('8'));
-    expect([repeated.texts, repeated.next?.kind, all.asked.length]).toEqual([['Goodbye.'], 'end', 1]);
-    expect(all.b.seen).toContain('session_ended bot_end');
-  });
-
-  it('is answered as if for the first time when the process that forwarded it died before anything of the reply was delivered', async () => {
-    const { opened, open } = gateOf();
-    class SlowVoice extends FakeVoice {
-      override render(prompt: Prompt): Sound | Promise<Sound> {
-        const sound = super.render(prompt);
-        return prompt.kind === 'text' && prompt.text === 'Input 1.' ? opened.then(() => sound) : sound;
-      }
-    }
-    const all = await homes({ voice: new SlowVoice() });
-    await begun(all);
-    const lost = (await all.a.sessions.acquire(OPENING)).beginTurn(Object.assign(new MemorySink(), { forwardedId: 'turn-1' }));
-    lost.push({ kind: 'dtmf', digits: '1' });
-    await flushMicrotasks();
-    lost.abort('hang_up');
-    open();
-    const again = await forwarded(all.a.sessions, 'turn-2', '1');
-    expect([again.texts, all.asked.map((event) => event.type === 'dtmf_input' && event.heard.text)]).toEqual([
-      ['Input 1.'],
-      ['Welcome.', 'Welcome.'],
-    ]);
-  });
-
-  it('has its bot asked when the home had not answered it', async () => {
-    const all = await homes();
-    await begun(all);
-    expect((await forwarded(all.b.sessions, 'turn-1', '1', all.left)).texts).toEqual(['Input 1.']);
-    expect(all.b.seen).not.toContain('reply_repeated');
-  });
-
-  it('is asked again of the caller, and not of the bot, when the reply was too large to travel', async () => {
-    let answers = 0;
-    const loud = bot<null>({
-      id: 'loud',
-      name: 'Loud',
-      version: 1,
-      session_start: () => go(null, say('Welcome.').listen()),
-      otherwise: () => {
-        answers += 1;
-        const mulaw = new Uint8Array(TEST_SETTINGS.maxRecordBytes);
-        return go(null, { ...say('Listen.').listen({ digits: 4 }), prompts: [{ kind: 'audio', mulaw, bargeIn: true }] });
-      },
-    });
-    const all = await homes({}, [1, 1], loud);
-    await begun(all);
-    await forwarded(all.a.sessions, 'turn-1', '1');
-    const again = await forwarded(all.b.sessions, 'turn-1', '1', all.left);
-    expect([again.texts, again.next, answers]).toMatchObject([[TEST_SETTINGS.apology], { kind: 'listen', digits: 4 }, 1]);
   });
 });
 
