@@ -2,7 +2,7 @@
 import { Fleet } from './fleet.ts';
 import { RoutedCall, type RoutedCallOptions } from './routed-call.ts';
 import { Routes } from './routed-line.ts';
-import type { Replica } from './replica.ts';
+import type { Program, Replica } from './replica.ts';
 import { until } from '../support/until.ts';
 
 /** Whoever starts it closes it. */
@@ -15,8 +15,8 @@ export class HomeStage {
     this.routes = new Routes(fleet.replicas.map((replica) => fleet.accessTo(replica)));
   }
 
-  static async start(replicas: number, flags: readonly string[] = []): Promise<HomeStage> {
-    return new HomeStage(await Fleet.start({ replicas, program: 'source', flags }));
+  static async start(replicas: number, flags: readonly string[] = [], program: Program = 'source'): Promise<HomeStage> {
+    return new HomeStage(await Fleet.start({ replicas, program, flags }));
   }
 
   replica(number: number): Replica {

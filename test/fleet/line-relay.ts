@@ -9,21 +9,26 @@ export class LineRelay {
   #server: Server;
   #farPort: number;
   #delayMs = 0;
+  readonly #host: string;
   readonly port: number;
 
-  private constructor(server: Server, port: number, farPort: number) {
+  private constructor(server: Server, host: string, port: number, farPort: number) {
     this.#server = server;
+    this.#host = host;
     this.port = port;
     this.#farPort = farPort;
     this.#serve(server);
   }
 
-  /** Starts it on a free port of 127.0.0.1. @param farPort - where connections go. */
-  static async start(farPort: number): Promise<LineRelay> {
+  /** @param farPort - of 127.0.0.1, where connections go. @param near - where it listens; default a free port of 127.0.0.1. */
+  static async start(
+    farPort: number,
+    near: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
+  ): Promise<LineRelay> {
     const server = createServer();
-    await listening(server, 0);
+    await listening(server, near.host, near.port);
     // A server that listens on TCP has an address of this shape.
-    return new LineRelay(server, (server.address() as AddressInfo).port, farPort);
+    return new LineRelay(server, near.host, (server.address() as AddressInfo).port, farPort);
   }
 
   /** Connections from now on go to this port; those that stand are cut. */
@@ -52,7 +57,7 @@ export class LineRelay {
   async up(): Promise<void> {
     this.#server = createServer();
     this.#serve(this.#server);
-    await listening(this.#server, this.port);
+    await listening(this.#server, this.#host, this.port);
   }
 
   async close(): Promise<void> {
@@ -94,9 +99,9 @@ export class LineRelay {
   }
 }
 
-function listening(server: Server, port: number): Promise<void> {
+function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
+    server.listen(port, host, resolve);
   });
 }

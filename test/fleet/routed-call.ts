@@ -49,6 +49,16 @@ export class RoutedCall {
     return this.#isOver;
   }
 
+  /** Whether its first reply has come. */
+  get isAnswered(): boolean {
+    return this.#events.some(({ who }) => who === 'server');
+  }
+
+  /** Whether it is over, or about to be. */
+  get isLeaving(): boolean {
+    return this.isOver || this.#events.some(({ what }) => what === 'hangs_up');
+  }
+
   /** Waits until something stands in its timeline so often. */
   async reached(what: string, times = 1): Promise<void> {
     await until(

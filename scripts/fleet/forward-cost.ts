@@ -1,0 +1,141 @@
+// What a frame costs the server that forwards it, beside a bare pass-through of the gRPC library: the same streams of silence, one
+// after the other on both, and the CPU time of each process.
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loadProfile } from '../../src/contract/profile.ts';
+import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
+import type { HomeStage } from '../../test/fleet/home-stage.ts';
+import { median } from '../bench/figures.ts';
+import { Http2Line } from '../bench/http2-line.ts';
+import { startPassThrough } from '../bench/servers.ts';
+import { audioMessage, eventMessage, RPC_PATH, type CallName } from '../bench/traffic.ts';
+
+/** CPU time of a frame, µs. */
+export interface ForwardCost {
+  readonly forwarderUs: number;
+  readonly passThroughUs: number;
+  /** Median of the rounds: one server right after the other, so that whatever else the machine does meets both. */
+  readonly ratio: number;
+}
+
+const CALLS = 200;
+/** As load balancers open them: a server that reads many frames at once would seem cheaper than it is. */
+const CONNECTIONS = 20;
+const ROUNDS = 3;
+const SETTLE_MS = 1500;
+const WINDOW_MS = 4000;
+/** Linux counts CPU time in hundredths of a second. */
+const TICK_US = 10_000;
+/** The pass-through must hear no start of speech. */
+const NEVER_FRAME = 1_000_000_000;
+const MULAW_SILENCE = 0xff;
+
+/** @param stage - its first server becomes the home of the calls, its second one forwards. */
+export async function forwardCost(stage: HomeStage): Promise<ForwardCost> {
+  const passThrough = await startPassThrough(undefined, { start: NEVER_FRAME, end: NEVER_FRAME });
+  try {
+    const rounds: { readonly forwarderUs: number; readonly passThroughUs: number }[] = [];
+    const home = stage.replica(0).ports.grpc;
+    const forwarder = stage.replica(1);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const passThroughUs = await costPerFrame(stage, passThrough.port, { startPort: passThrough.port, pid: passThrough.process.pid });
+      const forwarderUs = await costPerFrame(stage, forwarder.ports.grpc, { startPort: home, pid: forwarder.pid });
+      rounds.push({ forwarderUs, passThroughUs });
+    }
+    return {
+      forwarderUs: median(rounds.map(({ forwarderUs }) => forwarderUs)),
+      passThroughUs: median(rounds.map(({ passThroughUs }) => passThroughUs)),
+      ratio: median(rounds.map(({ forwarderUs, passThroughUs }) => forwarderUs / passThroughUs)),
+    };
+  } finally {
+    passThrough.process.kill();
+  }
+}
+
+/** Streams of silence to one server for a while, whose calls began at another one. */
+async function costPerFrame(
+  stage: HomeStage,
+  port: number,
+  { startPort, pid }: { readonly startPort: number; readonly pid: number },
+): Promise<number> {
+  const headers = headersFor(stage);
+  const starting = await Http2Line.connect(startPort, headers);
+  const carrying = await Promise.all(Array.from({ length: CONNECTIONS }, () => Http2Line.connect(port, headers)));
+  const calls = Array.from({ length: CALLS }, (): CallName => ({
+    ...{ conversationId: randomUUID(), organizationId: stage.fleet.access.organizationId, agentId: 'counter' },
+  }));
+  try {
+    await all(starting, calls, 'SESSION_START');
+    const streams = calls.map((call, index) => {
+      const [first, frame] = [audioMessage(call, true), audioMessage(call, false)];
+      for (const { frame: bytes, audioAt } of [first, frame]) bytes.fill(MULAW_SILENCE, audioAt, audioAt + FRAME_SAMPLES);
+      const line = carrying[index % CONNECTIONS] ?? starting;
+      return { line, id: line.open({ message: () => undefined, ended: () => undefined }), first, frame };
+    });
+    let frames = 0;
+    let slot = 0;
+    const startedAtMs = performance.now();
+    const timer = setInterval(() => {
+      // Callers are not in step: a part of them has a frame in each ms.
+      for (; startedAtMs + slot <= performance.now(); slot += 1) {
+        for (let index = slot % FRAME_MS; index < streams.length; index += FRAME_MS) {
+          const stream = streams[index];
+          if (stream !== undefined && stream.line.send(stream.id, slot < FRAME_MS ? stream.first : stream.frame)) frames += 1;
+        }
+        for (const line of carrying) line.flush();
+      }
+    }, 1);
+    await pause(SETTLE_MS);
+    const [framesBefore, cpuBefore] = [frames, await cpuTicks(pid)];
+    await pause(WINDOW_MS);
+    const cpuUs = ((await cpuTicks(pid)) - cpuBefore) * TICK_US;
+    clearInterval(timer);
+    for (const { line, id } of streams) line.end(id);
+    for (const line of carrying) line.flush();
+    await all(starting, calls, 'SESSION_END');
+    return cpuUs / (frames - framesBefore);
+  } finally {
+    starting.close();
+    for (const line of carrying) line.close();
+  }
+}
+
+/** Opens an RPC for each call with an event alone, and waits for all of them. */
+async function all(line: Http2Line, calls: readonly CallName[], event: 'SESSION_START' | 'SESSION_END'): Promise<void> {
+  const ended = calls.map(
+    (call) =>
+      new Promise<void>((resolve, reject) => {
+        const id = line.open({
+          message: () => undefined,
+          ended: (isWhole) => {
+            if (isWhole) resolve();
+            else reject(new Error(`an RPC with ${event} broke`));
+          },
+        });
+        line.sendWhole(id, eventMessage(call, event));
+      }),
+  );
+  line.flush();
+  await Promise.all(ended);
+}
+
+function headersFor({ fleet }: HomeStage): Readonly<Record<string, string>> {
+  return {
+    ':method': 'POST',
+    ':scheme': 'http',
+    ':path': RPC_PATH,
+    ':authority': 'localhost',
+    te: 'trailers',
+    'content-type': 'application/grpc',
+    [loadProfile('fake').metadata.authorization]: fleet.access.token,
+  };
+}
+
+/** CPU time of a process, in the kernel and outside of it. */
+async function cpuTicks(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8');
+  // The name of the program may hold blanks.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
+}
