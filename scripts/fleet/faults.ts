@@ -32,7 +32,7 @@ export interface Fault {
   readonly breakIt: (stage: Stage) => Promise<void>;
 }
 
-/** How long what is stopped stays so, ms: longer than the lease of a call, shorter than a caller's patience. */
+/** How long what is stopped stays so, ms: longer than it takes to find a server dead, shorter than a caller's patience. */
 const STOPPED_MS = 4000;
 /** How long others are away, ms. */
 const AWAY_MS = 1500;

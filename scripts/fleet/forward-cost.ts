@@ -81,7 +81,7 @@ async function costPerFrame(
       for (; startedAtMs + slot <= performance.now(); slot += 1) {
         for (let index = slot % FRAME_MS; index < streams.length; index += FRAME_MS) {
           const stream = streams[index];
-          if (stream !== undefined && stream.line.send(stream.id, slot < FRAME_MS ? stream.first : stream.frame)) frames += 1;
+          if (stream?.line.send(stream.id, slot < FRAME_MS ? stream.first : stream.frame) === true) frames += 1;
         }
         for (const line of carrying) line.flush();
       }

@@ -32,8 +32,6 @@ export interface FleetOptions {
   readonly flags?: readonly string[];
   /** Whether calls lie in Redis; default true. One replica alone can do without. */
   readonly isShared?: boolean;
-  /** Whether the servers reach Redis without the relay, whose time is not the store's; default false. */
-  readonly isDirect?: boolean;
   /** In place of one data source in the settings: flags of servers that look after theirs themselves, and the token of a call. */
   readonly administration?: (fleet: { readonly issuer: Issuer; readonly redis: KeptRedis }) => Promise<FleetAdministration>;
 }
@@ -89,14 +87,7 @@ export class Fleet {
   }
 
   /** Starts everything and waits until all servers take calls. */
-  static async start({
-    replicas: count,
-    program,
-    flags = [],
-    isShared = true,
-    isDirect = false,
-    administration: administer,
-  }: FleetOptions): Promise<Fleet> {
+  static async start({ replicas: count, program, flags = [], isShared = true, administration: administer }: FleetOptions): Promise<Fleet> {
     const folder = await mkdtemp(path.join(tmpdir(), 'parley-fleet-'));
     const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
     const opened = <T>(what: T, close: () => Promise<unknown>): T => {
@@ -117,7 +108,7 @@ export class Fleet {
       if (administration !== undefined) opened(administration, () => administration.close());
       const store = [
         `--store.kind=redis`,
-        `--store.redis.url=redis://127.0.0.1:${String(isDirect ? redis.port : redisLine.port)}`,
+        `--store.redis.url=redis://127.0.0.1:${String(redisLine.port)}`,
         `--store.keys=["${randomBytes(32).toString('hex')}"]`,
       ];
       const shared = [

@@ -90,13 +90,6 @@ export class KeptRedis {
     return stdout.trimEnd();
   }
 
-  /** How often each command was run since the start or the last `CONFIG RESETSTAT`, those inside scripts included. */
-  async commandCounts(): Promise<ReadonlyMap<string, number>> {
-    const text = await this.ask('INFO', 'commandstats');
-    const lines = text.matchAll(/^cmdstat_(?<name>[^:]+):calls=(?<calls>\d+)/gmu);
-    return new Map([...lines].map(({ groups }) => [groups?.['name'] ?? '', Number(groups?.['calls'])]));
-  }
-
   /** Ends it and removes what it kept. */
   async stop(): Promise<void> {
     await this.kill();
