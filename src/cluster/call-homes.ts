@@ -122,7 +122,7 @@ export class CallHomes implements Snapshots {
    *   through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located> {
-    if (this.#isClosed) throw new AppError('store_unavailable', 'this process takes no calls any more');
+    if (this.#isClosed) return located(closedTo(asked), asked);
     const id = callId(call);
     const home = this.#homes.get(id);
     if (home?.leaving === undefined && home !== undefined && !this.#isInDoubt(home)) return this.#atHome(home, asked);
@@ -246,7 +246,7 @@ export class CallHomes implements Snapshots {
     if (asked.forwarded?.isTaking === false) return { kind: 'nobody' };
     const doubt = this.#doubtOf(id);
     const found = await this.#search.find(call, asked, doubt);
-    if (this.#isClosed) throw new AppError('store_unavailable', 'this process takes no calls any more');
+    if (this.#isClosed) return closedTo(asked);
     if (found.kind === 'theirs') this.#remember(id, found);
     if (found.kind === 'mine') this.#begin(call, id, found.epoch, found.text);
     if (found.kind === 'unregistered') this.#writes.want(this.#begin(call, id, undefined, undefined));
@@ -365,4 +365,10 @@ function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregister
   if (found.kind === 'ended') return found;
   if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
   return { kind: 'elsewhere', home: found.home, isTaking: found.kind === 'to_take' };
+}
+
+/** What a process that has closed its homes says, while its peer port is still open. @throws AppError `store_unavailable` for turns of its own. */
+function closedTo({ forwarded }: Asked): { readonly kind: 'nobody' } {
+  if (forwarded === undefined) throw new AppError('store_unavailable', 'this process takes no calls any more');
+  return { kind: 'nobody' };
 }

@@ -219,6 +219,17 @@ it('what was forwarded goes nowhere else: it is here or not', async () => {
   expect(await other.homes.locate(fresh, { opensWith: 'input', forwarded: { isTaking: true } })).toEqual({ kind: 'here' });
 });
 
+it('a process that is closed gives forwarded turns back, and the one that forwards them goes on with the call', async () => {
+  await world.turn('one', CALL, 'start');
+  await one.release(CALL);
+  await one.homes.close();
+  // Its peer port closes behind it.
+  for (const isTaking of [false, true]) {
+    expect(await one.homes.locate(CALL, { opensWith: 'nothing', forwarded: { isTaking } })).toEqual({ kind: 'not_mine' });
+  }
+  expect(await world.turn('other', CALL, 'nothing')).toMatchObject({ at: 'other' });
+});
+
 it('a process that is closed takes no calls, and has written what it knew', async () => {
   await world.turn('one', CALL, 'start');
   one.homes.save(CALL, { turns: 9 });
