@@ -88,8 +88,8 @@ describe('a connection to the primary that sentinels name', () => {
       expect(await connection.send(['GET', 'x'])).toBe('1');
       expect(await replica.ask('GET', 'y')).toContain('2');
       expect(logged.map((line) => JSON.parse(line) as object)).toMatchObject([
-        { server: PRIMARY_NAME, msg: 'there is no connection to the Redis server; trying again' },
-        { server: PRIMARY_NAME, msg: 'the connection to the Redis server is back' },
+        { redis: PRIMARY_NAME, msg: 'there is no connection to the Redis server; trying again' },
+        { redis: PRIMARY_NAME, msg: 'the connection to the Redis server is back' },
       ]);
     },
   );
