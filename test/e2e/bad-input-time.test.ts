@@ -149,6 +149,27 @@ describe('a caller that vanishes', () => {
     expect(clock.pendingTimers).toBe(timersAtRest);
   });
 
+  it.each(['loses power', 'closes it'] as const)(
+    'in the middle of a sentence, with a connection that %s: what was said so far is no input (G-12, G-16)',
+    async (how) => {
+      const raw = await rawClient();
+      const call = client.call();
+      await call.turn(event('SESSION_START'));
+      const { conversationId } = call.ids;
+      const stream = raw.open(PATHS.callerInput);
+      for (const input of [format(), ...frames(recorded('sentence').subarray(0, 12_000))]) stream.send(client.encode(call.message(input)));
+      await until('the caller is heard', () => stream.receivedBytes > 0);
+      if (how === 'loses power') raw.vanish();
+      else raw.destroy();
+      await server.quiet(1);
+      const facts = server.app.shown.calls.find(conversationId)?.facts.map(({ event: fact }) => fact);
+      expect(facts).toContain('input_started');
+      expect(facts).not.toContain('input_ended');
+      await clock.advanceAsync(700_000);
+      await server.quiet();
+    },
+  );
+
   it('in the middle of a prompt, by cancelling the RPC: the call goes on (G-16)', async () => {
     const call = client.call();
     await call.turn(event('SESSION_START'));
