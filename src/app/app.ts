@@ -1,5 +1,6 @@
 // The composition root: makes every room from the settings, joins them and nothing else. Starting means: everything
 // is open and takes calls; closing means: open turns were finished, then everything is closed in reverse order.
+import { randomUUID } from 'node:crypto';
 import { pause, waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -36,7 +37,7 @@ import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { admissionLimits, engineSettings, mediaServerSettings, soleOrganization } from './room-settings.ts';
-import { newInstanceId, openHomes, type OpenedHomes } from './homes.ts';
+import { openHomes, type OpenedHomes } from './homes.ts';
 import { startOperations } from './operations.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
@@ -122,7 +123,7 @@ const SHOWN_ID = 8;
 export async function createApp(options: AppOptions): Promise<App> {
   const { settings, clock = systemClock, signal = new AbortController().signal } = options;
   const { originOf = () => '`parley config` shows where' } = options;
-  const instanceId = newInstanceId();
+  const instanceId = randomUUID();
   const log = (options.log ?? serverLogger(settings)).child({ server: instanceId.slice(0, SHOWN_ID), version: packageVersion() });
   const lifecycle = new Lifecycle({ clock, log, limitMs: settings.shutdown.graceMs + CLOSE_STEP_MS });
   try {

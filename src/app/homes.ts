@@ -1,6 +1,5 @@
 // Where the calls of this server live, as the settings say: all here, or beside other servers that share a Redis server and forward
 // turns to each other.
-import { randomUUID } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { Lifecycle } from '../base/lifecycle.ts';
@@ -62,11 +61,6 @@ const ALONE: OpenedHomes = {
   join: () => Promise.resolve(),
   drain: () => undefined,
 };
-
-/** Names one start of a process. */
-export function newInstanceId(): string {
-  return randomUUID();
-}
 
 /** Opens the peer port and all behind it. @throws AppError `listen_failed` for the peer port. */
 export async function openHomes(

@@ -12,7 +12,7 @@ import { HomeSearch, type Doubt, type HomeFound } from './home-search.ts';
 import { HomeWrites } from './home-writes.ts';
 import type { TakenCall } from './instance-table.ts';
 import type { Instances } from './instances.ts';
-import type { Asked, Located, Peer } from './located.ts';
+import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
 /** Default of {@link CallHomesOptions.askLimitMs}. */
 const ASK_LIMIT_MS = 250;
@@ -125,7 +125,7 @@ export class CallHomes implements Snapshots {
     if (this.#isClosed) return located(closedTo(asked), asked);
     const id = callId(call);
     const home = this.#homes.get(id);
-    if (home?.leaving === undefined && home !== undefined && !this.#isInDoubt(home)) return this.#atHome(home, asked);
+    if (home !== undefined && home.leaving === undefined && !this.#isInDoubt(home)) return this.#atHome(home, asked);
     if (home?.leaving === 'forget' && asked.opensWith !== 'start') return { kind: 'ended' };
     const asking = this.#asking.get(id);
     if (asking !== undefined) return this.#share(asking, call, asked);
@@ -140,7 +140,7 @@ export class CallHomes implements Snapshots {
   }
 
   /** A forwarded stream came back: the peer said "not mine", refused the connection, or broke. */
-  lost(call: CallKey, home: Peer, why: 'not_mine' | 'refused' | 'broken'): void {
+  lost(call: CallKey, home: Peer, why: ForwardLoss): void {
     const id = callId(call);
     const known = this.#elsewhere.get(id);
     // Another turn has found another home since.

@@ -9,7 +9,7 @@ import type { CallDirectory, Claim, ClaimRequest } from './call-directory.ts';
 import { formOf } from './home.ts';
 import type { ReadInstance } from './instance-table.ts';
 import type { Instances } from './instances.ts';
-import type { Asked, Peer } from './located.ts';
+import type { Asked, ForwardLoss, Peer } from '../dialog/home.ts';
 
 /** Most silent instances that are remembered. */
 const MAX_SILENT = 1000;
@@ -29,7 +29,7 @@ export interface Doubt {
   readonly id: string;
   /** Under which the peer was found to own the call; undefined when a probe found it. */
   readonly epoch: number | undefined;
-  readonly why: 'not_mine' | 'refused' | 'broken';
+  readonly why: ForwardLoss;
 }
 
 /** Where a call lives, as it was found. */

@@ -2,12 +2,10 @@
 import { deepFreeze, parseJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import { AppError } from '../base/errors.ts';
 import type { CallKey } from '../dialog/call.ts';
-import type { Located } from './located.ts';
-
-type Here = Extract<Located, { readonly kind: 'here' }>;
+import type { LocatedHere } from '../dialog/home.ts';
 
 /** Of a call with nothing to restore. */
-export const HERE: Here = Object.freeze({ kind: 'here' });
+export const HERE: LocatedHere = Object.freeze({ kind: 'here' });
 
 /** A call at home. */
 export interface Home {
@@ -22,7 +20,7 @@ export interface Home {
   /** When the caller was heard last, ms since the epoch of clocks. */
   heardAtMs: number;
   /** What turns are told. */
-  located: Here;
+  located: LocatedHere;
   /** It goes with its next write: given away, or over. */
   leaving: 'release' | 'forget' | undefined;
   /** It does not live here any more. */
@@ -34,7 +32,7 @@ export interface Home {
  *
  * @throws AppError `state_unreadable`.
  */
-export function restoredOf(text: string | undefined, epoch: number | undefined): Here {
+export function restoredOf(text: string | undefined, epoch: number | undefined): LocatedHere {
   if (text === undefined) return HERE;
   return { kind: 'here', restored: { snapshot: snapshotOf(text), generation: (epoch ?? 1) - 1 } };
 }

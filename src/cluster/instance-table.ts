@@ -1,6 +1,6 @@
 // Port: the processes that share calls, and what each is told. Who of them is alive is not decided here.
 import type { CallKey } from '../dialog/call.ts';
-import type { Peer } from './located.ts';
+import type { Peer } from '../dialog/home.ts';
 
 /** What a process says of itself. */
 export interface InstanceEntry extends Peer {

@@ -4,7 +4,7 @@ import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
-import type { Peer } from './located.ts';
+import type { Peer } from '../dialog/home.ts';
 
 /** Time between two beats, ms. */
 export const BEAT_MS = 750;

@@ -6,6 +6,7 @@ import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
 import { AnswerLimit } from './answer/answer-limit.ts';
+import type { EngineParts } from './parts.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import { OpenTurns } from './turn/open-turns.ts';
@@ -85,6 +86,11 @@ export class Conversation {
   /** The farewell is being spoken on an open turn. */
   get isSayingFarewell(): boolean {
     return this.#farewell !== undefined && this.open.has(this.#farewell);
+  }
+
+  /** The newest snapshot, with what is being played now. */
+  snapshotNow({ clock }: Pick<EngineParts, 'clock'>): Snapshot {
+    return { ...this.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
   }
 
   listensFor(listen: Listen): void {

@@ -1,7 +1,6 @@
 // What the engine asks of the rooms beside it. Roles only; who plays them is decided in app.
 import type { AppError } from '../base/errors.ts';
 import type { BargeIn, ReplyingEvent } from '../bot/bot.ts';
-import type { JsonObject } from '../base/json.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
 import type { SessionEnd, TurnEnd } from '../dialog/ending.ts';
 import type { Output, PromptAudio } from '../dialog/output.ts';
@@ -40,14 +39,6 @@ export interface Snapshots {
   release(call: CallKey, snapshot?: Snapshot): Promise<void>;
   /** The call is over: for a while later turns get no prompts anywhere (G-7C). Returns at once, never throws. */
   forget(call: CallKey): void;
-}
-
-/** What another home has left of a call. */
-export interface Restored {
-  /** As it was saved: see {@link readSnapshot}. */
-  readonly snapshot: JsonObject;
-  /** How often the call has changed its home. */
-  readonly generation: number;
 }
 
 /** Turns prompts into sound. */

@@ -127,8 +127,7 @@ export class Session implements TurnHost {
 
   /** What another process needs to go on with the call. */
   get snapshot(): Snapshot {
-    const { clock } = this.#parts;
-    return { ...this.#conversation.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
+    return this.#conversation.snapshotNow(this.#parts);
   }
 
   get isEnded(): boolean {

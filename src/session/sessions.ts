@@ -13,7 +13,8 @@ import { refusedCall, type Admission } from './admission.ts';
 import { BotRunner } from './answer/bot-runner.ts';
 import { turnAway } from './answer/turned-away.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
-import type { Restored, TurnSink } from './ports.ts';
+import type { Restored } from '../dialog/home.ts';
+import type { TurnSink } from './ports.ts';
 import { Session, type SessionParts, type SessionStart } from './session.ts';
 import { firstSnapshot, readSnapshot } from './snapshot/snapshot.ts';
 

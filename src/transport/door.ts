@@ -89,12 +89,10 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     else secure.emit('connection', socket);
   });
   server.once('close', () => secure?.close());
-  await listen(server, options.host, options.port);
+  const bound = await listen(server, options.host, options.port);
   server.on('error', (error) => {
     log.error({ err: error }, `the socket of the ${name} failed`);
   });
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new AppError('listen_failed', `the socket of the ${name} has no address`);
   const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
   return {
     cut: () => {
@@ -179,7 +177,13 @@ function contextOf({ identity, clients }: Extract<DoorSecurity, { mode: 'tls' }>
   return { ...context, ca: [...clients.trust.current.authorities], secureOptions: constants.SSL_OP_NO_TICKET };
 }
 
-function listen(server: net.Server, host: string, port: number): Promise<void> {
+/**
+ * Listens, and says where.
+ *
+ * @param isExclusive - one of several processes listens there alone, instead of all of them together.
+ * @throws AppError `listen_failed` for the address.
+ */
+export function listen(server: net.Server, host: string, port: number, isExclusive = false): Promise<net.AddressInfo> {
   return new Promise((resolve, reject) => {
     const failed = (cause: Error): void => {
       reject(
@@ -187,9 +191,11 @@ function listen(server: net.Server, host: string, port: number): Promise<void> {
       );
     };
     server.once('error', failed);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, exclusive: isExclusive }, () => {
       server.off('error', failed);
-      resolve();
+      const bound = server.address();
+      if (bound === null || typeof bound === 'string') failed(new Error('the socket has no address'));
+      else resolve(bound);
     });
   });
 }

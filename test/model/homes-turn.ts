@@ -1,7 +1,7 @@
 // One turn of a call that comes to one of several processes: finds its home as a server does, is forwarded there, and comes again when
 // that home is gone. Keeps what its caller got.
 import { toAppError, type AppError } from '../../src/base/errors.ts';
-import type { Located } from '../../src/cluster/located.ts';
+import type { Located } from '../../src/dialog/home.ts';
 import type { Input } from '../../src/dialog/input.ts';
 import type { FinalNext, Output } from '../../src/dialog/output.ts';
 import type { TurnSink } from '../../src/session/ports.ts';

@@ -3,7 +3,8 @@
 import { toAppError, type AppError } from '../../src/base/errors.ts';
 import { turnOpening, type Input } from '../../src/dialog/input.ts';
 import type { Output } from '../../src/dialog/output.ts';
-import type { Restored, TurnSink } from '../../src/session/ports.ts';
+import type { Restored } from '../../src/dialog/home.ts';
+import type { TurnSink } from '../../src/session/ports.ts';
 import type { Session } from '../../src/session/session.ts';
 import type { Sessions } from '../../src/session/sessions.ts';
 import type { Turn } from '../../src/session/turn/turn.ts';

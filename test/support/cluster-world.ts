@@ -1,10 +1,11 @@
 // Several processes of a cluster in one: each with a clock of its own and a line to what they share, an engine that counts turns, and peers
 // that can be killed, frozen and cut off. Forwards turns as a server does.
+import { afterEach, beforeEach, expect } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import { CallHomes, type CallHomesOptions } from '../../src/cluster/call-homes.ts';
 import type { CallDirectory } from '../../src/cluster/call-directory.ts';
-import { Instances } from '../../src/cluster/instances.ts';
-import type { Asked, Located, Peer } from '../../src/cluster/located.ts';
+import { BEAT_MS, Instances } from '../../src/cluster/instances.ts';
+import type { Asked, Located, Peer } from '../../src/dialog/home.ts';
 import { MemoryDirectory } from '../../src/cluster/memory-directory.ts';
 import { MemoryInstances } from '../../src/cluster/memory-instances.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
@@ -269,4 +270,20 @@ export class ClusterProcess {
     if (peer.isFrozen) return new Promise(() => undefined);
     return Promise.resolve(peer.homes.has(call));
   }
+}
+
+/** Two processes that know each other, for each test of a file; behind it none of those that run has a timer left. */
+export function forEachTwoProcesses(
+  started: (two: { readonly world: ClusterWorld; readonly one: ClusterProcess; readonly other: ClusterProcess }) => void,
+): void {
+  let world: ClusterWorld;
+  beforeEach(async () => {
+    world = new ClusterWorld();
+    started({ world, one: await world.start('one'), other: await world.start('other') });
+    await world.pass(3 * BEAT_MS);
+  });
+  afterEach(async () => {
+    await world.stop();
+    for (const process of world.processes.values()) if (process.isRunning) expect(process.clock.pendingTimers).toBe(0);
+  });
 }

@@ -12,7 +12,7 @@ import { openPeerPort } from '../../src/transport/forward/peer-port.ts';
 import { Relays } from '../../src/transport/forward/relays.ts';
 import { Gate } from '../../src/transport/gate.ts';
 import { startMediaServer } from '../../src/transport/grpc/server.ts';
-import type { Peer } from '../../src/transport/homes.ts';
+import type { Peer } from '../../src/dialog/home.ts';
 import { CALM } from './call-events.ts';
 import { CountedClock } from './counted-clock.ts';
 import { testEngine, type TestEngine } from './engine.ts';

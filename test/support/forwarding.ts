@@ -23,7 +23,8 @@ import { openPeerPort, type KnownCertificates, type PeerPort } from '../../src/t
 import { bytesMethod } from '../../src/transport/forward/probe.ts';
 import type { HeldTurn } from '../../src/transport/forward/relay.ts';
 import { Relays, type RelayObserver } from '../../src/transport/forward/relays.ts';
-import type { Asked, CallHomes, ForwardLoss, Located, Peer } from '../../src/transport/homes.ts';
+import type { Asked, ForwardLoss, Located, Peer } from '../../src/dialog/home.ts';
+import type { CallHomes } from '../../src/transport/homes.ts';
 import { CountedClock } from './counted-clock.ts';
 import { startRelay } from './relay.ts';
 import { until } from './until.ts';

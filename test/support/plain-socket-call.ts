@@ -1,10 +1,9 @@
 // A call over a socket with a bot that does nothing special, and what must be left of it when it was refused.
 import { expect } from 'vitest';
-import type { Bot } from '../../src/bot/bot.ts';
 import { bot, go, say } from '../../src/bot/index.ts';
-import { gateOf } from './homes.ts';
 import { socketBench, type PlatformSocket, type SocketBench } from './call-socket.ts';
 import { flushMicrotasks } from './fake-clock.ts';
+import { slowToEnd } from './stuck-bot.ts';
 
 /** Greets, names the keys that were pressed, and ends the call at a 9. */
 export const plain = bot<null>({
@@ -23,20 +22,6 @@ export const second = bot<null>({
   session_start: () => go(null, say('Hello.').listen()),
   otherwise: () => go(null, say('?').listen()),
 });
-
-/** A bot that is told of the end of a call until the test lets it go: a start behind that end has to wait. */
-export function slowToEnd(): { readonly slow: Bot; readonly open: () => void } {
-  const { opened, open } = gateOf();
-  const slow = bot<null>({
-    id: 'slow',
-    name: 'Slow',
-    version: 1,
-    session_start: () => go(null, say('Welcome.').listen()),
-    otherwise: () => go(null, say('What?').listen()),
-    session_end: () => opened.then(() => undefined),
-  });
-  return { slow, open };
-}
 
 /**
  * A call that begins anew on a second socket, whose session is not there yet: the bot is still told of the end of the first one.

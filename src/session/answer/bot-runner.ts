@@ -217,11 +217,11 @@ export class BotRunner {
     else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
   }
 
-  #save({ call, isTied, isEnded, playout, snapshot }: Conversation): void {
-    const { snapshots, clock } = this.#parts;
+  #save(conversation: Conversation): void {
+    const { snapshots } = this.#parts;
+    const { call, isTied, isEnded } = conversation;
     // What is over, or lives in another process by now, is not written any more.
-    if (!isTied && !isEnded && snapshots.canMove)
-      snapshots.save(call, { ...snapshot, played: playout.played(clock.monotonicMs(), clock.nowMs()) });
+    if (!isTied && !isEnded && snapshots.canMove) snapshots.save(call, conversation.snapshotNow(this.#parts));
   }
 
   /** Nobody says it a second time where no other process can. */

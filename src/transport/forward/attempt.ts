@@ -3,7 +3,7 @@
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { Metadata, status } from '@grpc/grpc-js';
 import { toAppError } from '../../base/errors.ts';
-import type { ForwardLoss, Peer } from '../homes.ts';
+import type { ForwardLoss, Peer } from '../../dialog/home.ts';
 import { FrameReader } from './frames.ts';
 import { isNotMine } from './headers.ts';
 import { LinkFailure, type Links } from './links.ts';

@@ -5,7 +5,7 @@ import tls, { type TLSSocket } from 'node:tls';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Peer } from '../homes.ts';
+import type { Peer } from '../../dialog/home.ts';
 import type { PeerIdentity } from './identity.ts';
 
 /** Most connections to one instance. */

@@ -6,9 +6,9 @@ import tls, { type TLSSocket } from 'node:tls';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { pause, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
-import { AppError } from '../../base/errors.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
+import { listen } from '../door.ts';
 import type { CallHomes } from '../homes.ts';
 import type { PeerIdentity } from './identity.ts';
 import { OpenOnes } from './open-ones.ts';
@@ -117,10 +117,14 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     });
     secure.emit('connection', socket);
   });
-  const bound = await listen(listener, host, port);
+  // Exclusive: workers would share a port, and a connection would reach any of them.
+  const bound = await listen(listener, host, port, true);
+  listener.on('error', (error) => {
+    log.error({ err: error }, 'the socket of the peer port failed');
+  });
   return {
     instanceId,
-    port: bound,
+    port: bound.port,
     serve: (path, handler, homes) => {
       const Turn = (turn: PeerTurn): void => {
         turns.add(turn);
@@ -197,18 +201,4 @@ class PeerCheck {
     if (leftOut !== undefined) this.#options.log.warn({ leftOut }, 'a connection to the peer port was refused: it is from no instance');
     return false;
   }
-}
-
-function listen(server: net.Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const where = `${host}:${String(port)}`;
-      reject(new AppError('listen_failed', `cannot listen on ${where}: ${cause.message}`, { details: { host, port }, cause }));
-    });
-    // Exclusive: workers would share a port, and a connection would reach any of them.
-    server.listen({ host, port, exclusive: true }, () => {
-      const bound = server.address();
-      resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
-    });
-  });
 }

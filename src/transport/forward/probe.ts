@@ -2,7 +2,8 @@
 import { constants } from 'node:http2';
 import type { MethodDefinition, sendUnaryData, ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
-import type { CallHomes, Peer } from '../homes.ts';
+import type { Peer } from '../../dialog/home.ts';
+import type { CallHomes } from '../homes.ts';
 import { framed, FrameReader } from './frames.ts';
 import { addressedTo, notMine, readForwarded } from './headers.ts';
 import { LinkFailure, type Links } from './links.ts';

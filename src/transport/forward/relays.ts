@@ -1,7 +1,7 @@
 // All turns that this process forwards: how many there may be, and what is counted of them. They are no turns of this process: its
 // limits and its counts of calls leave them out.
 import { waitAtMost } from '../../base/abort.ts';
-import type { LocatedElsewhere } from '../homes.ts';
+import type { LocatedElsewhere } from '../../dialog/home.ts';
 import { OpenOnes } from './open-ones.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type ForwardOutcome, type RelayParts } from './relay.ts';
 

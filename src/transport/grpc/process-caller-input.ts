@@ -15,7 +15,7 @@ import { demandSameCall, type WireCall } from '../caller-request.ts';
 import { OK } from '../forward/attempt.ts';
 import { notMine, readForwarded, type ForwardedTurn } from '../forward/headers.ts';
 import type { HeldTurn, Relay } from '../forward/relay.ts';
-import type { Asked, Located, LocatedElsewhere, Restored } from '../homes.ts';
+import type { Asked, Located, LocatedElsewhere, Restored } from '../../dialog/home.ts';
 import { isTurnedAway, type WireIds } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { OutputWriter } from './output-writer.ts';

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { BEAT_MS } from '../../../src/cluster/instances.ts';
 import { callId } from '../../../src/dialog/call.ts';
-import { ClusterWorld, MAX_SNAPSHOT_BYTES, type ClusterProcess } from '../../support/cluster-world.ts';
+import { forEachTwoProcesses, MAX_SNAPSHOT_BYTES, type ClusterProcess, type ClusterWorld } from '../../support/cluster-world.ts';
 
 const CALL = { organizationId: 'org', conversationId: 'call' };
 /** Long enough for three readings that see the same counter, ms. */
@@ -11,15 +11,8 @@ let world: ClusterWorld;
 let one: ClusterProcess;
 let other: ClusterProcess;
 
-beforeEach(async () => {
-  world = new ClusterWorld();
-  one = await world.start('one');
-  other = await world.start('other');
-  await world.pass(3 * BEAT_MS);
-});
-afterEach(async () => {
-  await world.stop();
-  for (const process of world.processes.values()) if (process.isRunning) expect(process.clock.pendingTimers).toBe(0);
+forEachTwoProcesses((started) => {
+  ({ world, one, other } = started);
 });
 
 describe('a home that dies', () => {

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { snapshotOf, testEngine, type TestEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 import { MemoryCall, type MemorySink } from '../../support/memory-transport.ts';
-import { begun, gateOf, homes, LeftSnapshots, moved } from '../../support/homes.ts';
+import { begun, homes, LeftSnapshots, moved } from '../../support/homes.ts';
+import { slowToEnd } from '../../support/stuck-bot.ts';
 
 /** A reading that changes. */
 interface MutableLoad {
@@ -218,15 +219,7 @@ describe('the homes of calls', () => {
   });
 
   it('are told at once that a call is over, and not only when its bot was: another start may come before that', async () => {
-    const { opened, open } = gateOf();
-    const slow = bot<null>({
-      id: 'slow',
-      name: 'Slow',
-      version: 1,
-      session_start: () => go(null, say('Welcome.').listen()),
-      otherwise: () => go(null, say('Yes?').listen()),
-      session_end: () => opened.then(() => undefined),
-    });
+    const { slow, open } = slowToEnd();
     const all = await homes({}, [1, 1], slow);
     await begun(all);
     const call = new MemoryCall(all.a.sessions);
@@ -248,15 +241,7 @@ describe('the homes of calls', () => {
 
 describe('G-28 a conversation that begins anew while its server comes to its end', () => {
   it('does not begin behind that end', async () => {
-    const { opened, open } = gateOf();
-    const slow = bot<null>({
-      id: 'slow',
-      name: 'Slow',
-      version: 1,
-      session_start: () => go(null, say('Welcome.').listen()),
-      otherwise: () => go(null, say('Yes?').listen()),
-      session_end: () => opened.then(() => undefined),
-    });
+    const { slow, open } = slowToEnd();
     const { sessions } = await testEngine([slow]);
     const call = new MemoryCall(sessions);
     await call.start();

@@ -4,7 +4,8 @@ import { AppError } from '../../../../src/base/errors.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import { PEER_CLOSE_MS, socketBench, type PlatformSocket, type SocketBench } from '../../../support/call-socket.ts';
 import { flushMicrotasks } from '../../../support/fake-clock.ts';
-import { expectRefused, openingAnew, plain, slowToEnd, started, unreadableLoad } from '../../../support/plain-socket-call.ts';
+import { expectRefused, openingAnew, plain, started, unreadableLoad } from '../../../support/plain-socket-call.ts';
+import { slowToEnd } from '../../../support/stuck-bot.ts';
 
 type Begun = Awaited<ReturnType<typeof started>>;
 
