@@ -15,6 +15,8 @@ export interface TurnSink {
   readonly trackingId?: string;
   /** The turn was forwarded: its id at the process that has its stream. It comes again, under the same id, when this home dies. */
   readonly forwardedId?: string | undefined;
+  /** The process that forwarded the turn is gone: what was written may not have reached the platform, which brings the input again. */
+  readonly isForwarderLost?: boolean;
   /** Hands one output to the wire. False: wait for `onceDrained` before the next. */
   write(output: Output): boolean;
   /** Calls `listener` once when the wire can take more. At most one listener waits at a time. */

@@ -12,6 +12,8 @@ export const ODDITIES = [
   'wentBack',
   /** It counted an input that was answered once as a second one. */
   'countedTwice',
+  /** The same, but the first answer had begun to be heard when its turn broke: the server cannot know that the platform asks again. */
+  'countedOnceMore',
   /** It answered another key than the one that was pressed, and none that still waited for its answer. */
   'otherKey',
   /** The caller was handed over to a human. */
@@ -139,7 +141,7 @@ export function verdictOf({ outcome, oddities, turnsLost, answers }: HeardCall, 
  * many may be missing as inputs came meanwhile, and no more.
  */
 function count(
-  { replies, steps, outcome }: CallResult,
+  { replies, steps, outcome, timeline }: CallResult,
   script: readonly Step[],
 ): { readonly answers: number; readonly odd: readonly { readonly oddity: Oddity; readonly atMs: number }[] } {
   const odd: { readonly oddity: Oddity; readonly atMs: number }[] = [];
@@ -148,6 +150,7 @@ function count(
   /** The step of the answer before. */
   let before = -1;
   let isWelcomed = false;
+  const begun = turnsCutWhileHeard(timeline);
   for (const { turn, texts, atMs } of replies) {
     const { word, number } = countedIn(texts);
     if (number === undefined) {
@@ -159,7 +162,8 @@ function count(
       continue;
     }
     const step = steps.findLastIndex(({ fromTurn }) => fromTurn <= turn);
-    const oddity = oddityOf({ word, number, texts }, { answers, script, step, waiting: waitingInputs(steps, script, before, step) });
+    const waiting = waitingInputs(steps, script, before, step);
+    const oddity = oddityOf({ word, number, texts }, { answers, script, step, waiting, cutWhileHeard: begun.has(turn) ? 1 : 0 });
     if (oddity !== undefined) odd.push({ oddity, atMs });
     hasGoodbye = step < script.length - 1 || (oddity !== 'saidAgain' && oddity !== 'saidLate');
     answers = number;
@@ -167,6 +171,17 @@ function count(
   }
   if (!hasGoodbye) odd.push({ oddity: 'noGoodbye', atMs: replies.at(-1)?.atMs ?? 0 });
   return { answers, odd };
+}
+
+/** Turns that were said again although their answer had begun to be heard. */
+function turnsCutWhileHeard(timeline: CallResult['timeline']): ReadonlySet<number | undefined> {
+  const spoke = new Set<number | undefined>();
+  const cut = new Set<number | undefined>();
+  for (const { what, turn } of timeline) {
+    if (what === 'prompt') spoke.add(turn);
+    else if (what === 'repeats_turn' && spoke.has(turn)) cut.add(turn);
+  }
+  return cut;
 }
 
 /** The inputs after one step, up to another, that the platform took: places in the script, the goodbye left out. */
@@ -178,12 +193,19 @@ function waitingInputs(steps: CallResult['steps'], script: readonly Step[], afte
 /** What is odd about an answer, given how many were heard before it and the inputs that wait for theirs. */
 function oddityOf(
   { word, number, texts }: { readonly word: string | undefined; readonly number: number; readonly texts: readonly string[] },
-  known: { readonly answers: number; readonly script: readonly Step[]; readonly step: number; readonly waiting: readonly number[] },
+  known: {
+    readonly answers: number;
+    readonly script: readonly Step[];
+    readonly step: number;
+    readonly waiting: readonly number[];
+    readonly cutWhileHeard: number;
+  },
 ): Oddity | undefined {
-  const { answers, script, step, waiting } = known;
+  const { answers, script, step, waiting, cutWhileHeard } = known;
   const least = answers + (word === 'Answer' ? 1 : 0);
   if (number < least) return number === answers ? 'saidAgain' : 'wentBack';
-  if (number > answers + waiting.length) return 'countedTwice';
+  if (number > answers + waiting.length + cutWhileHeard) return 'countedTwice';
+  if (number > answers + waiting.length) return 'countedOnceMore';
   if (word === 'Still at') return 'notUnderstood';
   const other = word === 'Answer' ? texts.find((text) => ECHO.test(text) && text !== echoOf(script[step])) : undefined;
   if (other === undefined) return undefined;

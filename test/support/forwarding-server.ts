@@ -12,10 +12,11 @@ import { openPeerPort } from '../../src/transport/forward/peer-port.ts';
 import { Relays } from '../../src/transport/forward/relays.ts';
 import { Gate } from '../../src/transport/gate.ts';
 import { startMediaServer } from '../../src/transport/grpc/server.ts';
+import type { DeliveryMode } from '../../src/dialog/output.ts';
 import type { Peer } from '../../src/dialog/home.ts';
 import { CALM } from './call-events.ts';
 import { CountedClock } from './counted-clock.ts';
-import { testEngine, type TestEngine } from './engine.ts';
+import { FakeVoice, testEngine, type TestEngine } from './engine.ts';
 import { ScriptedHomes, SILENT, type Table } from './forwarding.ts';
 import { PlatformClient } from './platform-client.ts';
 
@@ -45,6 +46,9 @@ export interface ForwardingServerOptions {
   readonly isGood?: (authorization: string | undefined) => boolean;
   /** Turns that it forwards at once; default 100. */
   readonly maxForwarded?: number;
+  /** Default `wav`. */
+  readonly mode?: DeliveryMode;
+  readonly voice?: FakeVoice;
 }
 
 /** One of several servers. Closed with the test. */
@@ -66,7 +70,7 @@ export class ForwardingServer {
   }
 
   static async start(id: string, options: ForwardingServerOptions): Promise<ForwardingServer> {
-    const { table, bots, isGood, maxForwarded = 100 } = options;
+    const { table, bots, isGood, maxForwarded = 100, mode = 'wav', voice = new FakeVoice() } = options;
     const clock = new CountedClock();
     const identity = await createPeerIdentity(clock.nowMs());
     table.fingerprints.add(identity.fingerprint);
@@ -78,7 +82,7 @@ export class ForwardingServer {
     const homes = new ScriptedHomes({ kind: 'here' });
     const observer = { forwardOpened: () => undefined, homeAnswered: () => undefined, forwardEnded: () => undefined };
     const relays = new Relays({ homes, links, clock, log, observer, maxOpen: maxForwarded });
-    const engine = await testEngine(bots, { settings: { mode: 'wav' } });
+    const engine = await testEngine(bots, { settings: { mode }, voice });
     const admission = new CountedAdmission({ limits: { ...UNLIMITED, ...NO_LOAD_LIMITS }, load: CALM, clock });
     const verify = (authorization: string | undefined) => {
       if (isGood?.(authorization) !== false) return { organizationId: 'org', dataSourceId: 'ds', transport: 'grpc' } as const;

@@ -185,7 +185,8 @@ export class BotRunner {
     try {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
     } finally {
-      if (isUndelivered(delivery)) {
+      // As if this home had died instead: it was not answered.
+      if (turn.comesAgain) {
         conversation.snapshot = snapshot;
         conversation.listensFor(snapshot.listen);
       }
@@ -210,7 +211,7 @@ export class BotRunner {
     const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
     if (!isDone || turn.signal.aborted) {
       if (writer.hasSaid) playout.dropped();
-      else playout.unspoken(isKept && !isUndelivered({ conversation, turn, writer }));
+      else playout.unspoken(isKept && !turn.comesAgain);
     }
     if (!isDone && !turn.over.aborted && conversation.leaving !== undefined)
       await this.#farewell.transfer({ conversation, turn, writer }, conversation.leaving);
@@ -236,12 +237,4 @@ export class BotRunner {
     // The caller answers the same question again.
     return { state, reply: { ...say(apology).listen(), next: listen } };
   }
-}
-
-/**
- * The process that forwarded the turn died before anything of the reply was delivered. The platform brings the same input again, through
- * another one: as if this home had died, it was not answered.
- */
-function isUndelivered({ turn, writer }: Delivery): boolean {
-  return turn.forwardedId !== undefined && !writer.hasSaid && turn.over.aborted && turn.over.reason === 'hang_up';
 }

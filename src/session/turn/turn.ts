@@ -264,6 +264,11 @@ export class Turn {
     });
   }
 
+  /** It was forwarded, and its forwarder died before its reply was whole: its input comes again, through another process. */
+  get comesAgain(): boolean {
+    return this.#state === 'done' && !this.#hasFinal && this.#sink.isForwarderLost === true;
+  }
+
   /** It was forwarded, and its caller has done nothing on it: it can go on at another home. */
   get mayGiveBack(): boolean {
     return this.isSilent && this.forwardedId !== undefined && this.#sink.giveBack !== undefined;

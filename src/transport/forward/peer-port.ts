@@ -60,8 +60,13 @@ type PeerTurn = ServerDuplexStream<Buffer, Buffer>;
 export interface PeerPort {
   readonly instanceId: string;
   readonly port: number;
-  /** From now on turns are taken, and probes answered. @param path - of the RPC that is a turn. */
-  serve(path: string, handler: (turn: PeerTurn) => void, homes: Pick<CallHomes, 'has'>): void;
+  /**
+   * From now on turns are taken, and probes answered.
+   *
+   * @param path - of the RPC that is a turn.
+   * @param handler - `isCut`: whether the connection of the turn is gone. A forwarder that lives resets the turn alone.
+   */
+  serve(path: string, handler: (turn: PeerTurn, isCut: () => boolean) => void, homes: Pick<CallHomes, 'has'>): void;
   /** Lets open turns finish until `limitMs`, then cuts them. New connections are taken until the last one is over. */
   close(limitMs: number): Promise<void>;
 }
@@ -78,6 +83,8 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const sockets = new OpenOnes<net.Socket>();
+  /** Of each connection that was let in, by the address of its other end. */
+  const letIn = new Map<string, TLSSocket>();
   const turns = new OpenOnes<PeerTurn>();
   const check = new PeerCheck(options);
   const state = { isServing: false };
@@ -96,8 +103,16 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     },
     (socket) => {
       const take = (isKnown: boolean): void => {
-        if (isKnown && state.isServing && !socket.destroyed) injector.injectConnection(socket);
-        else socket.destroy();
+        if (!isKnown || !state.isServing || socket.destroyed) {
+          socket.destroy();
+          return;
+        }
+        const peer = `${String(socket.remoteAddress)}:${String(socket.remotePort)}`;
+        letIn.set(peer, socket);
+        socket.once('close', () => {
+          letIn.delete(peer);
+        });
+        injector.injectConnection(socket);
       };
       const isKnown = check.lets(socket);
       if (typeof isKnown === 'boolean') take(isKnown);
@@ -132,7 +147,8 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
         turn.on('cancelled', () => {
           turns.delete(turn);
         });
-        handler(turn);
+        const socket = letIn.get(turn.getPeer());
+        handler(turn, () => socket === undefined || socket.destroyed);
       };
       server.addService({ Turn: bytesMethod(path, true) }, { Turn });
       const probes = probeService(instanceId, homes);

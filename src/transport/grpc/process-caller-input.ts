@@ -22,11 +22,11 @@ import { OutputWriter } from './output-writer.ts';
 import { grpcStatus } from './status.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
-/** The handler of the RPC. */
-export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall) => void {
-  return (call) => {
+/** The handler of the RPC. On the peer port it is told whether the connection of its forwarder is cut. */
+export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall, isCut?: () => boolean) => void {
+  return (call, isCut) => {
     const isWelcome = parts.admission.streamOpened();
-    const stream = new CallerStream(call, parts);
+    const stream = new CallerStream(call, parts, isCut);
     if (isWelcome) stream.start();
     else stream.refuse(refusedStream());
   };
@@ -42,6 +42,7 @@ interface Opening {
 /** One RPC from its first header to its status. */
 class CallerStream implements TurnSink {
   readonly trackingId: string;
+  isForwarderLost = false;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
   readonly #writer: OutputWriter;
@@ -51,6 +52,7 @@ class CallerStream implements TurnSink {
   #session: Session | undefined;
   #turn: Turn | undefined;
   #relay: Relay | undefined;
+  readonly #isCut: (() => boolean) | undefined;
   /** What a peer says of a turn that it forwards. */
   readonly #forwarded: ForwardedTurn | undefined;
   /** Of a turn that came back. */
@@ -61,7 +63,8 @@ class CallerStream implements TurnSink {
   #cancelTimer: CancelTimer | undefined;
   #isOver = false;
 
-  constructor(call: CallerCall, parts: CallerInputParts) {
+  constructor(call: CallerCall, parts: CallerInputParts, isCut: (() => boolean) | undefined) {
+    this.#isCut = isCut;
     this.#call = call;
     this.#parts = parts;
     this.#writer = new OutputWriter(call, parts);
@@ -99,8 +102,6 @@ class CallerStream implements TurnSink {
     if (this.#turn === undefined) this.fail(error);
     else this.#turn.fail(error);
   };
-
-  // The engine's side (TurnSink).
 
   /** The same at each home that a forwarded turn is brought to; undefined for one that came here directly. */
   get forwardedId(): string | undefined {
@@ -374,6 +375,7 @@ class CallerStream implements TurnSink {
   // client and nobody else): nothing can be written any more (G-16).
   #gone(): void {
     if (!this.#close()) return;
+    this.isForwarderLost = this.#isCut?.() === true;
     this.#parts.log.debug(this.#ids(), 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
     this.#turn?.abort('hang_up');
   }

@@ -52,6 +52,15 @@ describe('what a caller of the counting bot hears', () => {
     expect(facts.oddities).toEqual([]);
   });
 
+  it('is no loss when an answer that had begun to be heard is counted, and its input again when the platform repeats it', () => {
+    const at = (what: string) => ({ atMs: 1, who: 'platform', what, turn: 3 }) as const;
+    const texts = [WELCOME, answer(1), answer(3, '2'), answer(4, '3'), ['Goodbye after 4.']];
+    const afterSound = heard(call(texts, { turnsRepeated: 1, timeline: [at('prompt'), at('repeats_turn'), at('prompt')] }));
+    expect([afterSound.oddities, verdictOf(afterSound)]).toEqual([['countedOnceMore'], 'whole']);
+    const before = heard(call(texts, { turnsRepeated: 1, timeline: [at('repeats_turn'), at('prompt')] }));
+    expect([before.oddities, verdictOf(before)]).toEqual([['countedTwice'], 'lost_between_turns']);
+  });
+
   it.each([
     ['an answer', [WELCOME, answer(1), answer(2), [], GOODBYE]],
     ['the goodbye', [WELCOME, answer(1), answer(2), answer(3), []]],

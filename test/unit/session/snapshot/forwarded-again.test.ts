@@ -72,7 +72,9 @@ describe('a forwarded turn that comes again because its home has died', () => {
     }
     const all = await homes({ voice: new SlowVoice() });
     await begun(all);
-    const lost = (await all.a.sessions.acquire(OPENING)).beginTurn(Object.assign(new MemorySink(), { forwardedId: 'turn-1' }));
+    const lost = (await all.a.sessions.acquire(OPENING)).beginTurn(
+      Object.assign(new MemorySink(), { forwardedId: 'turn-1', isForwarderLost: true }),
+    );
     lost.push({ kind: 'dtmf', digits: '1' });
     await flushMicrotasks();
     lost.abort('hang_up');

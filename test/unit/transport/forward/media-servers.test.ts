@@ -6,12 +6,17 @@ import { AppError } from '../../../../src/base/errors.ts';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import { EVENT_OUTPUT, loadContract, type MediaResponse } from '../../../../src/contract/grpc.ts';
 import { loadProfile } from '../../../../src/contract/profile.ts';
+import type { Prompt } from '../../../../src/dialog/reply.ts';
+import type { Sound } from '../../../../src/session/ports.ts';
 import { encodeMulaw } from '../../../../src/speech/g711.ts';
 import { readWav } from '../../../../src/speech/wav.ts';
 import { ToWire } from '../../../../src/transport/grpc/to-wire.ts';
 import { at, Home, Table } from '../../../support/forwarding.ts';
 import { ForwardingServer, type ForwardingServerOptions } from '../../../support/forwarding-server.ts';
 import { PATHS } from '../../../support/platform-client.ts';
+import { FakeVoice } from '../../../support/engine.ts';
+import { gateOf } from '../../../support/homes.ts';
+import { startRelay } from '../../../support/relay.ts';
 import { until } from '../../../support/until.ts';
 import { event, frames, keys, quiet } from '../../../support/wire-audio.ts';
 
@@ -108,6 +113,55 @@ describe('a turn that opens where its call does not live', () => {
     const { ending, responses } = await near.platform().call().turn(event('NO_INPUT'));
     expect(ending.code).toBe(status.OK);
     expect(responses.map(({ prompts = [] }) => prompts.length)).toEqual([0]);
+  });
+});
+
+describe('a forwarded turn that ends in the middle of its reply', () => {
+  /** Says two prompts; the sound of the second one comes when the test says so. */
+  async function midReply() {
+    const gate = gateOf();
+    class SlowVoice extends FakeVoice {
+      override render(prompt: Prompt): Sound | Promise<Sound> {
+        const sound = super.render(prompt);
+        return prompt.kind === 'text' && prompt.text === 'Rest.' ? gate.opened.then(() => sound) : sound;
+      }
+    }
+    const talking = bot<{ readonly turns: number }>({
+      ...{ id: 'counting', name: 'Counting', version: 1 },
+      session_start: () => go({ turns: 0 }, say('Welcome.').listen()),
+      otherwise: ({ turns }) =>
+        go(
+          { turns: turns + 1 },
+          say(`Turn ${String(turns + 1)}.`)
+            .say('Rest.')
+            .listen(),
+        ),
+    });
+    const { near, far } = await servers({ mode: 'chunk', bots: [talking], voice: new SlowVoice() });
+    const wire = await startRelay(Number(far.peer.address.split(':')[1]));
+    near.homes.answers = [{ kind: 'elsewhere', home: { ...far.peer, address: wire.target.replace('grpc://', '') }, isTaking: false }];
+    const call = near.platform().call();
+    await call.turn(START);
+    const turn = call.open(keys('1'));
+    await until('the reply has begun', () => turn.responses.length > 0);
+    const answered = async (): Promise<unknown> => {
+      await until('the turn is over at its home', () => far.admission.streams === 0);
+      gate.open();
+      return (await far.platform().call(call.ids).turn(keys('1'))).trailerTexts;
+    };
+    return { turn, wire, answered };
+  }
+
+  it('was not answered when it ended with the connection of its forwarder: its input comes again', async () => {
+    const { wire, answered } = await midReply();
+    wire.close();
+    expect(await answered()).toEqual(['Turn 1.', 'Rest.']);
+  });
+
+  it('G-16 was answered when the platform cancelled it', async () => {
+    const { turn, answered } = await midReply();
+    turn.cancel();
+    expect(await answered()).toEqual(['Turn 2.', 'Rest.']);
   });
 });
 
