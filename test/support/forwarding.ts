@@ -311,7 +311,18 @@ export class Forwarder {
       },
       located,
     );
-    if (relay === undefined) stream.emit('error', { code: 8, details: 'too many' });
-    stream.on('cancelled', () => relay?.cancel());
+    if (relay === undefined) {
+      stream.emit('error', { code: 8, details: 'too many' });
+      return;
+    }
+    stream.on('data', (message: Buffer) => {
+      relay.push(message);
+    });
+    stream.on('end', () => {
+      relay.halfClose();
+    });
+    stream.on('cancelled', () => {
+      relay.cancel();
+    });
   }
 }

@@ -33,13 +33,12 @@ export interface HeldTurn {
   readonly id: string;
   /** What came behind the first message, as far as it was held. */
   readonly messages: readonly Buffer[];
-  readonly isHalfClosed: boolean;
   readonly told: ReadonlySet<ToldEvent>;
 }
 
 /** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
 export interface ForwardableTurn {
-  /** It is read and written by the relay alone until then. */
+  /** It is paused, resumed and written by the relay alone until then; whoever reads it brings the relay what comes. */
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   readonly call: CallKey;
   readonly asked: Asked;
@@ -99,9 +98,21 @@ export class Relay implements AttemptOwner {
     this.#outgoing = new Outgoing(turn.stream, Infinity);
     this.#beganAtMs = parts.clock.monotonicMs();
     turn.stream.pause();
-    turn.stream.on('data', this.#received);
-    turn.stream.on('end', this.#ended);
     this.#forward(located);
+  }
+
+  /** The platform has sent a message. */
+  push(message: Buffer): void {
+    const frame = framed(message);
+    this.#held.add(frame);
+    this.#toHome += message.length;
+    if (this.#attempt?.isOpen === true && !this.#attempt.write(frame)) this.#turn.stream.pause();
+  }
+
+  /** The platform has sent everything for this turn. */
+  halfClose(): void {
+    this.#isHalfClosed = true;
+    this.#attempt?.halfClose();
   }
 
   /** The platform wants no answer any more (G-16). */
@@ -160,24 +171,6 @@ export class Relay implements AttemptOwner {
     else void this.#moveOn(end.kind === 'broken' || end.kind === 'unsent');
   }
 
-  // The platform's side.
-
-  readonly #received = (message: Buffer): void => {
-    const frame = framed(message);
-    this.#held.add(frame);
-    this.#toHome += message.length;
-    if (this.#attempt?.isOpen === true && !this.#attempt.write(frame)) this.#turn.stream.pause();
-  };
-
-  // A connection that breaks ends its streams before it cancels them: that is no half-close.
-  readonly #ended = (): void => {
-    setImmediate(() => {
-      if (this.#hasEnded()) return;
-      this.#isHalfClosed = true;
-      this.#attempt?.halfClose();
-    });
-  };
-
   #forward({ home, isTaking }: LocatedElsewhere): void {
     const { stream } = this.#turn;
     this.#attempts += 1;
@@ -210,9 +203,7 @@ export class Relay implements AttemptOwner {
   #comeHome(located: Located): void {
     this.#over('taken_over');
     const messages = this.#held.messages.slice(1).map(messageOf);
-    // The end may have come in this very turn of the event loop.
-    const isHalfClosed = this.#isHalfClosed || this.#turn.stream.readableEnded;
-    this.#turn.onHome(located, { id: this.#id, messages, isHalfClosed, told: this.#told });
+    this.#turn.onHome(located, { id: this.#id, messages, told: this.#told });
   }
 
   #finish(status: HomeStatus): void {
@@ -233,8 +224,6 @@ export class Relay implements AttemptOwner {
   #over(outcome: ForwardOutcome): void {
     if (this.#hasEnded()) return;
     this.#stopped.abort();
-    this.#turn.stream.off('data', this.#received);
-    this.#turn.stream.off('end', this.#ended);
     this.#parts.onOver(this, outcome, { toHome: this.#toHome, toPlatform: this.#toPlatform });
   }
 }

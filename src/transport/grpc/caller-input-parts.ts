@@ -10,16 +10,21 @@ import type { Gate } from '../gate.ts';
 import type { CallHomes } from '../homes.ts';
 import type { Refusals } from '../refused.ts';
 import type { CallMetadata } from './call-metadata.ts';
-import type { OutputWriterParts } from './output-writer.ts';
 import type { StreamCheck } from './stream-check.ts';
+import type { ToWire } from './to-wire.ts';
 import type { UNDECODABLE } from './undecodable.ts';
 
 /** The RPC as grpc-js hands it over: messages as they came, because most of them need no decoding. */
 export type CallerCall = ServerDuplexStream<Buffer, EncodedResponse>;
 
 /** What the RPC is made of. */
-export interface CallerInputParts extends OutputWriterParts {
+export interface CallerInputParts {
   readonly decode: (bytes: Buffer) => MediaRequest | typeof UNDECODABLE;
+  readonly toWire: ToWire;
+  /** Most bytes that may wait for the client to read them (G-91). */
+  readonly maxQueuedBytes: number;
+  /** Name prompt texts in the trailers; for tests only. */
+  readonly isRevealingText: boolean;
   readonly gate: Gate;
   readonly tokens: StreamCheck;
   readonly sessions: Sessions;

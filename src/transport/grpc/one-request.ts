@@ -3,6 +3,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
+import { settle } from '../../base/settle.ts';
 import type { Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 import type { RefusedWhat, Refusals } from '../refused.ts';
@@ -85,13 +86,7 @@ export function createOneRequest<Request, Response>(
     call.on('cancelled', stopWaiting);
     // A broken connection also surfaces as an error; without a listener it would end the process.
     call.on('error', stopWaiting);
-    try {
-      const checked = tokens === undefined ? visitor : tokens.check(call);
-      if (checked instanceof Promise) checked.then(read, giveUp);
-      else read(checked);
-    } catch (thrown) {
-      giveUp(thrown);
-    }
+    settle(() => (tokens === undefined ? visitor : tokens.check(call)), read, giveUp);
   };
 }
 

@@ -1,25 +1,20 @@
 // ProcessCallerInput: one RPC is one turn. Checks the token before the first read, binds every message to the token's
-// organization and to the first message's call, and lets the engine do the rest.
+// organization and to the first message's call, finds where the call lives, and lets the engine do the rest.
 import type { CancelTimer } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
+import { settle } from '../../base/settle.ts';
 import { AudioFrames } from '../../contract/audio-frames.ts';
-import { turnOpening, type Input } from '../../dialog/input.ts';
-import type { Output } from '../../dialog/output.ts';
-import { refusedStream } from '../../session/admission.ts';
-import type { TurnSink } from '../../session/ports.ts';
-import type { Session } from '../../session/session.ts';
-import type { Turn } from '../../session/turn/turn.ts';
-import type { Visitor } from '../gate.ts';
-import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
-import { demandSameCall, type WireCall } from '../caller-request.ts';
-import { OK } from '../forward/attempt.ts';
-import { notMine, readForwarded, type ForwardedTurn } from '../forward/headers.ts';
-import type { HeldTurn, Relay } from '../forward/relay.ts';
 import type { Asked, Located, LocatedElsewhere, Restored } from '../../dialog/home.ts';
-import { isTurnedAway, type WireIds } from '../refused.ts';
+import { turnOpening, type Input } from '../../dialog/input.ts';
+import { refusedStream } from '../../session/admission.ts';
+import type { Session } from '../../session/session.ts';
+import { demandSameCall, type WireCall } from '../caller-request.ts';
+import type { HeldTurn, Relay } from '../forward/relay.ts';
+import type { Visitor } from '../gate.ts';
+import { isTurnedAway } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
-import { OutputWriter } from './output-writer.ts';
-import { grpcStatus } from './status.ts';
+import { CallerRpc } from './caller-rpc.ts';
+import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
 /** The handler of the RPC. On the peer port it is told whether the connection of its forwarder is cut. */
@@ -28,7 +23,7 @@ export function createProcessCallerInput(parts: CallerInputParts): (call: Caller
     const isWelcome = parts.admission.streamOpened();
     const stream = new CallerStream(call, parts, isCut);
     if (isWelcome) stream.start();
-    else stream.refuse(refusedStream());
+    else stream.rpc.refuse(refusedStream());
   };
 }
 
@@ -39,130 +34,75 @@ interface Opening {
   readonly bytes: Buffer;
 }
 
-/** One RPC from its first header to its status. */
-class CallerStream implements TurnSink {
-  readonly trackingId: string;
-  isForwarderLost = false;
+/** What comes in on one RPC, and whom it is brought to. */
+class CallerStream {
+  readonly rpc: CallerRpc;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
-  readonly #writer: OutputWriter;
   readonly #frames = new AudioFrames();
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #session: Session | undefined;
-  #turn: Turn | undefined;
+  /** While the turn is forwarded. */
   #relay: Relay | undefined;
-  readonly #isCut: (() => boolean) | undefined;
-  /** What a peer says of a turn that it forwards. */
-  readonly #forwarded: ForwardedTurn | undefined;
-  /** Of a turn that came back. */
-  #held: HeldTurn | undefined;
-  /** What was held of it and is still to be taken. */
+  /** Of a turn that came back, what is still to be taken. */
   #waiting: readonly Buffer[] = [];
   #isOpening = false;
+  #isHalfClosed = false;
   #cancelTimer: CancelTimer | undefined;
-  #isOver = false;
 
   constructor(call: CallerCall, parts: CallerInputParts, isCut: (() => boolean) | undefined) {
-    this.#isCut = isCut;
     this.#call = call;
     this.#parts = parts;
-    this.#writer = new OutputWriter(call, parts);
-    this.trackingId = parts.metadata.trackingId(call.metadata);
-    this.#forwarded = parts.instanceId === undefined ? undefined : readForwarded(call.metadata, parts.instanceId);
-    if (this.#forwarded !== undefined) this.#writer.leaveOut(this.#forwarded.told);
-    call.on('cancelled', () => {
-      this.#gone();
-    });
-    // A broken connection also surfaces as an error; without a listener it would end the process.
-    call.on('error', () => {
-      this.#gone();
-    });
+    this.rpc = new CallerRpc(call, parts, { isCut, onOver: this.#over });
   }
 
   /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
   start(): void {
-    if (this.#parts.instanceId !== undefined && this.#forwarded === undefined) {
-      this.giveBack();
-      return;
-    }
-    try {
-      const visitor = this.#parts.tokens.check(this.#call);
-      if (!(visitor instanceof Promise)) this.#admitted(visitor);
-      else visitor.then(this.#admitted, this.refuse);
-    } catch (thrown) {
-      this.refuse(thrown);
-    }
-  }
-
-  /** Ends the RPC with the status of an error. */
-  readonly refuse = (thrown: unknown): void => {
-    const error = toAppError(thrown);
-    this.#parts.refusals.write('a stream', error, this.#ids());
-    if (this.#turn === undefined) this.fail(error);
-    else this.#turn.fail(error);
-  };
-
-  /** The same at each home that a forwarded turn is brought to; undefined for one that came here directly. */
-  get forwardedId(): string | undefined {
-    return this.#held?.id ?? this.#forwarded?.turnId;
-  }
-
-  write(output: Output): boolean {
-    if (this.#isOver) return true;
-    try {
-      return this.#writer.write(output);
-    } catch (thrown) {
-      this.refuse(thrown);
-      return true;
-    }
-  }
-
-  onceDrained(listener: () => void): void {
-    this.#writer.onceDrained(listener);
-  }
-
-  complete(): void {
-    if (this.#close()) this.#writer.end();
-  }
-
-  /** Gives a turn back that a peer forwarded: it brings it to the next home. @returns false for a turn that came here directly. */
-  giveBack(): boolean {
-    if (this.#parts.instanceId === undefined) return false;
-    if (this.#close()) this.#call.emit('error', notMine());
-    return true;
-  }
-
-  fail(error: AppError): void {
-    if (!this.#close()) return;
-    this.#parts.refusals.count(error);
-    this.#call.emit('error', grpcStatus(error));
-  }
-
-  onceSent(listener: () => void): void {
-    this.#writer.onceSent(listener);
+    if (this.#parts.instanceId !== undefined && this.rpc.forwarded === undefined) this.rpc.giveBack();
+    else settle(() => this.#parts.tokens.check(this.#call), this.#admitted, this.rpc.refuse);
   }
 
   readonly #admitted = (visitor: Visitor): void => {
-    if (this.#isOver) return;
+    if (this.rpc.isOver) return;
     this.#visitor = visitor;
     this.#cancelTimer = this.#parts.clock.after(this.#parts.firstMessageTimeoutMs, () => {
-      this.refuse(new AppError('turn_timeout', 'the stream was opened and no message came'));
+      this.rpc.refuse(new AppError('turn_timeout', 'the stream was opened and no message came'));
     });
     this.#call.on('data', this.#received);
     this.#call.on('end', this.#ended);
   };
 
   readonly #received = (bytes: Buffer): void => {
-    if (this.#isOver) return;
+    if (this.rpc.isOver) return;
+    if (this.#relay !== undefined) {
+      this.#relay.push(bytes);
+      return;
+    }
     try {
       const audio = this.#frames.read(bytes);
       if (audio === undefined) this.#take(bytes);
-      else this.#turn?.push(audioFromWire(audio));
+      else this.rpc.turn?.push(audioFromWire(audio));
     } catch (thrown) {
-      this.refuse(thrown);
+      this.rpc.refuse(thrown);
     }
   };
+
+  // A connection that breaks ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14): what the caller
+  // was saying is not over then.
+  readonly #ended = (): void => {
+    setImmediate(() => {
+      this.#isHalfClosed = true;
+      if (!this.#isOpening) this.#halfClosed();
+    });
+  };
+
+  #halfClosed(): void {
+    if (this.rpc.isOver) return;
+    if (this.#first === undefined) this.rpc.complete();
+    else if (this.#relay === undefined) this.rpc.turn?.halfClose();
+    else this.#relay.halfClose();
+  }
 
   #take(bytes: Buffer): void {
     const message = this.#parts.decode(bytes);
@@ -172,11 +112,12 @@ class CallerStream implements TurnSink {
     const input = inputFromWire(message);
     if (this.#first === undefined) {
       this.#first = call;
+      this.rpc.conversationId = call.conversationId;
       this.#open({ call, input, bytes });
     } else {
       demandSameCall(this.#first, call);
       if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input, bytes });
-      else if (input !== undefined) this.#turn?.push(input);
+      else if (input !== undefined) this.rpc.turn?.push(input);
     }
     // From here on the same ids in front of other audio need no second look.
     if (input?.kind === 'audio') this.#frames.learn(bytes);
@@ -184,100 +125,74 @@ class CallerStream implements TurnSink {
 
   /** A start behind probe packets (G-33) is as good as one that opens a stream (G-28). */
   #beginsAnew(): boolean {
-    const turn = this.#turn;
+    const { turn } = this.rpc;
     if (turn === undefined || !turn.takesInput || this.#session?.takeStart() !== false) return false;
-    this.#turn = undefined;
+    this.rpc.turn = undefined;
     turn.abort('superseded');
     return true;
   }
 
-  // Reading stops until the session is there, so that `#turn` is set for every later message.
+  // Reading stops until the session is there, so that every later message finds its turn.
   #open(opening: Opening): void {
     this.#cancelTimer?.();
     this.#isOpening = true;
     this.#call.pause();
-    const failed = (thrown: unknown): void => {
-      this.#unopened(opening, thrown);
-    };
-    try {
-      const located = this.#parts.homes.locate(opening.call, this.#asked(opening.input));
-      if (!(located instanceof Promise)) this.#located(opening, located);
-      else {
-        located
-          .then((found) => {
-            this.#located(opening, found);
-          })
-          .catch(failed);
-      }
-    } catch (thrown) {
-      failed(thrown);
-    }
+    this.#openAt(opening, () => this.#parts.homes.locate(opening.call, this.#asked(opening.input)));
   }
 
   #asked(input: Input | undefined): Asked {
     const opensWith = input?.kind === 'session_end' ? 'end' : turnOpening(input);
-    return this.#forwarded === undefined ? { opensWith } : { opensWith, forwarded: { isTaking: this.#forwarded.isTaking } };
+    const { forwarded } = this.rpc;
+    return forwarded === undefined ? { opensWith } : { opensWith, forwarded: { isTaking: forwarded.isTaking } };
   }
 
-  #located(opening: Opening, located: Located): void {
-    if (this.#isOver) return;
-    if (located.kind === 'here') this.#openTurn(opening, located.restored);
-    else if (located.kind === 'ended') this.#completeEmpty();
-    // One hop: what a peer has forwarded is not forwarded again.
-    else if (this.giveBack()) return;
-    else if (located.kind === 'elsewhere') this.#forward(opening, located);
-    else throw new AppError('home_unreachable', 'the call lives in another server, which nobody can name');
+  #openAt(opening: Opening, locate: () => Located | Promise<Located>): void {
+    const located = (found: Located): void => {
+      if (this.rpc.isOver) return;
+      if (found.kind === 'here') this.#openHere(opening, found.restored);
+      else if (found.kind === 'ended') this.rpc.completeEmpty();
+      // One hop: what a peer has forwarded is not forwarded again.
+      else if (this.rpc.giveBack()) return;
+      else if (found.kind === 'elsewhere') this.#forward(opening, found);
+      else throw new AppError('home_unreachable', 'the call lives in another server, which nobody can name');
+    };
+    settle(locate, located, (thrown) => {
+      this.#unopened(opening, thrown);
+    });
   }
 
-  /** The stream is the relay's until it is over or comes back. */
-  #forward(opening: Opening, located: LocatedElsewhere): void {
-    const { call, input, bytes } = opening;
-    this.#call.off('data', this.#received);
-    this.#call.off('end', this.#ended);
-    this.#relay = this.#parts.relays?.forward(
-      {
-        ...{ stream: this.#call, call, first: bytes, asked: this.#asked(input) },
-        onStatus: ({ code, details, trailers }) => {
-          if (!this.#close()) return;
-          if (code === OK) this.#call.end(trailers);
-          else this.#call.emit('error', { name: 'forwarded', message: details, code, details, metadata: trailers });
-        },
-        onHome: (found, held) => {
-          this.#comeHome(opening, found, held);
-        },
-        onFailed: (error, isReplyOwed) => {
-          this.#countHere();
-          this.#unopened(opening, error, isReplyOwed);
-        },
+  /** A further turn of a call waits for nothing: nothing may come between the finding of its session and the turn. */
+  #openHere(opening: Opening, restored: Restored | undefined): void {
+    const { call, input } = opening;
+    const { sessions } = this.#parts;
+    const parameters = input?.kind === 'session_start' ? input.parameters : {};
+    settle<Session | undefined>(
+      () =>
+        input?.kind === 'session_end'
+          ? sessions.find(call, restored)
+          : sessions.acquire({ ...call, parameters, opensWith: turnOpening(input), restored }),
+      (session) => {
+        this.#begin(opening, session);
       },
-      located,
+      (thrown) => {
+        this.#unopened(opening, thrown);
+      },
     );
-    if (this.#relay === undefined) this.refuse(refusedStream());
-    else this.#parts.admission.streamClosed();
   }
 
-  /** The home of a forwarded turn is gone, and this process is the next one: what is held is taken as if it came now. */
-  #comeHome(opening: Opening, located: Located, held: HeldTurn): void {
-    if (!this.#countHere()) {
-      this.refuse(refusedStream());
+  #begin({ call, input }: Opening, session: Session | undefined): void {
+    if (this.rpc.isOver) return;
+    if (session === undefined) {
+      this.rpc.completeEmpty();
       return;
     }
-    this.#held = held;
-    this.#waiting = held.messages;
-    this.#writer.leaveOut(held.told);
-    this.#call.on('data', this.#received);
-    this.#call.on('end', this.#ended);
-    try {
-      this.#located(opening, located);
-    } catch (thrown) {
-      this.#unopened(opening, thrown);
-    }
-  }
-
-  /** A turn that is not forwarded any more counts as any other. @returns false when there are too many. */
-  #countHere(): boolean {
-    this.#relay = undefined;
-    return this.#parts.admission.streamOpened();
+    this.#session = session;
+    const turn = session.beginTurn(this.rpc, input?.kind === 'session_end');
+    this.rpc.turn = turn;
+    // From here on the stream belongs to the agent that the session talks to (G-17).
+    this.#first = { ...call, agentId: session.call.agentId };
+    if (input !== undefined) turn.push(input);
+    this.#opened();
   }
 
   /** The turn has its session: goes on with what is held, or with what the platform sends. */
@@ -292,48 +207,12 @@ class CallerStream implements TurnSink {
       this.#waiting = waiting.slice(at + 1);
       return;
     }
-    if (this.#held?.isHalfClosed === true) this.#halfClosed();
+    if (this.#isHalfClosed) this.#halfClosed();
     this.#call.resume();
   }
 
   #hasToWait(): boolean {
     return this.#isOpening;
-  }
-
-  /** A further turn of a call waits for nothing: nothing may come between the finding of its session and the turn. */
-  #openTurn(opening: Opening, restored: Restored | undefined): void {
-    const { call, input } = opening;
-    const { sessions } = this.#parts;
-    const parameters = input?.kind === 'session_start' ? input.parameters : {};
-    const session =
-      input?.kind === 'session_end'
-        ? sessions.find(call, restored)
-        : sessions.acquire({ ...call, parameters, opensWith: turnOpening(input), restored });
-    if (!(session instanceof Promise)) {
-      this.#begin(opening, session);
-      return;
-    }
-    session
-      .then((found) => {
-        this.#begin(opening, found);
-      })
-      .catch((thrown: unknown) => {
-        this.#unopened(opening, thrown);
-      });
-  }
-
-  #begin({ call, input }: Opening, session: Session | undefined): void {
-    if (this.#isOver) return;
-    if (session === undefined) {
-      this.#completeEmpty();
-      return;
-    }
-    this.#session = session;
-    this.#turn = session.beginTurn(this, input?.kind === 'session_end');
-    // From here on the stream belongs to the agent that the session talks to (G-17).
-    this.#first = { ...call, agentId: session.call.agentId };
-    if (input !== undefined) this.#turn.push(input);
-    this.#opened();
   }
 
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
@@ -342,47 +221,64 @@ class CallerStream implements TurnSink {
     // A caller of a call that is not known here any more is as lost as a new one.
     const isLineOwed = isReplyOwed || (input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start');
     if (!isTurnedAway(error) || !isLineOwed) {
-      this.refuse(error);
+      this.rpc.refuse(error);
       return;
     }
     const { sessions, refusals } = this.#parts;
-    refusals.write('a new call, with a spoken line,', error, this.#ids());
-    if (this.#isOver) return;
-    if (input?.kind === 'session_end') this.#completeEmpty();
-    else sessions.turnAway(this, error, call, input?.kind !== 'session_start');
+    refusals.write('a new call, with a spoken line,', error, this.rpc.ids);
+    if (this.rpc.isOver) return;
+    if (input?.kind === 'session_end') this.rpc.completeEmpty();
+    else sessions.turnAway(this.rpc, error, call, input?.kind !== 'session_start');
   }
 
-  /** Nobody is there to be spoken to (G-75). */
-  #completeEmpty(): void {
-    this.write({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } });
-    this.complete();
+  /** What comes on the stream is the relay's, until it is over or comes back. */
+  #forward(opening: Opening, located: LocatedElsewhere): void {
+    const { call, input, bytes } = opening;
+    const { relays, admission } = this.#parts;
+    this.#isOpening = false;
+    this.#relay = relays?.forward(
+      {
+        ...{ stream: this.#call, call, first: bytes, asked: this.#asked(input) },
+        onStatus: (status) => {
+          this.rpc.completeAs(status);
+        },
+        onHome: (found, held) => {
+          this.#comeHome(opening, found, held);
+        },
+        onFailed: (error, isReplyOwed) => {
+          this.#countHere();
+          this.#unopened(opening, error, isReplyOwed);
+        },
+      },
+      located,
+    );
+    if (this.#relay === undefined) {
+      this.rpc.refuse(refusedStream());
+      return;
+    }
+    admission.streamClosed();
+    if (this.#isHalfClosed) this.#halfClosed();
   }
 
-  // A connection that breaks ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14): what the caller
-  // was saying is not over then.
-  readonly #ended = (): void => {
-    setImmediate(() => {
-      if (!this.#isOver) this.#halfClosed();
-    });
-  };
-
-  #halfClosed(): void {
-    if (this.#first === undefined) this.complete();
-    else this.#turn?.halfClose();
+  /** The home of a forwarded turn is gone, and this process is the next one: what is held is taken as if it came now. */
+  #comeHome(opening: Opening, located: Located, held: HeldTurn): void {
+    if (!this.#countHere()) {
+      this.rpc.refuse(refusedStream());
+      return;
+    }
+    this.#isOpening = true;
+    this.#waiting = held.messages;
+    this.rpc.takeOver(held);
+    this.#openAt(opening, () => located);
   }
 
-  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it tells the
-  // client and nobody else): nothing can be written any more (G-16).
-  #gone(): void {
-    if (!this.#close()) return;
-    this.isForwarderLost = this.#isCut?.() === true;
-    this.#parts.log.debug(this.#ids(), 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
-    this.#turn?.abort('hang_up');
+  /** A turn that is not forwarded any more counts as any other. @returns false when there are too many. */
+  #countHere(): boolean {
+    this.#relay = undefined;
+    return this.#parts.admission.streamOpened();
   }
 
-  #close(): boolean {
-    if (this.#isOver) return false;
-    this.#isOver = true;
+  readonly #over = (): void => {
     this.#cancelTimer?.();
     this.#call.off('data', this.#received);
     this.#call.off('end', this.#ended);
@@ -390,10 +286,5 @@ class CallerStream implements TurnSink {
     this.#call.resume();
     if (this.#relay === undefined) this.#parts.admission.streamClosed();
     else this.#relay.cancel();
-    return true;
-  }
-
-  #ids(): WireIds {
-    return { trackingId: this.trackingId, conversationId: this.#first?.conversationId };
-  }
+  };
 }

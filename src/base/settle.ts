@@ -1,0 +1,16 @@
+// For what is often there already and sometimes only promised. Knows nothing of what it is.
+
+/**
+ * Goes on with what `work` returns: in the same turn of the event loop, unless it is a promise.
+ *
+ * @param failed - gets what `work` or `next` throws, and what the promise is rejected with.
+ */
+export function settle<T>(work: () => T | Promise<T>, next: (value: T) => void, failed: (thrown: unknown) => void): void {
+  try {
+    const value = work();
+    if (value instanceof Promise) value.then(next).catch(failed);
+    else next(value);
+  } catch (thrown) {
+    failed(thrown);
+  }
+}
