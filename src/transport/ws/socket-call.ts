@@ -1,17 +1,10 @@
-// One socket is one call (W-08): reads the platform's messages in their order, binds them to the conversation and the
-// organization of the first, and lets the engine do the rest. Knows nothing of HTTP, and of the socket what it must.
+// One socket is one call (W-08), from its first message to its close: opens the session, brings it what comes, and lets the engine do the
+// rest. Knows nothing of HTTP, and of the socket what it must.
 import type { CancelTimer } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import {
-  CLOSE_CODE,
-  readPlatformEnvelope,
-  SOCKET_ERROR_CODES,
-  type PlatformEnvelope,
-  type SocketRequest,
-} from '../../contract/envelope.ts';
+import { CLOSE_CODE, SOCKET_ERROR_CODES, type PlatformEnvelope } from '../../contract/envelope.ts';
 import type { SessionEnd } from '../../dialog/ending.ts';
-import type { Input } from '../../dialog/input.ts';
 import type { Output, SpokenPrompt } from '../../dialog/output.ts';
 import type { Session } from '../../session/session.ts';
 import type { Sessions } from '../../session/sessions.ts';
@@ -20,16 +13,12 @@ import type { Gate, Visitor } from '../gate.ts';
 import type { CallHomes } from '../homes.ts';
 import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
 import { CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
+import { EnvelopeReader, type RequestEnvelope, type StartInput } from './envelope-reader.ts';
 import { EnvelopeWriter, type EnvelopeWriterParts, type MessageSink } from './envelope-writer.ts';
-import { callFromEnvelope, inputFromEnvelope } from './from-envelope.ts';
 import { Mouths, type Voice } from './mouths.ts';
 import type { SocketServerSettings } from './settings.ts';
 import { TurnCutter } from './turn-cutter.ts';
 
-/** Most bytes that may wait while the session is looked up: what was on its way when reading stopped. */
-const MAX_WAITING_BYTES = 262_144;
-/** What a message takes beside its bytes. */
-const MESSAGE_BYTES = 64;
 /** How long the platform speaks a text that travels without sound, ms a character. */
 const SPOKEN_MS_PER_CHAR = 80;
 
@@ -64,26 +53,18 @@ type Phase =
   /** The socket is closed, or is being closed from here. */
   | 'over';
 
-type StartInput = Input & { readonly kind: 'session_start' };
-
 /** One call, from the upgrade to the end of its socket. */
 export class SocketCall implements Voice {
   readonly trackingId: string;
   readonly #socket: CallSocket;
-  readonly #visitor: Visitor;
   readonly #parts: SocketCallParts;
+  readonly #reader: EnvelopeReader;
   readonly #writer: EnvelopeWriter;
   readonly #mouths: Mouths;
-  readonly #waiting: Buffer[] = [];
-  #waitingBytes = 0;
   #phase: Phase = 'waiting';
-  /** What the call is bound to. */
-  #bound: WireCall | undefined;
   #session: Session | undefined;
   #cutter: TurnCutter | undefined;
   #cancelTimer: CancelTimer;
-  /** Of the platform. */
-  #lastSeq = 0;
   #closeCode: CloseCode = CLOSE_CODE.normal;
   /** Who has ended the call, once it is over. */
   #endedBy: SessionEnd = 'caller';
@@ -99,9 +80,9 @@ export class SocketCall implements Voice {
   constructor(socket: CallSocket, visitor: Visitor, trackingId: string, parts: SocketCallParts) {
     this.trackingId = trackingId;
     this.#socket = socket;
-    this.#visitor = visitor;
     this.#parts = parts;
     this.#mouths = new Mouths(this, parts.clock);
+    this.#reader = new EnvelopeReader(visitor, parts.gate);
     this.#writer = new EnvelopeWriter(socket, parts);
     this.#cancelTimer = parts.clock.after(parts.settings.firstMessageTimeoutMs, () => {
       this.fail(new AppError('turn_timeout', 'the socket was opened and no SESSION_START came'));
@@ -115,8 +96,8 @@ export class SocketCall implements Voice {
     if (this.#phase === 'over') return;
     try {
       if (isBinary) throw new AppError('unsupported_audio', 'a binary message came; only text is part of the contract');
-      if (this.#phase === 'opening') this.#keep(message);
-      else this.#take(readPlatformEnvelope(message.toString()));
+      if (this.#phase === 'opening') this.#reader.keep(message);
+      else this.#take(this.#reader.read(message));
     } catch (thrown) {
       this.fail(toAppError(thrown));
     }
@@ -152,43 +133,28 @@ export class SocketCall implements Voice {
   }
 
   #take(envelope: PlatformEnvelope | undefined): void {
-    if (envelope === undefined) {
-      this.#parts.refusals.ignored('an envelope of an unknown type', this.#ids());
-      return;
-    }
-    // W-41: a PONG repeats a number of ours, which says nothing of theirs.
-    if (envelope.type === 'PONG') return;
-    if (envelope.seq <= this.#lastSeq) throw new AppError('bad_message', 'seq must be larger than that of the message before');
-    this.#lastSeq = envelope.seq;
-    switch (envelope.type) {
+    switch (envelope?.type) {
+      case undefined:
+        this.#parts.refusals.ignored('an envelope of an unknown type', this.#ids());
+        return;
       case 'VOICE_VA_REQUEST':
-        this.#request(envelope.conversation_id, envelope.payload);
+        if (this.#phase === 'waiting') this.#first(envelope);
+        else if (this.#phase !== 'ended') this.#further(envelope);
         return;
       case 'PING':
         if (!this.#writer.pong(envelope)) this.#refuseReader();
         return;
       case 'ERROR':
         this.#reported(envelope.code);
+        return;
+      case 'PONG':
+      // Nothing to do.
     }
   }
 
-  #request(conversationId: string, request: SocketRequest): void {
-    if (this.#phase === 'ended') return;
-    if (this.#bound === undefined) this.#writer.conversationId = conversationId;
-    // W-13.
-    if (request.conversation_id !== conversationId) {
-      throw new AppError('bad_message', 'conversation_id of the envelope and of its payload must be the same');
-    }
-    if (this.#bound === undefined) this.#first(request);
-    else this.#further(this.#bound, request);
-  }
-
-  #first(request: SocketRequest): void {
-    const named = callFromEnvelope(request);
-    const call = { ...named, organizationId: this.#parts.gate.bind(this.#visitor, named.organizationId) };
-    const input = inputFromEnvelope(request);
-    if (input?.kind !== 'session_start') throw new AppError('bad_message', 'the first request on a socket must be SESSION_START');
-    this.#bound = call;
+  #first(envelope: RequestEnvelope): void {
+    this.#writer.conversationId = envelope.conversation_id;
+    const { call, input } = this.#reader.first(envelope);
     this.#cancelTimer();
     this.#phase = 'opening';
     // Nothing is read meanwhile, so that nobody would notice that the platform is gone.
@@ -201,9 +167,8 @@ export class SocketCall implements Voice {
     });
   }
 
-  #further(bound: WireCall, request: SocketRequest): void {
-    this.#demandSameCall(bound, request);
-    const input = inputFromEnvelope(request);
+  #further(envelope: RequestEnvelope): void {
+    const input = this.#reader.further(envelope);
     // An event of a later version of the contract (G-90).
     if (input === undefined) return;
     switch (input.kind) {
@@ -215,22 +180,9 @@ export class SocketCall implements Voice {
         return;
       default:
         // It has begun anew on another socket (G-28), or was ended for its length, its idleness or by the end of the server.
-        if (this.#session?.isEnded === true) {
-          this.#refuseConversation();
-          return;
-        }
-        if (this.#cutter?.push(input) === false) this.#dropped();
+        if (this.#session?.isEnded === true) this.#refuseConversation();
+        else if (this.#cutter?.push(input) === false) this.#dropped();
     }
-  }
-
-  #demandSameCall(bound: WireCall, request: SocketRequest): void {
-    const { conversation_id: conversationId, customer_org_id: named, virtual_agent_id: agentId } = request;
-    // W-22.
-    const organizationId = named === bound.organizationId ? named : this.#parts.gate.bind(this.#visitor, named);
-    const isSameAgent = typeof agentId !== 'string' || agentId === '' || agentId === bound.agentId;
-    // W-21.
-    if (conversationId === bound.conversationId && organizationId === bound.organizationId && isSameAgent) return;
-    throw new AppError('bad_message', 'conversation_id, customer_org_id and virtual_agent_id must stay the same on one socket');
   }
 
   async #open(call: WireCall, input: StartInput): Promise<void> {
@@ -249,7 +201,7 @@ export class SocketCall implements Voice {
     }
     this.#session = session;
     this.#cutter = cutter;
-    this.#bound = { ...call, agentId: session.call.agentId };
+    this.#reader.bound = { ...call, agentId: session.call.agentId };
     this.#cancelTimer();
     this.#phase = 'talking';
     cutter.push(input);
@@ -280,15 +232,8 @@ export class SocketCall implements Voice {
   }
 
   #goOnReading(): void {
-    for (const message of this.#waiting.splice(0)) this.received(message, false);
-    this.#waitingBytes = 0;
+    for (const message of this.#reader.takeKept()) this.received(message, false);
     this.#socket.resume();
-  }
-
-  #keep(message: Buffer): void {
-    this.#waitingBytes += message.length + MESSAGE_BYTES;
-    if (this.#waitingBytes > MAX_WAITING_BYTES) throw new AppError('overloaded', 'more messages came than may wait for the call to open');
-    this.#waiting.push(message);
   }
 
   /** Once: a client that repeats itself must not fill the log. */
@@ -353,12 +298,12 @@ export class SocketCall implements Voice {
     this.#phase = 'over';
     this.#endedBy = end;
     this.#cancelTimer();
-    this.#waiting.length = 0;
+    this.#reader.takeKept();
     this.#cutter?.hangUp(end);
   }
 
   #ids(): WireIds {
-    return { trackingId: this.trackingId, conversationId: this.#bound?.conversationId };
+    return { trackingId: this.trackingId, conversationId: this.#reader.bound?.conversationId };
   }
 }
 
