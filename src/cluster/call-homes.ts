@@ -2,30 +2,24 @@
 // neither streams nor what the engine does with a call.
 import { waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
-import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { Snapshots } from '../session/ports.ts';
 import type { CallDirectory } from './call-directory.ts';
-import { HERE, restoredOf, textOf, type Home } from './home.ts';
-import { HomeSearch, type Doubt, type HomeFound } from './home-search.ts';
+import { HERE, newHome, restoredOf, textOf, type Home } from './home.ts';
+import { closedTo, HomeSearch, located, type HomeFound } from './home-search.ts';
 import { HomeWrites } from './home-writes.ts';
 import type { TakenCall } from './instance-table.ts';
 import type { Instances } from './instances.ts';
+import { KnownHomes } from './known-homes.ts';
 import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
 /** Default of {@link CallHomesOptions.askLimitMs}. */
 const ASK_LIMIT_MS = 250;
 /** Longest wait until what leaves is written, ms. */
 const LEAVE_LIMIT_MS = 1000;
-/** How long it counts that a forwarded stream came back, ms. */
-const DOUBT_MS = 1000;
-/** With how many beats calls are written again after the directory has lost them. */
-const REWRITES = 3;
 /** How often the entry of a call at home is touched within the time that the directory keeps it. */
 const TOUCHES = 3;
-/** Most calls that live elsewhere and are remembered. */
-const MAX_ELSEWHERE = 10_000;
 
 /** What homes are made with. */
 export interface CallHomesOptions {
@@ -44,14 +38,6 @@ export interface CallHomesOptions {
   readonly askLimitMs?: number;
 }
 
-/** Where a call lives that does not live here. */
-interface Elsewhere {
-  readonly home: Peer;
-  readonly epoch: number | undefined;
-  /** What a forwarded stream has shown since, and when, ms. */
-  readonly doubt?: Doubt & { readonly atMs: number };
-}
-
 /** A question under way. */
 interface Asking {
   /** See {@link needOf}. */
@@ -67,47 +53,34 @@ export class CallHomes implements Snapshots {
   readonly #search: HomeSearch;
   readonly #writes: HomeWrites;
   readonly #homes = new Map<string, Home>();
-  readonly #elsewhere = new Map<string, Elsewhere>();
+  readonly #elsewhere: KnownHomes;
   readonly #asking = new Map<string, Asking>();
   readonly #listeners = new Set<(call: CallKey) => void>();
   readonly #stopListening: () => void;
   readonly #cancelTouching: CancelTimer;
-  /** Beats with which all calls are written again. */
-  #rewrites = 0;
   #isClosed = false;
 
   constructor(options: CallHomesOptions) {
     const { directory, instances, probe, clock, log, ttlMs, askLimitMs = ASK_LIMIT_MS } = options;
     this.#options = options;
     this.#askLimitMs = askLimitMs;
+    this.#elsewhere = new KnownHomes(clock);
     this.#search = new HomeSearch({ directory, instances, probe, clock, askLimitMs });
     this.#writes = new HomeWrites({
-      directory,
-      owner: instances.self.id,
-      log,
+      ...{ directory, instances, log },
       onFenced: (home) => {
         this.#lose(home);
       },
       onLeft: (home) => {
         this.#drop(home);
       },
-      onTook: (owner, taken) => {
-        instances.tell(owner, taken);
-      },
     });
     this.#stopListening = instances.listen({
       onTakenCalls: (taken) => {
         for (const one of taken) this.#hear(one);
       },
-      onBeat: ({ isNew, wasAway }) => {
-        // What the table has lost, the directory has, too. Others write theirs within a beat, and what they told each other is lost as well:
-        // written once more, a call that has another owner is fenced.
-        if (isNew) this.#rewrites = REWRITES;
-        // What was taken meanwhile is fenced, should nobody have been able to tell.
-        else if (wasAway) this.#rewrites = Math.max(this.#rewrites, 1);
-        if (this.#rewrites > 0) for (const home of this.#homes.values()) this.#writes.want(home);
-        this.#rewrites = Math.max(0, this.#rewrites - 1);
-        this.#writes.retry();
+      onBeat: (beat) => {
+        this.#writes.answered(beat, this.#homes.values());
       },
     });
     this.#cancelTouching = every(clock, ttlMs / TOUCHES, () => {
@@ -132,9 +105,8 @@ export class CallHomes implements Snapshots {
     if (home === undefined && asked.isTied !== true) {
       if (asked.forwarded?.isTaking === false) return { kind: 'not_mine' };
       const known = this.#elsewhere.get(id);
-      if (known !== undefined && known.doubt === undefined && this.#options.instances.lifeOf(known.home.id) === 'alive') {
+      if (known !== undefined && this.#options.instances.lifeOf(known.home.id) === 'alive')
         return located({ kind: 'theirs', ...known }, asked);
-      }
     }
     return this.#ask(call, id, asked, home);
   }
@@ -142,11 +114,7 @@ export class CallHomes implements Snapshots {
   /** A forwarded stream came back: the peer said "not mine", refused the connection, or broke. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void {
     const id = callId(call);
-    const known = this.#elsewhere.get(id);
-    // Another turn has found another home since.
-    if (this.#homes.has(id) || (known !== undefined && known.home.id !== home.id)) return;
-    const epoch = known?.epoch;
-    this.#remember(id, { home, epoch, doubt: { id: home.id, epoch, why, atMs: this.#options.clock.monotonicMs() } });
+    if (!this.#homes.has(id)) this.#elsewhere.lost(id, home, why);
   }
 
   /** Whether a call lives here: the answer to a probe of a peer. */
@@ -244,20 +212,12 @@ export class CallHomes implements Snapshots {
   async #find(call: CallKey, id: string, asked: Asked, home: Home | undefined): Promise<HomeFound> {
     if (home !== undefined && (await this.#isStillHome(home))) return { kind: 'mine', epoch: home.epoch ?? 0, text: undefined };
     if (asked.forwarded?.isTaking === false) return { kind: 'nobody' };
-    const doubt = this.#doubtOf(id);
-    const found = await this.#search.find(call, asked, doubt);
+    const found = await this.#search.find(call, asked, this.#elsewhere.forget(id));
     if (this.#isClosed) return closedTo(asked);
-    if (found.kind === 'theirs') this.#remember(id, found);
+    if (found.kind === 'theirs') this.#elsewhere.remember(id, found);
     if (found.kind === 'mine') this.#begin(call, id, found.epoch, found.text);
     if (found.kind === 'unregistered') this.#writes.want(this.#begin(call, id, undefined, undefined));
     return found;
-  }
-
-  /** It counts for one question, soon: later the peer may be there again. */
-  #doubtOf(id: string): Doubt | undefined {
-    const doubt = this.#elsewhere.get(id)?.doubt;
-    this.#elsewhere.delete(id);
-    return doubt !== undefined && this.#options.clock.monotonicMs() - doubt.atMs <= DOUBT_MS ? doubt : undefined;
   }
 
   /** Of a call that leaves, or that others may have taken. */
@@ -288,27 +248,9 @@ export class CallHomes implements Snapshots {
   }
 
   #begin(call: CallKey, id: string, epoch: number | undefined, text: string | undefined): Home {
-    const located = restoredOf(text, epoch);
-    const home: Home = {
-      call,
-      id,
-      epoch,
-      seq: 0,
-      text,
-      heardAtMs: this.#options.clock.nowMs(),
-      located,
-      leaving: undefined,
-      isGone: false,
-    };
+    const home = newHome({ call, id, epoch, text, heardAtMs: this.#options.clock.nowMs() });
     this.#homes.set(id, home);
     return home;
-  }
-
-  #remember(id: string, elsewhere: Elsewhere): void {
-    this.#elsewhere.delete(id);
-    this.#elsewhere.set(id, elsewhere);
-    const [oldest] = this.#elsewhere.keys();
-    if (this.#elsewhere.size > MAX_ELSEWHERE && oldest !== undefined) this.#elsewhere.delete(oldest);
   }
 
   /** @returns false for a snapshot that is too large: the one before stays. */
@@ -358,17 +300,4 @@ export class CallHomes implements Snapshots {
 function needOf({ opensWith, isTied }: Asked): number {
   if (isTied === true) return 3;
   return opensWith === 'start' ? 2 : opensWith === 'end' ? 0 : 1;
-}
-
-/** What was found, for who asks. One hop: what was forwarded goes nowhere else. */
-function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregistered' }>, { forwarded }: Asked): Located {
-  if (found.kind === 'ended') return found;
-  if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
-  return { kind: 'elsewhere', home: found.home, isTaking: found.kind === 'to_take' };
-}
-
-/** What a process that has closed its homes says, while its peer port is still open. @throws AppError `store_unavailable` for turns of its own. */
-function closedTo({ forwarded }: Asked): { readonly kind: 'nobody' } {
-  if (forwarded === undefined) throw new AppError('store_unavailable', 'this process takes no calls any more');
-  return { kind: 'nobody' };
 }

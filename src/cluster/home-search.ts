@@ -9,7 +9,7 @@ import type { CallDirectory, Claim, ClaimRequest } from './call-directory.ts';
 import { formOf } from './home.ts';
 import type { ReadInstance } from './instance-table.ts';
 import type { Instances } from './instances.ts';
-import type { Asked, ForwardLoss, Peer } from '../dialog/home.ts';
+import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
 /** Most silent instances that are remembered. */
 const MAX_SILENT = 1000;
@@ -214,4 +214,17 @@ export class HomeSearch {
     if (waited.kind === 'value') return waited.value;
     throw new AppError('store_unavailable', 'the directory of calls did not answer in time');
   }
+}
+
+/** What was found, for who asks. One hop: what was forwarded goes nowhere else. */
+export function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregistered' }>, { forwarded }: Asked): Located {
+  if (found.kind === 'ended') return found;
+  if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
+  return { kind: 'elsewhere', home: found.home, isTaking: found.kind === 'to_take' };
+}
+
+/** What a process that has closed its homes says, while its peer port is still open. @throws AppError `store_unavailable` for turns of its own. */
+export function closedTo({ forwarded }: Asked): { readonly kind: 'nobody' } {
+  if (forwarded === undefined) throw new AppError('store_unavailable', 'this process takes no calls any more');
+  return { kind: 'nobody' };
 }

@@ -4,23 +4,23 @@ import type { Logger } from '../base/log.ts';
 import { toAppError } from '../base/errors.ts';
 import type { CallDirectory } from './call-directory.ts';
 import type { Home } from './home.ts';
-import type { TakenCall } from './instance-table.ts';
+import type { Beat, Instances } from './instances.ts';
 
 /** Most calls that are written at once; the others wait for their turn. */
 const MAX_WRITES = 64;
 
+/** With how many beats calls are written again after the directory has lost them. */
+const REWRITES = 3;
+
 /** What writes are made with. */
 export interface HomeWritesOptions {
   readonly directory: CallDirectory;
-  /** Name of this process. */
-  readonly owner: string;
+  readonly instances: Pick<Instances, 'self' | 'tell'>;
   readonly log: Logger;
   /** The call has another owner. */
   readonly onFenced: (home: Home) => void;
   /** A call that leaves was written. */
   readonly onLeft: (home: Home) => void;
-  /** A registration has taken the call from another one. */
-  readonly onTook: (owner: string, taken: TakenCall) => void;
 }
 
 /** What is to be written of a call: all of it, or only that it still lives. */
@@ -33,6 +33,8 @@ export class HomeWrites {
   readonly #writing = new Map<Home, Promise<void>>();
   /** Those that failed, and wait for `retry`. */
   readonly #failed = new Set<Home>();
+  /** Beats with which all calls are written again. */
+  #rewrites = 0;
 
   constructor(options: HomeWritesOptions) {
     this.#options = options;
@@ -50,6 +52,18 @@ export class HomeWrites {
   drop(home: Home): void {
     this.#wanted.delete(home);
     this.#failed.delete(home);
+  }
+
+  /** A beat was answered: writes again what has to be, of all calls that live here. */
+  answered({ isNew, wasAway }: Beat, homes: Iterable<Home>): void {
+    // What the table has lost, the directory has, too. Others write theirs within a beat, and what they told each other is lost as well:
+    // written once more, a call that has another owner is fenced.
+    if (isNew) this.#rewrites = REWRITES;
+    // What was taken meanwhile is fenced, should nobody have been able to tell.
+    else if (wasAway) this.#rewrites = Math.max(this.#rewrites, 1);
+    if (this.#rewrites > 0) for (const home of homes) this.want(home);
+    this.#rewrites = Math.max(0, this.#rewrites - 1);
+    this.retry();
   }
 
   /** Tries again what failed. */
@@ -108,16 +122,16 @@ export class HomeWrites {
   }
 
   async #register(home: Home): Promise<void> {
-    const { directory, owner, onFenced, onTook } = this.#options;
+    const { directory, instances, onFenced } = this.#options;
     const { call, text, heardAtMs, leaving } = home;
-    const registered = await directory.register(call, { owner, seq: (home.seq += 1), heardAtMs, ...snapshotOf(text) });
+    const registered = await directory.register(call, { owner: instances.self.id, seq: (home.seq += 1), heardAtMs, ...snapshotOf(text) });
     if (registered.kind === 'fenced') {
       onFenced(home);
       return;
     }
     const { epoch, takenFrom } = registered;
     home.epoch = epoch;
-    if (takenFrom !== undefined) onTook(takenFrom, { call, epoch });
+    if (takenFrom !== undefined) instances.tell(takenFrom, { call, epoch });
     // It is only known now under which epoch it goes.
     if (leaving !== undefined) this.#wanted.set(home, 'write');
   }
@@ -127,13 +141,14 @@ export class HomeWrites {
   }
 
   async #forget(home: Home, epoch: number): Promise<void> {
-    const { directory, owner, onLeft } = this.#options;
-    await directory.forget(home.call, { owner, epoch });
+    const { directory, instances, onLeft } = this.#options;
+    await directory.forget(home.call, { owner: instances.self.id, epoch });
     if (home.leaving === 'forget') onLeft(home);
   }
 
   async #save(home: Home, epoch: number): Promise<void> {
-    const { directory, owner, onFenced, onLeft } = this.#options;
+    const { directory, instances, onFenced, onLeft } = this.#options;
+    const owner = instances.self.id;
     const { call, text, heardAtMs, leaving } = home;
     const isRelease = leaving === 'release';
     const result = await directory.save(call, { owner, epoch, seq: (home.seq += 1), heardAtMs, isRelease, ...snapshotOf(text) });

@@ -27,6 +27,11 @@ export interface Home {
   isGone: boolean;
 }
 
+/** A call at home of which nothing is written yet. @throws AppError `state_unreadable`. */
+export function newHome(of: Pick<Home, 'call' | 'id' | 'epoch' | 'text' | 'heardAtMs'>): Home {
+  return { ...of, seq: 0, located: restoredOf(of.text, of.epoch), leaving: undefined, isGone: false };
+}
+
 /**
  * What the next turns of a home find that another home, or this one, has left.
  *

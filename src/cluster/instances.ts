@@ -28,12 +28,19 @@ export interface InstancesOptions {
   readonly beatMs?: number;
 }
 
+/** A beat that was answered. */
+export interface Beat {
+  /** The one before was not answered, or came long ago. */
+  readonly wasAway: boolean;
+  /** The table did not know this process. */
+  readonly isNew: boolean;
+}
+
 /** What somebody does who follows the readings. None may throw. */
 export interface InstancesListener {
   /** Calls of this process that others have taken. */
   onTakenCalls?(taken: readonly TakenCall[]): void;
-  /** A beat was answered. `wasAway`: the one before was not, or came long ago; `isNew`: the table did not know this process. */
-  onBeat?(beat: { readonly wasAway: boolean; readonly isNew: boolean }): void;
+  onBeat?(beat: Beat): void;
   /** An instance counts as dead from now on. */
   onDead?(peer: Peer): void;
 }
