@@ -207,15 +207,16 @@ function nothingToExamine({ organization, profile }: ExaminationParts): AppError
   return new AppError('config_invalid', `there is nothing to examine: admin.enabled is false, and ${what}`);
 }
 
-function storeOf({ settings: { store }, clock, log }: ExaminationParts): ExaminedStore | undefined {
+function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | undefined {
+  const { store } = settings;
   if (store.kind === 'memory') return undefined;
-  const { url, sentinels, sentinelName = '', keyPrefix } = store.redis;
+  const { url, sentinels, sentinelName = '' } = store.redis;
   const look = async () => {
     const { RedisConnection } = await import('../store/redis/connection.ts');
-    const { afterRestart, LOST_AFTER_RESTART } = await import('../store/redis/after-restart.ts');
+    const { examineRedis } = await import('./redis-examination.ts');
     const connection = await RedisConnection.open({ ...store.redis, clock, log });
     try {
-      return (await afterRestart(connection, keyPrefix)) === 'lost' ? LOST_AFTER_RESTART : undefined;
+      return await examineRedis(connection, settings);
     } finally {
       await connection.close();
     }

@@ -30,27 +30,31 @@ export interface SharedStore {
  * @throws AppError `config_invalid` without the package of the client, or for an unreadable CA file.
  */
 export async function openSharedStore(
-  { store }: Pick<Settings, 'store'>,
+  settings: Pick<Settings, 'store' | 'admin'>,
   { clock, log, lifecycle, metrics }: SharedStoreParts,
 ): Promise<SharedStore | undefined> {
+  const { store } = settings;
   if (store.kind === 'memory') return undefined;
   const { RedisConnection } = await import('../store/redis/connection.ts');
   const connection = await RedisConnection.open({ ...store.redis, clock, log });
   lifecycle.opened('connection to the Redis server', () => connection.close());
   metrics.connected(connection.isUp);
   connection.onChange(metrics.connected);
-  const { keyPrefix } = store.redis;
   const warn = (isUp: boolean): void => {
-    if (isUp) void warnOfLoss(connection, keyPrefix, log);
+    if (isUp) void warnOfFindings(connection, settings, log);
   };
   warn(connection.isUp);
   connection.onChange(warn);
-  return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix };
+  return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix: store.redis.keyPrefix };
 }
 
-/** Says so when the server would forget its calls with its next restart. Never throws: the connection tells what is wrong with it. */
-async function warnOfLoss(connection: Pick<RedisConnection, 'send'>, keyPrefix: string, log: Logger): Promise<void> {
-  const { afterRestart, LOST_AFTER_RESTART } = await import('../store/redis/after-restart.ts');
-  const kept = await afterRestart(connection, keyPrefix).catch(() => 'unknown');
-  if (kept === 'lost') log.warn({ event: 'store_forgets', mend: LOST_AFTER_RESTART.mend }, LOST_AFTER_RESTART.what);
+/** Says what is wrong with the server. Never throws: the connection tells what is wrong with itself. */
+async function warnOfFindings(
+  connection: Pick<RedisConnection, 'send'>,
+  settings: Pick<Settings, 'store' | 'admin'>,
+  log: Logger,
+): Promise<void> {
+  const { examineRedis } = await import('./redis-examination.ts');
+  const findings = await examineRedis(connection, settings).catch(() => []);
+  for (const { code, what, mend } of findings) log.warn({ event: code, mend }, what);
 }

@@ -16,6 +16,7 @@ import {
   type SaveResult,
 } from './call-directory.ts';
 import { CLAIM, FORGET, REGISTER, SAVE, type Script } from './redis-scripts.ts';
+import { homeKey } from './redis-use.ts';
 
 /** What is asked of a connection to a Redis server. Both throw AppError `store_unavailable` within a bounded time. */
 export interface RedisCommands {
@@ -127,7 +128,7 @@ export class RedisDirectory implements CallDirectory {
 
   /** Ids of callers do not stand in names that every tool of the server shows. */
   #keyOf(call: CallKey): string {
-    return `${this.#options.keyPrefix}:home:${createHash('sha256').update(callId(call)).digest('base64url')}`;
+    return homeKey(this.#options.keyPrefix, createHash('sha256').update(callId(call)).digest('base64url'));
   }
 }
 

@@ -5,6 +5,7 @@ import { parseJson } from '../base/json.ts';
 import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
 import type { RedisCommands, Sealing } from './redis-directory.ts';
 import { BEAT, READ_INBOX, REMOVE, TELL } from './redis-scripts.ts';
+import { inboxKey, instancesKey } from './redis-use.ts';
 
 /** The table lasts this long without any beat, ms. */
 const TABLE_TTL_MS = 86_400_000;
@@ -31,7 +32,7 @@ export class RedisInstances implements InstanceTable {
 
   constructor(options: RedisInstancesOptions) {
     this.#options = options;
-    this.#key = `${options.keyPrefix}:{instances}`;
+    this.#key = instancesKey(options.keyPrefix);
   }
 
   async beat({ counter, ...entry }: ReadInstance, heard: readonly TakenCall[]): Promise<Reading> {
@@ -59,7 +60,7 @@ export class RedisInstances implements InstanceTable {
   }
 
   #inboxOf(id: string): string {
-    return `${this.#key}:inbox:${id}`;
+    return inboxKey(this.#options.keyPrefix, id);
   }
 
   /** @param fields - ids and texts in turn. */

@@ -159,6 +159,19 @@ describe('parley doctor looks at the store that servers share, without an admini
     expect(check?.findings).toMatchObject([{ code: 'store_unreachable', what: expect.stringContaining('WRONGPASS') as string }]);
   });
 
+  it('and names the right that its user lacks, as a server does at its start', async () => {
+    const redis = await RedisServer.start({ acl: ['user parley on >secret ~* &* +@all -eval'] });
+    onTestFinished(() => redis.stop());
+    const store = [`redis.url=${redis.url}`, 'redis.user=parley', 'redis.password=secret'];
+    const [check] = await storeLook(...store);
+    const what = 'the user of the Redis server lacks a right: +eval';
+    expect(check?.findings).toMatchObject([{ code: 'store_right_missing', severity: 'fault', what }]);
+    const around = await adminSurroundings({ isLoggedIn: false });
+    const server = serve(flagsFor(around, store));
+    await server.ended();
+    expect(server.stderr).toContain(what);
+  });
+
   it('and warns of one that a restart would empty, as a server does at its start', async () => {
     const redis = await RedisServer.start({ acl: ['user default off', 'user parley on >secret ~* &* +@all'], isKept: true });
     onTestFinished(() => redis.stop());

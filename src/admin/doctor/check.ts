@@ -41,6 +41,7 @@ export const FINDING_CODES = [
   'check_failed',
   'check_timeout',
   'store_unreachable',
+  'store_right_missing',
   'store_forgets',
   'no_organization',
   'token_not_stored',

@@ -66,16 +66,24 @@ export interface AgentsQuestion {
  */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown' | { readonly unanswered: string };
 
+/** What may be wrong with a store that lets us in. */
+export interface StoreFinding {
+  readonly code: 'store_right_missing' | 'store_forgets';
+  readonly severity: 'fault' | 'warning';
+  readonly what: string;
+  readonly mend: string;
+}
+
 /** The store that servers share. */
 export interface ExaminedStore {
   /** Where it is, for people. */
   readonly place: string;
   /**
-   * What would be lost with its restart, and how to mend that; undefined: nothing, or it cannot be told.
+   * What is wrong with it though it lets us in, as far as it can be told.
    *
    * @throws AppError `store_unavailable`, `config_invalid`.
    */
-  look(): Promise<{ readonly what: string; readonly mend: string } | undefined>;
+  look(): Promise<readonly StoreFinding[]>;
 }
 
 /** Everything that is looked at. */

@@ -15,8 +15,8 @@ export const storeCheck: Check = {
 async function findingsOf(store: ExaminedStore): Promise<readonly Finding[]> {
   const where = store.place;
   try {
-    const loss = await store.look();
-    return loss === undefined ? [] : [{ code: 'store_forgets', severity: 'warning', where, ...loss }];
+    const findings = await store.look();
+    return findings.map((finding) => ({ ...finding, where }));
   } catch (thrown) {
     if (!(thrown instanceof AppError) || thrown.code !== 'store_unavailable') throw thrown;
     const mend = 'look at the settings of store.redis and at the Redis server';

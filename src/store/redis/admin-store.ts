@@ -1,7 +1,9 @@
 // What the shared store of the administration is in Redis: its keys, and how its scripts run. Knows neither what the texts say nor
 // who may change them.
 import { AppError } from '../../base/errors.ts';
+import * as scripts from './admin-scripts.ts';
 import type { RedisConnection, RedisScript } from './connection.ts';
+import type { RedisUse } from './rights.ts';
 
 /** The keys of one deployment. */
 export interface AdminKeys {
@@ -24,11 +26,20 @@ export interface AdminStore {
   run(script: RedisScript, keys: readonly string[], args: readonly string[]): Promise<unknown>;
 }
 
+function keysOf(prefix: string): AdminKeys {
+  const key = (name: string): string => `${prefix}:admin:${name}`;
+  return { lease: key('lease'), texts: key('texts'), changes: key('changes'), deliveries: key('deliveries') };
+}
+
+/** What the user of the Redis server needs rights for where there is an administration. */
+export function administrationUse(prefix: string): RedisUse {
+  return { keys: Object.values(keysOf(prefix)), scripts: Object.values(scripts), commands: ['HLEN', 'HSETNX', 'HDEL'] };
+}
+
 /** @param prefix - what all keys of the deployment begin with. */
 export function adminStore(connection: Pick<RedisConnection, 'send'>, prefix: string): AdminStore {
-  const key = (name: string): string => `${prefix}:admin:${name}`;
   return {
-    keys: { lease: key('lease'), texts: key('texts'), changes: key('changes'), deliveries: key('deliveries') },
+    keys: keysOf(prefix),
     send: (args) => connection.send(args),
     run: async ({ sha1, source }, keys, args) => {
       const rest = [String(keys.length), ...keys, ...args];

@@ -4,29 +4,23 @@
 import { AppError } from '../../base/errors.ts';
 import type { RedisConnection } from './connection.ts';
 import { reasonOf } from './failure.ts';
+import { missingWrites, type RedisUse } from './rights.ts';
 
-/** `lost`: most likely; `unknown`: our user may not ask. */
+/** `lost`: most likely, at least a part; `unknown`: our user may not ask. */
 export type AfterRestart = 'kept' | 'lost' | 'unknown';
 
 /** Answers to who lacks the right to ask, and before version 7, which cannot be asked. */
 const UNASKED: ReadonlySet<string> = new Set(['NOPERM', 'ERR']);
 
-/** What it says to an operator. */
-export const LOST_AFTER_RESTART = {
-  what: 'the Redis server will have lost its data after a restart: its default user may not write what the append-only file holds',
-  mend: 'define that user as `user default off ~* &* +@all`; nobody can log in as it (docs/operations.md)',
-};
-
 /**
- * @param keyPrefix - what our keys begin with.
+ * @param uses - what is written there.
  * @throws AppError `store_unavailable` when it cannot be reached.
  */
-export async function afterRestart(connection: Pick<RedisConnection, 'send'>, keyPrefix: string): Promise<AfterRestart> {
+export async function afterRestart(connection: Pick<RedisConnection, 'send'>, uses: readonly RedisUse[]): Promise<AfterRestart> {
   try {
     const persistence = String(await connection.send(['INFO', 'persistence']));
     if (!persistence.includes('aof_enabled:1')) return 'kept';
-    const answer = String(await connection.send(['ACL', 'DRYRUN', 'default', 'HSET', `${keyPrefix}:call:`, 'version', '1']));
-    return answer === 'OK' ? 'kept' : 'lost';
+    return (await missingWrites(connection, 'default', uses)).length === 0 ? 'kept' : 'lost';
   } catch (thrown) {
     if (thrown instanceof AppError && UNASKED.has(reasonOf(thrown))) return 'unknown';
     throw thrown;

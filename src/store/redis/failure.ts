@@ -38,10 +38,11 @@ export function isUnusable(word: string): boolean {
   return UNUSABLE.test(word);
 }
 
-/** The server said no. */
-export function refused(word: string): AppError {
-  return new AppError('store_unavailable', `the Redis server refused with ${word}${meaningOf(word)}`, {
-    details: { reason: word, isRefused: true },
+/** The server said no. @param command - the name of what it was asked. */
+export function refused(word: string, command?: string): AppError {
+  const which = word === 'NOPERM' && command !== undefined ? `: +${command.toLowerCase()}` : '';
+  return new AppError('store_unavailable', `the Redis server refused with ${word}${meaningOf(word)}${which}`, {
+    details: { reason: word, isRefused: true, ...(command === undefined ? {} : { command }) },
   });
 }
 

@@ -107,21 +107,11 @@ export class RedisWire {
    * @throws AppError `store_unavailable`, also for an answer that says no.
    */
   send(args: readonly string[], limitMs = this.#options.timeoutMs): Promise<unknown> {
-    return this.#answer(() => this.#options.client.sendCommand(args), limitMs);
-  }
-
-  /** Ends it without a word to `onLost`. What waits for an answer fails. */
-  end(): void {
-    if (this.#isLost) return;
-    this.#give(away());
-  }
-
-  #answer<T>(ask: () => Promise<T>, limitMs: number): Promise<T> {
-    const { clock, timeoutMs } = this.#options;
+    const { client, clock, timeoutMs } = this.#options;
     if (this.#isLost) return Promise.reject(away());
     if (this.#pending >= MAX_PENDING) return Promise.reject(crowded());
     this.#pending += 1;
-    return new Promise<T>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       const cancelDeadline = answerDeadline(limitMs, clock, () => {
         const failure = silent();
         reject(failure);
@@ -131,14 +121,14 @@ export class RedisWire {
         this.#pending -= 1;
         cancelDeadline();
       };
-      ask().then(
+      client.sendCommand(args).then(
         (value) => {
           answered();
           resolve(value);
         },
         (thrown: unknown) => {
           answered();
-          const failure = this.#failureOf(thrown);
+          const failure = this.#failureOf(thrown, args[0]);
           reject(failure);
           if (isRefused(failure) && isUnusable(reasonOf(failure))) this.#lose(failure);
         },
@@ -146,9 +136,15 @@ export class RedisWire {
     });
   }
 
-  #failureOf(thrown: unknown): AppError {
+  /** Ends it without a word to `onLost`. What waits for an answer fails. */
+  end(): void {
+    if (this.#isLost) return;
+    this.#give(away());
+  }
+
+  #failureOf(thrown: unknown, command?: string): AppError {
     if (thrown instanceof AppError) return thrown;
-    if (this.#options.isRefusal(thrown)) return refused(refusalWord(thrown.message));
+    if (this.#options.isRefusal(thrown)) return refused(refusalWord(thrown.message), command);
     return broken(thrown);
   }
 

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { RedisDirectory } from '../../../../src/cluster/redis-directory.ts';
-import { adminStore } from '../../../../src/store/redis/admin-store.ts';
+import { callsUse } from '../../../../src/cluster/redis-use.ts';
+import { administrationUse, adminStore } from '../../../../src/store/redis/admin-store.ts';
 import { afterRestart } from '../../../../src/store/redis/after-restart.ts';
 import { takeLease } from '../../../../src/store/redis/renewal-lease.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
@@ -21,6 +22,7 @@ requireDebian(REDIS_NEEDS);
 const DOCUMENTED = documentedUsers();
 /** As many a list has it. */
 const DEFAULT_OFF = ['user default off', ...DOCUMENTED.slice(1)];
+const USES = [callsUse('parley'), administrationUse('parley')];
 const PARLEY = { user: 'parley', password: 'secret' };
 
 function documentedUsers(): readonly string[] {
@@ -50,7 +52,7 @@ async function restarted(acl: readonly string[]) {
   if (taken.kind !== 'ours') throw new Error('nobody else is there');
   await texts.ledBy(taken.lease).set('login', 'token');
   await taken.lease.giveBack();
-  const told = await afterRestart(connection, 'parley');
+  const told = await afterRestart(connection, USES);
   await redis.kill();
   await redis.again();
   const again = await redisConnection(redis, PARLEY);
@@ -72,18 +74,26 @@ describe('after a restart of a Redis server with an append-only file', () => {
 describe('what a Redis server has after a restart', () => {
   it('is as it was where it is told to keep nothing', async () => {
     const redis = await serverWith({ acl: DEFAULT_OFF });
-    expect(await afterRestart(await redisConnection(redis, PARLEY), 'parley')).toBe('kept');
+    expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('kept');
   });
+
+  it.each(['~parley:home:* +@all', '~parley:admin:* +@all', '~* +@all -sadd'])(
+    'is not all there where the default user has %s',
+    async (rights) => {
+      const redis = await serverWith({ acl: [`user default off &* ${rights}`, ...DOCUMENTED.slice(1)], isKept: true });
+      expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('lost');
+    },
+  );
 
   it.each(['+info', '+acl|dryrun'])('is not known to a user without the right %s', async (right) => {
     const redis = await serverWith({ acl: DEFAULT_OFF.map((line) => line.replace(` ${right}`, '')), isKept: true });
-    expect(await afterRestart(await redisConnection(redis, PARLEY), 'parley')).toBe('unknown');
+    expect(await afterRestart(await redisConnection(redis, PARLEY), USES)).toBe('unknown');
   });
 
   it('cannot be told while it is away', async () => {
     const redis = await serverWith({});
     const connection = await redisConnection(redis);
     await redis.kill();
-    await expect(afterRestart(connection, 'parley')).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(afterRestart(connection, USES)).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });

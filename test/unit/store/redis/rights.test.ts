@@ -9,10 +9,12 @@ import { createLogger } from '../../../../src/base/log.ts';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { RedisDirectory } from '../../../../src/cluster/redis-directory.ts';
 import { RedisInstances } from '../../../../src/cluster/redis-instances.ts';
-import { adminStore, type AdminStore } from '../../../../src/store/redis/admin-store.ts';
+import { callsUse } from '../../../../src/cluster/redis-use.ts';
+import { administrationUse, adminStore, type AdminStore } from '../../../../src/store/redis/admin-store.ts';
 import { RedisConnection } from '../../../../src/store/redis/connection.ts';
 import { DeliveryQueue } from '../../../../src/store/redis/delivery-queue.ts';
 import { takeLease } from '../../../../src/store/redis/renewal-lease.ts';
+import { commandsOf, EVERYWHERE, FOR_EXAMINATION } from '../../../../src/store/redis/rights.ts';
 import { SharedTexts } from '../../../../src/store/redis/shared-texts.ts';
 import { Seal } from '../../../../src/store/seal.ts';
 import { requireDebian } from '../../../support/debian.ts';
@@ -115,5 +117,13 @@ it('what it names for calls alone is not enough', async () => {
 it('the list of users of the document gives these rights, the two that look after restarts, and no other', () => {
   const text = readFileSync(path.join(packageRoot(), 'docs', 'operations.md'), 'utf8');
   const rights = /^ +user parley .*? -@all (?<rights>.+)$/mu.exec(text)?.groups?.['rights']?.split(' ');
-  expect(rights).toEqual([...FOR_CALLS, ...FOR_ADMINISTRATION, '+info', '+acl|dryrun']);
+  expect(rights).toEqual([...FOR_CALLS, ...FOR_ADMINISTRATION, ...FOR_EXAMINATION]);
+});
+
+it('the document names the commands that the program sends and that its scripts call', () => {
+  const sorted = (commands: readonly string[]): readonly string[] => [...new Set(commands)].map((each) => `+${each.toLowerCase()}`).sort();
+  const forCalls = [...EVERYWHERE, ...commandsOf(callsUse('parley'))];
+  expect([...FOR_CALLS].sort()).toEqual(sorted(forCalls));
+  const forAdministration = commandsOf(administrationUse('parley')).filter((command) => !forCalls.includes(command));
+  expect([...FOR_ADMINISTRATION].sort()).toEqual(sorted(forAdministration));
 });

@@ -1,0 +1,92 @@
+// Which rights a user of the Redis server lacks for what servers do there: the server is asked for a dry run of each command, which
+// it knows from version 7 on. Changes nothing.
+import { AppError } from '../../base/errors.ts';
+import type { RedisConnection } from './connection.ts';
+import { reasonOf } from './failure.ts';
+
+/** What works on some keys. */
+export interface RedisUse {
+  /** One of each kind; none has to exist. */
+  readonly keys: readonly string[];
+  readonly scripts: readonly { readonly source: string }[];
+  /** Commands beside those in the scripts. */
+  readonly commands: readonly string[];
+}
+
+/** What a connection needs, whatever is sent over it: its own questions, and the two ways to run a script. */
+export const EVERYWHERE: readonly string[] = ['PING', 'ROLE', 'EVALSHA', 'EVAL'];
+/** Rights that only this file and `after-restart.ts` need. */
+export const FOR_EXAMINATION: readonly string[] = ['+info', '+acl|dryrun'];
+
+const WITHOUT_KEY: ReadonlySet<string> = new Set(['PING', 'ROLE', 'TIME', 'INFO']);
+const WRITES: ReadonlySet<string> = new Set(['HSET', 'HSETNX', 'HDEL', 'DEL', 'PEXPIRE', 'SADD', 'SREM', 'SET', 'ZADD']);
+/** Arguments behind the key, where there are any: the server wants a whole command. */
+const ARGUMENTS: Readonly<Record<string, number>> = {
+  ...{ HGET: 1, HMGET: 1, HDEL: 1, SADD: 1, SREM: 1, SET: 1, ZSCORE: 1, PEXPIRE: 1 },
+  ...{ HSET: 2, HSETNX: 2, ZADD: 2, ZRANGEBYSCORE: 2, ZREVRANGE: 2 },
+};
+/** How the server says what a user may not do. */
+const DENIED = /'(?<what>[^']+)' (?<kind>command|key)$/u;
+
+/** The commands of a use, in capitals. */
+export function commandsOf({ scripts, commands }: RedisUse): readonly string[] {
+  const called = scripts.flatMap(({ source }) => [...source.matchAll(/redis\.call\('(\w+)'/gu)].map(([, command = '']) => command));
+  return [...new Set([...called, ...commands])];
+}
+
+/**
+ * What our own user may not do, as an ACL would allow it (`+hset`, `~parley:home:`). Empty where nothing is missing, or the server is too
+ * old to say.
+ *
+ * @throws AppError `store_unavailable` when it cannot be reached.
+ */
+export async function missingRights(
+  connection: Pick<RedisConnection, 'send'>,
+  ownUser: string,
+  uses: readonly RedisUse[],
+): Promise<readonly string[]> {
+  try {
+    const wanted = uses.flatMap((use) => dryRuns([...EVERYWHERE, ...commandsOf(use)], use));
+    return await denials(connection, ownUser, [...wanted, ['INFO']]);
+  } catch (thrown) {
+    // A connection that did not come about says what it failed with, which is none of this.
+    if (!(thrown instanceof AppError) || thrown.details['command'] !== 'ACL') throw thrown;
+    return reasonOf(thrown) === 'NOPERM' ? ['+acl|dryrun'] : [];
+  }
+}
+
+/** What a user may not do of all that is written. @throws AppError `store_unavailable`, also when our own user may not ask. */
+export function missingWrites(
+  connection: Pick<RedisConnection, 'send'>,
+  user: string,
+  uses: readonly RedisUse[],
+): Promise<readonly string[]> {
+  const isWrite = (command: string): boolean => WRITES.has(command);
+  const wanted = uses.flatMap((use) => dryRuns(commandsOf(use).filter(isWrite), use));
+  return denials(connection, user, wanted);
+}
+
+/** Each command as it is sent, for each key. */
+function dryRuns(commands: readonly string[], { keys }: RedisUse): readonly (readonly string[])[] {
+  return commands.flatMap((command) => {
+    if (WITHOUT_KEY.has(command)) return [[command]];
+    if (command.startsWith('EVAL')) return keys.map((key) => [command, '', '1', key]);
+    const behind = Array.from({ length: ARGUMENTS[command] ?? 0 }, () => '1');
+    return keys.map((key) => [command, key, ...behind]);
+  });
+}
+
+async function denials(
+  connection: Pick<RedisConnection, 'send'>,
+  user: string,
+  commands: readonly (readonly string[])[],
+): Promise<readonly string[]> {
+  const missing = new Set<string>();
+  const answers = await Promise.all(commands.map((command) => connection.send(['ACL', 'DRYRUN', user, ...command])));
+  for (const [index, answer] of answers.entries()) {
+    if (answer === 'OK') continue;
+    const { what, kind } = DENIED.exec(String(answer))?.groups ?? {};
+    missing.add(kind === 'key' ? `~${what ?? ''}` : `+${commands[index]?.[0]?.toLowerCase() ?? ''}`);
+  }
+  return [...missing];
+}
