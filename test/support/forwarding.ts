@@ -13,6 +13,7 @@ import {
 } from '@grpc/grpc-js';
 import http2, { type ClientHttp2Stream } from 'node:http2';
 import { onTestFinished } from 'vitest';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
 import type { AppError } from '../../src/base/errors.ts';
 import { createLogger } from '../../src/base/log.ts';
 import type { CallKey } from '../../src/dialog/call.ts';
@@ -26,7 +27,7 @@ import { Relays, type RelayObserver } from '../../src/transport/forward/relays.t
 import type { Asked, ForwardLoss, Located, Peer } from '../../src/dialog/home.ts';
 import type { CallHomes } from '../../src/transport/homes.ts';
 import { CountedClock } from './counted-clock.ts';
-import { startRelay } from './relay.ts';
+import { startRelay, type Relay as Wire } from './relay.ts';
 import { until } from './until.ts';
 
 const CALL: CallKey = { organizationId: 'org', conversationId: 'call' };
@@ -76,14 +77,14 @@ export class Home {
   readonly turns: HomeTurn[] = [];
   /** Calls that probes find here. */
   readonly calls = new Set<string>();
-  readonly #cut: () => void;
+  readonly #wire: Wire;
 
-  private constructor(id: string, identity: PeerIdentity, port: PeerPort, address: string, cut: () => void) {
+  private constructor(id: string, identity: PeerIdentity, port: PeerPort, wire: Wire) {
     this.id = id;
     this.identity = identity;
     this.port = port;
-    this.peer = { id, address, certificate: identity.fingerprint };
-    this.#cut = cut;
+    this.peer = { id, address: wire.target.replace('grpc://', ''), certificate: identity.fingerprint };
+    this.#wire = wire;
   }
 
   static async open(
@@ -96,9 +97,7 @@ export class Home {
       ...{ host: '127.0.0.1', port: 0, identity, instanceId: id, known, maxMessageBytes: 4_000_000, clock, log: SILENT },
     });
     const wire = await startRelay(port.port);
-    const home = new Home(id, identity, port, wire.target.replace('grpc://', ''), () => {
-      wire.close();
-    });
+    const home = new Home(id, identity, port, wire);
     port.serve(
       path,
       (stream) => {
@@ -115,7 +114,12 @@ export class Home {
 
   /** As a process that is killed: its connections break, and nobody listens any more. */
   kill(): void {
-    this.#cut();
+    this.#wire.close();
+  }
+
+  /** As with a network that loses every packet: its connections stay, and nothing passes on them in either direction. */
+  swallow(): void {
+    this.#wire.swallow();
   }
 
   /** The turn that came as the n-th. */
@@ -210,7 +214,7 @@ export class PlatformTurn {
 
 /** A server that forwards every turn, and a platform before it. */
 export class Forwarder {
-  readonly clock = new CountedClock();
+  readonly clock: CountedClock;
   readonly identity: PeerIdentity;
   readonly links: Links;
   readonly relays: Relays;
@@ -222,7 +226,8 @@ export class Forwarder {
   readonly #client: Client;
   readonly #port: number;
 
-  private constructor(identity: PeerIdentity, homes: ScriptedHomes, port: number, maxOpen: number) {
+  private constructor(identity: PeerIdentity, homes: ScriptedHomes, port: number, maxOpen: number, clock: Clock) {
+    this.clock = new CountedClock(clock);
     this.identity = identity;
     this.homes = homes;
     this.#port = port;
@@ -237,7 +242,7 @@ export class Forwarder {
   }
 
   /** @param table - learns who forwards. */
-  static async open(table: Table, homes = new ScriptedHomes(), maxOpen = 1000): Promise<Forwarder> {
+  static async open(table: Table, homes = new ScriptedHomes(), maxOpen = 1000, clock: Clock = systemClock): Promise<Forwarder> {
     const opened: { forwarder?: Forwarder } = {};
     const server = new Server();
     server.addService(DEFINITION, {
@@ -251,7 +256,7 @@ export class Forwarder {
         else reject(error);
       });
     });
-    const forwarder = new Forwarder(await createPeerIdentity(new CountedClock().nowMs()), homes, port, maxOpen);
+    const forwarder = new Forwarder(await createPeerIdentity(new CountedClock().nowMs()), homes, port, maxOpen, clock);
     opened.forwarder = forwarder;
     table.fingerprints.add(forwarder.identity.fingerprint);
     onTestFinished(() => {

@@ -12,6 +12,8 @@ export interface Relay {
   turnTo(port: number): void;
   /** Resets all connections that stand. */
   cut(): void;
+  /** What is sent on connections that stand arrives nowhere from now on, and nobody is told. */
+  swallow(): void;
   close(): void;
 }
 
@@ -50,6 +52,9 @@ export async function startRelay(port: number): Promise<Relay> {
       next = port;
     },
     cut,
+    swallow: () => {
+      for (const socket of sockets) socket.unpipe().resume();
+    },
     close: () => {
       server.close();
       cut();

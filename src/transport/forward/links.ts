@@ -7,6 +7,7 @@ import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Peer } from '../../dialog/home.ts';
 import type { PeerIdentity } from './identity.ts';
+import { Keepalive } from './keepalive.ts';
 
 /** Most connections to one instance. */
 const LINKS_PER_PEER = 4;
@@ -43,6 +44,8 @@ interface Link {
   readonly session: Promise<ClientHttp2Session>;
   streams: number;
   cancelIdle: CancelTimer | undefined;
+  /** Undefined: not connected yet. */
+  keepalive: Keepalive | undefined;
 }
 
 /** All of one process. Whoever made them closes them. */
@@ -51,7 +54,7 @@ export class Links {
   /** By the id of the instance. */
   readonly #links = new Map<string, Set<Link>>();
   readonly #sessions = new Set<ClientHttp2Session>();
-  readonly #pacer: LinePacer<'other certificate'>;
+  readonly #pacer: LinePacer<'other certificate' | 'silent'>;
   #isClosed = false;
 
   constructor(options: LinksOptions) {
@@ -75,6 +78,7 @@ export class Links {
       stream.once('close', () => {
         this.#left(peer, link);
       });
+      link.keepalive?.start();
       return stream;
     } catch (thrown) {
       this.#left(peer, link);
@@ -113,10 +117,11 @@ export class Links {
     this.#links.set(peer.id, links);
     const [least] = [...links].sort((one, other) => one.streams - other.streams);
     if (least !== undefined && (least.streams < STREAMS_PER_LINK || links.size >= LINKS_PER_PEER)) return least;
-    const link: Link = { session: this.#connect(peer), streams: 0, cancelIdle: undefined };
+    const link: Link = { session: this.#connect(peer), streams: 0, cancelIdle: undefined, keepalive: undefined };
     links.add(link);
     link.session.then(
       (session) => {
+        link.keepalive = this.#keepalive(session, peer, link);
         // Open streams end well on it; the next one gets a new connection.
         session.once('goaway', () => {
           this.#forget(peer, link);
@@ -131,6 +136,20 @@ export class Links {
       },
     );
     return link;
+  }
+
+  #keepalive(session: ClientHttp2Session, peer: Peer, link: Link): Keepalive {
+    return new Keepalive(session, {
+      clock: this.#options.clock,
+      isNeeded: () => link.streams > 0,
+      onSilent: () => {
+        const leftOut = this.#pacer.next('silent');
+        if (leftOut !== undefined)
+          this.#options.log.warn({ peer: peer.id, leftOut }, 'a peer answers nothing on its connection: what was forwarded there moves on');
+        this.#forget(peer, link);
+        session.destroy();
+      },
+    });
   }
 
   async #connect(peer: Peer): Promise<ClientHttp2Session> {
