@@ -25,8 +25,6 @@ import { timedDirectory, timedTable } from './timed-directory.ts';
 
 /** How much longer than an idle call its entry is kept, ms: its home ends it, and notifies its bot. */
 const KEPT_AFTER_IDLE_MS = 300_000;
-/** What a snapshot has beside the bot's state, as a part of `sessions.max_record_bytes`: the last reply, the transcript, the facts. */
-const SNAPSHOT_PARTS = 4;
 /** How long forwarded turns may take to end when this server closes, ms. */
 const PEER_CLOSE_MS = 5000;
 
@@ -95,7 +93,7 @@ export async function openHomes(
   const homes = new CallHomes({
     directory: timedDirectory(new RedisDirectory({ connection, seal, keyPrefix, ttlMs }), metrics.store),
     probe: (peer, callId) => probe(links, peer, callId, clock),
-    maxSnapshotBytes: SNAPSHOT_PARTS * sessions.maxRecordBytes,
+    maxSnapshotBytes: sessions.maxSnapshotBytes,
     ...{ instances, clock, log, ttlMs },
   });
   const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer: metrics.forward, clock, log });

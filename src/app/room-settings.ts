@@ -13,6 +13,9 @@ import { FLITE_VOICES, isFliteVoice } from '../voice/synthesizers/flite.ts';
 import type { Settings } from './config/settings.ts';
 import { isDevelopment } from './development.ts';
 
+/** How much of a snapshot the bot's state may be; the last reply, the transcript and the facts are the rest. */
+const STATE_PART = 1 / 4;
+
 /** Settings of the engine. */
 export function engineSettings(settings: Settings): EngineSettings {
   const { sessions, turns, media, listen, prompts, speech } = settings;
@@ -21,7 +24,7 @@ export function engineSettings(settings: Settings): EngineSettings {
     idleTimeoutMs: sessions.idleTimeoutMs,
     maxDurationMs: sessions.maxDurationMs,
     sweepMs: sessions.sweepMs,
-    maxRecordBytes: sessions.maxRecordBytes,
+    maxStateBytes: Math.floor(sessions.maxSnapshotBytes * STATE_PART),
     turnDeadlineMs: turns.deadlineMs,
     slowReaderMs: turns.slowReaderMs,
     maxAheadMs: turns.maxAheadMs,

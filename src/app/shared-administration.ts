@@ -2,7 +2,7 @@
 // down, and each takes deliveries for all (L-10, L-15). Who leads the member knows.
 import { serviceAppIdentity } from '../admin/access.ts';
 import type { Administration, AdministrationOptions } from '../admin/administration.ts';
-import { openDeliveryDoor } from '../admin/webhooks/delivery-door.ts';
+import { openDeliveryPort } from '../admin/webhooks/delivery-port.ts';
 import type { Endpoint } from '../admin/webhooks/endpoint.ts';
 import { readRegistrations, REGISTRATIONS_KEY, secretsIn } from '../admin/webhooks/kept-registrations.ts';
 import { pause } from '../base/abort.ts';
@@ -116,7 +116,7 @@ async function openDeliveries(
   },
 ): Promise<Endpoint | undefined> {
   if (webhooks === undefined || access.type !== 'service_app') return undefined;
-  return openDeliveryDoor(webhooks, serviceAppIdentity(access.serviceApp, profile), {
+  return openDeliveryPort(webhooks, serviceAppIdentity(access.serviceApp, profile), {
     ...{ inbox: member, refresh, clock },
     secrets: () => secretsIn(readRegistrations(texts.peek(REGISTRATIONS_KEY)), clock.nowMs()),
     onDelivery: (outcome, about) => {

@@ -12,8 +12,8 @@ export interface EngineSettings {
   readonly maxDurationMs: number;
   /** Pause between two sweeps for idle sessions. */
   readonly sweepMs: number;
-  /** Largest record of a session as JSON, bytes. */
-  readonly maxRecordBytes: number;
+  /** Largest state that a bot may keep of a call, and largest reply that is kept for another home, as JSON, bytes. */
+  readonly maxStateBytes: number;
   /** Longest a bot may take for one reply. */
   readonly turnDeadlineMs: number;
   /** Longest wait for a client that does not read (G-91). */

@@ -1,5 +1,5 @@
 // Encrypts what must not lie open in a store. AES-256-GCM: whatever was changed, or belongs to another call, does not
-// open. Knows neither records nor where its keys come from.
+// open. Knows neither snapshots nor where its keys come from.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 

@@ -20,7 +20,7 @@ export const TEST_SETTINGS: EngineSettings = {
   idleTimeoutMs: 600_000,
   maxDurationMs: 3_600_000,
   sweepMs: 60_000,
-  maxRecordBytes: 65_536,
+  maxStateBytes: 65_536,
   turnDeadlineMs: 10_000,
   slowReaderMs: 10_000,
   maxAheadMs: 300_000,

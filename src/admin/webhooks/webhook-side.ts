@@ -5,7 +5,7 @@ import type { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { ServiceAppEvent, ServiceAppEventName } from './delivery.ts';
-import { openDeliveryDoor, type DeliveryAddress } from './delivery-door.ts';
+import { openDeliveryPort, type DeliveryAddress } from './delivery-port.ts';
 import { Inbox, type AuthorizationHandler, type AuthorizingOrganization, type InboxOptions, type Received } from './inbox.ts';
 import type { DeliveryOutcome, ReceiverOptions } from './receiver.ts';
 import { Registrations, type RegistrationChange, type RegistrationsOptions } from './registration.ts';
@@ -75,9 +75,9 @@ export async function openWebhookSide(
     observer.delivered?.(outcome, about);
   };
   try {
-    const door = isFed ? undefined : await openDeliveryDoor(where, serviceApp, { inbox, secrets, onDelivery, clock });
+    const opened = isFed ? undefined : await openDeliveryPort(where, serviceApp, { inbox, secrets, onDelivery, clock });
     return {
-      port: door?.port,
+      port: opened?.port,
       registrations,
       get authorized() {
         return inbox.authorized;
@@ -85,7 +85,7 @@ export async function openWebhookSide(
       receive: (event) => inbox.receive(event),
       close: async () => {
         // Work on events is not gone on with for want of a client that ends its connection.
-        await Promise.all([door?.close(), inbox.close()]);
+        await Promise.all([opened?.close(), inbox.close()]);
       },
     };
   } catch (thrown) {

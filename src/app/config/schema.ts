@@ -185,7 +185,7 @@ export const SCHEMA = {
     idle_timeout_ms: integer(1000, 24 * HOUR_MS),
     max_duration_ms: integer(1000, 24 * HOUR_MS),
     sweep_ms: integer(100, 600_000),
-    max_record_bytes: integer(1024, 16 * MIB),
+    max_snapshot_bytes: integer(4096, 64 * MIB),
   },
   store: {
     kind: oneOf('memory', 'redis'),

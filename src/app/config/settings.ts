@@ -186,7 +186,7 @@ interface SessionSettings {
   readonly idleTimeoutMs: number;
   readonly maxDurationMs: number;
   readonly sweepMs: number;
-  readonly maxRecordBytes: number;
+  readonly maxSnapshotBytes: number;
 }
 
 /** How servers that share a store forward turns to each other. */

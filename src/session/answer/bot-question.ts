@@ -167,7 +167,7 @@ export class BotQuestion {
       const { state, reply } = await runHandler(bot, this.#snapshot.state, event, context, (prompts) =>
         this.#speakEarly(prepared(prompts)),
       );
-      demandSmall(state, this.#parts.settings.maxRecordBytes);
+      demandSmall(state, this.#parts.settings.maxStateBytes);
       return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
     } finally {
       observer.botAnswered?.(call, this.#turn.id, clock.monotonicMs() - askedAtMs);

@@ -227,7 +227,7 @@ export class BotRunner {
 
   /** Nobody says it a second time where no other process can. */
   #kept(reply: Reply): KeptReply | undefined {
-    return this.#parts.snapshots.canMove ? keptReply(reply, this.#parts.settings.maxRecordBytes) : undefined;
+    return this.#parts.snapshots.canMove ? keptReply(reply, this.#parts.settings.maxStateBytes) : undefined;
   }
 
   #excuse({ snapshot }: Conversation): Answer<JsonValue> {

@@ -31,7 +31,7 @@ async function run(parts: EngineParts, conversation: Conversation, event: Notify
     const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal));
     const waited = await waitAtMost(work, NOTE_LIMIT_MS, parts.clock);
     if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-    demandSmall(waited.value, parts.settings.maxRecordBytes);
+    demandSmall(waited.value, parts.settings.maxStateBytes);
     conversation.snapshot = { ...snapshot, state: waited.value };
   } finally {
     limit.abort('deadline');

@@ -1,4 +1,4 @@
-// Who said what in a call, for the platform to keep (G-7B). Only as much as a record can carry, and nothing of what was
+// Who said what in a call, for the platform to keep (G-7B). Only as much as a snapshot can carry, and nothing of what was
 // sensitive: neither the caller's input nor what the bot said from the question on, because it may repeat it.
 import type { ReplyingEvent } from '../../bot/bot.ts';
 

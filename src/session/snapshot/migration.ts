@@ -37,7 +37,7 @@ function migratedState(snapshot: Snapshot, bot: Bot, { log, settings }: Migratio
     const state: unknown = bot.migrate(snapshot.state, snapshot.bot.version);
     if (state !== undefined) {
       const checked = checkState(state);
-      demandSmall(checked, settings.maxRecordBytes);
+      demandSmall(checked, settings.maxStateBytes);
       return checked;
     }
     log.warn(ids, 'the bot has no use for the state of another version');

@@ -92,7 +92,7 @@ describe('what the observer is told of a bot', () => {
   });
 
   it('is by how much a state is too large, and nothing of one that just fits', async () => {
-    const { call, told } = await watched({ maxRecordBytes: STATE_LIMIT_BYTES });
+    const { call, told } = await watched({ maxStateBytes: STATE_LIMIT_BYTES });
     expect((await call.press('3')).texts).toEqual(['Noted.']);
     expect((await call.press('4')).texts).toEqual([apology]);
     expect(told.filter(([what]) => what === 'failed')).toEqual([

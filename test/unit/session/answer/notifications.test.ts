@@ -41,7 +41,7 @@ describe('a note to a bot', () => {
   });
 
   it('may not make it larger than a snapshot: that is reported, and nothing is kept of it', async () => {
-    const { sessions, seen } = await testEngine([watching(({ turns }) => ({ turns, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) }))]);
+    const { sessions, seen } = await testEngine([watching(({ turns }) => ({ turns, rest: 'x'.repeat(TEST_SETTINGS.maxStateBytes) }))]);
     const call = new MemoryCall(sessions);
     await call.start();
     expect((await call.press('1')).texts).toEqual(['Yes?']);

@@ -102,7 +102,7 @@ describe('a forwarded turn that comes again because its home has died', () => {
       session_start: () => go(null, say('Welcome.').listen()),
       otherwise: () => {
         answers += 1;
-        const mulaw = new Uint8Array(TEST_SETTINGS.maxRecordBytes);
+        const mulaw = new Uint8Array(TEST_SETTINGS.maxStateBytes);
         return go(null, { ...say('Listen.').listen({ digits: 4 }), prompts: [{ kind: 'audio', mulaw, bargeIn: true }] });
       },
     });

@@ -49,7 +49,7 @@ describe('a call whose bot has got a new version', () => {
         throw new Error('count was 1');
       },
       () => ({ count: 1n }) as unknown as { count: number },
-      () => ({ count: 1, rest: 'x'.repeat(TEST_SETTINGS.maxRecordBytes) }),
+      () => ({ count: 1, rest: 'x'.repeat(TEST_SETTINGS.maxStateBytes) }),
     ]) {
       const { sink, log } = await movedTo(counter(2, misdeed));
       expect(sink.texts).toEqual(['Welcome.']);

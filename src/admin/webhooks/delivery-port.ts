@@ -9,17 +9,17 @@ import { Receiver, type ReceiverOptions } from './receiver.ts';
 export type DeliveryAddress = Pick<EndpointOptions, 'host' | 'port' | 'path' | 'tls' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'>;
 
 /** What it is joined to. */
-export interface DeliveryDoorParts extends Pick<ReceiverOptions, 'inbox' | 'onDelivery' | 'refresh'> {
+export interface DeliveryPortParts extends Pick<ReceiverOptions, 'inbox' | 'onDelivery' | 'refresh'> {
   /** Every secret that the platform may have signed with; asked for each delivery. */
   readonly secrets: () => readonly string[];
   readonly clock: Clock;
 }
 
 /** Opens it. @throws AppError `listen_failed`. */
-export function openDeliveryDoor(
+export function openDeliveryPort(
   { host, port, path, tls, unverifiedTimeoutMs, maxUnverifiedPerAddress }: DeliveryAddress,
   { applicationId, names, idScheme }: Pick<ServiceAppSide, 'applicationId' | 'names' | 'idScheme'>,
-  { inbox, onDelivery, refresh, secrets, clock }: DeliveryDoorParts,
+  { inbox, onDelivery, refresh, secrets, clock }: DeliveryPortParts,
 ): Promise<Endpoint> {
   const receiver = new Receiver({
     ...{ inbox, onDelivery, refresh },
