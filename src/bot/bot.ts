@@ -253,10 +253,7 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
 
   // The engine keeps states as JSON. Every state it hands back came out of this very bot's handlers (the record names
   // id and version), went through JSON, and Travelling<S> allows only shapes that JSON keeps: so it is an S again.
-  const own = (state: JsonValue): S => state as unknown as S;
-  const handled = (result: Handled<S>): Handled<JsonValue> => result as unknown as Handled<JsonValue>;
-  const kept = (state: S | undefined): JsonValue | undefined => state as unknown as JsonValue | undefined;
-  const noted = (result: Noted<S>): Noted<JsonValue> => result as unknown as Noted<JsonValue>;
+  const handlers = definition as unknown as BotDefinition<JsonValue>;
 
   return {
     [MARK]: true,
@@ -266,14 +263,14 @@ export function bot<S>(definition: BotDefinition<S> & MustTravel<S>): Bot {
     prompts: definition.prompts ?? [],
     handlers: HANDLERS.filter((event) => definition[event] !== undefined),
     notes: new Set(NOTIFYING.filter((type) => definition[type] !== undefined)),
-    start: (event, context) => handled(definition.session_start(event, context)),
-    reply: (state, event, context) => handled(replyOf(definition, own(state), event, context)),
-    note: (state, event, context) => noted(noteOf(definition, own(state), event, context)),
+    start: (event, context) => handlers.session_start(event, context),
+    reply: (state, event, context) => replyOf(handlers, state, event, context),
+    note: (state, event, context) => noteOf(handlers, state, event, context),
     audioInput: definition.audio_input,
     endpointing: definition.endpointing ?? 'engine',
     recognition: definition.recognition ?? (definition.endpointing === 'bot' ? 'none' : 'engine'),
     speech: definition.speech ?? {},
-    migrate: (state, fromVersion) => kept(definition.migrate?.(state, fromVersion)),
+    migrate: (state, fromVersion) => handlers.migrate?.(state, fromVersion),
   };
 }
 
@@ -286,7 +283,7 @@ function demandPatience(id: string, speech: Partial<SpeechPatience>): void {
   }
 }
 
-function replyOf<S>(definition: BotDefinition<S>, state: S, event: CallerEvent, context: BotContext): Handled<S> {
+function replyOf(definition: BotDefinition<JsonValue>, state: JsonValue, event: CallerEvent, context: BotContext): Handled<JsonValue> {
   switch (event.type) {
     case 'dtmf_input':
       return (definition.dtmf_input ?? definition.otherwise)(state, event, context);
@@ -299,7 +296,7 @@ function replyOf<S>(definition: BotDefinition<S>, state: S, event: CallerEvent, 
   }
 }
 
-function noteOf<S>(definition: BotDefinition<S>, state: S, event: NotifyingEvent, context: BotContext): Noted<S> {
+function noteOf(definition: BotDefinition<JsonValue>, state: JsonValue, event: NotifyingEvent, context: BotContext): Noted<JsonValue> {
   switch (event.type) {
     case 'turn_started':
       return definition.turn_started?.(state, event, context);

@@ -14,7 +14,7 @@ const MAX_TEXT_CHARS = 2000;
 const MAX_DATA_CHARS = 8192;
 /** Most levels of such data: the wire takes 32, and what goes with a transfer stands one level down. */
 const MAX_DATA_LEVELS = 31;
-/** Longest state, characters of JSON. The operator's limit for a record is lower as a rule, and checked by the engine. */
+/** Longest state, characters of JSON. The operator's limit is lower as a rule. */
 const MAX_STATE_CHARS = 16_777_216;
 /** Longest ready audio of one prompt, bytes of 8 kHz µ-law (five minutes). */
 const MAX_AUDIO_BYTES = 2_400_000;
@@ -95,28 +95,34 @@ const saying = z.object({ prompts: prompts.min(1) });
 /**
  * What a replying handler returned, checked, its state sent through JSON.
  *
+ * @param maxStateBytes - of its state as JSON.
  * @throws AppError `bot_failed` that names what is wrong, never the values.
  */
-export function checkAnswer(returned: unknown): Answer<JsonValue> {
+export function checkAnswer(returned: unknown, maxStateBytes = Infinity): Answer<JsonValue> {
   const parsed = answer.safeParse(returned);
   if (!parsed.success) throw new AppError('bot_failed', `the bot returned no usable reply: ${problemsOf(parsed.error)}`);
   const { state } = parsed.data;
   const reply: Reply = parsed.data.reply;
-  return { state: checkState(state), reply };
+  return { state: checkState(state, maxStateBytes), reply };
 }
 
 /**
  * A state that came without a reply, checked and sent through JSON.
  *
+ * @param maxBytes - of it as JSON.
  * @throws AppError `bot_failed`.
  */
-export function checkState(state: unknown): JsonValue {
+export function checkState(state: unknown, maxBytes = Infinity): JsonValue {
+  let json: JsonValue;
   try {
-    return throughJson(state, MAX_STATE_CHARS);
+    json = throughJson(state, MAX_STATE_CHARS);
   } catch (cause) {
     const problem = cause instanceof RangeError ? 'is too large for a record' : 'has no JSON form';
     throw new AppError('bot_failed', `the bot returned a state that ${problem}`, { cause });
   }
+  const bytes = Buffer.byteLength(JSON.stringify(json));
+  if (bytes <= maxBytes) return json;
+  throw new AppError('bot_failed', 'the bot keeps more state than a snapshot may hold', { details: { bytes, limitBytes: maxBytes } });
 }
 
 /**

@@ -13,23 +13,30 @@ import type { Answer } from './saying.ts';
  */
 export type SpeakEarly = (prompts: readonly Prompt[]) => Promise<boolean> | boolean;
 
+/** What a replying handler is run with. */
+export interface HandlerOptions {
+  readonly speakEarly: SpeakEarly;
+  /** Largest state as JSON, bytes; default: no limit but that of every bot. */
+  readonly maxStateBytes?: number;
+}
+
 /**
  * Asks the bot for its reply.
  *
  * @param state - the state of the record; ignored for `session_start`.
- * @throws AppError `bot_failed` when the handler throws or its result is no reply.
+ * @throws AppError `bot_failed` when the handler throws, its result is no reply or its state is too large.
  */
 export async function runHandler(
   bot: Bot,
   state: JsonValue,
   event: ReplyingEvent,
   context: BotContext,
-  speakEarly: SpeakEarly,
+  { speakEarly, maxStateBytes }: HandlerOptions,
 ): Promise<Answer<JsonValue>> {
   try {
     const handled = event.type === 'session_start' ? bot.start(event, context) : bot.reply(state, event, context);
     const returned: unknown = isGenerator(handled) ? await drain(handled, speakEarly) : await handled;
-    return checkAnswer(returned);
+    return checkAnswer(returned, maxStateBytes);
   } catch (thrown) {
     throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
   }
@@ -38,13 +45,20 @@ export async function runHandler(
 /**
  * Tells the bot something it cannot reply to.
  *
+ * @param maxStateBytes - of the new state as JSON.
  * @returns the new state, or `state` itself when the bot keeps it.
  * @throws AppError `bot_failed`.
  */
-export async function runNote(bot: Bot, state: JsonValue, event: NotifyingEvent, context: BotContext): Promise<JsonValue> {
+export async function runNote(
+  bot: Bot,
+  state: JsonValue,
+  event: NotifyingEvent,
+  context: BotContext,
+  maxStateBytes?: number,
+): Promise<JsonValue> {
   try {
     const noted = await bot.note(state, event, context);
-    return noted === undefined ? state : checkState(noted);
+    return noted === undefined ? state : checkState(noted, maxStateBytes);
   } catch (thrown) {
     throw toAppError(thrown, 'bot_failed', `the handler of ${event.type} threw`);
   }

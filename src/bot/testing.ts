@@ -191,12 +191,13 @@ export class TestCall {
     let yields = 0;
     this.#prompts = early;
     try {
-      const { state, reply } = await runHandler(this.#bot, this.#state, event, this.#context(stop), (prompts) => {
+      const speakEarly = (prompts: readonly Prompt[]): boolean => {
         if (!stop.isAborted) early.push(...prompts);
         yields += 1;
         if (yields > MAX_YIELDS) throw failure(`the handler yielded more than ${String(MAX_YIELDS)} times`, yields, MAX_YIELDS);
         return true;
-      });
+      };
+      const { state, reply } = await runHandler(this.#bot, this.#state, event, this.#context(stop), { speakEarly });
       this.#misses = event.type === 'no_input' ? event.count : 0;
       this.#state = state;
       this.#reply = reply;

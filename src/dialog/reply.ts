@@ -68,16 +68,11 @@ export interface End {
   readonly summary?: string;
 }
 
-/** What happens after the prompts. */
+/** What happens after the prompts; after all but a listen the bot is not asked again. */
 export type Next = Listen | Transfer | End;
 
 /** A complete answer to one input. */
 export interface Reply {
   readonly prompts: readonly Prompt[];
   readonly next: Next;
-}
-
-/** True for replies after which the bot is not asked again. */
-export function isTerminal(next: Next): next is Transfer | End {
-  return next.kind !== 'listen';
 }

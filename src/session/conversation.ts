@@ -5,7 +5,6 @@ import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
 import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
 import type { Listen, Prompt } from '../dialog/reply.ts';
-import { AnswerLimit } from './answer/answer-limit.ts';
 import type { EngineParts } from './parts.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -36,10 +35,11 @@ export class Conversation {
   /** The call lives and dies with its wire: no other process can go on with it. */
   readonly isTied: boolean;
   readonly playout = new Playout();
-  readonly answerLimit = new AnswerLimit();
   readonly open = new OpenTurns();
   /** The newest; replaced with every answer. */
   snapshot: Snapshot;
+  /** Since when the caller waits for an answer, in monotonic ms; undefined once something of one was heard. */
+  waitingSinceMs: number | undefined;
   /** Why we end the call: its answer, or its next turn, transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
   readonly #events: ConversationEvents;

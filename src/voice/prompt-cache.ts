@@ -81,11 +81,6 @@ export class PromptCache {
     this.#kept.set(key, this.#memory.peek(key));
   }
 
-  /** Whether {@link stream} can be quicker than {@link render}. */
-  get speaksInPieces(): boolean {
-    return this.#options.synthesizer?.speaksInPieces === true;
-  }
-
   /**
    * The sound of a text; at once when it is in memory. A text that is being made already is not made twice.
    *

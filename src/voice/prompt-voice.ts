@@ -59,9 +59,9 @@ export class CachingPromptVoice implements PromptVoice {
    */
   render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound> {
     if (prompt.kind === 'audio') return this.#passOn(prompt.mulaw);
-    const { cache, files } = this.#options;
+    const { cache, files, synthesizer } = this.#options;
     if (prompt.kind === 'file') return this.#guarded('file', signal, () => files.render(prompt.file));
-    if (!cache.speaksInPieces) return this.#guarded('text', signal, () => cache.render(prompt.text, signal));
+    if (synthesizer?.speaksInPieces !== true) return this.#guarded('text', signal, () => cache.render(prompt.text, signal));
     const sound = cache.stream(prompt.text, signal);
     return sound === undefined || 'mulaw' in sound ? sound : this.#guardedPieces(sound, signal);
   }

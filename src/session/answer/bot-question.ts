@@ -7,12 +7,12 @@ import type { BotContext, ReplyingEvent } from '../../bot/bot.ts';
 import { runHandler } from '../../bot/run-handler.ts';
 import type { Answer } from '../../bot/saying.ts';
 import type { Prompt } from '../../dialog/reply.ts';
+import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
-import { Deadline } from './deadline.ts';
+import { answerLimitMs, Deadline } from './deadline.ts';
 import type { Conversation } from '../conversation.ts';
 import { logIds, type LoggedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
-import { demandSmall } from '../snapshot/state-size.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -84,13 +84,25 @@ export class BotQuestion {
   }
 
   /**
-   * Asks.
+   * Asks. A reply that leaves the caller in silence has failed like one that throws. A farewell has not: the transfer or the end is
+   * more than an apology.
    *
-   * @param limitMs - how long the bot has.
    * @throws AppError `slow_reader` when the client did not read what the handler said early.
    */
-  async ask(input: CompleteInput, limitMs: number): Promise<Outcome> {
-    const { clock } = this.#parts;
+  async ask(input: CompleteInput): Promise<Outcome> {
+    const outcome = await this.#asked(input);
+    if (outcome.kind !== 'answer') return outcome;
+    const { prompts, next } = outcome.answer.reply;
+    if (next.kind !== 'listen' || !(await this.#writer.isMute(prompts))) return outcome;
+    const files = prompts.flatMap((prompt) => (prompt.kind === 'file' ? [shownFile(prompt.file)] : [])).join(', ');
+    const text = `nothing of the reply can be heard: it is recordings alone, and none can be played (${files})`;
+    return { kind: 'failed', error: new AppError('prompt_unusable', text), event: outcome.event };
+  }
+
+  async #asked(input: CompleteInput): Promise<Outcome> {
+    const { clock, settings } = this.#parts;
+    const waitingSinceMs = (this.#conversation.waitingSinceMs ??= input.completeAtMs);
+    const limitMs = answerLimitMs(clock.monotonicMs() - waitingSinceMs, settings.turnDeadlineMs);
     let cancelGrace: () => void = () => undefined;
     let giveUp: () => void = () => undefined;
     const stopped = new Promise<'deadline' | 'abandoned'>((resolve) => {
@@ -158,16 +170,16 @@ export class BotQuestion {
   }
 
   async #handle(event: ReplyingEvent, prepared: (prompts: readonly Prompt[]) => readonly Prompt[]): Promise<Answer<JsonValue>> {
-    const { clock, observer } = this.#parts;
+    const { clock, observer, settings } = this.#parts;
     const { call, bot } = this.#conversation;
     observer.botAsked?.(call, this.#turn.id, event.type);
     const askedAtMs = clock.monotonicMs();
     const context = botContext(this.#parts, this.#conversation, this.#turn, this.#thinking.signal);
     try {
-      const { state, reply } = await runHandler(bot, this.#snapshot.state, event, context, (prompts) =>
-        this.#speakEarly(prepared(prompts)),
-      );
-      demandSmall(state, this.#parts.settings.maxStateBytes);
+      const { state, reply } = await runHandler(bot, this.#snapshot.state, event, context, {
+        speakEarly: (prompts) => this.#speakEarly(prepared(prompts)),
+        maxStateBytes: settings.maxStateBytes,
+      });
       return { state, reply: { ...reply, prompts: prepared(reply.prompts) } };
     } finally {
       observer.botAnswered?.(call, this.#turn.id, clock.monotonicMs() - askedAtMs);

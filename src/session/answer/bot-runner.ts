@@ -5,7 +5,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { ReplyingEvent } from '../../bot/bot.ts';
 import { say, type Answer } from '../../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
-import { isTerminal, type Listen, type Prompt, type Reply } from '../../dialog/reply.ts';
+import type { Listen, Prompt, Reply } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import { logIds } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
@@ -15,12 +15,10 @@ import { migrated } from '../snapshot/migration.ts';
 import type { KeptReply } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
 import { BotQuestion } from './bot-question.ts';
-import { transcriptAfter } from './call-transcript.ts';
-import type { CompleteInput } from './caller-event.ts';
+import { isSensitiveInput, type CompleteInput } from './caller-event.ts';
 import { endOf, Farewell, lastNext, type Delivery } from './farewell.ts';
 import { finalNext } from './final-next.ts';
-import { heardOutcome, textsOf, withoutEvent } from './reply-checks.ts';
-import { isSensitiveInput } from './sensitive-input.ts';
+import { transcriptAfter } from './transcript.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
 const FAILURES_BEFORE_TRANSFER = 2;
@@ -79,12 +77,8 @@ export class BotRunner {
   /** @param completeAtMs - since when the caller waits; now where no input is answered. */
   #delivery(conversation: Conversation, turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): Delivery {
     const { clock, observer, settings, voice, hurry } = this.#parts;
-    const { mode, playout } = conversation;
     const writer = new ReplyWriter({
-      ...{ turn, mode, voice, playout, clock, hurry },
-      slowReaderMs: settings.slowReaderMs,
-      maxFarewellMs: settings.maxFarewellMs,
-      isLeaving: () => conversation.leaving !== undefined,
+      ...{ turn, conversation, settings, voice, clock, hurry },
       onFirstAudio: () => {
         observer.replyStarted?.(conversation.call, turn.id, clock.monotonicMs() - completeAtMs);
       },
@@ -108,17 +102,15 @@ export class BotRunner {
       await this.#sayAgain(delivery, reply);
       return;
     }
-    conversation.snapshot = migrated(conversation.bot, conversation.snapshot, this.#parts);
+    if (conversation.snapshot.bot.version !== conversation.bot.version)
+      conversation.snapshot = migrated(conversation.bot, conversation.snapshot, this.#parts);
     const { started, listen } = conversation.snapshot;
     if (!started && input.act.kind !== 'session_start') {
       this.#parts.log.warn(logIds(conversation.call, turn), 'the call is unknown here; its bot starts over');
     }
-    const { clock, settings } = this.#parts;
-    const limitMs = conversation.answerLimit.forQuestion(input.completeAtMs, clock.monotonicMs(), settings.turnDeadlineMs);
-    const asked = await new BotQuestion(this.#parts, conversation, turn, writer).ask(input, limitMs);
-    const outcome = await heardOutcome(asked, writer);
+    const outcome = await new BotQuestion(this.#parts, conversation, turn, writer).ask(input);
     // What comes of it on a turn that was cut before its first word is not heard.
-    if (outcome.kind !== 'abandoned' && (!turn.signal.aborted || turn.hasSpoken)) conversation.answerLimit.answered();
+    if (outcome.kind !== 'abandoned' && (!turn.signal.aborted || turn.hasSpoken)) conversation.waitingSinceMs = undefined;
     switch (outcome.kind) {
       case 'answer':
         await this.#speak(delivery, outcome);
@@ -153,9 +145,10 @@ export class BotRunner {
     const { snapshot } = conversation;
     const { settings } = this.#parts;
     const { next, prompts } = reply;
-    const isEnd = isTerminal(next);
+    const isEnd = next.kind !== 'listen';
     const isSensitive = isSensitiveInput(snapshot, event);
-    const transcript = transcriptAfter(snapshot, settings, event, isSensitive, isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : []);
+    const lastTexts = isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : [];
+    const transcript = settings.keepsTranscript ? transcriptAfter(snapshot, event, isSensitive, lastTexts) : [];
     conversation.snapshot = {
       ...snapshot,
       state,
@@ -237,4 +230,13 @@ export class BotRunner {
     // The caller answers the same question again.
     return { state, reply: { ...say(apology).listen(), next: listen } };
   }
+}
+
+/** What is asked for again when need be. What the flow gets goes out once, and may repeat a sensitive input (G-83). */
+function withoutEvent({ event: _, ...listen }: Listen): Listen {
+  return listen;
+}
+
+function textsOf(prompts: readonly Prompt[]): readonly string[] {
+  return prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []));
 }

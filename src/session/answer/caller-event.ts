@@ -4,6 +4,7 @@ import { toAppError } from '../../base/errors.ts';
 import type { ReplyingEvent, SpeechInput } from '../../bot/bot.ts';
 import type { CallFacts } from '../../dialog/call.ts';
 import type { Heard } from '../../dialog/heard.ts';
+import type { Listen } from '../../dialog/reply.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { RunningRecognition } from '../turn/early-recognition.ts';
 import type { Cut } from '../playout/playout.ts';
@@ -12,7 +13,6 @@ import { logIds, type LoggedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { spokenDigits } from './spoken-digits.ts';
-import { isSensitiveInput } from './sensitive-input.ts';
 import type { TurnInput } from '../turn/turn.ts';
 
 /** An input with what the caller had heard when it came. */
@@ -67,16 +67,30 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
       const { text } = recognized;
       const event: SpeechInput = { type: 'speech_input', utterance: act.utterance, ...recognized, heard };
       if (parts.settings.logsWords) logWords(event, context);
-      const digits = text !== undefined && wantsDigits(snapshot) ? spokenDigits(text) : undefined;
+      const digits = text !== undefined && mayBeSpoken(snapshot.listen) ? spokenDigits(text) : undefined;
       if (digits !== undefined) return { type: 'dtmf_input', by: 'speech', digits: withoutTerminator(digits, context), heard };
       return event;
     }
   }
 }
 
-/** True when digits were asked for by number and may be spoken. */
-export function wantsDigits({ listen }: Pick<Snapshot, 'listen'>): boolean {
-  return listen.digits !== undefined && listen.accept !== 'keys';
+/**
+ * Whether an input is sensitive (G-83): it was asked for as such, or may be what is still said or pressed of one when the next
+ * question is decided on and nobody has heard it.
+ *
+ * @param event - undefined when not even that was known in time.
+ */
+export function isSensitiveInput(
+  { listen, lastWasSensitive }: Pick<Snapshot, 'listen' | 'lastWasSensitive'>,
+  event: ReplyingEvent | undefined,
+): boolean {
+  return listen.sensitive === true || (lastWasSensitive === true && mayBeItsRest(event));
+}
+
+/** A caller who has not heard a word of the last reply still answers the question before it. */
+function mayBeItsRest(event: ReplyingEvent | undefined): boolean {
+  if (event === undefined) return true;
+  return event.type !== 'session_start' && event.heard.ms === 0 && !event.heard.complete;
 }
 
 type Recognized = Pick<SpeechInput, 'text' | 'understood'>;
@@ -98,6 +112,11 @@ async function recognize(
     parts.log.warn({ ...logIds(conversation.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
     return { text: undefined, understood: 'failed' };
   }
+}
+
+/** Digits were asked for by number, and may be spoken. */
+function mayBeSpoken({ digits, accept }: Listen): boolean {
+  return digits !== undefined && accept !== 'keys';
 }
 
 function logWords(event: SpeechInput, { parts, conversation, turn }: InputContext): void {

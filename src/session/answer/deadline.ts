@@ -1,5 +1,23 @@
-// A deadline that counts only the time it is meant for: it stands still while somebody else is waited for.
+// How long a bot has for one question: over all questions that its caller waits through, and without the time in which somebody else
+// is waited for.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
+
+/** Bound over all questions that follow each other without an answer, in deadlines of one turn. */
+const WHOLE_DEADLINES = 1.5;
+/** What the newest question has in any case, ms: it may come at the very end of that time. */
+const LEAST_MS = 1000;
+
+/**
+ * How long the bot has for a question, ms. Whoever acts again while the bot still thinks takes its question away and asks another
+ * one; each has the turn's deadline, and without a bound over all of them a bot that hangs would leave an active caller in silence
+ * for ever.
+ *
+ * @param waitedMs - how long the caller has waited for this answer and for those before it that never came.
+ * @param deadlineMs - of one turn.
+ */
+export function answerLimitMs(waitedMs: number, deadlineMs: number): number {
+  return Math.min(deadlineMs, Math.max(deadlineMs * WHOLE_DEADLINES - waitedMs, LEAST_MS));
+}
 
 /** Runs `onExpired` once after `limitMs` of counted time. Whoever made it calls `cancel`. */
 export class Deadline {

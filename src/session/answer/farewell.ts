@@ -4,7 +4,7 @@ import { toAppError, type AppError } from '../../base/errors.ts';
 import { say } from '../../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
 import type { FinalNext } from '../../dialog/output.ts';
-import { isTerminal, type Next, type Prompt } from '../../dialog/reply.ts';
+import type { Next, Prompt } from '../../dialog/reply.ts';
 import type { Conversation, PendingEnd } from '../conversation.ts';
 import { logIds } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
@@ -13,9 +13,8 @@ import type { EngineSettings } from '../settings.ts';
 import { replyOf } from '../snapshot/kept-reply.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
-import { transcriptSoFar } from './call-transcript.ts';
 import { finalNext } from './final-next.ts';
-import { transcriptText, type TranscriptLine } from './transcript.ts';
+import { transcriptText, withBotLine, type TranscriptLine } from './transcript.ts';
 
 /** Where an answer goes. */
 export interface Delivery {
@@ -33,7 +32,7 @@ export function lastNext(next: Next, settings: EngineSettings, transcript: reado
 export function pendingEndOf(snapshot: Snapshot, settings: EngineSettings): PendingEnd | undefined {
   if (!snapshot.ended || snapshot.reply === undefined) return undefined;
   const { next, prompts } = replyOf(snapshot.reply);
-  if (!isTerminal(next)) return undefined;
+  if (next.kind === 'listen') return undefined;
   return { next: lastNext(next, settings, snapshot.transcript), end: snapshot.failures > 0 ? 'failed' : endOf(next), farewell: prompts };
 }
 
@@ -97,9 +96,9 @@ export class Farewell {
       return;
     }
     try {
-      const { settings, clock } = this.#parts;
+      const { settings } = this.#parts;
       const { prompts, next } = say(settings.handover).transfer({ reason: end });
-      const pendingEnd = { next: lastNext(next, settings, transcriptSoFar(conversation, settings, clock.monotonicMs())), end };
+      const pendingEnd = { next: lastNext(next, settings, settings.keepsTranscript ? this.#transcriptSoFar(conversation) : []), end };
       await this.say(delivery, prompts, pendingEnd, end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
       const error = toAppError(thrown);
@@ -107,6 +106,12 @@ export class Farewell {
       if (error.code !== 'slow_reader') conversation.ends(end);
       this.failed(delivery, error);
     }
+  }
+
+  #transcriptSoFar({ snapshot, playout }: Conversation): readonly TranscriptLine[] {
+    const { settings, clock } = this.#parts;
+    const heard = playout.heard(clock.monotonicMs()).text;
+    return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), settings.handover, false);
   }
 
   /** Nothing more can be said on a turn: it fails, and the operator learns why. */

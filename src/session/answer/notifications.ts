@@ -7,7 +7,6 @@ import type { Conversation } from '../conversation.ts';
 import type { LoggedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import { migrated } from '../snapshot/migration.ts';
-import { demandSmall } from '../snapshot/state-size.ts';
 import { botContext } from './bot-question.ts';
 
 /** Longest a notifying handler may take, ms: replies wait behind it. */
@@ -25,13 +24,12 @@ export async function notify(parts: EngineParts, conversation: Conversation, eve
 async function run(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
   const { bot, snapshot: found } = conversation;
   if (!found.started || (found.ended && event.type !== 'session_end')) return;
-  const snapshot = migrated(bot, found, parts);
+  const snapshot = found.bot.version === bot.version ? found : migrated(bot, found, parts);
   const limit = linkForeignAbort();
   try {
-    const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal));
+    const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal), parts.settings.maxStateBytes);
     const waited = await waitAtMost(work, NOTE_LIMIT_MS, parts.clock);
     if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
-    demandSmall(waited.value, parts.settings.maxStateBytes);
     conversation.snapshot = { ...snapshot, state: waited.value };
   } finally {
     limit.abort('deadline');

@@ -1,5 +1,5 @@
-// Who said what in a call, for the platform to keep (G-7B). Only as much as a snapshot can carry, and nothing of what was
-// sensitive: neither the caller's input nor what the bot said from the question on, because it may repeat it.
+// Who said what in a call, for the platform to keep where the operator asks for it (G-7B). Only as much as a snapshot can carry, and
+// nothing of what was sensitive: neither the caller's input nor what the bot said from the question on, because it may repeat it.
 import type { ReplyingEvent } from '../../bot/bot.ts';
 
 /** One line of a transcript. */
@@ -19,6 +19,23 @@ export interface TranscriptStep {
   readonly isSensitive: boolean;
   /** A sensitive input was asked for, now or earlier in the call. */
   readonly wasSensitive: boolean;
+}
+
+/**
+ * The transcript after the answer to an event.
+ *
+ * @param event - undefined when not even that was known in time.
+ * @param isSensitive - it is a sensitive input.
+ * @param lastTexts - of a reply that ends the call: nobody says later what was heard of it.
+ */
+export function transcriptAfter(
+  { transcript, sensitive }: { readonly transcript: readonly TranscriptLine[]; readonly sensitive: boolean },
+  event: ReplyingEvent | undefined,
+  isSensitive: boolean,
+  lastTexts: readonly string[],
+): readonly TranscriptLine[] {
+  const lines = event === undefined ? transcript : withStep(transcript, { event, isSensitive, wasSensitive: sensitive });
+  return withBotLine(lines, lastTexts.join(' '), sensitive);
 }
 
 /** The transcript with what the caller heard of the last reply and what he did then. */

@@ -43,6 +43,11 @@ export function textOf(played: Played, nowMs: number): string {
   return wordsUpTo(text, lengthMs === 0 ? 0 : heardOf(played, nowMs) / lengthMs);
 }
 
+/** The words of prompts that follow each other. */
+export function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(' ');
+}
+
 /** A reply that the home before has said: its sound is not here. */
 export function playedBefore(reply: {
   readonly text: string;

@@ -2,7 +2,7 @@
 // platform says nothing of its player; it starts with the first byte sent and never runs ahead of real time.
 import { NOTHING_SAID, type Heard } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
-import { heardOf, playedBefore, restOf, textOf, type Played } from './played-prompt.ts';
+import { heardOf, joined, playedBefore, restOf, textOf, type Played } from './played-prompt.ts';
 
 const NOTHING_HEARD: Heard = { ...NOTHING_SAID, complete: false };
 
@@ -218,8 +218,4 @@ export class Playout {
     // The sound of a reply of the home before is not here: it cannot go on.
     return { heard, rest: this.#isEstimated ? [] : left.map((played) => restOf(played, nowMs)), before };
   }
-}
-
-function joined(texts: readonly string[]): string {
-  return texts.filter((text) => text !== '').join(' ');
 }

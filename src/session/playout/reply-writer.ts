@@ -1,30 +1,23 @@
 // Turns prompts into outputs and hands them to the wire: the only code that waits for a slow reader. Knows nothing of
 // bots; a turn that was interrupted gets its closing message and no more sound.
-import type { Clock } from '../../base/clock.ts';
 import { waitAtMost } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
-import type { DeliveryMode, FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
+import type { FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 import type { Prompt } from '../../dialog/reply.ts';
-import type { Cut, Playout } from './playout.ts';
+import type { Conversation } from '../conversation.ts';
+import type { EngineParts } from '../parts.ts';
 import { MS_PER_CHARACTER } from './played-prompt.ts';
-import type { PromptVoice, Sound } from '../ports.ts';
+import type { Cut } from './playout.ts';
+import type { EngineSettings } from '../settings.ts';
 import { isStreamed, Pieces, TurnSounds } from './sound.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** What a writer needs; `slowReaderMs` bounds each wait for the client to read. */
-export interface ReplyWriterOptions {
+/** What a writer needs. */
+export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
   readonly turn: Turn;
-  readonly mode: DeliveryMode;
-  readonly voice: PromptVoice;
-  readonly playout: Playout;
-  readonly clock: Clock;
-  readonly slowReaderMs: number;
-  /** Longest wait for the last words to be heard before a terminal event (G-7A). */
-  readonly maxFarewellMs: number;
-  /** Ends that wait at once. */
-  readonly hurry: AbortSignal;
-  /** True when we end the call: a turn that would listen on hands the caller over instead. */
-  readonly isLeaving: () => boolean;
+  readonly conversation: Pick<Conversation, 'mode' | 'playout' | 'leaving'>;
+  /** `slowReaderMs` bounds each wait for the client to read, `maxFarewellMs` the one for the last words (G-7A). */
+  readonly settings: Pick<EngineSettings, 'slowReaderMs' | 'maxFarewellMs'>;
   /** The first sound of this turn is on the wire. */
   readonly onFirstAudio: () => void;
 }
@@ -41,8 +34,6 @@ export class ReplyWriter {
    */
   readonly #withFinal: SpokenPrompt[] = [];
   readonly #sounds: TurnSounds;
-  /** What {@link ReplyWriter.isMute} has asked for already. */
-  #asked: { readonly prompts: readonly Prompt[]; readonly sounds: (Sound | Promise<Sound>)[] } | undefined;
   #hasBegun = false;
   #hasSpoken = false;
   #hasSaid = false;
@@ -65,8 +56,8 @@ export class ReplyWriter {
 
   /** How much was said that the caller has not heard yet, ms. */
   get aheadMs(): number {
-    const { playout, clock } = this.#options;
-    return this.#heldMs + playout.remainingMs(clock.monotonicMs());
+    const { conversation, clock } = this.#options;
+    return this.#heldMs + conversation.playout.remainingMs(clock.monotonicMs());
   }
 
   /** How much of it is not heard before the final, ms: about so much where there is no sound. */
@@ -96,7 +87,8 @@ export class ReplyWriter {
    * @returns whether it was said.
    */
   interject(prompt: Prompt): boolean {
-    const { turn, mode, voice, playout, clock } = this.#options;
+    const { turn, voice, clock } = this.#options;
+    const { mode, playout } = this.#options.conversation;
     if (mode === 'wav' || this.#hasBegun || turn.signal.aborted) return false;
     const sound = voice.render(prompt, turn.signal);
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
@@ -116,25 +108,16 @@ export class ReplyWriter {
    */
   async isMute(prompts: readonly Prompt[]): Promise<boolean> {
     if (this.#hasBegun || prompts.some(({ kind }) => kind === 'text')) return false;
-    if (prompts.length === 0) return this.#hasLost;
-    const unwanted = this.#options.turn.signal;
-    const sounds = prompts.map((prompt) => this.#sounds.ask(prompt, unwanted));
-    this.#asked = { prompts, sounds };
-    for (const [index, prompt] of prompts.entries()) {
-      const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
-      if (sound !== undefined || unwanted.aborted) return false;
-      sounds[index] = undefined;
-    }
-    return true;
+    return prompts.length === 0 ? this.#hasLost : this.#sounds.areMute(prompts, this.#options.turn.signal);
   }
 
   /** Goes on with a reply that was cut. @throws AppError `slow_reader`. */
   async resume(cut: Cut): Promise<void> {
-    const { turn, playout, clock } = this.#options;
+    const { turn, conversation, clock } = this.#options;
     const unwanted = turn.signal;
     if (unwanted.aborted) return;
     this.#hasBegun = true;
-    playout.resume(cut, clock.monotonicMs());
+    conversation.playout.resume(cut, clock.monotonicMs());
     for (const prompt of cut.rest) if (isWanted(unwanted)) await this.#say(prompt, unwanted);
   }
 
@@ -148,15 +131,17 @@ export class ReplyWriter {
    * @throws AppError `slow_reader`.
    */
   async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean, isApology = false): Promise<boolean> {
-    const { turn, mode, playout, clock, isLeaving } = this.#options;
+    const { turn, conversation, clock } = this.#options;
+    const { mode, playout } = conversation;
     const unwanted = isTerminal ? turn.over : turn.signal;
     await this.#speak(prompts, unwanted, isTerminal);
     if (isTerminal) await this.#untilHeard();
-    if (turn.over.aborted || (!isTerminal && isLeaving())) return false;
+    if (turn.over.aborted || (!isTerminal && conversation.leaving !== undefined)) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
     if (!unwanted.aborted) this.#begin();
+    const hasSound = kept.some((prompt) => prompt.audio !== undefined);
     for (const prompt of kept) playout.queued(prompt, clock.monotonicMs());
-    if (kept.some((prompt) => prompt.audio !== undefined)) this.#spoken();
+    if (hasSound) this.#spoken();
     // Nothing follows, so nobody waits until the client has read it.
     this.#hasSaid ||= !unwanted.aborted;
     const bargeIn = this.#lastBargeIn && !isTerminal;
@@ -167,8 +152,8 @@ export class ReplyWriter {
 
   // Not for prompts that travel with the final itself: those the platform plays before it acts.
   async #untilHeard(): Promise<void> {
-    const { turn, playout, clock, maxFarewellMs, hurry } = this.#options;
-    const remainingMs = Math.min(playout.remainingMs(clock.monotonicMs()), maxFarewellMs);
+    const { turn, conversation, clock, settings, hurry } = this.#options;
+    const remainingMs = Math.min(conversation.playout.remainingMs(clock.monotonicMs()), settings.maxFarewellMs);
     if (remainingMs <= 0 || hurry.aborted) return;
     let stopWaiting: () => void = () => undefined;
     const hurried = new Promise<void>((resolve) => {
@@ -181,10 +166,11 @@ export class ReplyWriter {
 
   async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal = false): Promise<void> {
     const { turn } = this.#options;
+    const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
     // All are asked for at once, so that the second is ready when the first has been sent.
-    const sounds = this.#asked?.prompts === prompts ? this.#asked.sounds : prompts.map((prompt) => this.#sounds.ask(prompt, unwanted));
+    const sounds = this.#sounds.ask(prompts, unwanted);
     for (const [index, prompt] of prompts.entries()) {
-      turn.holdsFloor = isTerminal || prompts.slice(index).some((left) => !left.bargeIn);
+      turn.holdsFloor = index <= lastProtected;
       // The voice's own bound would let the next input wait for a sound that nobody wants any more.
       const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
       if (unwanted.aborted) break;
@@ -193,27 +179,27 @@ export class ReplyWriter {
     turn.holdsFloor = false;
   }
 
-  async #sound(prompt: Prompt, sound: Sound, unwanted: AbortSignal): Promise<void> {
+  async #sound(prompt: Prompt, sound: PromptAudio | Pieces | undefined, unwanted: AbortSignal): Promise<void> {
     const spoken = { text: textOf(prompt), bargeIn: prompt.bargeIn };
-    if (!isStreamed(sound)) {
+    if (!(sound instanceof Pieces)) {
       await this.#say({ ...spoken, audio: sound }, unwanted);
       return;
     }
-    const pieces = new Pieces(sound, this.#options.clock, unwanted);
     try {
       if (this.#isBehindText(spoken.text)) await this.#say({ ...spoken, audio: undefined }, unwanted);
-      else if (this.#options.mode === 'wav') await this.#say({ ...spoken, audio: await pieces.whole() }, unwanted);
-      else await this.#sayPieces(spoken, pieces, unwanted);
+      else if (this.#options.conversation.mode === 'wav') await this.#say({ ...spoken, audio: await sound.whole() }, unwanted);
+      else await this.#sayPieces(spoken, sound, unwanted);
     } finally {
-      pieces.close();
-      if (pieces.isLate) this.#sounds.giveUp(prompt);
+      sound.close();
+      if (sound.isLate) this.#sounds.giveUp(prompt);
     }
   }
 
   async #sayPieces(spoken: Pick<SpokenPrompt, 'text' | 'bargeIn'>, pieces: Pieces, unwanted: AbortSignal): Promise<void> {
     const first = await pieces.next();
     if (unwanted.aborted) return;
-    const { turn, playout, clock } = this.#options;
+    const { turn, conversation, clock } = this.#options;
+    const { playout } = conversation;
     const said = this.#say({ ...spoken, audio: first }, unwanted);
     // Also while the client does not read it yet.
     if (first !== undefined) playout.unfinished();
@@ -237,8 +223,7 @@ export class ReplyWriter {
       return;
     }
     if (prompt.text !== undefined) this.#saidTexts.push(prompt.text);
-    this.#begin();
-    if (!isSounding(prompt) || this.#options.mode === 'wav') {
+    if (!isSounding(prompt) || this.#options.conversation.mode === 'wav') {
       this.#hold(prompt);
       return;
     }
@@ -246,31 +231,34 @@ export class ReplyWriter {
       this.#hold({ ...prompt, audio: undefined });
       return;
     }
+    this.#begin();
     this.#spoken();
     if (!this.#write(prompt)) await this.#drained(unwanted);
   }
 
   #hold(prompt: SpokenPrompt): void {
+    this.#begin();
     this.#withFinal.push(prompt);
     this.#heldMs += prompt.audio?.durationMs ?? (prompt.text ?? '').length * MS_PER_CHARACTER;
   }
 
   /** A recording without a text cannot wait for the final, which takes none in chunk mode: it is heard where it can be. */
   #isBehindText(text: string | undefined): boolean {
-    return this.#options.mode === 'chunk' && text !== undefined && this.#withFinal.length > 0;
+    return this.#options.conversation.mode === 'chunk' && text !== undefined && this.#withFinal.length > 0;
   }
 
   #write(prompt: SpokenPrompt & { readonly audio: PromptAudio }): boolean {
     this.#lastBargeIn = prompt.bargeIn;
-    this.#options.playout.queued(prompt, this.#options.clock.monotonicMs());
-    return this.#options.turn.write({ kind: 'prompt', prompt });
+    const { turn, conversation, clock } = this.#options;
+    conversation.playout.queued(prompt, clock.monotonicMs());
+    return turn.write({ kind: 'prompt', prompt });
   }
 
   /** From here on what the caller hears is this reply. */
   #begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    this.#options.playout.begin(this.#options.clock.monotonicMs());
+    this.#options.conversation.playout.begin(this.#options.clock.monotonicMs());
   }
 
   #spoken(): void {
@@ -281,14 +269,15 @@ export class ReplyWriter {
   }
 
   async #drained(unwanted: AbortSignal): Promise<void> {
-    const { turn, playout, clock, slowReaderMs } = this.#options;
+    const { turn, conversation, clock, settings } = this.#options;
     const drained = new Promise<void>((resolve) => {
       turn.onceDrained(resolve);
     });
-    const waited = await waitAtMost(drained, slowReaderMs, clock, unwanted);
+    const waited = await waitAtMost(drained, settings.slowReaderMs, clock, unwanted);
     if (waited.kind === 'timeout') {
-      playout.dropped();
-      throw new AppError('slow_reader', 'the client did not read its prompts in time', { details: { limitMs: slowReaderMs } });
+      conversation.playout.dropped();
+      const limitMs = settings.slowReaderMs;
+      throw new AppError('slow_reader', 'the client did not read its prompts in time', { details: { limitMs } });
     }
   }
 }

@@ -23,19 +23,43 @@ export class TurnSounds {
   readonly #voice: PromptVoice;
   readonly #clock: Clock;
   readonly #late = new Set<Prompt['kind']>();
+  /** What {@link TurnSounds.areMute} has asked for already. */
+  #asked: { readonly prompts: readonly Prompt[]; readonly sounds: readonly (Sound | Promise<Sound>)[] } | undefined;
 
   constructor(voice: PromptVoice, clock: Clock) {
     this.#voice = voice;
     this.#clock = clock;
   }
 
-  /** Asks the voice for a sound; {@link TurnSounds.ready} waits for it. */
-  ask(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound> {
-    return this.#voice.render(prompt, prompt.kind === 'text' && this.#late.has('text') ? GIVEN_UP : signal);
+  /** Asks the voice for sounds, all at once; {@link TurnSounds.ready} waits for each. */
+  ask(prompts: readonly Prompt[], signal: AbortSignal): readonly (Sound | Promise<Sound>)[] {
+    if (this.#asked?.prompts === prompts) return this.#asked.sounds;
+    return prompts.map((prompt) => this.#voice.render(prompt, prompt.kind === 'text' && this.#late.has('text') ? GIVEN_UP : signal));
   }
 
-  /** What the voice has promised; undefined when there is none, or it does not come in time, or is not wanted any more. */
-  async ready(prompt: Prompt, sound: Sound | Promise<Sound>, signal: AbortSignal): Promise<Sound> {
+  /** Whether none of these recordings has a sound; asks for them, and waits for the first that has one. */
+  async areMute(recordings: readonly Prompt[], signal: AbortSignal): Promise<boolean> {
+    const sounds = [...this.ask(recordings, signal)];
+    this.#asked = { prompts: recordings, sounds };
+    for (const [index, prompt] of recordings.entries()) {
+      const sound = await this.#waitedFor(prompt, sounds[index], signal);
+      if (sound !== undefined || signal.aborted) return false;
+      sounds[index] = undefined;
+    }
+    return true;
+  }
+
+  /**
+   * What the voice has promised, whole or in pieces, which the caller closes; undefined when there is none, or it does not come in
+   * time, or is not wanted any more.
+   */
+  async ready(prompt: Prompt, sound: Sound | Promise<Sound>, signal: AbortSignal): Promise<PromptAudio | Pieces | undefined> {
+    const made = await this.#waitedFor(prompt, sound, signal);
+    if (!isStreamed(made)) return made;
+    return signal.aborted ? undefined : new Pieces(made, this.#clock, signal);
+  }
+
+  async #waitedFor(prompt: Prompt, sound: Sound | Promise<Sound>, signal: AbortSignal): Promise<Sound> {
     const isLate = this.#late.has(prompt.kind);
     if (sound instanceof Promise) {
       // What was asked for in time may be there by now.

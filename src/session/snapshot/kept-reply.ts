@@ -1,5 +1,5 @@
 // A reply in the form that travels with a snapshot, for the case that the next home has to say it.
-import { isTerminal, type Prompt, type Reply } from '../../dialog/reply.ts';
+import type { Prompt, Reply } from '../../dialog/reply.ts';
 import type { KeptPrompt, KeptReply } from './snapshot.ts';
 
 /** Characters of Base64 for three bytes. */
@@ -15,7 +15,7 @@ const BASE64_GROUP = 4;
 export function keptReply({ prompts, next }: Reply, maxBytes: number): KeptReply | undefined {
   const bytes = prompts.reduce((sum, prompt) => sum + (prompt.kind === 'audio' ? (prompt.mulaw.length / 3) * BASE64_GROUP : 0), 0);
   if (bytes <= maxBytes) return { prompts: prompts.map(keptPrompt), next };
-  return isTerminal(next) ? { prompts: [], next } : undefined;
+  return next.kind === 'listen' ? undefined : { prompts: [], next };
 }
 
 /** The reply again. */

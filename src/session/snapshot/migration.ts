@@ -5,19 +5,18 @@ import type { Bot } from '../../bot/bot.ts';
 import { checkState } from '../../bot/reply-check.ts';
 import type { EngineParts } from '../parts.ts';
 import { firstSnapshot, type Snapshot } from './snapshot.ts';
-import { demandSmall } from './state-size.ts';
 
 /** What is needed of the engine. */
 type MigrationParts = Pick<EngineParts, 'log' | 'settings'>;
 
 /**
- * The snapshot as the bot of this process can use it. A call whose bot has no use for an older state starts over.
+ * A snapshot of another version as the bot of this process can use it. A call whose bot has no use for an older state starts over.
  *
  * @throws AppError `bot_outdated` for a state of a newer version that the bot has no use for: its caller is transferred, rather than
  *   beginning again.
  */
 export function migrated(bot: Bot, snapshot: Snapshot, parts: MigrationParts): Snapshot {
-  if (bot.version === snapshot.bot.version || snapshot.ended) return snapshot;
+  if (snapshot.ended) return snapshot;
   const today = { ...snapshot, bot: { id: bot.id, version: bot.version } };
   // A call that has not begun has no state to migrate.
   if (!snapshot.started) return today;
@@ -35,11 +34,7 @@ function migratedState(snapshot: Snapshot, bot: Bot, { log, settings }: Migratio
   const ids = { conversationId: snapshot.call.conversationId, bot: bot.id, fromVersion: snapshot.bot.version, version: bot.version };
   try {
     const state: unknown = bot.migrate(snapshot.state, snapshot.bot.version);
-    if (state !== undefined) {
-      const checked = checkState(state);
-      demandSmall(checked, settings.maxStateBytes);
-      return checked;
-    }
+    if (state !== undefined) return checkState(state, settings.maxStateBytes);
     log.warn(ids, 'the bot has no use for the state of another version');
   } catch (thrown) {
     const error = toAppError(thrown, 'bot_failed');

@@ -1,11 +1,14 @@
 // The one ear of a session: which turn has it, in which format the caller speaks, and the listener behind it. A newer
 // turn takes it over; what older turns send is not heard until that one is over.
+import type { Bot } from '../../bot/bot.ts';
 import type { AudioInput } from '../../dialog/input.ts';
+import type { Listen } from '../../dialog/reply.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import { FALLBACK_FORMAT, nextFormat, type AudioFormat } from '../../speech/audio-format.ts';
 import type { SpeechEvent } from '../../speech/endpointer.ts';
 import type { Listener } from '../../speech/listener.ts';
-import type { SpeechPatience } from '../../speech/patience.ts';
+import { digitPatience, type SpeechPatience } from '../../speech/patience.ts';
+import type { EngineSettings } from '../settings.ts';
 import type { Turn } from './turn.ts';
 
 /** Makes the listener of a session; it is made when the first audio arrives. */
@@ -112,4 +115,14 @@ export class Ear {
     listener.expect(this.#patience);
     return listener;
   }
+}
+
+/**
+ * How long the ear waits for the caller to go on: what the operator set, what the bot and its reply want, and what somebody needs
+ * who reads out digits. What is left out is the operator's setting. Times are ms.
+ */
+export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, patience }: EngineSettings): Partial<SpeechPatience> {
+  // Somebody who reads out digits looks at the next group in between.
+  const isReading = listen.accept !== 'keys' && (listen.digits ?? 0) > 1;
+  return { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
 }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../src/bot/index.ts';
 import type { FinalNext } from '../../../src/dialog/output.ts';
-import { isSensitiveInput } from '../../../src/session/answer/sensitive-input.ts';
+import { isSensitiveInput } from '../../../src/session/answer/caller-event.ts';
 import { LINE_SILENCE, SENTENCE, WHOLE_SENTENCE } from '../../support/caller-audio.ts';
 import { testEngine } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';

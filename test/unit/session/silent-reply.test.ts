@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bot, go, listen, play, say, type Reply, type Saying } from '../../../src/bot/index.ts';
 import type { DeliveryMode } from '../../../src/dialog/output.ts';
 import type { Prompt } from '../../../src/dialog/reply.ts';
-import { heardOutcome } from '../../../src/session/answer/reply-checks.ts';
+import type { SessionObserver } from '../../../src/session/ports.ts';
 import { FakeVoice, snapshotOf, TEST_SETTINGS, testEngine } from '../../support/engine.ts';
 import { MemoryCall } from '../../support/memory-transport.ts';
 
@@ -28,11 +28,12 @@ interface Options {
   readonly yields?: readonly Saying[];
   readonly isSlow?: boolean;
   readonly mode?: DeliveryMode;
+  readonly observer?: SessionObserver;
 }
 
 /** Every key is answered with `yields` and `reply`; the welcome is a text. */
 async function answering(reply: Reply, options: Options = {}) {
-  const { yields = [], isSlow = false, mode = 'chunk' } = options;
+  const { yields = [], isSlow = false, mode = 'chunk', observer } = options;
   const talker = bot<{ readonly keys: number }>({
     id: 'talker',
     name: 'Talker',
@@ -44,7 +45,11 @@ async function answering(reply: Reply, options: Options = {}) {
     },
     otherwise: (state) => go(state, say('What?').listen()),
   });
-  const engine = await testEngine([talker], { voice: new FewRecordings(isSlow), settings: { mode } });
+  const engine = await testEngine([talker], {
+    voice: new FewRecordings(isSlow),
+    settings: { mode },
+    ...(observer !== undefined && { observer }),
+  });
   const call = new MemoryCall(engine.sessions);
   await call.start();
   return { ...engine, call };
@@ -69,13 +74,12 @@ describe('a reply of which nothing can be heard', () => {
   });
 
   it('names the recordings that are missing, without the digits of their names (G-68)', async () => {
-    const event = { type: 'session_start', name: '', parameters: {} } as const;
-    const asked = { kind: 'answer', answer: go(null, MISSING.listen()), event, early: [] } as const;
-    const outcome = await heardOutcome(asked, { isMute: () => Promise.resolve(true) });
-    expect(outcome).toMatchObject({
-      kind: 'failed',
-      error: { message: expect.stringContaining('"missing-#.wav", "missing-#.wav"') as string },
+    const failures: string[] = [];
+    const { call } = await answering(MISSING.listen(), {
+      observer: { botFailed: (_call, _turnId, { message }) => failures.push(message) },
     });
+    await call.press('1');
+    expect(failures).toEqual([expect.stringContaining('"missing-#.wav", "missing-#.wav"')]);
   });
 
   it('has failed, too, when all of it was spoken early and nothing is left to say', async () => {

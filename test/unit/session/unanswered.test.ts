@@ -1,6 +1,6 @@
 // Callers who act again while the bot still thinks: they are answered in bounded time, and nothing they say is lost.
 import { describe, expect, it } from 'vitest';
-import { AnswerLimit } from '../../../src/session/answer/answer-limit.ts';
+import { answerLimitMs } from '../../../src/session/answer/deadline.ts';
 import { bot, go, listen, say } from '../../../src/bot/index.ts';
 import { testEngine, TEST_SETTINGS } from '../../support/engine.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
@@ -11,14 +11,11 @@ const { turnDeadlineMs, apology, handover } = TEST_SETTINGS;
 
 describe('the limit over all questions without an answer', () => {
   it('gives the first the whole deadline, later ones what is left of one and a half, and the newest a second', () => {
-    const limit = new AnswerLimit();
-    expect(limit.forQuestion(0, 0, 10_000)).toBe(10_000);
-    expect(limit.forQuestion(4000, 4300, 10_000)).toBe(10_000);
-    expect(limit.forQuestion(9000, 9300, 10_000)).toBe(5700);
-    expect(limit.forQuestion(14_900, 14_900, 10_000)).toBe(1000);
-    expect(limit.forQuestion(30_000, 30_000, 500)).toBe(500);
-    limit.answered();
-    expect(limit.forQuestion(40_000, 40_000, 10_000)).toBe(10_000);
+    expect(answerLimitMs(0, 10_000)).toBe(10_000);
+    expect(answerLimitMs(4300, 10_000)).toBe(10_000);
+    expect(answerLimitMs(9300, 10_000)).toBe(5700);
+    expect(answerLimitMs(14_900, 10_000)).toBe(1000);
+    expect(answerLimitMs(30_000, 500)).toBe(500);
   });
 });
 

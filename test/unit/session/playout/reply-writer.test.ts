@@ -39,14 +39,11 @@ function writing({ mode = 'chunk', voice = new Voice() }: { readonly mode?: Deli
   const [clock, playout, hurry, firstAudio] = [new FakeClock(), new Playout(), new AbortController(), [] as number[]];
   const writer = new ReplyWriter({
     turn: lone.turn,
-    mode,
+    conversation: { mode, playout, leaving: undefined },
     voice,
-    playout,
     clock,
-    slowReaderMs: 10_000,
-    maxFarewellMs: 30_000,
+    settings: { slowReaderMs: 10_000, maxFarewellMs: 30_000 },
     hurry: hurry.signal,
-    isLeaving: () => false,
     onFirstAudio: () => firstAudio.push(clock.monotonicMs()),
   });
   return { ...lone, writer, clock, playout, hurry, firstAudio };

@@ -53,7 +53,7 @@ describe('after a late text', () => {
     const voice = new Asked();
     const sounds = new TurnSounds(voice, new FakeClock());
     sounds.giveUp(TEXT);
-    for (const prompt of [TEXT, RECORDING]) void sounds.ask(prompt, wanted);
+    void sounds.ask([TEXT, RECORDING], wanted);
     expect(voice.made).toEqual([
       ['text', false],
       ['file', true],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import type { Listen } from '../../../../src/dialog/reply.ts';
-import { listeningPatience } from '../../../../src/session/turn/listening-patience.ts';
+import { listeningPatience } from '../../../../src/session/turn/ear.ts';
 import type { SpeechPatience } from '../../../../src/speech/patience.ts';
 import { TEST_SETTINGS } from '../../../support/engine.ts';
 
