@@ -83,7 +83,7 @@ export class HomeSearch {
     return found.kind === 'theirs' && found.owner !== this.#options.instances.self.id && found.epoch >= epoch;
   }
 
-  /** A call that nobody has goes to a peer that takes calls. @returns undefined when this instance is to claim it all the same. */
+  /** A call that nobody has goes to a peer that takes calls. @returns undefined when this instance is to claim it, or to take it over. */
   async #findDraining(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound | undefined> {
     const { directory, instances } = this.#options;
     // One hop: it cannot go on to another one.
@@ -91,12 +91,11 @@ export class HomeSearch {
     const found = await this.#bounded(directory.find(call)).catch(() => undefined);
     if (found?.kind === 'ended' && asked.opensWith !== 'start') return { kind: 'ended' };
     if (found?.kind === 'theirs') {
-      const home = instances.get(found.owner);
       // A claim whose answer was lost.
       if (found.owner === instances.self.id) return undefined;
-      if (home !== undefined && doubt?.id !== home.id && instances.lifeOf(home.id) === 'alive') {
-        return { kind: 'theirs', home, epoch: found.epoch };
-      }
+      // No peer has seen of the home what this instance has: it would not take the call.
+      const home = await this.#aliveHome(call, found, doubt);
+      return home === undefined ? undefined : { kind: 'theirs', home, epoch: found.epoch };
     }
     return this.#toTake(call, doubt, instances.self.version);
   }

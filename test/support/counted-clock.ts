@@ -4,6 +4,8 @@ import { systemClock, type Clock } from '../../src/base/clock.ts';
 
 /** Any clock, with its timers counted. */
 export class CountedClock implements Clock {
+  /** How long each timer was to run, ms, in the order of their starts. */
+  readonly waits: number[] = [];
   readonly #clock: Clock;
   readonly #armed = new Set<() => void>();
 
@@ -26,6 +28,7 @@ export class CountedClock implements Clock {
   }
 
   after(delayMs: number, task: () => void): () => void {
+    this.waits.push(delayMs);
     const cancel = this.#clock.after(delayMs, () => {
       this.#armed.delete(forget);
       task();

@@ -19,7 +19,7 @@ import type { Links } from './links.ts';
 
 /** Most homes that one turn is brought to, one after the other. */
 const MAX_ATTEMPTS = 5;
-/** Pause before the same home is tried again whose connection broke, ms; twice as long each further time. */
+/** Pause before a turn is brought anywhere again that came back twice, ms; twice as long each further time. None where a home refuses: it is dead. */
 const PAUSE_MS = 50;
 /** Most bytes of the platform's that are held: sixteen seconds of telephone sound. */
 const MAX_HELD_BYTES = 131_072;
@@ -168,7 +168,7 @@ export class Relay implements AttemptOwner {
     this.#parts.log.debug({ peer: home?.id, why: end.kind, attempt: this.#attempts, turn: this.#id }, 'a forwarded turn came back');
     // Another home would say the whole reply again.
     if (this.#isReplied) this.#finish({ code: OK, details: '' });
-    else void this.#moveOn(end.kind === 'broken' || end.kind === 'unsent');
+    else void this.#moveOn(end.kind !== 'refused');
   }
 
   #forward({ home, isTaking }: LocatedElsewhere): void {

@@ -124,6 +124,44 @@ describe('a home that dies', () => {
   });
 });
 
+describe('a home that dies while another process drains', () => {
+  beforeEach(async () => {
+    // It takes new calls, and sees a death later than the others.
+    await world.pass(BEAT_MS / 2);
+    await world.start('third');
+    await world.pass(3 * BEAT_MS);
+    await world.turn('one', CALL, 'start');
+    await world.turn('other', CALL);
+    other.homes.drain();
+  });
+
+  it('is followed by the draining one when its peer port refuses: no peer doubts it yet', async () => {
+    one.kill();
+    expect(await world.turn('other', CALL)).toEqual({ at: 'other', turns: 3 });
+  });
+
+  it('is followed by the draining one when it is silent', async () => {
+    one.freeze();
+    expect(await world.turn('other', CALL)).toEqual({ at: 'other', turns: 3 });
+  });
+
+  it('is followed by the draining one when it has left the call without a word', async () => {
+    other.homes.lost(CALL, { id: 'one', address: 'one:1', certificate: 'one' }, 'not_mine');
+    expect(await other.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'here', restored: { snapshot: { turns: 2 } } });
+  });
+
+  it('is none that the draining one has not read yet: it looks before it says so', async () => {
+    await world.start('late');
+    const late = { ...CALL, conversationId: 'late' };
+    await world.turn('late', late, 'start');
+    expect(await other.homes.locate(late, { opensWith: 'input' })).toMatchObject({
+      kind: 'elsewhere',
+      home: { id: 'late' },
+      isTaking: false,
+    });
+  });
+});
+
 describe('a call that was taken before its session began', () => {
   it('is told as taken again when its session writes', async () => {
     one.homes.save(CALL, { turns: 1 });

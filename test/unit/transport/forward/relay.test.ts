@@ -12,6 +12,13 @@ const INPUT_STARTED = Buffer.concat(wire.responses({ kind: 'input_started' }));
 const INPUT_ENDED = Buffer.concat(wire.responses({ kind: 'input_ended', mode: 'chunk' }));
 const FINAL = Buffer.concat(wire.responses({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } }));
 
+/** What a home says that does not have the call. */
+function notMine(): { readonly code: status; readonly details: string; readonly metadata: Metadata } {
+  const metadata = new Metadata();
+  metadata.set('parley-not-mine', '1');
+  return { code: status.UNAVAILABLE, details: '', metadata };
+}
+
 async function oneHome(): Promise<{ readonly home: Home; readonly forwarder: Forwarder }> {
   const table = new Table();
   const home = await Home.open('one', { known: table });
@@ -295,15 +302,19 @@ describe('a turn whose home is lost', () => {
     const third = await Home.open('three', { known: { has: () => true, refresh: () => Promise.resolve() } });
     forwarder.homes.answers = [at(one), at(two), at(third)];
     const platform = forwarder.call().send('first');
-    for (const home of [one, two]) {
-      const metadata = new Metadata();
-      metadata.set('parley-not-mine', '1');
-      (await home.turn()).stream.emit('error', { code: status.UNAVAILABLE, details: '', metadata });
-    }
+    for (const home of [one, two]) (await home.turn()).stream.emit('error', notMine());
     const turn = await third.turn();
     turn.stream.end();
     expect(await platform.ended()).toMatchObject({ code: status.OK });
     expect(forwarder.homes.losses.map(({ why }) => why)).toEqual(['not_mine', 'not_mine']);
+  });
+
+  it('waits a moment before it is brought anywhere the second time that homes say so, and longer each further time', async () => {
+    const { home, forwarder } = await oneHome();
+    forwarder.call().send('hello');
+    for (let turn = 0; turn < 4; turn += 1) (await home.turn(turn)).stream.emit('error', notMine());
+    await home.turn(4);
+    expect(forwarder.clock.waits.filter((ms) => [50, 100, 200].includes(ms))).toEqual([50, 100, 200]);
   });
 
   it('does so also in the middle of a turn, as a home does that drains', async () => {
@@ -312,9 +323,7 @@ describe('a turn whose home is lost', () => {
     forwarder.call().send('first');
     const { stream } = await one.turn();
     stream.write(INPUT_STARTED);
-    const metadata = new Metadata();
-    metadata.set('parley-not-mine', '1');
-    stream.emit('error', { code: status.UNAVAILABLE, details: '', metadata });
+    stream.emit('error', notMine());
     expect((await two.turn()).header('parley-told')).toBe('start_of_input');
   });
 
