@@ -40,7 +40,7 @@ async function check(): Promise<number> {
   const replicas = Math.min(4, numberOption('replicas', values.replicas, 2));
   const program = programToStart(values.source);
   progress(`starting ${String(replicas)} servers (${program})`);
-  const stage = await HomeStage.start(replicas, ['--log.level=warn'], program);
+  const stage = await HomeStage.start(replicas, ['--log.level=warn'], { program });
   try {
     progress(`counting calls for ${values.seconds} s`);
     const { described, ...counted } = await countCalls(

@@ -3,11 +3,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LineRelay } from '../../test/fleet/line-relay.ts';
-import { openCalls, type HomeStage } from '../../test/fleet/home-stage.ts';
+import type { HomeStage } from '../../test/fleet/home-stage.ts';
 import { press, type RoutedCall } from '../../test/fleet/routed-call.ts';
 import { waited } from '../../test/fleet/trial.ts';
 import { freePort } from '../../test/support/free-port.ts';
-import { until } from '../../test/support/until.ts';
 import { hundredths, median, percentileFigure } from '../bench/figures.ts';
 
 const SAMPLE_MS = 250;
@@ -151,9 +150,10 @@ export async function cutPeerPort(stage: HomeStage): Promise<CutFigures> {
     await Promise.all(calls.map((call) => call.reached('waits')));
     const cutAtMs = performance.now();
     await relay.down();
-    await until('the calls are taken', async () => (await openCalls(stage.replica(1))) === CUT_CALLS, CUT_LIMIT_MS);
+    await stage.live(calls, 1, [], CUT_LIMIT_MS);
     const takenAtMs = performance.now();
-    await until('the old home has let go of them', async () => (await openCalls(home)) === 0, CUT_LIMIT_MS);
+    // Until the old home has let go of them.
+    await stage.live(calls, 1, [0], CUT_LIMIT_MS);
     const twoOwnersMs = Math.round(performance.now() - takenAtMs);
     const heard = await Promise.all(calls.map((call) => call.heard()));
     const whole = heard.filter(({ texts, turnsLost, findings }) => texts.length === 5 && turnsLost + findings.length === 0).length;

@@ -122,10 +122,7 @@ export class Person {
         this.#press(step.keys, book.nextId);
         break;
       case 'wait':
-        this.#options.timeline.add('caller', 'waits', { detail: `${String(step.waitMs)} ms` });
-        this.#cancelTimer = clock.after(step.waitMs, () => {
-          this.#done();
-        });
+        this.#wait(step);
         break;
       case 'stay_silent':
         this.#options.timeline.add('caller', 'stays_silent');
@@ -142,6 +139,21 @@ export class Person {
         grammar.hangUp();
         break;
     }
+  }
+
+  #wait({ waitMs, over }: Extract<Step, { kind: 'wait' }>): void {
+    const { clock, timeline } = this.#options;
+    const end = (): void => {
+      this.#cancelTimer();
+      this.#done();
+    };
+    timeline.add('caller', 'waits', { detail: `${String(waitMs)} ms` });
+    const cancel = clock.after(over?.aborted === true ? 0 : waitMs, end);
+    over?.addEventListener('abort', end);
+    this.#cancelTimer = () => {
+      cancel();
+      over?.removeEventListener('abort', end);
+    };
   }
 
   #say(mulaw: Uint8Array, label: string): void {

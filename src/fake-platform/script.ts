@@ -15,8 +15,8 @@ export type Step = (
       readonly mulaw: Uint8Array;
     }
   | { readonly kind: 'press'; readonly keys: readonly Key[] }
-  /** Stay silent for so long. */
-  | { readonly kind: 'wait'; readonly waitMs: number }
+  /** Stay silent for so long, or until the signal. */
+  | { readonly kind: 'wait'; readonly waitMs: number; readonly over?: AbortSignal }
   /** Stay silent until the server says something about it (G-70). */
   | { readonly kind: 'stay_silent' }
   /** The flow sends an event of its own (G-72). */

@@ -15,7 +15,7 @@ import { Balancer, HAPROXY } from './balancer.ts';
 import type { FleetAccess } from './caller-messages.ts';
 import { KeptRedis } from './kept-redis.ts';
 import { LineRelay } from './line-relay.ts';
-import { Replica, type Program } from './replica.ts';
+import { Replica, type Program, type ReplicaPorts, type StartChange } from './replica.ts';
 
 /** For `requireDebian`. */
 export const FLEET_NEEDS: DebianNeeds = {
@@ -30,6 +30,8 @@ export interface FleetOptions {
   readonly program: Program;
   /** Beside those that join a server to the fleet; later ones win. */
   readonly flags?: readonly string[];
+  /** How the first start of one server differs from those of the others. */
+  readonly startOf?: (replica: number, beside: { readonly ports: ReplicaPorts; readonly redis: KeptRedis }) => StartChange;
   /** Whether calls lie in Redis; default true. One replica alone can do without. */
   readonly isShared?: boolean;
   /** In place of one data source in the settings: flags of servers that look after theirs themselves, and the token of a call. */
@@ -87,7 +89,14 @@ export class Fleet {
   }
 
   /** Starts everything and waits until all servers take calls. */
-  static async start({ replicas: count, program, flags = [], isShared = true, administration: administer }: FleetOptions): Promise<Fleet> {
+  static async start({
+    replicas: count,
+    program,
+    flags = [],
+    startOf,
+    isShared = true,
+    administration: administer,
+  }: FleetOptions): Promise<Fleet> {
     const folder = await mkdtemp(path.join(tmpdir(), 'parley-fleet-'));
     const undo: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
     const opened = <T>(what: T, close: () => Promise<unknown>): T => {
@@ -117,13 +126,18 @@ export class Fleet {
         ...(administration === undefined ? [`--auth.data_sources=${JSON.stringify([dataSource(issuer)])}`] : administration.flags),
         ...flags,
       ];
-      const ports = await freePorts(2 * count);
+      const ports = await freePorts(3 * count);
       const replicas = Array.from({ length: count }, (_, index) => {
-        const [grpc = 0, ops = 0] = ports.slice(2 * index);
-        return new Replica({ program, ports: { grpc, ops }, flags: shared, logFile: path.join(folder, `replica-${String(index)}.log`) });
+        const [grpc = 0, ops = 0, peer = 0] = ports.slice(3 * index);
+        return new Replica({
+          program,
+          ports: { grpc, ops, peer },
+          flags: shared,
+          logFile: path.join(folder, `replica-${String(index)}.log`),
+        });
       });
       opened(replicas, () => Promise.all(replicas.map((replica) => replica.kill())));
-      await Promise.all(replicas.map((replica) => replica.start()));
+      await Promise.all(replicas.map((replica, index) => replica.start(startOf?.(index, { ports: replica.ports, redis }))));
       const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, Date.now());
       const pem = certificatePem + (await readFile(keyFile, 'utf8'));
       if (certificateFile === keyFile) throw new TypeError('certificate and key lie in one file');

@@ -1,8 +1,8 @@
 // A fleet for tests of where calls live: each test says to which server each turn comes, and what happens meanwhile.
-import { Fleet } from './fleet.ts';
+import { Fleet, type FleetOptions } from './fleet.ts';
 import { RoutedCall, type RoutedCallOptions } from './routed-call.ts';
 import { Routes } from './routed-line.ts';
-import type { Program, Replica } from './replica.ts';
+import type { Replica } from './replica.ts';
 import { until } from '../support/until.ts';
 
 /** Whoever starts it closes it. */
@@ -15,8 +15,13 @@ export class HomeStage {
     this.routes = new Routes(fleet.replicas.map((replica) => fleet.accessTo(replica)));
   }
 
-  static async start(replicas: number, flags: readonly string[] = [], program: Program = 'source'): Promise<HomeStage> {
-    return new HomeStage(await Fleet.start({ replicas, program, flags }));
+  static async start(
+    replicas: number,
+    flags: readonly string[] = [],
+    { program = 'source', ...more }: Partial<Pick<FleetOptions, 'program' | 'startOf'>> = {},
+  ): Promise<HomeStage> {
+    // Callers are silent until a test has seen what it waits for.
+    return new HomeStage(await Fleet.start({ replicas, program, flags: ['--listen.no_input_ms=0', ...flags], ...more }));
   }
 
   replica(number: number): Replica {
@@ -25,7 +30,7 @@ export class HomeStage {
     return replica;
   }
 
-  /** Places a call. @param options - the bot that takes its time answers by default. */
+  /** Places a call. @param options - the bot of few words that takes its time answers by default. */
   call(options: Pick<RoutedCallOptions, 'script' | 'serverOf'> & Partial<RoutedCallOptions>): RoutedCall {
     return new RoutedCall(this.routes, { agentId: 'phases', organizationId: this.fleet.access.organizationId, ...options });
   }
@@ -35,10 +40,19 @@ export class HomeStage {
     return Promise.all(this.fleet.replicas.map((replica) => (replica.isRunning ? openCalls(replica) : Promise.resolve(0))));
   }
 
-  /** All servers run, and Redis does. */
-  async repair(): Promise<void> {
-    for (const replica of this.fleet.replicas) replica.signal('SIGCONT');
-    await Promise.all(this.fleet.replicas.filter(({ isRunning }) => !isRunning).map((replica) => replica.start()));
+  /** Which of these calls live in a server, as it says itself. */
+  async livesAt(server: number, calls: readonly RoutedCall[]): Promise<readonly boolean[]> {
+    return Promise.all(calls.map(({ conversationId }) => this.replica(server).has(conversationId)));
+  }
+
+  /** Waits until all of these calls live in one server, and none of them in some others. */
+  async live(calls: readonly RoutedCall[], server: number, others: readonly number[], limitMs?: number): Promise<void> {
+    const isSo = async (): Promise<boolean> => {
+      const [here, ...there] = await Promise.all([server, ...others].map((each) => this.livesAt(each, calls)));
+      return here?.every(Boolean) === true && !there.flat().some(Boolean);
+    };
+    const stories = (): string => calls.map(({ story }) => story).join('\n\n');
+    await until(() => `they live in server ${String(server)}; the calls:\n${stories()}`, isSo, limitMs);
   }
 
   /** Waits until no call is left anywhere. */
@@ -52,13 +66,14 @@ export class HomeStage {
   }
 }
 
-/** The sum of one gauge or counter of a server over its labels. */
-export async function metricOf(replica: Replica, name: string): Promise<number> {
-  const lines = (await replica.metrics()).matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (?<value>[\\d.e+-]+)$`, 'gmu'));
+/** The sum of one gauge or counter of a server over its labels. @param label - those alone that have this one. */
+export async function metricOf(replica: Replica, name: string, label = ''): Promise<number> {
+  const labels = label === '' ? String.raw`(?:\{[^}]*\})?` : String.raw`\{[^}]*${label}[^}]*\}`;
+  const lines = (await replica.metrics()).matchAll(new RegExp(`^${name}${labels} (?<value>[\\d.e+-]+)$`, 'gmu'));
   return [...lines].reduce((sum, { groups }) => sum + Number(groups?.['value']), 0);
 }
 
 /** Calls that live on a server. */
-export function openCalls(replica: Replica): Promise<number> {
+function openCalls(replica: Replica): Promise<number> {
   return metricOf(replica, 'parley_sessions_open');
 }

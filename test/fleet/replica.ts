@@ -10,10 +10,16 @@ import type { BalancedPorts } from './balancer.ts';
 /** The program that is started: what was built, or the source as it is now. */
 export type Program = 'built' | 'source';
 
+/** Where it listens. */
+export interface ReplicaPorts extends BalancedPorts {
+  /** For the others of its fleet: whoever starts there again is another process at the same address. */
+  readonly peer: number;
+}
+
 /** How it is started. */
 export interface ReplicaOptions {
   readonly program: Program;
-  readonly ports: BalancedPorts;
+  readonly ports: ReplicaPorts;
   /** Beside those of its ports. */
   readonly flags: readonly string[];
   /** Where its log goes, one start after the other. */
@@ -35,7 +41,7 @@ const MAX_LAST_CHARACTERS = 2000;
 
 /** One server. Whoever starts it kills it. */
 export class Replica {
-  readonly ports: BalancedPorts;
+  readonly ports: ReplicaPorts;
   readonly #options: ReplicaOptions;
   #child: Child | undefined;
 
@@ -58,7 +64,7 @@ export class Replica {
     const stderr = change.stderr ?? openSync(logFile, 'a');
     const isBuilt = program === 'built';
     const main = isBuilt ? path.join(packageRoot(), 'dist', 'src', 'cli', 'main.js') : compiledMain();
-    const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`];
+    const own = [`--grpc.port=${String(ports.grpc)}`, `--ops.port=${String(ports.ops)}`, `--peers.port=${String(ports.peer)}`];
     const child = new Child({
       command: process.execPath,
       args: [main, 'serve', '--json', ...(isBuilt ? flags : compiledFlags(flags)), ...own, ...(change.flags ?? [])],
@@ -95,6 +101,12 @@ export class Replica {
   /** Its metrics page. */
   async metrics(): Promise<string> {
     return (await this.#asked('/metrics')).text();
+  }
+
+  /** Whether a call lives there, as it says itself. */
+  async has(conversationId: string): Promise<boolean> {
+    const answer = await this.#asked(`/calls/${conversationId}`);
+    return answer.ok && !('end' in ((await answer.json()) as object));
   }
 
   /** Whether it tells load balancers that it takes calls. */

@@ -80,6 +80,14 @@ export class RoutedCall {
   }
 }
 
+/** Longest silence of a caller, ms. */
+const SILENCE_MS = 30_000;
+
+/** Says nothing until the signal, and not for ever. */
+export function silentUntil(over: AbortSignal): Step {
+  return { kind: 'wait', waitMs: SILENCE_MS, over };
+}
+
 /** Presses keys. */
 export function press(keys: string, more: { readonly interruptMs?: number } = {}): Step {
   return { kind: 'press', keys: keysOf(keys) ?? [], ...more };

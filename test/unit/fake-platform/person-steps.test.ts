@@ -57,6 +57,19 @@ describe('steps of the caller', () => {
     expect(spoken).toHaveLength(1);
   });
 
+  it.each(['before', 'while'])('end a silence at a signal that comes %s the caller is silent, or after its time', (when) => {
+    const over = new AbortController();
+    const call = welcomed({ script: [{ kind: 'wait', waitMs: 5000, over: over.signal }, { kind: 'wait', waitMs: 5000 }, press('1')] });
+    if (when === 'before') over.abort();
+    call.clock.advance(1000 + REACTION_MS);
+    over.abort();
+    // Time for a second sign to look at what comes next.
+    call.clock.advance(REACTION_MS + 5000 - 1);
+    expect(call.turns).toHaveLength(2);
+    call.clock.advance(1 + REACTION_MS);
+    expect(call.turn(3).kinds).toContain('dtmf_start');
+  });
+
   it('waits for its turn when the word is never said, and says that nothing was interrupted', async () => {
     const call = new FakeCall({ script: [{ kind: 'hang_up', interruptWord: 'goodbye' }] });
     call.turn(1).answer({ prompts: [{ ...prompt(1000, true), text: 'Welcome.' }] });
