@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { createPeerIdentity } from '../transport/forward/identity.ts';
 import { Links } from '../transport/forward/links.ts';
 import { openPeerPort } from '../transport/forward/peer-port.ts';
-import { probe } from '../transport/forward/probe.ts';
+import { probe } from '../transport/forward/peer-service.ts';
 import { Relays } from '../transport/forward/relays.ts';
 import type { Peers } from '../transport/grpc/server.ts';
 import { SOLE_HOME, type CallHomes as Homes } from '../transport/homes.ts';

@@ -43,6 +43,8 @@ export class Conversation {
   /** Why we end the call: its answer, or its next turn, transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
   readonly #events: ConversationEvents;
+  /** The terminal event is on its way, or delivered. */
+  isFarewellWritten = false;
   #pendingEnd: PendingEnd | undefined;
   #farewell: Turn | undefined;
   #end: SessionEnd | 'moved' | undefined;
@@ -83,14 +85,23 @@ export class Conversation {
     return this.#farewell !== undefined;
   }
 
-  /** The farewell is being spoken on an open turn. */
+  /** The farewell is being spoken on an open turn, or its terminal event is on its way. */
   get isSayingFarewell(): boolean {
-    return this.#farewell !== undefined && this.open.has(this.#farewell);
+    return this.isFarewellWritten || (this.#farewell !== undefined && this.open.has(this.#farewell));
   }
 
   /** The newest snapshot, with what is being played now. */
   snapshotNow({ clock }: Pick<EngineParts, 'clock'>): Snapshot {
     return { ...this.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
+  }
+
+  /** An answer was lost before its caller heard it: as if it had not been given. @returns false when something else was answered since. */
+  takeBack(answered: Snapshot, before: Snapshot, { clock }: Pick<EngineParts, 'clock'>): boolean {
+    if (this.isOver || this.snapshot !== answered) return false;
+    this.snapshot = before;
+    if (before.played !== undefined) this.playout.restore(before.played, clock.monotonicMs(), clock.nowMs());
+    this.listensFor(before.listen);
+    return true;
   }
 
   listensFor(listen: Listen): void {

@@ -15,8 +15,6 @@ export interface TurnSink {
   readonly trackingId?: string;
   /** The turn was forwarded: its id at the process that has its stream. It comes again, under the same id, when this home dies. */
   readonly forwardedId?: string | undefined;
-  /** The process that forwarded the turn is gone: what was written may not have reached the platform, which brings the input again. */
-  readonly isForwarderLost?: boolean;
   /** Hands one output to the wire. False: wait for `onceDrained` before the next. */
   write(output: Output): boolean;
   /** Calls `listener` once when the wire can take more. At most one listener waits at a time. */
@@ -27,8 +25,11 @@ export interface TurnSink {
   fail(error: AppError): void;
   /** The call moves to another home: gives a forwarded stream back on which nothing was written. @returns false when it cannot. */
   giveBack?(): boolean;
-  /** Calls `listener` soon, when what was written has left the process, and does not die with it; left out where that is at once. */
-  onceSent?(listener: () => void): void;
+  /**
+   * Resolves soon after the turn is over: with true when what was written has left the process and does not die with it, with false when
+   * it was lost with the process that forwarded the turn. Never rejects. Left out where it is delivered at once.
+   */
+  delivered?(): Promise<boolean>;
 }
 
 /** Where the snapshots of the calls that live here are written, so that another process can go on with them. */

@@ -21,7 +21,7 @@ import { framed } from '../../src/transport/forward/frames.ts';
 import { createPeerIdentity, type PeerIdentity } from '../../src/transport/forward/identity.ts';
 import { Links } from '../../src/transport/forward/links.ts';
 import { openPeerPort, type KnownCertificates, type PeerPort } from '../../src/transport/forward/peer-port.ts';
-import { bytesMethod } from '../../src/transport/forward/probe.ts';
+import { bytesMethod } from '../../src/transport/forward/peer-service.ts';
 import type { HeldTurn } from '../../src/transport/forward/relay.ts';
 import { Relays, type RelayObserver } from '../../src/transport/forward/relays.ts';
 import type { Asked, ForwardLoss, Located, Peer } from '../../src/dialog/home.ts';
@@ -45,10 +45,12 @@ export class HomeTurn {
   readonly received: Buffer[] = [];
   isHalfClosed = false;
   isCancelled = false;
+  readonly #delivered: (turnId: string) => Promise<boolean>;
 
   /** @param reads - default: at once. */
-  constructor(stream: HomeStream, reads: boolean) {
+  constructor(stream: HomeStream, delivered: (turnId: string) => Promise<boolean>, reads: boolean) {
     this.stream = stream;
+    this.#delivered = delivered;
     stream.on('error', () => undefined);
     stream.on('cancelled', () => (this.isCancelled = true));
     if (reads) this.read();
@@ -57,6 +59,11 @@ export class HomeTurn {
   read(): void {
     this.stream.on('data', (message: Buffer) => this.received.push(message));
     this.stream.on('end', () => (this.isHalfClosed = true));
+  }
+
+  /** Whether the platform has its reply. */
+  delivered(): Promise<boolean> {
+    return this.#delivered(this.header('parley-turn') ?? '');
   }
 
   header(name: string): string | undefined {
@@ -100,8 +107,8 @@ export class Home {
     const home = new Home(id, identity, port, wire);
     port.serve(
       path,
-      (stream) => {
-        home.turns.push(new HomeTurn(stream, reads));
+      (stream, delivered) => {
+        home.turns.push(new HomeTurn(stream, delivered, reads));
       },
       { has: (callId) => home.calls.has(callId) },
     );

@@ -12,7 +12,7 @@ import type { EngineParts } from '../parts.ts';
 import { ReplyWriter } from '../playout/reply-writer.ts';
 import { keptReply, replyOf } from '../snapshot/kept-reply.ts';
 import { migrated } from '../snapshot/migration.ts';
-import type { KeptReply } from '../snapshot/snapshot.ts';
+import type { KeptReply, Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
 import { BotQuestion } from './bot-question.ts';
 import { isSensitiveInput, type CompleteInput } from './caller-event.ts';
@@ -145,6 +145,7 @@ export class BotRunner {
     const { snapshot } = conversation;
     const { settings } = this.#parts;
     const { next, prompts } = reply;
+    const before = turn.forwardedId === undefined ? undefined : conversation.snapshotNow(this.#parts);
     const isEnd = next.kind !== 'listen';
     const isSensitive = isSensitiveInput(snapshot, event);
     const lastTexts = isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : [];
@@ -178,14 +179,17 @@ export class BotRunner {
     try {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
     } finally {
-      // As if this home had died instead: it was not answered.
-      if (turn.comesAgain) {
-        conversation.snapshot = snapshot;
-        conversation.listensFor(snapshot.listen);
-      }
       // Once its prompts are on the wire: a home that dies before has not answered.
       this.#save(conversation);
+      if (before !== undefined) void this.#takeBackUnlessDelivered(delivery, before);
     }
+  }
+
+  /** The process that forwarded the turn may have died with the reply: the platform then brings the same input again, through another one. */
+  async #takeBackUnlessDelivered({ conversation, turn }: Delivery, before: Snapshot): Promise<void> {
+    const { snapshot } = conversation;
+    const isDelivered = (await turn.delivered?.()) ?? true;
+    if (!isDelivered && conversation.takeBack(snapshot, before, this.#parts)) this.#save(conversation);
   }
 
   /**
@@ -204,7 +208,7 @@ export class BotRunner {
     const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
     if (!isDone || turn.signal.aborted) {
       if (writer.hasSaid) playout.dropped();
-      else playout.unspoken(isKept && !turn.comesAgain);
+      else playout.unspoken(isKept);
     }
     if (!isDone && !turn.over.aborted && conversation.leaving !== undefined)
       await this.#farewell.transfer({ conversation, turn, writer }, conversation.leaving);

@@ -57,15 +57,17 @@ export class Farewell {
    */
   async say({ conversation, turn, writer }: Delivery, prompts: readonly Prompt[], pendingEnd: PendingEnd, turnEnd: TurnEnd): Promise<void> {
     conversation.endsWith(pendingEnd, turn);
-    const isDelivered = await writer.finish(prompts, pendingEnd.next, true, turnEnd === 'failed');
-    if (isDelivered) conversation.ends(pendingEnd.end);
+    const isWritten = await writer.finish(prompts, pendingEnd.next, true, turnEnd === 'failed');
+    conversation.isFarewellWritten = isWritten;
+    // One that another process forwards may be lost with it, and is pending again then.
+    if (isWritten && turn.forwardedId === undefined) conversation.ends(pendingEnd.end);
     turn.finish(turnEnd);
+    if (!isWritten) return;
+    conversation.isFarewellWritten = (await turn.delivered?.()) ?? true;
+    if (!conversation.isFarewellWritten) return;
+    conversation.ends(pendingEnd.end);
     // A client must not see a stream complete, on which nobody has said anything, before it sees why (G-13).
-    if (isDelivered) {
-      turn.onceSent(() => {
-        conversation.open.complete('silent');
-      });
-    }
+    conversation.open.complete('silent');
   }
 
   /**

@@ -198,6 +198,7 @@ export class Playout {
   restore({ text, beganAtMs, soundMs, bargeIn, isWhole }: PlayedReply, nowMs: number, epochMs: number): void {
     // Clocks of two machines differ: what began in the future begins now.
     const startMs = nowMs - Math.max(0, epochMs - beganAtMs);
+    this.begin(nowMs);
     this.#played = [playedBefore({ text, bargeIn, soundMs, startMs })];
     this.#isWhole = isWhole;
     this.#isEstimated = true;

@@ -68,6 +68,8 @@ export class Turn {
   readonly trackingId: string | undefined;
   /** See {@link TurnSink.forwardedId}. */
   readonly forwardedId: string | undefined;
+  /** See {@link TurnSink.delivered}. */
+  readonly delivered: TurnSink['delivered'];
   readonly #host: TurnHost;
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
@@ -90,6 +92,7 @@ export class Turn {
     this.#sink = sink;
     this.trackingId = sink.trackingId;
     this.forwardedId = sink.forwardedId;
+    this.delivered = sink.delivered?.bind(sink);
   }
 
   get state(): TurnState {
@@ -243,12 +246,6 @@ export class Turn {
     this.#sink.onceDrained(listener);
   }
 
-  /** See {@link TurnSink.onceSent}. */
-  onceSent(listener: () => void): void {
-    if (this.#sink.onceSent === undefined) listener();
-    else this.#sink.onceSent(listener);
-  }
-
   /**
    * Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. An input that
    * gets no reply of its own, because the call ends on another turn, still gets its FINAL, unless the caller is gone (G-43).
@@ -262,11 +259,6 @@ export class Turn {
     this.#close(end, reason, () => {
       this.#sink.complete();
     });
-  }
-
-  /** It was forwarded, and its forwarder died before its reply was whole: its input comes again, through another process. */
-  get comesAgain(): boolean {
-    return this.#state === 'done' && !this.#hasFinal && this.#sink.isForwarderLost === true;
   }
 
   /** It was forwarded, and its caller has done nothing on it: it can go on at another home. */

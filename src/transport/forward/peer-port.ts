@@ -10,9 +10,10 @@ import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
 import { listen } from '../door.ts';
 import type { CallHomes } from '../homes.ts';
+import { Deliveries } from './deliveries.ts';
 import type { PeerIdentity } from './identity.ts';
 import { OpenOnes } from './open-ones.ts';
-import { bytesMethod, probeService } from './probe.ts';
+import { bytesMethod, peerService } from './peer-service.ts';
 
 /** More than a link opens: none waits for another one's end. */
 const STREAMS_PER_CONNECTION = 4000;
@@ -64,9 +65,13 @@ export interface PeerPort {
    * From now on turns are taken, and probes answered.
    *
    * @param path - of the RPC that is a turn.
-   * @param handler - `isCut`: whether the connection of the turn is gone. A forwarder that lives resets the turn alone.
+   * @param handler - `delivered`: whether what was written has reached the platform; see {@link Deliveries.wait}.
    */
-  serve(path: string, handler: (turn: PeerTurn, isCut: () => boolean) => void, homes: Pick<CallHomes, 'has'>): void;
+  serve(
+    path: string,
+    handler: (turn: PeerTurn, delivered: (turnId: string) => Promise<boolean>) => void,
+    homes: Pick<CallHomes, 'has'>,
+  ): void;
   /** Lets open turns finish until `limitMs`, then cuts them. New connections are taken until the last one is over. */
   close(limitMs: number): Promise<void>;
 }
@@ -86,6 +91,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
   /** Of each connection that was let in, by the address of its other end. */
   const letIn = new Map<string, TLSSocket>();
   const turns = new OpenOnes<PeerTurn>();
+  const deliveries = new Deliveries(clock);
   const check = new PeerCheck(options);
   const state = { isServing: false };
   const secure = tls.createServer(
@@ -111,6 +117,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
         letIn.set(peer, socket);
         socket.once('close', () => {
           letIn.delete(peer);
+          deliveries.cut(socket);
         });
         injector.injectConnection(socket);
       };
@@ -148,11 +155,11 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
           turns.delete(turn);
         });
         const socket = letIn.get(turn.getPeer());
-        handler(turn, () => socket === undefined || socket.destroyed);
+        handler(turn, (turnId) => deliveries.wait(turnId, socket));
       };
       server.addService({ Turn: bytesMethod(path, true) }, { Turn });
-      const probes = probeService(instanceId, homes);
-      server.addService(probes.definition, probes.handlers);
+      const others = peerService(instanceId, homes, deliveries);
+      server.addService(others.definition, others.handlers);
       state.isServing = true;
     },
     close: async (limitMs) => {

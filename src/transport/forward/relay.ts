@@ -8,7 +8,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { responseKind } from '../../contract/response-kind.ts';
 import type { CallKey } from '../../dialog/call.ts';
-import type { Asked, Located, LocatedElsewhere } from '../../dialog/home.ts';
+import type { Asked, Located, LocatedElsewhere, Peer } from '../../dialog/home.ts';
 import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
@@ -16,6 +16,7 @@ import { framed, messageOf } from './frames.ts';
 import { forwardHeaders, type ToldEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
+import { sayDelivered } from './peer-service.ts';
 
 /** Most homes that one turn is brought to, one after the other. */
 const MAX_ATTEMPTS = 5;
@@ -44,8 +45,8 @@ export interface ForwardableTurn {
   readonly asked: Asked;
   /** The message that names the call. */
   readonly first: Buffer;
-  /** The home has ended the turn. */
-  onStatus(status: HomeStatus): void;
+  /** The home has ended the turn. @param onSent - called when the status has left the process. */
+  onStatus(status: HomeStatus, onSent: () => void): void;
   /** The call has its home here by now, or none any more. */
   onHome(located: Located, held: HeldTurn): void;
   /** @param isReplyOwed - the caller has done something, and hears nothing until there is a reply. */
@@ -161,7 +162,7 @@ export class Relay implements AttemptOwner {
     this.#attempt = undefined;
     if (end.kind === 'status') {
       this.#answered();
-      this.#finish(end.status);
+      this.#finish(end.status, home);
       return;
     }
     if (home !== undefined && end.kind !== 'unsent') this.#parts.homes.lost(this.#turn.call, home, end.kind);
@@ -206,9 +207,11 @@ export class Relay implements AttemptOwner {
     this.#turn.onHome(located, { id: this.#id, messages, told: this.#told });
   }
 
-  #finish(status: HomeStatus): void {
+  #finish(status: HomeStatus, home?: Peer): void {
     this.#over(status.code === OK ? 'completed' : 'error');
-    this.#turn.onStatus(status);
+    this.#turn.onStatus(status, () => {
+      if (home !== undefined && this.#isReplied) sayDelivered(this.#parts.links, home, this.#id);
+    });
   }
 
   #answered(): void {

@@ -26,12 +26,15 @@ const APOLOGY_TRAILER = 'parley-apology';
  */
 const SENT_AFTER_TURNS = 3;
 
+/** Whether what was written to a forwarded turn has reached the platform. Never rejects. */
+export type Delivered = (turnId: string) => Promise<boolean>;
+
 /** What an RPC is opened with. */
 interface CallerRpcOptions {
   /** Called once, when nothing can be written any more. */
   readonly onOver: () => void;
-  /** On the peer port: whether the connection of the forwarder is cut. */
-  readonly isCut: (() => boolean) | undefined;
+  /** On the peer port. */
+  readonly delivered: Delivered | undefined;
 }
 
 /** From the first header to the status. */
@@ -41,7 +44,6 @@ export class CallerRpc implements TurnSink {
   readonly forwarded: ForwardedTurn | undefined;
   /** The same at each home that a forwarded turn is brought to; undefined for one that came here directly. */
   forwardedId: string | undefined;
-  isForwarderLost = false;
   isOver = false;
   /** What a line of the log is found by, once it is known. */
   conversationId: string | undefined;
@@ -112,6 +114,17 @@ export class CallerRpc implements TurnSink {
     next();
   }
 
+  /** See {@link TurnSink.delivered}. */
+  delivered(): Promise<boolean> {
+    const { forwarded } = this;
+    if (forwarded !== undefined && this.#options.delivered !== undefined) return this.#options.delivered(forwarded.turnId);
+    return new Promise((resolve) => {
+      this.onceSent(() => {
+        resolve(true);
+      });
+    });
+  }
+
   /** With OK (G-13). */
   complete(): void {
     if (this.#close()) this.#call.end(this.#trailers());
@@ -155,7 +168,6 @@ export class CallerRpc implements TurnSink {
   // client and nobody else): nothing can be written any more (G-16).
   readonly #gone = (): void => {
     if (!this.#close()) return;
-    this.isForwarderLost = this.#options.isCut?.() === true;
     this.#parts.log.debug(this.ids, 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
     this.turn?.abort('hang_up');
   };

@@ -13,15 +13,15 @@ import type { HeldTurn, Relay } from '../forward/relay.ts';
 import type { Visitor } from '../gate.ts';
 import { isTurnedAway } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
-import { CallerRpc } from './caller-rpc.ts';
+import { CallerRpc, type Delivered } from './caller-rpc.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
-/** The handler of the RPC. On the peer port it is told whether the connection of its forwarder is cut. */
-export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall, isCut?: () => boolean) => void {
-  return (call, isCut) => {
+/** The handler of the RPC. On the peer port it is told what has become of its reply. */
+export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall, delivered?: Delivered) => void {
+  return (call, delivered) => {
     const isWelcome = parts.admission.streamOpened();
-    const stream = new CallerStream(call, parts, isCut);
+    const stream = new CallerStream(call, parts, delivered);
     if (isWelcome) stream.start();
     else stream.rpc.refuse(refusedStream());
   };
@@ -51,10 +51,10 @@ class CallerStream {
   #isHalfClosed = false;
   #cancelTimer: CancelTimer | undefined;
 
-  constructor(call: CallerCall, parts: CallerInputParts, isCut: (() => boolean) | undefined) {
+  constructor(call: CallerCall, parts: CallerInputParts, delivered: Delivered | undefined) {
     this.#call = call;
     this.#parts = parts;
-    this.rpc = new CallerRpc(call, parts, { isCut, onOver: this.#over });
+    this.rpc = new CallerRpc(call, parts, { delivered, onOver: this.#over });
   }
 
   /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
@@ -239,8 +239,9 @@ class CallerStream {
     this.#relay = relays?.forward(
       {
         ...{ stream: this.#call, call, first: bytes, asked: this.#asked(input) },
-        onStatus: (status) => {
+        onStatus: (status, onSent) => {
           this.rpc.completeAs(status);
+          this.rpc.onceSent(onSent);
         },
         onHome: (found, held) => {
           this.#comeHome(opening, found, held);

@@ -17,7 +17,7 @@ import { PATHS } from '../../../support/platform-client.ts';
 import { FakeVoice } from '../../../support/engine.ts';
 import { gateOf } from '../../../support/homes.ts';
 import { startRelay } from '../../../support/relay.ts';
-import { until } from '../../../support/until.ts';
+import { until, within } from '../../../support/until.ts';
 import { event, frames, keys, quiet } from '../../../support/wire-audio.ts';
 
 const wire = new ToWire(loadContract(loadProfile('fake')));
@@ -162,6 +162,37 @@ describe('a forwarded turn that ends in the middle of its reply', () => {
     const { turn, answered } = await midReply();
     turn.cancel();
     expect(await answered()).toEqual(['Turn 2.', 'Rest.']);
+  });
+});
+
+describe('a forwarded reply', () => {
+  const FINAL = Buffer.concat(wire.responses({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } }));
+
+  it('is known to be delivered once the platform has it', async () => {
+    const table = new Table();
+    const near = await ForwardingServer.start('near', { table, bots: [counting] });
+    const home = await Home.open('home', { known: table, path: PATHS.callerInput });
+    near.homes.answers = [at(home)];
+    const turn = near.platform().call().open(keys('1'));
+    const there = await home.turn();
+    there.stream.write(FINAL);
+    there.stream.end();
+    // Without a word of its forwarder this takes a second of the clock, which stands still.
+    expect(await within('its home hears it', there.delivered())).toBe(true);
+    expect(turn.ending?.code).toBe(status.OK);
+  });
+
+  it('is known to be lost when the connection of its forwarder is gone first', async () => {
+    const table = new Table();
+    const near = await ForwardingServer.start('near', { table, bots: [counting] });
+    const home = await Home.open('home', { known: table, path: PATHS.callerInput });
+    near.homes.answers = [at(home), { kind: 'here' }];
+    near.platform().call().open(keys('1'));
+    const there = await home.turn();
+    const delivered = there.delivered();
+    home.kill();
+    expect(await within('its home hears it', delivered)).toBe(false);
+    expect(await there.delivered()).toBe(false);
   });
 });
 

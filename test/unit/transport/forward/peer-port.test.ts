@@ -7,7 +7,7 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPeerIdentity } from '../../../../src/transport/forward/identity.ts';
 import { openPeerPort } from '../../../../src/transport/forward/peer-port.ts';
-import { probe } from '../../../../src/transport/forward/probe.ts';
+import { probe } from '../../../../src/transport/forward/peer-service.ts';
 import { CountedClock } from '../../../support/counted-clock.ts';
 import { at, Forwarder, Home, ScriptedHomes, SILENT, Table } from '../../../support/forwarding.ts';
 import { until, within } from '../../../support/until.ts';

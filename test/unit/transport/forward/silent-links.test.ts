@@ -1,6 +1,6 @@
 // A connection to a peer on which nothing arrives any more, and of which nobody says so.
 import { describe, expect, it } from 'vitest';
-import { probe } from '../../../../src/transport/forward/probe.ts';
+import { probe } from '../../../../src/transport/forward/peer-service.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { at, Forwarder, Home, ScriptedHomes, Table } from '../../../support/forwarding.ts';
 import { until } from '../../../support/until.ts';

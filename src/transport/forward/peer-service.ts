@@ -1,38 +1,54 @@
-// The one question between instances beside forwarded turns: does this call live with you?
+// What instances say to each other beside forwarded turns: does this call live with you, and your reply was delivered.
 import { constants } from 'node:http2';
 import type { MethodDefinition, sendUnaryData, ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import type { Peer } from '../../dialog/home.ts';
 import type { CallHomes } from '../homes.ts';
+import type { Deliveries } from './deliveries.ts';
 import { framed, FrameReader } from './frames.ts';
 import { addressedTo, notMine, readForwarded } from './headers.ts';
 import { LinkFailure, type Links } from './links.ts';
 
-const PATH = '/parley.peer.v1.Peer/Has';
+const HAS = '/parley.peer.v1.Peer/Has';
+const DELIVERED = '/parley.peer.v1.Peer/Delivered';
 /** Longest wait for an answer, ms; whoever asks waits less. */
 const ANSWER_LIMIT_MS = 1000;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
+const NOTHING = Buffer.alloc(0);
 
 /** An RPC of peers: its messages stay bytes. @param isStream - in both directions; else one message each. */
 export function bytesMethod(path: string, isStream: boolean): MethodDefinition<Buffer, Buffer> {
   const asIs = (bytes: Buffer): Buffer => bytes;
   return {
-    ...{ path, requestStream: isStream, responseStream: isStream },
-    ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+    path,
+    requestStream: isStream,
+    responseStream: isStream,
+    requestSerialize: asIs,
+    requestDeserialize: asIs,
+    responseSerialize: asIs,
+    responseDeserialize: asIs,
   };
 }
 
 /** The answering side, for a server of gRPC. */
-export function probeService(
+export function peerService(
   instanceId: string,
   homes: Pick<CallHomes, 'has'>,
+  deliveries: Pick<Deliveries, 'delivered'>,
 ): { readonly definition: ServiceDefinition; readonly handlers: UntypedServiceImplementation } {
   const Has = ({ metadata, request }: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>): void => {
     if (readForwarded(metadata, instanceId) === undefined) answer(notMine());
     else answer(null, homes.has(request.toString()) ? YES : NO);
   };
-  return { definition: { Has: bytesMethod(PATH, false) }, handlers: { Has } };
+  const Delivered = ({ metadata, request }: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>): void => {
+    if (readForwarded(metadata, instanceId) !== undefined) deliveries.delivered(request.toString());
+    answer(null, NOTHING);
+  };
+  return {
+    definition: { Has: bytesMethod(HAS, false), Delivered: bytesMethod(DELIVERED, false) },
+    handlers: { Has, Delivered },
+  };
 }
 
 /**
@@ -42,7 +58,7 @@ export function probeService(
  * @throws LinkFailure when there is no answer, or not from the process that is meant.
  */
 export async function probe(links: Links, peer: Peer, callId: string, clock: Clock): Promise<boolean> {
-  const stream = await links.open(peer, { ':path': PATH, ...addressedTo(peer.id) });
+  const stream = await links.open(peer, { ':path': HAS, ...addressedTo(peer.id) });
   return new Promise((resolve, reject) => {
     const frames = new FrameReader();
     const cancelTimer = clock.after(ANSWER_LIMIT_MS, () => {
@@ -59,4 +75,16 @@ export async function probe(links: Links, peer: Peer, callId: string, clock: Clo
     });
     stream.end(framed(Buffer.from(callId)));
   });
+}
+
+/** Says to the home of a turn that the platform has its reply. Returns at once; a home that does not hear it takes it for delivered. */
+export function sayDelivered(links: Links, home: Peer, turnId: string): void {
+  links.open(home, { ':path': DELIVERED, ...addressedTo(home.id) }).then(
+    (stream) => {
+      stream.on('error', () => undefined);
+      stream.resume();
+      stream.end(framed(Buffer.from(turnId)));
+    },
+    () => undefined,
+  );
 }
