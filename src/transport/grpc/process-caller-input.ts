@@ -219,7 +219,9 @@ class CallerStream {
   #unopened({ call, input }: Opening, thrown: unknown, isReplyOwed = false): void {
     const error = toAppError(thrown);
     // A caller of a call that is not known here any more is as lost as a new one.
-    const isLineOwed = isReplyOwed || (input !== undefined && input.kind !== 'audio' && input.kind !== 'dtmf_start');
+    // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
+    const isListening = input === undefined || input.kind === 'audio' || input.kind === 'dtmf_start';
+    const isLineOwed = isReplyOwed || !isListening || (error.code === 'state_unreadable' && input?.kind === 'audio');
     if (!isTurnedAway(error) || !isLineOwed) {
       this.rpc.refuse(error);
       return;

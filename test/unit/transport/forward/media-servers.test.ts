@@ -268,6 +268,18 @@ describe('a turn whose home dies', () => {
     await until('no turn is left', () => near.admission.streams === 0);
   });
 
+  it('leaves a caller who listens with a person as well when nobody can restore the call (U-06)', async () => {
+    const { near } = await servers();
+    near.homes.answers = [new AppError('state_unreadable', 'written by a newer version')];
+    const listening = near
+      .platform()
+      .call()
+      .open(...quiet(100));
+    expect(await listening.ended()).toMatchObject({ code: status.OK });
+    expect(listening.trailerTexts).toEqual(['I will connect you.']);
+    expect(eventsOf(listening.responses, EVENT_OUTPUT.TRANSFER_TO_AGENT)).toBe(1);
+  });
+
   it('leaves a caller with a person also when nobody can say where the call lives', async () => {
     const { near } = await servers();
     near.homes.answers = [new AppError('store_unavailable', 'nobody knows')];
