@@ -3,9 +3,7 @@
 import { Administration, type AdministrationObserver } from '../admin/administration.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { WebhookSettings } from '../admin/webhooks/webhook-side.ts';
-import type { Clock } from '../base/clock.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
-import type { Lifecycle } from '../base/lifecycle.ts';
 import type { Logger } from '../base/log.ts';
 import type { Live } from '../base/live-value.ts';
 import type { TlsIdentity } from '../base/tls-identity.ts';
@@ -16,12 +14,13 @@ import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { authorizationHooks } from './authorization-hooks.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
 import type { Trust } from './trust.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
 
 /** What the administration is joined to. */
-export interface AdministrationParts {
+export interface AdministrationParts extends ProcessParts {
   readonly profile: PlatformProfile;
   /** For webhooks over TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
@@ -30,9 +29,6 @@ export interface AdministrationParts {
   /** Filled from now on; `refresh` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly lifecycle: Lifecycle;
   /** Code of whoever starts the server, told of authorizations; undefined: none. */
   readonly onAuthorization: AuthorizationHook | undefined;
   /** Gives the start up. */

@@ -10,10 +10,8 @@ import { packageVersion } from '../base/package-root.ts';
 import type { Logger } from '../base/log.ts';
 import { WatchedFiles, type Verdict } from '../base/watched-files.ts';
 import type { Bot } from '../bot/bot.ts';
-import { wantingWords, type Catalog, type CatalogSource } from '../bot/catalog.ts';
+import type { Catalog, CatalogSource } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
-import { WatchedCatalog } from '../bot/watched-catalog.ts';
-import { loadContract } from '../contract/grpc.ts';
 import { loadProfile } from '../contract/profile.ts';
 import type { OpsOptions, OpsServer } from '../ops/http-server.ts';
 import { Readiness } from '../ops/readiness.ts';
@@ -26,8 +24,7 @@ import { LoadGauge } from '../telemetry/load-gauge.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts';
 import { combineObservers } from '../telemetry/observers.ts';
-import { Gate } from '../transport/gate.ts';
-import { startMediaServer, type MediaServer } from '../transport/grpc/server.ts';
+import type { MediaServer } from '../transport/grpc/server.ts';
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import { botsFolder } from './bot-folders.ts';
 import { followSealKeys } from './changing-secrets.ts';
@@ -35,34 +32,16 @@ import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
 import { DescriptorWatch, warnOfFewDescriptors } from './descriptor-watch.ts';
 import { isDevelopment, sayIfDevelopment, serverLogger } from './development.ts';
-import { openCatalog, type OriginText } from './open-catalog.ts';
-import { admissionLimits, engineSettings, mediaServerSettings, soleOrganization } from './room-settings.ts';
+import { followBots, openCatalog, type OriginText } from './open-catalog.ts';
+import { readySummary, type ReadySummary } from './ready-summary.ts';
+import { admissionLimits, engineSettings } from './room-settings.ts';
 import { openHomes, type OpenedHomes } from './homes.ts';
 import { startOperations } from './operations.ts';
+import { openServers } from './servers.ts';
 import { openSharedStore } from './shared-store.ts';
 import { loadSignalEngines } from './signal-engines.ts';
-import { openSockets, socketAddress, type OpenSockets, type SocketAddress } from './sockets.ts';
-import { openTrusted, type Trusted } from './trusted.ts';
+import { openTrusted } from './trusted.ts';
 import { Voices } from './voices.ts';
-
-/** What an operator is told when the server is ready. */
-export interface ReadySummary {
-  readonly address: string;
-  readonly port: number;
-  readonly security: 'TLS' | 'plaintext';
-  readonly bots: readonly string[];
-  /** Those that want words and hear none, because there is no recognizer; absent: none of them. */
-  readonly botsWithoutWords?: readonly string[];
-  /** How many the token check knows: of the settings, and those that the administration has kept from before. */
-  readonly dataSources: number;
-  /** More data sources are registered as organizations authorize the app. */
-  readonly isRegistering: boolean;
-  readonly hasTokenCheck: boolean;
-  /** 0: this process has none. */
-  readonly opsPort: number;
-  /** Where calls are taken over WebSocket; absent: nowhere. */
-  readonly websocket?: SocketAddress;
-}
 
 /** What became of something that was read anew. */
 export interface FileVerdict {
@@ -147,7 +126,6 @@ async function open(opening: Opening): Promise<App> {
   const { settings, instanceId, originOf, changing, clock, log, lifecycle, signal, isWorker = false, onAuthorization } = opening;
   const base = { clock, log, lifecycle };
   const profile = loadProfile(settings.platform.profile);
-  const contract = loadContract(profile);
   const [bots, engines] = await Promise.all([loadBots(botsFolder(settings.bots)), loadSignalEngines()]);
   const openBots = (loaded: readonly Bot[]): Catalog => openCatalog(loaded, settings.bots, originOf);
   const first = openBots(bots);
@@ -198,25 +176,10 @@ async function open(opening: Opening): Promise<App> {
   });
 
   await homes.join(sessions);
+  const served = { sessions, homes: homes.homes, peers: homes.peers, catalog, admission, mayTake: descriptorWatch.mayTake };
   const { tls, verifier } = trusted;
-  const { mayTake } = descriptorWatch;
-  const served = { sessions, homes: homes.homes, catalog, admission, mayTake, clock, log };
-  const server = await startMediaServer({
-    ...{ ...served, contract, peers: homes.peers, metadataKeys: profile.metadata },
-    settings: mediaServerSettings(settings, tls.media),
-    gate: new Gate(verifier, 'grpc', {
-      soleOrganization: soleOrganization(settings),
-      onForeign: () => {
-        metrics.organizationRefused('grpc');
-      },
-    }),
-    onRefused: (code) => {
-      metrics.streamRefused('grpc', code);
-    },
-  });
-  lifecycle.opened('media server', () => server.close(CLOSE_STEP_MS));
-  const sockets = await openSockets(settings, { ...served, profile, verifier, metrics, security: tls.sockets });
-  if (sockets !== undefined) lifecycle.opened('WebSocket server', () => sockets.server.close(CLOSE_STEP_MS), 2 * CLOSE_STEP_MS);
+  const servers = await openServers(settings, { ...served, profile, tls, verifier, metrics, ...base });
+  const { media, sockets } = servers;
   lifecycle.opened('open turns', () => turnsOver(settings.shutdown.graceMs, { sessions, homes, metrics, log }));
 
   // Loading the HTTP framework takes longer than everything above; a call need not wait for it.
@@ -231,10 +194,10 @@ async function open(opening: Opening): Promise<App> {
   if (shared !== undefined) {
     // Other servers go on with the calls. The load balancer must have learned of it first, or it would come back here.
     const { noticeMs } = settings.shutdown;
-    lifecycle.opened('connections', () => goAwayAfter(noticeMs, server, clock), noticeMs + CLOSE_STEP_MS);
+    lifecycle.opened('connections', () => goAwayAfter(noticeMs, media, clock), noticeMs + CLOSE_STEP_MS);
   }
   readiness.onChange((isReady) => {
-    server.setServing(isReady);
+    media.setServing(isReady);
   });
   lifecycle.opened('readiness', () => {
     readiness.drain();
@@ -250,7 +213,7 @@ async function open(opening: Opening): Promise<App> {
     voices.stopWarming();
   });
   return {
-    ready: readySummary(settings, { server, sockets, operations: operations.server, first, voices, trusted }),
+    ready: readySummary(settings, { ...servers, operations: operations.server, first, voices, trusted }),
     openSessions: () => sessions.size,
     openTurns: () => sessions.openTurns,
     shown,
@@ -260,44 +223,10 @@ async function open(opening: Opening): Promise<App> {
       return bots === undefined ? looked : [...looked, { what: 'bots', verdict: bots }];
     },
     stopListening: () => {
-      server.stopListening();
+      media.stopListening();
       sockets?.server.stopListening();
     },
     close: () => lifecycle.close(),
-  };
-}
-
-function readySummary(
-  settings: Settings,
-  {
-    server,
-    sockets,
-    operations,
-    first,
-    voices,
-    trusted,
-  }: {
-    readonly server: MediaServer;
-    readonly sockets: OpenSockets | undefined;
-    readonly operations: OpsServer | undefined;
-    readonly first: Catalog;
-    readonly voices: Voices;
-    readonly trusted: Trusted;
-  },
-): ReadySummary {
-  const websocket = socketAddress(sockets, operations);
-  const withoutWords = voices.recognizer === undefined ? wantingWords(first.bots) : [];
-  return {
-    address: server.address,
-    port: server.port,
-    security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext',
-    bots: first.bots.map(({ id }) => id),
-    ...(withoutWords.length > 0 && { botsWithoutWords: withoutWords }),
-    dataSources: trusted.trust.sources.size,
-    isRegistering: trusted.administration !== undefined,
-    hasTokenCheck: trusted.verifier !== undefined,
-    opsPort: operations?.port ?? 0,
-    ...(websocket !== undefined && { websocket }),
   };
 }
 
@@ -326,35 +255,4 @@ async function turnsOver(
 async function goAwayAfter(noticeMs: number, server: MediaServer, clock: Clock): Promise<void> {
   await pause(noticeMs, clock);
   server.goAway();
-}
-
-/** A catalogue that takes up changed bot modules until the server stops. */
-async function followBots(
-  first: Catalog,
-  open: (bots: readonly Bot[]) => Catalog,
-  settings: Settings,
-  {
-    metrics,
-    voices,
-    clock,
-    log,
-    lifecycle,
-  }: {
-    readonly metrics: Metrics;
-    readonly voices: Voices;
-    readonly clock: Clock;
-    readonly log: Logger;
-    readonly lifecycle: Lifecycle;
-  },
-): Promise<WatchedCatalog> {
-  const onReload = (reloaded: Catalog | undefined): void => {
-    metrics.botsReloaded(
-      reloaded === undefined ? 'failed' : 'loaded',
-      reloaded?.bots.map(({ id }) => id),
-    );
-    if (reloaded !== undefined) void voices.warm(reloaded);
-  };
-  const watched = await WatchedCatalog.start({ folder: botsFolder(settings.bots), first, open, onReload, clock, log });
-  lifecycle.opened('bots watch', () => watched.close());
-  return watched;
 }

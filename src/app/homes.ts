@@ -1,9 +1,6 @@
 // Where the calls of this server live, as the settings say: all here, or beside other servers that share a Redis server and forward
 // turns to each other.
 import { networkInterfaces } from 'node:os';
-import type { Clock } from '../base/clock.ts';
-import type { Lifecycle } from '../base/lifecycle.ts';
-import type { Logger } from '../base/log.ts';
 import { CallHomes } from '../cluster/call-homes.ts';
 import { Instances } from '../cluster/instances.ts';
 import { RedisDirectory } from '../cluster/redis-directory.ts';
@@ -20,6 +17,7 @@ import { Relays } from '../transport/forward/relays.ts';
 import type { Peers } from '../transport/grpc/server.ts';
 import { SOLE_HOME, type CallHomes as Homes } from '../transport/homes.ts';
 import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
 import type { SharedStore } from './shared-store.ts';
 import { timedDirectory, timedTable } from './timed-directory.ts';
 
@@ -41,15 +39,12 @@ export interface OpenedHomes {
 }
 
 /** What they are joined to. */
-export interface HomesParts {
+export interface HomesParts extends ProcessParts {
   /** Of this start of the process. */
   readonly instanceId: string;
   /** Undefined: nothing is shared. */
   readonly shared: SharedStore | undefined;
   readonly metrics: Pick<Metrics, 'store' | 'forward'>;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly lifecycle: Lifecycle;
 }
 
 const ALONE: OpenedHomes = {

@@ -2,10 +2,15 @@
 // when the bots are loaded; this is the one place that does, for the server and for the commands alike.
 import { Catalog } from '../bot/catalog.ts';
 import type { Bot } from '../bot/bot.ts';
+import { WatchedCatalog } from '../bot/watched-catalog.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { botsFolder } from './bot-folders.ts';
 import { closest } from './config/naming.ts';
 import { configInvalid, type Problem } from './config/problems.ts';
 import type { SettingKey } from './config/schema.ts';
 import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
+import type { Voices } from './voices.ts';
 
 /** Where a setting stands, as text for people. */
 export type OriginText = (key: SettingKey) => string;
@@ -46,4 +51,23 @@ export function botProblems(
       .map(({ id, subject }) => problemOf('bots.organizations', subject, id)),
   );
   return [...general, ...listed];
+}
+
+/** A catalogue that takes up changed bot modules until the server stops. */
+export async function followBots(
+  first: Catalog,
+  open: (bots: readonly Bot[]) => Catalog,
+  settings: Settings,
+  { metrics, voices, clock, log, lifecycle }: ProcessParts & { readonly metrics: Pick<Metrics, 'botsReloaded'>; readonly voices: Voices },
+): Promise<WatchedCatalog> {
+  const onReload = (reloaded: Catalog | undefined): void => {
+    metrics.botsReloaded(
+      reloaded === undefined ? 'failed' : 'loaded',
+      reloaded?.bots.map(({ id }) => id),
+    );
+    if (reloaded !== undefined) void voices.warm(reloaded);
+  };
+  const watched = await WatchedCatalog.start({ folder: botsFolder(settings.bots), first, open, onReload, clock, log });
+  lifecycle.opened('bots watch', () => watched.close());
+  return watched;
 }

@@ -7,7 +7,7 @@ import type { CallTimelines } from '../telemetry/call-timeline.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RefusedOrganizations } from '../telemetry/refused-organizations.ts';
 import type { Settings } from './config/settings.ts';
-import type { OpenSockets } from './sockets.ts';
+import type { OpenSockets } from './servers.ts';
 
 /** What an operations server shows. */
 export interface Shown {

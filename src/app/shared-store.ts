@@ -1,18 +1,14 @@
 // The Redis server that several servers share for their calls, as the settings say, and the seal for what lies there.
-import type { Clock } from '../base/clock.ts';
-import type { Lifecycle } from '../base/lifecycle.ts';
 import type { Logger } from '../base/log.ts';
 import { Seal } from '../store/seal.ts';
 import type { RedisConnection } from '../store/redis/connection.ts';
 import type { StoreMetrics } from '../telemetry/store-metrics.ts';
 import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
 
 /** What the store is joined to. */
-export interface SharedStoreParts {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly lifecycle: Lifecycle;
+export interface SharedStoreParts extends ProcessParts {
   readonly metrics: StoreMetrics;
 }
 

@@ -2,9 +2,6 @@
 import type { AuthorizationHook } from '../admin/webhooks/authorization-result.ts';
 import type { RefusalReason } from '../auth/refusal.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Lifecycle } from '../base/lifecycle.ts';
-import type { Logger } from '../base/log.ts';
 import type { WatchedFiles } from '../base/watched-files.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { Readiness } from '../ops/readiness.ts';
@@ -14,6 +11,7 @@ import { startAdministration } from './administration.ts';
 import { followNonces, followSealKeys } from './changing-secrets.ts';
 import type { ChangingSettings } from './config/changing-settings.ts';
 import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
 import { openServerTls, type ServerTls } from './server-tls.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
@@ -22,16 +20,13 @@ import { openTrust, type Trust } from './trust.ts';
 const NO_KEYS: RefusalReason = 'keys_unavailable';
 
 /** What it is joined to. */
-export interface TrustedParts {
+export interface TrustedParts extends ProcessParts {
   readonly profile: PlatformProfile;
   readonly files: WatchedFiles<Watched>;
   readonly readiness: Readiness;
   readonly changing: ChangingSettings | undefined;
   readonly onAuthorization: AuthorizationHook | undefined;
   readonly metrics: Pick<Metrics, 'files' | 'tokens' | 'admin'>;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly lifecycle: Lifecycle;
   /** Gives the start up. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,4 @@
 // What the server speaks and hears with: the prompt voice and the recognizer, and the prompts that are spoken before anybody calls.
-import type { Clock } from '../base/clock.ts';
-import type { Lifecycle } from '../base/lifecycle.ts';
 import type { Logger } from '../base/log.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import type { Recognizer } from '../session/ports.ts';
@@ -10,15 +8,13 @@ import { openPromptVoice, type CachingPromptVoice } from '../voice/prompt-voice.
 import { findRecognizer } from '../voice/recognizers/find-recognizer.ts';
 import { promptsFolder } from './bot-folders.ts';
 import type { Settings } from './config/settings.ts';
+import type { ProcessParts } from './process-parts.ts';
 import { recognizerChoice, voiceSettings } from './room-settings.ts';
 
 /** What they are joined to. */
-export interface VoicesParts {
+export interface VoicesParts extends ProcessParts {
   readonly engines: SignalEngines;
   readonly metrics: Pick<Metrics, 'voice'>;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly lifecycle: Lifecycle;
 }
 
 /** Speaks and hears for all calls. */

@@ -1,5 +1,5 @@
 // Workers that are no processes: a test says what they tell and when they end, and reads what they were told.
-import type { ReadySummary } from '../../src/app/app.ts';
+import type { ReadySummary } from '../../src/app/ready-summary.ts';
 import type { FromWorker, ToWorker } from '../../src/app/workers/messages.ts';
 import type { StartWorker, WorkerProcess } from '../../src/app/workers/worker-process.ts';
 import type { ReadinessState } from '../../src/ops/readiness.ts';

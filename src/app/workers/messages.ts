@@ -4,7 +4,7 @@ import type { ReadinessState } from '../../ops/readiness.ts';
 import type { CallSummary, CallTimeline } from '../../telemetry/call-timeline.ts';
 import type { MetricReading } from '../../telemetry/metrics.ts';
 import type { RefusedCalls } from '../../telemetry/refused-organizations.ts';
-import type { ReadySummary } from '../app.ts';
+import type { ReadySummary } from '../ready-summary.ts';
 
 /** What may be asked of every worker. */
 export type Question = 'metrics' | 'calls' | { readonly conversationId: string };

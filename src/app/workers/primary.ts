@@ -3,7 +3,7 @@
 import { startOpsServer } from '../../ops/http-server.ts';
 import { joinedRefusals } from '../../telemetry/refused-organizations.ts';
 import { WorkersMetrics } from '../../telemetry/workers-metrics.ts';
-import type { ReadySummary } from '../app.ts';
+import type { ReadySummary } from '../ready-summary.ts';
 import type { Settings } from '../config/settings.ts';
 import { Workers, type WorkersOptions } from './workers.ts';
 

@@ -6,7 +6,7 @@ import { AppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { DRAINING, type Readiness, type ReadinessState } from '../../ops/readiness.ts';
 import type { WorkerCounts, WorkersMetrics } from '../../telemetry/workers-metrics.ts';
-import type { ReadySummary } from '../app.ts';
+import type { ReadySummary } from '../ready-summary.ts';
 import type { Answer, FromWorker, Question } from './messages.ts';
 import type { StartWorker, WorkerProcess } from './worker-process.ts';
 

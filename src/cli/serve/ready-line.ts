@@ -1,5 +1,5 @@
 // The one line that says that a server is ready, for people and for programs.
-import type { ReadySummary } from '../../app/app.ts';
+import type { ReadySummary } from '../../app/ready-summary.ts';
 
 /** What is said; the number of workers only where there are several. */
 export type Ready = ReadySummary & { readonly workers?: number };

@@ -1,0 +1,124 @@
+// Where calls come in: the media server, and where the operator has switched it on the WebSocket server, joined with a port of its own or
+// with that of the operations server.
+import type { TokenVerifier } from '../auth/jws-verifier.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { Lifecycle } from '../base/lifecycle.ts';
+import type { Logger } from '../base/log.ts';
+import { isLoopback } from '../base/loopback.ts';
+import { loadContract } from '../contract/grpc.ts';
+import type { PlatformProfile } from '../contract/profile.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { Gate } from '../transport/gate.ts';
+import { startMediaServer, type MediaServer, type MediaServerParts } from '../transport/grpc/server.ts';
+import { createSocketServer, type SocketServer } from '../transport/ws/server.ts';
+import type { Settings } from './config/settings.ts';
+import { mediaServerSettings, socketPaths, socketServerSettings, soleOrganization } from './room-settings.ts';
+import type { ServerTls } from './server-tls.ts';
+
+/** How long servers take to close what is open after the grace time, ms. */
+const CLOSE_MS = 5000;
+
+/** Where calls are taken over WebSocket. */
+export interface SocketAddress {
+  /** `host:port`. */
+  readonly address: string;
+  readonly port: number;
+  readonly security: 'TLS' | 'plaintext';
+}
+
+/** The server, and its address. */
+export interface OpenSockets {
+  readonly server: SocketServer;
+  /** Undefined: connections come from the operations server, and so does the address. */
+  readonly own: SocketAddress | undefined;
+}
+
+/** What is open. */
+export interface Servers {
+  readonly media: MediaServer;
+  /** Undefined: calls over WebSocket are switched off. */
+  readonly sockets: OpenSockets | undefined;
+}
+
+/** What the rest of the program brings. */
+export interface ServersParts extends Pick<
+  MediaServerParts,
+  'sessions' | 'homes' | 'peers' | 'catalog' | 'admission' | 'mayTake' | 'clock' | 'log'
+> {
+  readonly profile: PlatformProfile;
+  /** Undefined: the token check is off. */
+  readonly verifier: TokenVerifier | undefined;
+  readonly tls: ServerTls;
+  readonly metrics: Pick<Metrics, 'organizationRefused' | 'streamRefused' | 'watchSockets'>;
+  readonly lifecycle: Lifecycle;
+}
+
+/** Opens them. @throws AppError `config_invalid` when the profile names no paths for WebSockets, or `listen_failed`. */
+export async function openServers(settings: Settings, parts: ServersParts): Promise<Servers> {
+  const { profile, tls, lifecycle } = parts;
+  const media = await startMediaServer({
+    ...parts,
+    ...guarded('grpc', settings, parts),
+    contract: loadContract(profile),
+    metadataKeys: profile.metadata,
+    settings: mediaServerSettings(settings, tls.media),
+  });
+  lifecycle.opened('media server', () => media.close(CLOSE_MS));
+  const sockets = settings.websocket.enabled ? await openSockets(settings, parts) : undefined;
+  if (sockets !== undefined) lifecycle.opened('WebSocket server', () => sockets.server.close(CLOSE_MS), 2 * CLOSE_MS);
+  return { media, sockets };
+}
+
+async function openSockets(settings: Settings, parts: ServersParts): Promise<OpenSockets> {
+  const { profile, tls, metrics, log } = parts;
+  const server = createSocketServer({
+    ...parts,
+    ...guarded('websocket', settings, parts),
+    settings: socketServerSettings(settings, tls.sockets),
+    paths: socketPaths(profile),
+    trackingHeader: profile.metadata.trackingId,
+  });
+  metrics.watchSockets(() => server.openSockets);
+  if (settings.websocket.listen === 'ops') {
+    warnOfPlaintext(settings, log);
+    return { server, own: undefined };
+  }
+  const { address, port } = await server.listen();
+  return { server, own: { address, port, security: settings.tls.mode === 'files' ? 'TLS' : 'plaintext' } };
+}
+
+/** Who is let in, and who counts those that are not. */
+function guarded(
+  transport: Principal['transport'],
+  settings: Settings,
+  { verifier, metrics }: ServersParts,
+): { readonly gate: Gate; readonly onRefused: (code: ErrorCode) => void } {
+  return {
+    gate: new Gate(verifier, transport, {
+      soleOrganization: soleOrganization(settings),
+      onForeign: () => {
+        metrics.organizationRefused(transport);
+      },
+    }),
+    onRefused: (code) => {
+      metrics.streamRefused(transport, code);
+    },
+  };
+}
+
+/** Where calls come in; beside health checks, which are never over TLS, neither are they. */
+export function socketAddress(
+  sockets: OpenSockets | undefined,
+  ops: Pick<SocketAddress, 'address' | 'port'> | undefined,
+): SocketAddress | undefined {
+  if (sockets === undefined || sockets.own !== undefined || ops === undefined) return sockets?.own;
+  return { address: ops.address, port: ops.port, security: 'plaintext' };
+}
+
+/** Not refused: inside a container every address is reachable, and what stands in front is not known here. */
+function warnOfPlaintext({ auth, ops }: Settings, log: Logger): void {
+  if (!auth.enabled || isLoopback(ops.host)) return;
+  const setting = `ops.host ${ops.host}`;
+  log.warn({ setting }, 'tokens and sound of calls over WebSocket come in without TLS at an address that other machines can reach');
+}
