@@ -5,18 +5,22 @@ const PREFIX_BYTES = 5;
 /** Largest message of a peer; a reply of one message holds all its sound. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** A message with its prefix, uncompressed. */
-export function framed(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, PREFIX_BYTES);
-  return frame;
+/** Of a message with its prefix. */
+export function frameBytes(message: Uint8Array): number {
+  return PREFIX_BYTES + message.length;
 }
 
-/** The message of a frame that was made here: a view. */
-export function messageOf(frame: Buffer): Buffer {
-  return frame.subarray(PREFIX_BYTES);
+/** A message with its prefix, uncompressed. */
+export function framed(message: Uint8Array): Buffer {
+  return putFrame(message, Buffer.allocUnsafe(frameBytes(message)), 0);
+}
+
+/** Puts it where there is room for it. @returns a view of it. */
+export function putFrame(message: Uint8Array, into: Buffer, at: number): Buffer {
+  into[at] = 0;
+  into.writeUInt32BE(message.length, at + 1);
+  into.set(message, at + PREFIX_BYTES);
+  return into.subarray(at, at + frameBytes(message));
 }
 
 /** Takes a body apart. */

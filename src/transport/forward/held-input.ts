@@ -1,44 +1,63 @@
 // What the platform has sent on a forwarded turn, kept so that another home can be given it. Bounded: of a long turn the first
 // message and the newest ones. Knows no message.
+import { frameBytes, FrameReader, putFrame } from './frames.ts';
 
-/** One per forwarded turn. */
+/** The oldest is dropped whole, so this is the part of the limit that may stay unused. */
+const PIECES = 16;
+
+/**
+ * One per forwarded turn. Frames lie one behind the other in a few pieces of memory: with a buffer for each, an eighth of what
+ * forwarding costs was the garbage collector's.
+ */
 export class HeldInput {
-  readonly #maxBytes: number;
   readonly #first: Buffer;
-  #newest: Buffer[] = [];
-  /** Of the newest ones that still count. */
-  #from = 0;
-  #newestBytes = 0;
+  readonly #maxBytes: number;
+  /** Pieces that are full, as far as they are used. */
+  #full: Buffer[] = [];
+  #fullBytes = 0;
+  #piece: Buffer = Buffer.alloc(0);
+  #used = 0;
 
   /**
-   * @param first - message, which names the call: always kept.
-   * @param maxBytes - most that is held in all.
+   * @param first - frame, whose message names the call: always kept.
+   * @param maxBytes - most memory that is held in all; one frame may be larger.
    */
   constructor(first: Buffer, maxBytes: number) {
     this.#first = first;
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that are held. */
-  get bytes(): number {
-    return this.#first.length + this.#newestBytes;
+  /** All frames in the order in which they came, as pieces of a body. */
+  get body(): readonly Buffer[] {
+    return [this.#first, ...this.#behindFirst()];
   }
 
-  /** In the order in which they came. */
+  /** The messages behind the first one. */
   get messages(): readonly Buffer[] {
-    return [this.#first, ...this.#newest.slice(this.#from)];
+    const reader = new FrameReader();
+    return this.#behindFirst().flatMap((piece) => reader.read(piece));
   }
 
-  add(message: Buffer): void {
-    this.#newest.push(message);
-    this.#newestBytes += message.length;
-    while (this.bytes > this.#maxBytes && this.#from < this.#newest.length - 1) {
-      this.#newestBytes -= this.#newest[this.#from]?.length ?? 0;
-      this.#from += 1;
+  /** @returns its frame. */
+  add(message: Buffer): Buffer {
+    const bytes = frameBytes(message);
+    if (this.#used + bytes > this.#piece.length) this.#makeRoom(bytes);
+    const frame = putFrame(message, this.#piece, this.#used);
+    this.#used += bytes;
+    return frame;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#used > 0) this.#full.push(this.#piece.subarray(0, this.#used));
+    this.#fullBytes += this.#piece.length;
+    this.#piece = Buffer.allocUnsafeSlow(Math.max(bytes, Math.floor(this.#maxBytes / PIECES)));
+    this.#used = 0;
+    while (this.#full.length > 0 && this.#first.length + this.#fullBytes + this.#piece.length > this.#maxBytes) {
+      this.#fullBytes -= this.#full.shift()?.buffer.byteLength ?? 0;
     }
-    // Not each time: it costs as much as there is.
-    if (this.#from < this.#newest.length / 2) return;
-    this.#newest = this.#newest.slice(this.#from);
-    this.#from = 0;
+  }
+
+  #behindFirst(): readonly Buffer[] {
+    return this.#used === 0 ? [] : [...this.#full, this.#piece.subarray(0, this.#used)];
   }
 }

@@ -12,7 +12,7 @@ import type { Asked, Located, LocatedElsewhere, Peer } from '../../dialog/home.t
 import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
-import { framed, messageOf } from './frames.ts';
+import { framed } from './frames.ts';
 import { forwardHeaders, type ToldEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
@@ -104,8 +104,7 @@ export class Relay implements AttemptOwner {
 
   /** The platform has sent a message. */
   push(message: Buffer): void {
-    const frame = framed(message);
-    this.#held.add(frame);
+    const frame = this.#held.add(message);
     this.#toHome += message.length;
     if (this.#attempt?.isOpen === true && !this.#attempt.write(frame)) this.#turn.stream.pause();
   }
@@ -132,7 +131,7 @@ export class Relay implements AttemptOwner {
   onOpen(): void {
     const attempt = this.#attempt;
     let isDrained = true;
-    for (const frame of this.#held.messages) isDrained = attempt?.write(frame) !== false;
+    for (const frames of this.#held.body) isDrained = attempt?.write(frames) !== false;
     if (this.#isHalfClosed) attempt?.halfClose();
     else if (isDrained) this.#turn.stream.resume();
   }
@@ -203,8 +202,7 @@ export class Relay implements AttemptOwner {
 
   #comeHome(located: Located): void {
     this.#over('taken_over');
-    const messages = this.#held.messages.slice(1).map(messageOf);
-    this.#turn.onHome(located, { id: this.#id, messages, told: this.#told });
+    this.#turn.onHome(located, { id: this.#id, messages: this.#held.messages, told: this.#told });
   }
 
   #finish(status: HomeStatus, home?: Peer): void {

@@ -1,6 +1,6 @@
 // Messages in a body that is cut wherever the wire likes.
 import { describe, expect, it } from 'vitest';
-import { framed, FrameReader, messageOf } from '../../../../src/transport/forward/frames.ts';
+import { framed, FrameReader } from '../../../../src/transport/forward/frames.ts';
 import { HeldInput } from '../../../../src/transport/forward/held-input.ts';
 
 describe('a body of messages', () => {
@@ -27,29 +27,41 @@ describe('a body of messages', () => {
   ])('is refused for a message that is %s', (_why, bytes) => {
     expect(() => new FrameReader().read(Buffer.from(bytes))).toThrow('compressed or too large');
   });
-
-  it('gives a framed message back', () => {
-    expect(messageOf(framed(Buffer.from('words'))).toString()).toBe('words');
-  });
 });
 
 describe('what is held of a turn', () => {
+  const first = framed(Buffer.from('first'));
+
   it('never grows beyond its limit, whatever comes, and begins with the first message', () => {
-    const held = new HeldInput(Buffer.from('first'), 1000);
+    const held = new HeldInput(first, 4000);
     for (let n = 0; n < 5000; n += 1) {
       held.add(Buffer.alloc(1 + (n % 97), n));
-      expect(held.bytes).toBeLessThanOrEqual(1000);
+      const bytes = held.body.reduce((sum, { length }) => sum + length, 0);
+      expect(bytes).toBeLessThanOrEqual(4000);
+      if (n > 200) expect(bytes).toBeGreaterThan(2500);
     }
+    expect(held.body[0]).toEqual(first);
+  });
+
+  it('gives back the newest messages, each of them whole and in order', () => {
+    const held = new HeldInput(first, 4000);
+    for (let n = 0; n < 500; n += 1) held.add(Buffer.alloc(1 + (n % 97), n));
     const { messages } = held;
-    expect(String(messages[0])).toBe('first');
-    expect(messages.at(-1)?.[0]).toBe(4999 % 256);
-    expect(messages.reduce((sum, { length }) => sum + length, 0)).toBe(held.bytes);
+    const oldest = 500 - messages.length;
+    expect(messages).toEqual(messages.map((_, index) => Buffer.alloc(1 + ((oldest + index) % 97), oldest + index)));
+    expect(Buffer.concat(held.body)).toEqual(Buffer.concat([first, ...messages.map(framed)]));
+  });
+
+  it('gives the frame of each message, which stays as it is while others come', () => {
+    const held = new HeldInput(first, 1000);
+    const frames = Array.from({ length: 100 }, (_, n) => held.add(Buffer.from(`message ${String(n)}`)));
+    expect(frames.map(String)).toEqual(frames.map((_, n) => String(framed(Buffer.from(`message ${String(n)}`)))));
   });
 
   it('keeps the newest message, however large it is', () => {
-    const held = new HeldInput(Buffer.from('first'), 1000);
+    const held = new HeldInput(first, 1000);
     held.add(Buffer.from('old'));
     held.add(Buffer.alloc(2000));
-    expect(held.messages.map(({ length }) => length)).toEqual([5, 2000]);
+    expect(held.messages.map(({ length }) => length)).toEqual([2000]);
   });
 });
