@@ -35,8 +35,8 @@ export type Claim =
       readonly epoch: number;
       /** As it was saved last. */
       readonly snapshot?: string;
-      /** Who owned it before, and did not release it. */
-      readonly takenFrom?: string;
+      /** Who owned it before, did not release it, and has perhaps not been told by owners who wrote nothing. */
+      readonly takenFrom?: readonly string[];
     }
   | { readonly kind: 'theirs'; readonly owner: string; readonly epoch: number }
   | { readonly kind: 'unknown' }
@@ -65,7 +65,8 @@ export type SaveResult = 'saved' | 'old' | 'fenced';
 export type LateCall = Omit<Saved, 'epoch' | 'isRelease'>;
 
 /** `fenced`: another owner heard the caller later, or as late. */
-export type Registered = { readonly kind: 'mine'; readonly epoch: number; readonly takenFrom?: string } | { readonly kind: 'fenced' };
+export type Registered =
+  { readonly kind: 'mine'; readonly epoch: number; readonly takenFrom?: readonly string[] } | { readonly kind: 'fenced' };
 
 /**
  * One entry for each call: owner, epoch, number of the last write, snapshot, and when the caller was heard. Entries that are not

@@ -138,7 +138,7 @@ export class HomeSearch {
   async #taken(call: CallKey, claim: Extract<Claim, { kind: 'mine' }>, doubt: Doubt | undefined): Promise<HomeFound> {
     const { directory, instances } = this.#options;
     const { epoch, snapshot: text, takenFrom } = claim;
-    if (takenFrom !== undefined) instances.tell(takenFrom, { call, epoch });
+    for (const before of takenFrom ?? []) instances.tell(before, { call, epoch });
     if (text === undefined || formOf(text) <= instances.self.version) return { kind: 'mine', epoch, text };
     // Written by a newer program: one like it goes on with it.
     const given = { owner: instances.self.id, epoch, seq: 1, heardAtMs: this.#options.clock.nowMs(), isRelease: true };

@@ -131,7 +131,7 @@ export class HomeWrites {
     }
     const { epoch, takenFrom } = registered;
     home.epoch = epoch;
-    if (takenFrom !== undefined) instances.tell(takenFrom, { call, epoch });
+    for (const before of takenFrom ?? []) instances.tell(before, { call, epoch });
     // It is only known now under which epoch it goes.
     if (leaving !== undefined) this.#wanted.set(home, 'write');
   }

@@ -23,8 +23,8 @@ interface Entry {
   readonly seq: number;
   readonly snapshot: string | undefined;
   readonly heardAtMs: number;
-  /** Who had it before, and did not release it. */
-  readonly takenFrom: string | undefined;
+  /** Who had it before, did not release it, and may not have been told. */
+  readonly takenFrom: readonly string[];
   readonly isEnded: boolean;
   /** Monotonic ms. */
   readonly untilMs: number;
@@ -57,13 +57,13 @@ export class MemoryDirectory implements CallDirectory {
     }
     const epoch = isMine ? entry.epoch : (entry?.epoch ?? 0) + 1;
     const snapshot = beginsAnew ? undefined : entry?.snapshot;
-    const takenFrom = isMine ? entry.takenFrom : entry?.owner === '' ? undefined : entry?.owner;
+    const takenFrom = untold(entry, owner);
     this.#set(call, { owner, epoch, seq: isMine ? entry.seq : 0, snapshot, heardAtMs, takenFrom, isEnded: false });
     return Promise.resolve({
       kind: 'mine',
       epoch,
       ...(snapshot === undefined ? {} : { snapshot }),
-      ...(takenFrom === undefined ? {} : { takenFrom }),
+      ...(takenFrom.length === 0 ? {} : { takenFrom }),
     });
   }
 
@@ -86,7 +86,7 @@ export class MemoryDirectory implements CallDirectory {
       seq,
       snapshot: snapshot ?? entry?.snapshot,
       heardAtMs,
-      takenFrom: entry?.takenFrom,
+      takenFrom: [],
       isEnded: false,
     });
     return Promise.resolve('saved');
@@ -98,15 +98,15 @@ export class MemoryDirectory implements CallDirectory {
     if (other !== undefined && other.heardAtMs >= heardAtMs) return Promise.resolve({ kind: 'fenced' });
     const epoch = (entry?.epoch ?? 0) + 1;
     // A registration whose answer was lost is sent again.
-    const takenFrom = entry?.owner === owner ? entry.takenFrom : other?.owner;
+    const takenFrom = untold(entry, owner);
     this.#set(call, { owner, epoch, seq, snapshot, heardAtMs, takenFrom, isEnded: false });
-    return Promise.resolve({ kind: 'mine', epoch, ...(takenFrom === undefined ? {} : { takenFrom }) });
+    return Promise.resolve({ kind: 'mine', epoch, ...(takenFrom.length === 0 ? {} : { takenFrom }) });
   }
 
   forget(call: CallKey, { owner, epoch }: Ownership): Promise<void> {
     const entry = this.#get(call);
     if (entry === undefined || (entry.owner === owner && entry.epoch === epoch)) {
-      const mark = { owner: '', epoch, seq: 0, snapshot: undefined, heardAtMs: 0, takenFrom: undefined, isEnded: true };
+      const mark = { owner: '', epoch, seq: 0, snapshot: undefined, heardAtMs: 0, takenFrom: [], isEnded: true };
       this.#set(call, mark, ENDED_MS);
     }
     return Promise.resolve();
@@ -135,4 +135,11 @@ export class MemoryDirectory implements CallDirectory {
       this.#entries.delete(oldest);
     }
   }
+}
+
+/** An owner that has written nothing may have told nobody. */
+function untold(entry: Entry | undefined, owner: string): readonly string[] {
+  if (entry === undefined) return [];
+  const before = [...entry.takenFrom, entry.owner];
+  return before.filter((id) => id !== '' && id !== owner);
 }

@@ -70,7 +70,7 @@ export class RedisDirectory implements CallDirectory {
           kind,
           epoch: numberOf(epoch),
           ...(snapshot === '' ? {} : { snapshot: this.#opened(textOf(snapshot), call) }),
-          ...(takenFrom === '' ? {} : { takenFrom: textOf(takenFrom) }),
+          ...fromOf(takenFrom, owner),
         };
       }
       default:
@@ -99,7 +99,7 @@ export class RedisDirectory implements CallDirectory {
     const [kind, epoch, takenFrom] = listOf(await this.#run(REGISTER, call, args));
     if (kind === 'fenced') return { kind };
     if (kind !== 'mine') throw otherForm();
-    return { kind, epoch: numberOf(epoch), ...(takenFrom === '' ? {} : { takenFrom: textOf(takenFrom) }) };
+    return { kind, epoch: numberOf(epoch), ...fromOf(takenFrom, owner) };
   }
 
   async forget(call: CallKey, { owner, epoch }: Ownership): Promise<void> {
@@ -138,6 +138,14 @@ function flag(is: boolean | undefined): string {
 
 function listOf(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : [];
+}
+
+/** Who has it by now is told nothing. */
+function fromOf(ids: unknown, owner: string): { readonly takenFrom?: readonly string[] } {
+  const takenFrom = textOf(ids)
+    .split(' ')
+    .filter((id) => id !== '' && id !== owner);
+  return takenFrom.length === 0 ? {} : { takenFrom };
 }
 
 function textOf(value: unknown): string {

@@ -50,7 +50,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
           kind: 'mine',
           epoch: 4,
           snapshot: 'a 7',
-          takenFrom: 'a',
+          takenFrom: ['a'],
         });
       });
 
@@ -94,10 +94,25 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { one, other } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.save(CALL, saved('a', 1, 1));
-        const claim: Claim = { kind: 'mine', epoch: 2, snapshot: 'a 1', takenFrom: 'a' };
+        const claim: Claim = { kind: 'mine', epoch: 2, snapshot: 'a 1', takenFrom: ['a'] };
         expect(await other.claim(CALL, request('b', { deadEpoch: 1 }))).toEqual(claim);
         expect(await other.claim(CALL, request('b', { deadEpoch: 1 }))).toEqual(claim);
         expect(await one.claim(CALL, request('a'))).toEqual({ kind: 'theirs', owner: 'b', epoch: 2 });
+      });
+
+      it('names all owners before who may live and were perhaps told nothing, until one has saved it', async () => {
+        const { one, other } = create();
+        await one.claim(CALL, request('a', { mayCreate: true }));
+        await other.claim(CALL, request('b', { deadEpoch: 1 }));
+        expect(await one.claim(CALL, request('c', { deadEpoch: 2 }))).toEqual({ kind: 'mine', epoch: 3, takenFrom: ['a', 'b'] });
+        expect(await other.register(CALL, late('b', 2000))).toEqual({ kind: 'mine', epoch: 4, takenFrom: ['a', 'c'] });
+        await other.save(CALL, saved('b', 4, 2));
+        expect(await one.claim(CALL, request('a', { deadEpoch: 4 }))).toEqual({
+          kind: 'mine',
+          epoch: 5,
+          snapshot: 'b 2',
+          takenFrom: ['b'],
+        });
       });
 
       it('gives it to who takes it by force', async () => {
@@ -105,7 +120,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.save(CALL, saved('a', 1, 1));
         const claim = await other.claim(CALL, request('b', { mayCreate: true, isForced: true }));
-        expect(claim).toEqual({ kind: 'mine', epoch: 2, snapshot: 'a 1', takenFrom: 'a' });
+        expect(claim).toEqual({ kind: 'mine', epoch: 2, snapshot: 'a 1', takenFrom: ['a'] });
       });
 
       it('restores nothing for a conversation that begins anew (G-28)', async () => {
@@ -113,8 +128,8 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.save(CALL, saved('a', 1, 1));
         const anew = request('b', { mayCreate: true, beginsAnew: true, deadEpoch: 1 });
-        expect(await other.claim(CALL, anew)).toEqual({ kind: 'mine', epoch: 2, takenFrom: 'a' });
-        expect(await other.claim(CALL, request('b'))).toEqual({ kind: 'mine', epoch: 2, takenFrom: 'a' });
+        expect(await other.claim(CALL, anew)).toEqual({ kind: 'mine', epoch: 2, takenFrom: ['a'] });
+        expect(await other.claim(CALL, request('b'))).toEqual({ kind: 'mine', epoch: 2, takenFrom: ['a'] });
       });
     });
 
@@ -212,8 +227,8 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
       it('gives it the next epoch when it heard the caller last, and says from whom, also when it asks again', async () => {
         const { one, other } = create();
         await other.claim(CALL, request('b', { mayCreate: true, heardAtMs: 999 }));
-        expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 2, takenFrom: 'b' });
-        expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 3, takenFrom: 'b' });
+        expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 2, takenFrom: ['b'] });
+        expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 3, takenFrom: ['b'] });
         expect(await other.save(CALL, saved('b', 1, 1))).toBe('fenced');
       });
 
@@ -236,7 +251,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { snapshot: _, ...none } = late('a', 1000);
         await other.save(CALL, saved('b', 1, 1, { isRelease: true, heardAtMs: 5000 }));
         expect(await one.register(CALL, none)).toEqual({ kind: 'mine', epoch: 2 });
-        expect(await other.claim(CALL, request('b', { deadEpoch: 2 }))).toEqual({ kind: 'mine', epoch: 3, takenFrom: 'a' });
+        expect(await other.claim(CALL, request('b', { deadEpoch: 2 }))).toEqual({ kind: 'mine', epoch: 3, takenFrom: ['a'] });
         await other.forget(CALL, { owner: 'b', epoch: 3 });
         expect(await one.register(CALL, none)).toEqual({ kind: 'mine', epoch: 4 });
       });

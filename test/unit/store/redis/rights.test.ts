@@ -63,7 +63,7 @@ it('what the document names for calls is enough for everything that servers do w
   const [call, owner, heardAtMs] = [{ organizationId: 'org', conversationId: 'call' }, 'one', 1];
   expect(await directory.claim(call, { owner, mayCreate: true, beginsAnew: true, heardAtMs })).toMatchObject({ kind: 'mine' });
   expect(await directory.find(call)).toMatchObject({ kind: 'theirs' });
-  expect(await directory.claim(call, { owner: 'two', mayCreate: false, isForced: true, heardAtMs })).toMatchObject({ takenFrom: 'one' });
+  expect(await directory.claim(call, { owner: 'two', mayCreate: false, isForced: true, heardAtMs })).toMatchObject({ takenFrom: ['one'] });
   const saved = { owner: 'two', epoch: 2, seq: 1, heardAtMs, snapshot: '{}' };
   expect(await directory.save(call, { ...saved, isRelease: false })).toBe('saved');
   expect(await directory.register(call, { owner, seq: 1, snapshot: '{}', heardAtMs: 2 })).toMatchObject({ kind: 'mine', epoch: 3 });
