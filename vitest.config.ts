@@ -27,6 +27,7 @@ const LONGEST = [
   'home-turns.test.ts',
   'home-deaths.test.ts',
   'home-store.test.ts',
+  'home-sentinel.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -12,6 +12,8 @@ import { Child } from './child.ts';
 const run = promisify(execFile);
 /** Longest wait for one answer, ms. */
 const ANSWER_LIMIT_MS = 5000;
+/** What was answered is in the file by then: only a machine that dies could lose the last second. A copy need not wait for others. */
+const KEEPS = ['--save', '', '--appendonly', 'yes', '--repl-diskless-sync-delay', '0'];
 
 /** One server. Whoever starts it stops it. */
 export class KeptRedis {
@@ -38,8 +40,7 @@ export class KeptRedis {
     const follow = this.#follows === undefined ? [] : ['--replicaof', '127.0.0.1', String(this.#follows)];
     const child = new Child({
       command: 'redis-server',
-      // What was answered is in the file by then: only a machine that dies could lose the last second.
-      args: ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#folder, '--save', '', '--appendonly', 'yes', ...follow],
+      args: ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#folder, ...KEEPS, ...follow],
       cwd: this.#folder,
     });
     this.#child = child;
