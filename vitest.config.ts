@@ -28,6 +28,7 @@ const LONGEST = [
   'home-deaths.test.ts',
   'home-store.test.ts',
   'home-sentinel.test.ts',
+  'home-versions.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {
