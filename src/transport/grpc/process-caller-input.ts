@@ -218,10 +218,15 @@ class CallerStream {
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
   #unopened({ call, input }: Opening, thrown: unknown, isReplyOwed = false): void {
     const error = toAppError(thrown);
+    // The keys come in a turn of their own, which is answered (G-61).
+    if (input?.kind === 'dtmf_start' && isTurnedAway(error)) {
+      this.rpc.complete();
+      return;
+    }
     // A caller of a call that is not known here any more is as lost as a new one.
     // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
-    const isListening = input === undefined || input.kind === 'audio' || input.kind === 'dtmf_start';
-    const isLineOwed = isReplyOwed || !isListening || (error.code === 'state_unreadable' && input?.kind === 'audio');
+    const isListening = input === undefined || input.kind === 'audio';
+    const isLineOwed = isReplyOwed || !isListening || (error.code === 'state_unreadable' && input !== undefined);
     if (!isTurnedAway(error) || !isLineOwed) {
       this.rpc.refuse(error);
       return;

@@ -287,4 +287,14 @@ describe('a turn whose home dies', () => {
     const { ending, responses } = await near.platform().call().turn(event('SESSION_END'));
     expect([ending.code, responses.length]).toEqual([status.OK, 1]);
   });
+
+  it('G-61 leaves a caller who presses keys with a person as well: their start is completed without a word', async () => {
+    const { near } = await servers();
+    near.homes.answers = [new AppError('store_unavailable', 'nobody knows'), new AppError('store_unavailable', 'nobody knows')];
+    const call = near.platform().call();
+    const { ending, responses } = await call.turn(event('START_OF_DTMF'));
+    expect([ending.code, responses.length]).toEqual([status.OK, 0]);
+    expect((await call.turn(keys('1'))).trailerTexts).toEqual(['I will connect you.']);
+    await until('no turn is left', () => near.admission.streams === 0);
+  });
 });
