@@ -29,6 +29,7 @@ const LONGEST = [
   'home-store.test.ts',
   'home-sentinel.test.ts',
   'home-versions.test.ts',
+  'home-lost.test.ts',
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -31,7 +31,10 @@ export interface FleetOptions {
   /** Beside those that join a server to the fleet; later ones win. */
   readonly flags?: readonly string[];
   /** How the first start of one server differs from those of the others. */
-  readonly startOf?: (replica: number, beside: { readonly ports: ReplicaPorts; readonly redis: KeptRedis }) => StartChange;
+  readonly startOf?: (
+    replica: number,
+    beside: { readonly ports: ReplicaPorts; readonly redis: KeptRedis },
+  ) => StartChange | Promise<StartChange>;
   /** Whether calls lie in Redis; default true. One replica alone can do without. */
   readonly isShared?: boolean;
   /** In place of one data source in the settings: flags of servers that look after theirs themselves, and the token of a call. */
@@ -137,7 +140,7 @@ export class Fleet {
         });
       });
       opened(replicas, () => Promise.all(replicas.map((replica) => replica.kill())));
-      await Promise.all(replicas.map((replica, index) => replica.start(startOf?.(index, { ports: replica.ports, redis }))));
+      await Promise.all(replicas.map(async (replica, index) => replica.start(await startOf?.(index, { ports: replica.ports, redis }))));
       const { certificateFile, keyFile, certificatePem } = await writeThrowAwayCertificate(folder, Date.now());
       const pem = certificatePem + (await readFile(keyFile, 'utf8'));
       if (certificateFile === keyFile) throw new TypeError('certificate and key lie in one file');
