@@ -1,10 +1,10 @@
-// What there is of one call between its turns: its snapshot, what is being played, its open turns, and how it ends. The session
-// feeds it, the runner answers from it; it calls neither.
+// What there is of one call between its turns: its snapshot, what is being played, its open turns, and how it ends. The inputs feed
+// it, the runner answers from it; it calls neither.
 import type { Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
-import type { DeliveryMode, FinalNext } from '../dialog/output.ts';
-import type { Listen, Prompt } from '../dialog/reply.ts';
+import type { DeliveryMode, FinalNext, ListenSettings } from '../dialog/output.ts';
+import type { Prompt } from '../dialog/reply.ts';
 import type { EngineParts } from './parts.ts';
 import { Playout } from './playout/playout.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -19,12 +19,16 @@ export interface PendingEnd {
   readonly farewell?: readonly Prompt[];
 }
 
-/** What happens in a conversation. */
-export interface ConversationEvents {
-  /** What the next input is listened for has changed. */
-  readonly onListen: (listen: Listen) => void;
-  /** It is over, once; `moved`: it goes on in another process. */
-  readonly onEnd: (end: SessionEnd | 'moved') => void;
+/** What a conversation starts from. */
+export interface ConversationStart {
+  readonly bot: Bot;
+  readonly snapshot: Snapshot;
+  /** The call lives and dies with its wire. */
+  readonly isTied: boolean;
+  /** Was decided at the home before. */
+  readonly pendingEnd: PendingEnd | undefined;
+  /** What the caller is asked for. */
+  readonly asked: ListenSettings;
 }
 
 /** Owned by a session. */
@@ -35,49 +39,50 @@ export class Conversation {
   /** The call lives and dies with its wire: no other process can go on with it. */
   readonly isTied: boolean;
   readonly playout = new Playout();
-  readonly open = new OpenTurns();
+  readonly open = new OpenTurns(this.playout);
   /** The newest; replaced with every answer. */
   snapshot: Snapshot;
+  /** What the caller is asked for at present, every default filled in. */
+  asked: ListenSettings;
+  /** An input has come whole: a start that comes now begins the conversation anew (G-28). */
+  hasBegun: boolean;
+  /** Nothing is answered any more: it has ended, or its end is decided and has only to be delivered. */
+  isOver: boolean;
+  /** After a terminal event (G-7C), when nobody uses the session any more, and when the call goes on in another process. */
+  isEnded = false;
   /** Since when the caller waits for an answer, in monotonic ms; undefined once something of one was heard. */
   waitingSinceMs: number | undefined;
   /** Why we end the call: its answer, or its next turn, transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
-  readonly #events: ConversationEvents;
   /** The terminal event is on its way, or delivered. */
   isFarewellWritten = false;
+  readonly #onEnd: (end: SessionEnd | 'moved') => void;
   #pendingEnd: PendingEnd | undefined;
   #farewell: Turn | undefined;
-  #end: SessionEnd | 'moved' | undefined;
+  #hasMoved = false;
 
-  /** @param pendingEnd - was decided at the home before. */
-  constructor(snapshot: Snapshot, bot: Bot, isTied: boolean, events: ConversationEvents, pendingEnd?: PendingEnd) {
+  /** @param onEnd - called once; `moved`: it goes on in another process. */
+  constructor({ bot, snapshot, isTied, pendingEnd, asked }: ConversationStart, onEnd: (end: SessionEnd | 'moved') => void) {
     this.snapshot = snapshot;
     this.call = snapshot.call;
     this.mode = snapshot.mode;
+    this.hasBegun = snapshot.started;
     this.bot = bot;
     this.isTied = isTied;
-    this.#events = events;
+    this.asked = asked;
+    this.isOver = pendingEnd !== undefined;
+    this.#onEnd = onEnd;
     this.#pendingEnd = pendingEnd;
-  }
-
-  /** True after a terminal event (G-7C), when nobody uses the session any more, and when the call goes on in another process. */
-  get isEnded(): boolean {
-    return this.#end !== undefined;
   }
 
   /** It goes on in another process. */
   get hasMoved(): boolean {
-    return this.#end === 'moved';
+    return this.#hasMoved;
   }
 
   /** A terminal event that was decided and not yet delivered. */
   get pendingEnd(): PendingEnd | undefined {
     return this.#pendingEnd;
-  }
-
-  /** Whether nothing is answered any more: it has ended, or its end is decided and has only to be delivered. */
-  get isOver(): boolean {
-    return this.#end !== undefined || this.#pendingEnd !== undefined;
   }
 
   /** A farewell of ours or of the bot was begun, whatever has become of it. */
@@ -100,12 +105,7 @@ export class Conversation {
     if (this.isOver || this.snapshot !== answered) return false;
     this.snapshot = before;
     if (before.played !== undefined) this.playout.restore(before.played, clock.monotonicMs(), clock.nowMs());
-    this.listensFor(before.listen);
     return true;
-  }
-
-  listensFor(listen: Listen): void {
-    this.#events.onListen(listen);
   }
 
   /** A terminal event is decided and its farewell is spoken on `turn`: nothing of the caller is an input any more. */
@@ -113,13 +113,16 @@ export class Conversation {
     if (this.isEnded) return;
     this.#pendingEnd ??= pendingEnd;
     this.#farewell = turn;
+    this.isOver = true;
   }
 
   /** A terminal event was delivered or received, or the call moves; the first end counts. */
   ends(end: SessionEnd | 'moved'): void {
-    if (this.#end !== undefined) return;
-    this.#end = end;
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.isOver = true;
+    this.#hasMoved = end === 'moved';
     this.#pendingEnd = undefined;
-    this.#events.onEnd(end);
+    this.#onEnd(end);
   }
 }

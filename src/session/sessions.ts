@@ -10,7 +10,6 @@ import { callId, type CallKey } from '../dialog/call.ts';
 import type { TurnOpening } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import { refusedCall, type Admission } from './admission.ts';
-import { BotRunner } from './answer/bot-runner.ts';
 import { turnAway } from './answer/turned-away.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
 import type { Restored } from '../dialog/home.ts';
@@ -41,7 +40,7 @@ export interface CallOpening extends CallKey {
 }
 
 /** What all calls share. */
-export type SessionsParts = Omit<SessionParts, 'runner' | 'onEnded' | 'closing' | 'hurry'> & { readonly admission: Admission };
+export type SessionsParts = Omit<SessionParts, 'onEnded' | 'closing' | 'hurry'> & { readonly admission: Admission };
 
 /** The engine as transports see it. */
 export class Sessions {
@@ -63,8 +62,7 @@ export class Sessions {
     const onEnded = ({ organizationId }: CallKey): void => {
       parts.admission.sessionEnded(organizationId);
     };
-    const engine = { ...parts, closing: this.#finishing.signal, hurry: this.#process.signal };
-    this.#parts = { ...engine, runner: new BotRunner(engine), onEnded };
+    this.#parts = { ...parts, closing: this.#finishing.signal, hurry: this.#process.signal, onEnded };
     this.#admission = parts.admission;
     this.#catalog = catalog;
     this.#cancelSweep = every(parts.clock, parts.settings.sweepMs, () => {

@@ -243,7 +243,7 @@ class Lab {
     if (timers !== (isStopped ? 0 : 1)) this.#wrong('G-93', `${String(timers)} timers are left`);
     const detectors = this.#detectors.unclosed();
     if (detectors !== 0) this.#wrong('G-93', `${String(detectors)} voice detectors are left`);
-    for (const { turn } of this.#lines) if (turn !== undefined) this.#signals.add(turn.signal).add(turn.over);
+    for (const { turn } of this.#lines) if (turn !== undefined) this.#signals.add(turn.wanted.signal).add(turn.over.signal);
     for (const signal of this.#signals)
       if (getEventListeners(signal, 'abort').length > 0) this.#wrong('G-16', 'a listener is left on a signal');
   }

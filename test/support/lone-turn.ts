@@ -1,76 +1,59 @@
-// One turn without a session behind it: its host writes down what it is asked for, its sink keeps what it delivered.
-import type { TurnEnd } from '../../src/dialog/ending.ts';
+// One turn without a session behind it: its listener writes down what happens on it, its sink keeps what it delivered.
 import type { Input } from '../../src/dialog/input.ts';
-import { Turn, type TurnHost, type TurnInput } from '../../src/session/turn/turn.ts';
+import type { TurnFact } from '../../src/session/turn/turn-facts.ts';
+import { Turn, type TurnListener } from '../../src/session/turn/turn.ts';
 import { TEST_SETTINGS } from './engine.ts';
 import { MemorySink } from './memory-transport.ts';
 
-/** Keeps every request as `name detail`, in order; messages that merely arrive are left out. */
-class NotingHost implements TurnHost {
-  readonly mode = 'chunk';
-  readonly nextStream = { listen: TEST_SETTINGS.listen };
-  readonly asked: string[] = [];
+const CALL = { organizationId: 'org', conversationId: 'call', agentId: 'agent', startedAtMs: 0, vendorConfig: '', parameters: {} };
+
+/** Keeps what happens as `name detail`, in order; messages that merely arrive are left out. */
+class NotingListener implements TurnListener {
+  readonly facts: string[] = [];
 
   touched(): void {
     // Says nothing about what a turn does.
   }
 
   listen(): void {
-    this.asked.push('listen');
+    this.facts.push('listen');
   }
 
-  cutSpeech(): void {
-    this.asked.push('cut_speech');
-  }
-
-  takeUtterance(): { readonly mulaw: Uint8Array; readonly durationMs: number } {
-    return { mulaw: new Uint8Array(0), durationMs: 0 };
-  }
-
-  endSuspected(isSuspected: boolean): void {
-    this.asked.push(`end_suspected ${String(isSuspected)}`);
-  }
-
-  inputStarted(): void {
-    this.asked.push('input_started');
-  }
-
-  callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void {
-    this.asked.push(`caller_acted ${by} ${spared === undefined ? 'on everything' : spared === turn ? 'beside it' : 'beside another'}`);
-  }
-
-  inputComplete(_turn: Turn, { kind }: TurnInput): void {
-    this.asked.push(`input_complete ${kind}`);
-  }
-
-  hungUp(): void {
-    this.asked.push('hung_up');
-  }
-
-  refused(): void {
-    this.asked.push('refused');
-  }
-
-  closed(_turn: Turn, end: TurnEnd): void {
-    this.asked.push(`closed ${end}`);
+  happened(_turn: Turn, fact: TurnFact): void {
+    this.facts.push(shown(fact));
   }
 }
 
-/** A turn with what it says to its host and to its wire. */
+function shown(fact: TurnFact): string {
+  switch (fact.kind) {
+    case 'end_suspected':
+      return `end_suspected ${String(fact.isSuspected)}`;
+    case 'key_started':
+      return `key_started ${fact.isReplyDropped ? 'over its own reply' : 'beside it'}`;
+    case 'input_complete':
+      return `input_complete ${fact.input.kind}`;
+    case 'closed':
+      return `closed ${fact.end}`;
+    default:
+      return fact.kind;
+  }
+}
+
+/** A turn with what happens on it and what it says to its wire. */
 export interface LoneTurn {
   readonly turn: Turn;
   readonly sink: MemorySink;
-  /** What it asked of its host: see `NotingHost`. */
-  readonly asked: string[];
+  /** See `NotingListener`. */
+  readonly facts: string[];
 }
 
 /** Opens a turn and gives it `inputs`. */
 export function loneTurn(inputs: readonly Input[] = [], number = 1): LoneTurn {
-  const host = new NotingHost();
+  const listener = new NotingListener();
   const sink = new MemorySink();
-  const turn = new Turn({ id: `call#${String(number)}`, number }, host, sink);
+  const turn = new Turn({ id: `call#${String(number)}`, number }, { call: CALL, mode: 'chunk', asked: TEST_SETTINGS.listen }, listener, sink);
   for (const input of inputs) turn.push(input);
-  return { turn, sink, asked: host.asked };
+  return { turn, sink, facts: listener.facts };
 }
 
 /** A turn on which the caller is speaking. */

@@ -11,7 +11,7 @@ import { shownFile } from '../../dialog/shown-file.ts';
 import { callerEvent, startEvent, type CompleteInput } from './caller-event.ts';
 import { answerLimitMs, Deadline } from './deadline.ts';
 import type { Conversation } from '../conversation.ts';
-import { logIds, type LoggedTurn } from '../log-ids.ts';
+import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
@@ -77,10 +77,10 @@ export class BotQuestion {
     this.#turn = turn;
     this.#snapshot = conversation.snapshot;
     this.#writer = writer;
-    this.#unneeded = this.#snapshot.started ? turn.signal : turn.over;
+    this.#unneeded = this.#snapshot.started ? turn.wanted.signal : turn.over.signal;
     this.#thinking = linkForeignAbort(this.#unneeded);
-    this.#listening = linkAbort(turn.over);
-    this.#speaking = linkAbort(turn.signal);
+    this.#listening = linkAbort(turn.over.signal);
+    this.#speaking = linkAbort(turn.wanted.signal);
   }
 
   /**
@@ -103,12 +103,13 @@ export class BotQuestion {
     const { clock, settings } = this.#parts;
     const waitingSinceMs = (this.#conversation.waitingSinceMs ??= input.completeAtMs);
     const limitMs = answerLimitMs(clock.monotonicMs() - waitingSinceMs, settings.turnDeadlineMs);
+    const deadline = (this.#deadline = new Deadline(clock, limitMs));
     let cancelGrace: () => void = () => undefined;
     let giveUp: () => void = () => undefined;
     const stopped = new Promise<'deadline' | 'abandoned'>((resolve) => {
-      this.#deadline = new Deadline(clock, limitMs, () => {
+      deadline.onExpired = () => {
         resolve('deadline');
-      });
+      };
       giveUp = () => {
         if (!this.#isToldToStop) return;
         cancelGrace = clock.after(INTERRUPTED_GRACE_MS, () => {
@@ -138,7 +139,7 @@ export class BotQuestion {
       this.#isWaitedFor = false;
       cancelGrace();
       cancelFiller();
-      this.#deadline?.cancel();
+      deadline.cancel();
       this.#unneeded.removeEventListener('abort', giveUp);
       for (const signal of [this.#thinking, this.#listening, this.#speaking]) {
         signal.abort('deadline');
@@ -253,6 +254,6 @@ export class BotQuestion {
 }
 
 /** What surrounds a handler. */
-export function botContext({ clock, log }: EngineParts, { call, bot }: Conversation, turn: LoggedTurn, signal: AbortSignal): BotContext {
-  return { call, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...logIds(call, turn) }) };
+export function botContext({ clock, log }: EngineParts, { call, bot }: Conversation, turn: NamedTurn, signal: AbortSignal): BotContext {
+  return { call, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...turn.logIds }) };
 }

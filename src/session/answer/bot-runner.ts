@@ -1,23 +1,25 @@
-// The first wait of a turn: ask the bot, keep its new state, speak. Whatever goes wrong here, the caller hears an apology, and on
-// the second failure in a row goes to a human.
+// The first wait of a turn: ask the bot, keep its new state, speak; one input, notification or farewell after the other. Whatever goes
+// wrong here, the caller hears an apology, and on the second failure in a row goes to a human.
 import { toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import type { ReplyingEvent } from '../../bot/bot.ts';
+import type { NotifyingEvent, ReplyingEvent } from '../../bot/bot.ts';
 import { say, type Answer } from '../../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
 import type { Listen, Prompt, Reply } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
-import { logIds } from '../log-ids.ts';
+import { logIds, type NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import { ReplyWriter } from '../playout/reply-writer.ts';
 import { keptReply, replyOf } from '../snapshot/kept-reply.ts';
 import { migrated } from '../snapshot/migration.ts';
 import type { KeptReply, Snapshot } from '../snapshot/snapshot.ts';
+import { listeningPatience, type Ear } from '../turn/ear.ts';
 import type { Turn } from '../turn/turn.ts';
 import { BotQuestion } from './bot-question.ts';
 import { isSensitiveInput, type CompleteInput } from './caller-event.ts';
 import { endOf, Farewell, lastNext, type Delivery } from './farewell.ts';
-import { finalNext } from './final-next.ts';
+import { finalNext, listenSettings } from './final-next.ts';
+import { notify } from './notifications.ts';
 import { transcriptAfter } from './transcript.ts';
 
 /** How often in a row a bot may fail before its caller goes to a human. */
@@ -33,49 +35,95 @@ interface Answered {
   readonly hasFailed?: boolean;
 }
 
-/** Runs the bots of all sessions; holds nothing of any of them. */
+/** Runs the bot of one session, which owns it. What it is given is done in order, one piece after the other; none of it throws. */
 export class BotRunner {
   readonly #parts: EngineParts;
+  readonly #conversation: Conversation;
+  readonly #ear: Ear;
   readonly #farewell: Farewell;
+  #last: Promise<void> = Promise.resolve();
+  #size = 0;
 
-  constructor(parts: EngineParts) {
+  /** @param ear - which listens with the patience that a reply asks for. */
+  constructor(parts: EngineParts, conversation: Conversation, ear: Ear) {
     this.#parts = parts;
+    this.#conversation = conversation;
+    this.#ear = ear;
     this.#farewell = new Farewell(parts);
   }
 
-  /** Answers one complete input and ends its turn. Never throws. */
-  async answer(conversation: Conversation, turn: Turn, input: CompleteInput): Promise<void> {
-    const delivery = this.#delivery(conversation, turn, input.completeAtMs);
-    try {
-      // Only now is it known what came of the answer before it.
-      await this.#answer(delivery, { ...input, heard: conversation.playout.settled(input.heard) });
-    } catch (thrown) {
-      const error = toAppError(thrown);
-      if (error.code === 'slow_reader') {
-        this.#farewell.failed(delivery, error);
-        return;
+  /** Pieces of work that are not done, the present one included. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Resolves when everything that was given so far is done. */
+  done(): Promise<void> {
+    return this.#last;
+  }
+
+  /** Answers one complete input and ends its turn. */
+  answer(turn: Turn, input: CompleteInput): void {
+    this.#add(async () => {
+      const delivery = this.#delivery(turn, input.completeAtMs);
+      try {
+        // Only now is it known what came of the answer before it.
+        await this.#answer(delivery, { ...input, heard: this.#conversation.playout.settled(input.heard) });
+      } catch (thrown) {
+        await this.#farewell.transferAfter(delivery, toAppError(thrown));
       }
-      this.#parts.log.error(
-        { ...logIds(conversation.call, turn), err: error },
-        'the turn failed outside the bot; the caller is transferred',
-      );
-      this.#parts.observer.botFailed?.(conversation.call, turn.id, error);
-      await this.#farewell.transfer(delivery, 'failed');
-    }
+    });
   }
 
-  /** Ends the call from our side on an open turn: see {@link Farewell.transfer}. Never throws. */
-  async leave(conversation: Conversation, turn: Turn, end: SessionEnd): Promise<void> {
-    await this.#farewell.transfer(this.#delivery(conversation, turn), end);
+  /** Ends the call from our side on an open turn: see {@link Farewell.transfer}. */
+  leave(turn: Turn, end: SessionEnd): void {
+    this.#add(() => this.#farewell.transfer(this.#delivery(turn), end));
   }
 
-  /** See {@link Farewell.settle}. Never throws. */
-  async settle(conversation: Conversation, turn: Turn): Promise<void> {
-    await this.#farewell.settle(this.#delivery(conversation, turn));
+  /** See {@link Farewell.settle}. */
+  settle(turn: Turn): void {
+    this.#add(() => this.#farewell.settle(this.#delivery(turn)));
+  }
+
+  /** Brings an event to a bot that has a handler for it. After an end of ours it is notified of nothing but that. */
+  notify(event: NotifyingEvent, turn: NamedTurn): void {
+    const { bot, isEnded } = this.#conversation;
+    if (!bot.notes.has(event.type) || isEnded) return;
+    this.#add(async () => {
+      if (!this.#conversation.hasFarewell) await notify(this.#parts, this.#conversation, event, turn);
+    });
+  }
+
+  /** The last thing a bot hears of a session; its state is dropped then. */
+  end(by: SessionEnd): void {
+    const conversation = this.#conversation;
+    const { call, bot } = conversation;
+    const id = `${call.conversationId}#end`;
+    this.#add(async () => {
+      if (bot.notes.has('session_end'))
+        await notify(this.#parts, conversation, { type: 'session_end', by }, { id, logIds: logIds(call, { id }) });
+      conversation.snapshot = { ...conversation.snapshot, state: null };
+    });
+  }
+
+  #add(work: () => Promise<void>): void {
+    const { call } = this.#conversation;
+    this.#size += 1;
+    this.#last = this.#last
+      .then(work)
+      .catch((err: unknown) => {
+        this.#parts.log.error({ conversationId: call.conversationId, err }, 'work of a session failed');
+      })
+      // Whoever is told of a failure must not be the next one.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#size -= 1;
+      });
   }
 
   /** @param completeAtMs - since when the caller waits; now where no input is answered. */
-  #delivery(conversation: Conversation, turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): Delivery {
+  #delivery(turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): Delivery {
+    const conversation = this.#conversation;
     const { clock, observer, settings, voice, hurry } = this.#parts;
     const writer = new ReplyWriter({
       ...{ turn, conversation, settings, voice, clock, hurry },
@@ -94,7 +142,7 @@ export class BotRunner {
     }
     if (conversation.leaving !== undefined) {
       // A turn that was completed meanwhile can deliver no farewell.
-      if (!turn.over.aborted) await this.#farewell.transfer(delivery, conversation.leaving);
+      if (!turn.over.isAborted) await this.#farewell.transfer(delivery, conversation.leaving);
       return;
     }
     const { repliedTo, reply } = conversation.snapshot;
@@ -106,11 +154,11 @@ export class BotRunner {
       conversation.snapshot = migrated(conversation.bot, conversation.snapshot, this.#parts);
     const { started, listen } = conversation.snapshot;
     if (!started && input.act.kind !== 'session_start') {
-      this.#parts.log.warn(logIds(conversation.call, turn), 'the call is unknown here; its bot starts over');
+      this.#parts.log.warn(turn.logIds, 'the call is unknown here; its bot starts over');
     }
     const outcome = await new BotQuestion(this.#parts, conversation, turn, writer).ask(input);
     // What comes of it on a turn that was cut before its first word is not heard.
-    if (outcome.kind !== 'abandoned' && (!turn.signal.aborted || turn.hasSpoken)) conversation.waitingSinceMs = undefined;
+    if (outcome.kind !== 'abandoned' && (!turn.wanted.isAborted || turn.hasSpoken)) conversation.waitingSinceMs = undefined;
     switch (outcome.kind) {
       case 'answer':
         await this.#speak(delivery, outcome);
@@ -148,7 +196,7 @@ export class BotRunner {
     const before = turn.forwardedId === undefined ? undefined : conversation.snapshotNow(this.#parts);
     const isEnd = next.kind !== 'listen';
     const isSensitive = isSensitiveInput(snapshot, event);
-    const lastTexts = isEnd ? [...writer.saidTexts, ...textsOf(prompts)] : [];
+    const lastTexts = isEnd ? [...writer.saidTexts, ...prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []))] : [];
     const transcript = settings.keepsTranscript ? transcriptAfter(snapshot, event, isSensitive, lastTexts) : [];
     conversation.snapshot = {
       ...snapshot,
@@ -172,9 +220,8 @@ export class BotRunner {
       await this.#farewell.say(delivery, prompts, { next: lastNext(next, settings, transcript), end }, hasFailed ? 'failed' : 'replied');
       return;
     }
-    conversation.listensFor(next);
     // The platform, too, may hear the rest of it first.
-    const isRestOpen = isSensitive && turn.signal.aborted && !writer.hasSaid;
+    const isRestOpen = isSensitive && turn.wanted.isAborted && !writer.hasSaid;
     const asked = isRestOpen ? { ...next, sensitive: true } : next;
     try {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
@@ -189,7 +236,9 @@ export class BotRunner {
   async #takeBackUnlessDelivered({ conversation, turn }: Delivery, before: Snapshot): Promise<void> {
     const { snapshot } = conversation;
     const isDelivered = (await turn.delivered?.()) ?? true;
-    if (!isDelivered && conversation.takeBack(snapshot, before, this.#parts)) this.#save(conversation);
+    if (isDelivered || !conversation.takeBack(snapshot, before, this.#parts)) return;
+    this.#listensFor(before.listen);
+    this.#save(conversation);
   }
 
   /**
@@ -205,14 +254,22 @@ export class BotRunner {
     isKept = false,
   ): Promise<void> {
     const { playout } = conversation;
+    if (isKept) this.#listensFor(next);
     const isDone = await writer.finish(prompts, finalNext(next, this.#parts.settings.listen), false, end === 'failed');
-    if (!isDone || turn.signal.aborted) {
+    if (!isDone || turn.wanted.isAborted) {
       if (writer.hasSaid) playout.dropped();
       else playout.unspoken(isKept);
     }
-    if (!isDone && !turn.over.aborted && conversation.leaving !== undefined)
+    if (!isDone && !turn.over.isAborted && conversation.leaving !== undefined)
       await this.#farewell.transfer({ conversation, turn, writer }, conversation.leaving);
-    else turn.finish(end === 'replied' && turn.signal.aborted ? 'interrupted' : end);
+    else turn.finish(end === 'replied' && turn.wanted.isAborted ? 'interrupted' : end);
+  }
+
+  /** What the caller is asked for, of the platform and of the ear. */
+  #listensFor(listen: Listen): void {
+    const { settings } = this.#parts;
+    this.#ear.expect(listeningPatience(listen, this.#conversation.bot, settings));
+    this.#conversation.asked = listenSettings(listen, settings.listen);
   }
 
   #save(conversation: Conversation): void {
@@ -239,8 +296,4 @@ export class BotRunner {
 /** What is asked for again when need be. What the flow gets goes out once, and may repeat a sensitive input (G-83). */
 function withoutEvent({ event: _, ...listen }: Listen): Listen {
   return listen;
-}
-
-function textsOf(prompts: readonly Prompt[]): readonly string[] {
-  return prompts.flatMap((prompt) => (prompt.kind === 'text' ? [prompt.text] : []));
 }

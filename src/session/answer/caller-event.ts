@@ -9,11 +9,11 @@ import type { Utterance } from '../../dialog/utterance.ts';
 import type { RunningRecognition } from '../turn/early-recognition.ts';
 import type { Cut } from '../playout/playout.ts';
 import type { Conversation } from '../conversation.ts';
-import { logIds, type LoggedTurn } from '../log-ids.ts';
+import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { spokenDigits } from './spoken-digits.ts';
-import type { TurnInput } from '../turn/turn.ts';
+import type { TurnInput } from '../turn/turn-facts.ts';
 
 /** An input with what the caller had heard when it came. */
 export interface CompleteInput {
@@ -32,7 +32,7 @@ export interface CompleteInput {
 export interface InputContext {
   readonly parts: EngineParts;
   readonly conversation: Conversation;
-  readonly turn: LoggedTurn;
+  readonly turn: NamedTurn;
   /** Stops the recognizer. */
   readonly signal: AbortSignal;
 }
@@ -109,7 +109,7 @@ async function recognize(
     if (signal.aborted) return { text: undefined, understood: 'failed' };
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
     const error = toAppError(thrown, 'recognition_failed');
-    parts.log.warn({ ...logIds(conversation.call, turn), code: error.code, err: error }, 'the utterance goes to the bot without text');
+    parts.log.warn({ ...turn.logIds, code: error.code, err: error }, 'the utterance goes to the bot without text');
     return { text: undefined, understood: 'failed' };
   }
 }
@@ -123,10 +123,7 @@ function logWords(event: SpeechInput, { parts, conversation, turn }: InputContex
   const { understood, text } = event;
   // Also a developer's own PIN is nobody's business (G-83).
   const words = isSensitiveInput(conversation.snapshot, event) ? undefined : text;
-  parts.log.info(
-    { event: 'utterance_understood', understood, words, ...logIds(conversation.call, turn) },
-    'what the recognizer understood',
-  );
+  parts.log.info({ event: 'utterance_understood', understood, words, ...turn.logIds }, 'what the recognizer understood');
 }
 
 // G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.

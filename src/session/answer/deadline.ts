@@ -19,18 +19,18 @@ export function answerLimitMs(waitedMs: number, deadlineMs: number): number {
   return Math.min(deadlineMs, Math.max(deadlineMs * WHOLE_DEADLINES - waitedMs, LEAST_MS));
 }
 
-/** Runs `onExpired` once after `limitMs` of counted time. Whoever made it calls `cancel`. */
+/** Calls `onExpired` once after `limitMs` of counted time. Whoever made it calls `cancel`. */
 export class Deadline {
   readonly #clock: Clock;
-  readonly #onExpired: () => void;
+  /** Default: nothing. */
+  onExpired: () => void = () => undefined;
   #leftMs: number;
   #runningSinceMs = 0;
   #cancelTimer: CancelTimer | undefined;
   #isCancelled = false;
 
-  constructor(clock: Clock, limitMs: number, onExpired: () => void) {
+  constructor(clock: Clock, limitMs: number) {
     this.#clock = clock;
-    this.#onExpired = onExpired;
     this.#leftMs = limitMs;
     this.resume();
   }
@@ -46,7 +46,9 @@ export class Deadline {
   resume(): void {
     if (this.#isCancelled || this.#cancelTimer !== undefined) return;
     this.#runningSinceMs = this.#clock.monotonicMs();
-    this.#cancelTimer = this.#clock.after(this.#leftMs, this.#onExpired);
+    this.#cancelTimer = this.#clock.after(this.#leftMs, () => {
+      this.onExpired();
+    });
   }
 
   /** Stops for good; harmless after it has expired. */

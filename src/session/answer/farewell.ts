@@ -6,7 +6,6 @@ import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
 import type { FinalNext } from '../../dialog/output.ts';
 import type { Next, Prompt } from '../../dialog/reply.ts';
 import type { Conversation, PendingEnd } from '../conversation.ts';
-import { logIds } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
 import type { EngineSettings } from '../settings.ts';
@@ -110,6 +109,18 @@ export class Farewell {
     }
   }
 
+  /** An answer failed outside its bot: the caller is transferred, where there is still something to be said. Never throws. */
+  async transferAfter(delivery: Delivery, error: AppError): Promise<void> {
+    if (error.code === 'slow_reader') {
+      this.failed(delivery, error);
+      return;
+    }
+    const { conversation, turn } = delivery;
+    this.#parts.log.error({ ...turn.logIds, err: error }, 'the turn failed outside the bot; the caller is transferred');
+    this.#parts.observer.botFailed?.(conversation.call, turn.id, error);
+    await this.transfer(delivery, 'failed');
+  }
+
   #transcriptSoFar({ snapshot, playout }: Conversation): readonly TranscriptLine[] {
     const { settings, clock } = this.#parts;
     const heard = playout.heard(clock.monotonicMs()).text;
@@ -119,7 +130,7 @@ export class Farewell {
   /** Nothing more can be said on a turn: it fails, and the operator learns why. */
   failed({ conversation, turn }: Delivery, error: AppError): void {
     const { log, observer } = this.#parts;
-    const ids = logIds(conversation.call, turn);
+    const ids = turn.logIds;
     if (error.code === 'slow_reader') {
       log.warn({ ...ids, code: error.code }, error.message);
       observer.slowReader?.(conversation.call, turn.id);

@@ -4,7 +4,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { NotifyingEvent } from '../../bot/bot.ts';
 import { runNote } from '../../bot/run-handler.ts';
 import type { Conversation } from '../conversation.ts';
-import type { LoggedTurn } from '../log-ids.ts';
+import type { NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import { migrated } from '../snapshot/migration.ts';
 import { botContext } from './bot-question.ts';
@@ -13,7 +13,7 @@ import { botContext } from './bot-question.ts';
 const NOTE_LIMIT_MS = 500;
 
 /** Notifies the bot of a conversation that nobody answers at this moment. Never throws. */
-export async function notify(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+export async function notify(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: NamedTurn): Promise<void> {
   try {
     await run(parts, conversation, event, turn);
   } catch (thrown) {
@@ -21,7 +21,7 @@ export async function notify(parts: EngineParts, conversation: Conversation, eve
   }
 }
 
-async function run(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: LoggedTurn): Promise<void> {
+async function run(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: NamedTurn): Promise<void> {
   const { bot, snapshot: found } = conversation;
   if (!found.started || (found.ended && event.type !== 'session_end')) return;
   const snapshot = found.bot.version === bot.version ? found : migrated(bot, found, parts);

@@ -37,6 +37,8 @@ export class ReplyWriter {
   #hasBegun = false;
   #hasSpoken = false;
   #hasSaid = false;
+  /** A prompt that travels with the final has sound. */
+  #holdsSound = false;
   /** A prompt had neither sound nor text. */
   #hasLost = false;
   #lastBargeIn = false;
@@ -76,7 +78,7 @@ export class ReplyWriter {
    * @param unwanted - nothing more is said once this is aborted; at the latest when the turn is interrupted.
    * @throws AppError `slow_reader`.
    */
-  speak(prompts: readonly Prompt[], unwanted = this.#options.turn.signal): Promise<void> {
+  speak(prompts: readonly Prompt[], unwanted = this.#options.turn.wanted.signal): Promise<void> {
     return this.#speak(prompts, unwanted);
   }
 
@@ -89,8 +91,8 @@ export class ReplyWriter {
   interject(prompt: Prompt): boolean {
     const { turn, voice, clock } = this.#options;
     const { mode, playout } = this.#options.conversation;
-    if (mode === 'wav' || this.#hasBegun || turn.signal.aborted) return false;
-    const sound = voice.render(prompt, turn.signal);
+    if (mode === 'wav' || this.#hasBegun || turn.wanted.isAborted) return false;
+    const sound = voice.render(prompt, turn.wanted.signal);
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
     const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn };
     const nowMs = clock.monotonicMs();
@@ -108,13 +110,13 @@ export class ReplyWriter {
    */
   async isMute(prompts: readonly Prompt[]): Promise<boolean> {
     if (this.#hasBegun || prompts.some(({ kind }) => kind === 'text')) return false;
-    return prompts.length === 0 ? this.#hasLost : this.#sounds.areMute(prompts, this.#options.turn.signal);
+    return prompts.length === 0 ? this.#hasLost : this.#sounds.areMute(prompts, this.#options.turn.wanted.signal);
   }
 
   /** Goes on with a reply that was cut. @throws AppError `slow_reader`. */
   async resume(cut: Cut): Promise<void> {
     const { turn, conversation, clock } = this.#options;
-    const unwanted = turn.signal;
+    const unwanted = turn.wanted.signal;
     if (unwanted.aborted) return;
     this.#hasBegun = true;
     conversation.playout.resume(cut, clock.monotonicMs());
@@ -133,21 +135,20 @@ export class ReplyWriter {
   async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean, isApology = false): Promise<boolean> {
     const { turn, conversation, clock } = this.#options;
     const { mode, playout } = conversation;
-    const unwanted = isTerminal ? turn.over : turn.signal;
+    const unwanted = isTerminal ? turn.over.signal : turn.wanted.signal;
     await this.#speak(prompts, unwanted, isTerminal);
     if (isTerminal) await this.#untilHeard();
-    if (turn.over.aborted || (!isTerminal && conversation.leaving !== undefined)) return false;
+    if (turn.over.isAborted || (!isTerminal && conversation.leaving !== undefined)) return false;
     const kept = unwanted.aborted ? [] : isTerminal ? this.#withFinal.map(uncuttable) : this.#withFinal;
     if (!unwanted.aborted) this.#begin();
-    const hasSound = kept.some((prompt) => prompt.audio !== undefined);
     for (const prompt of kept) playout.queued(prompt, clock.monotonicMs());
-    if (hasSound) this.#spoken();
+    if (this.#holdsSound && !unwanted.aborted) this.#spoken();
     // Nothing follows, so nobody waits until the client has read it.
     this.#hasSaid ||= !unwanted.aborted;
     const bargeIn = this.#lastBargeIn && !isTerminal;
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn, ...(isApology && { isApology }) });
     // A wire that holds too much refuses even this.
-    return !turn.over.aborted;
+    return !turn.over.isAborted;
   }
 
   // Not for prompts that travel with the final itself: those the platform plays before it acts.
@@ -160,7 +161,7 @@ export class ReplyWriter {
       stopWaiting = resolve;
     });
     hurry.addEventListener('abort', stopWaiting);
-    await waitAtMost(hurried, remainingMs, clock, turn.over);
+    await waitAtMost(hurried, remainingMs, clock, turn.over.signal);
     hurry.removeEventListener('abort', stopWaiting);
   }
 
@@ -238,6 +239,7 @@ export class ReplyWriter {
 
   #hold(prompt: SpokenPrompt): void {
     this.#begin();
+    this.#holdsSound ||= prompt.audio !== undefined;
     this.#withFinal.push(prompt);
     this.#heldMs += prompt.audio?.durationMs ?? (prompt.text ?? '').length * MS_PER_CHARACTER;
   }

@@ -1,6 +1,12 @@
 // What the turns of a call are called. Bots may take the id for a key that tells one turn from all others of the call: no two homes
 // of it use the same, and neither does a conversation that begins anew.
-import type { TurnName } from './turn.ts';
+
+/** What names a turn. */
+export interface TurnName {
+  readonly id: string;
+  /** A newer turn of the session has a larger number. */
+  readonly number: number;
+}
 
 /** Owned by a session; a conversation that begins anew goes on with those of the one before (G-28). */
 export class TurnNames {

@@ -2,62 +2,31 @@
 // a turn is the bot runner's.
 import { linkAbort, type AbortReason, type LinkedAbort } from '../../base/abort.ts';
 import type { AppError } from '../../base/errors.ts';
-import type { JsonObject } from '../../base/json.ts';
+import type { LogFields } from '../../base/log.ts';
 import type { TurnEnd } from '../../dialog/ending.ts';
 import type { AudioInput, Input } from '../../dialog/input.ts';
-import type { DeliveryMode, Output } from '../../dialog/output.ts';
-import type { Utterance } from '../../dialog/utterance.ts';
+import type { Output } from '../../dialog/output.ts';
 import type { SpeechEvent } from '../../speech/endpointer.ts';
-import type { NextStream } from './next-stream.ts';
+import { logIds, type NamedTurn } from '../log-ids.ts';
 import type { TurnSink } from '../ports.ts';
+import type { BroughtInput, TurnCall, TurnFact } from './turn-facts.ts';
+import type { TurnName } from './turn-names.ts';
 import { turnAction, type TurnState } from './turn-states.ts';
 
-/** An input that is whole and wants a reply. */
-export type TurnInput =
-  | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
-  | { readonly kind: 'dtmf'; readonly digits: string }
-  | { readonly kind: 'speech'; readonly utterance: Utterance }
-  | { readonly kind: 'no_input' }
-  | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject };
-
-/** What a turn needs of its session. */
-export interface TurnHost {
-  readonly mode: DeliveryMode;
-  /** What the caller is asked for at present. */
-  readonly nextStream: Pick<NextStream, 'listen'>;
+/** Takes what turns bring. */
+export interface TurnListener {
   /** A message arrived; keeps the session from being idle. */
   touched(): void;
-  /** Feeds audio to the session's ear; speech events come back through `Turn.heard`. */
+  /** Feeds audio to the session's ear, fifty times a second; speech events come back through `Turn.heard`. */
   listen(turn: Turn, input: AudioInput): void;
-  /** The caller's input ended while speaking. */
-  cutSpeech(turn: Turn): void;
-  takeUtterance(): Utterance;
-  /** The caller may be done (true), or went on after all (false). */
-  endSuspected(isSuspected: boolean): void;
-  /** The caller began to speak on this turn. */
-  inputStarted(turn: Turn): void;
-  /**
-   * Speech started or a key was pressed: mouths may have to stop.
-   *
-   * @param spared - the turn that goes on; undefined when the turn's own reply is not wanted any more either.
-   */
-  callerActed(turn: Turn, by: 'speech' | 'keys', spared?: Turn): void;
-  inputComplete(turn: Turn, input: TurnInput): void;
-  hungUp(turn: Turn): void;
-  /** A second input came on a turn that is being answered. */
-  refused(turn: Turn): void;
-  closed(turn: Turn, end: TurnEnd): void;
+  happened(turn: Turn, fact: TurnFact): void;
 }
 
-/** What names a turn. */
-export interface TurnName {
-  readonly id: string;
-  /** A newer turn of the session has a larger number. */
-  readonly number: number;
-}
+/** Looked at and listened to, and aborted by its owner alone. */
+type AbortState = Pick<LinkedAbort, 'signal' | 'isAborted'>;
 
 /** One RPC on gRPC, one caller input with its reply on other transports. */
-export class Turn {
+export class Turn implements NamedTurn {
   readonly id: string;
   readonly number: number;
   /** True while a prompt that may not be cut is still to be spoken on this turn (G-37). */
@@ -66,14 +35,20 @@ export class Turn {
   hasSpoken = false;
   /** Of the platform. */
   readonly trackingId: string | undefined;
+  readonly logIds: LogFields;
   /** See {@link TurnSink.forwardedId}. */
   readonly forwardedId: string | undefined;
   /** See {@link TurnSink.delivered}. */
   readonly delivered: TurnSink['delivered'];
-  readonly #host: TurnHost;
+  readonly #call: TurnCall;
+  readonly #listener: TurnListener;
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
   readonly #wanted: LinkedAbort = linkAbort();
+  /** Aborts when the turn is over, however it ended; an interruption alone does not end it. */
+  readonly over: AbortState = this.#over;
+  /** Aborts when the reply is no longer wanted: the caller acted over it, or the turn is over. */
+  readonly wanted: AbortState = this.#wanted;
   #state: TurnState = 'waiting';
   /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
   #takesAudio = true;
@@ -85,14 +60,16 @@ export class Turn {
   #hasFinal = false;
   #hasRefused = false;
 
-  constructor(name: TurnName, host: TurnHost, sink: TurnSink) {
+  constructor(name: TurnName, call: TurnCall, listener: TurnListener, sink: TurnSink) {
     this.id = name.id;
     this.number = name.number;
-    this.#host = host;
+    this.#call = call;
+    this.#listener = listener;
     this.#sink = sink;
     this.trackingId = sink.trackingId;
     this.forwardedId = sink.forwardedId;
     this.delivered = sink.delivered?.bind(sink);
+    this.logIds = logIds(call.call, this);
   }
 
   get state(): TurnState {
@@ -119,30 +96,20 @@ export class Turn {
     return this.#isUnheardWelcome && this.#state !== 'done';
   }
 
-  /** Aborts when the reply is no longer wanted: the caller acted over it, or the turn is over. */
-  get signal(): AbortSignal {
-    return this.#wanted.signal;
-  }
-
-  /** Aborts when the turn is over, however it ended; an interruption alone does not end it. */
-  get over(): AbortSignal {
-    return this.#over.signal;
-  }
-
   /** Takes one input. Never throws for what the caller did; an undecodable format throws `unsupported_audio`. */
   push(input: Input): void {
-    this.#host.touched();
+    this.#listener.touched();
     switch (input.kind) {
       case 'audio':
         if (!this.#takesAudio) return;
         if (this.#state === 'waiting') this.#become('listening');
-        this.#host.listen(this, input);
+        this.#listener.listen(this, input);
         return;
       case 'dtmf_start':
         this.#keyStarted();
         return;
       case 'session_end':
-        if (turnAction(this.#state, 'hang_up') === 'hang_up') this.#host.hungUp(this);
+        if (turnAction(this.#state, 'hang_up') === 'hang_up') this.#listener.happened(this, { kind: 'hung_up' });
         return;
       case 'session_start':
       case 'dtmf':
@@ -155,21 +122,20 @@ export class Turn {
   /** The listener's events, while this turn has the session's ear. */
   heard(event: SpeechEvent): void {
     if (event === 'speech_paused' || event === 'speech_resumed') {
-      if (this.#state === 'hearing') this.#host.endSuspected(event === 'speech_paused');
+      if (this.#state === 'hearing') this.#listener.happened(this, { kind: 'end_suspected', isSuspected: event === 'speech_paused' });
       return;
     }
     switch (turnAction(this.#state, event)) {
       case 'report_start':
         this.#become('hearing');
-        this.#host.callerActed(this, 'speech', this);
-        this.#host.inputStarted(this);
+        this.#listener.happened(this, { kind: 'speech_started' });
         this.write({ kind: 'input_started' });
         return;
       case 'report_end':
         this.#become('answering');
         this.#hasInput = true;
-        this.write({ kind: 'input_ended', mode: this.#host.mode });
-        this.#host.inputComplete(this, { kind: 'speech', utterance: this.#host.takeUtterance() });
+        this.write({ kind: 'input_ended', mode: this.#call.mode });
+        this.#listener.happened(this, { kind: 'input_complete', input: { kind: 'speech' } });
         return;
       default:
       // Nothing to do.
@@ -180,7 +146,7 @@ export class Turn {
   halfClose(): void {
     switch (turnAction(this.#state, 'half_close')) {
       case 'cut_speech':
-        this.#host.cutSpeech(this);
+        this.#listener.happened(this, { kind: 'speech_cut' });
         return;
       case 'complete':
         this.finish('nothing_said');
@@ -253,8 +219,8 @@ export class Turn {
   finish(end: TurnEnd, reason: AbortReason = 'superseded'): void {
     if (this.#state === 'done') return;
     if (this.#hasInput && !this.#hasFinal && end !== 'hang_up') {
-      const { mode, nextStream } = this.#host;
-      this.write({ kind: 'final', mode, prompts: [], next: { kind: 'superseded', ...nextStream.listen } });
+      const { mode, asked } = this.#call;
+      this.write({ kind: 'final', mode, prompts: [], next: { kind: 'superseded', ...asked } });
     }
     this.#close(end, reason, () => {
       this.#sink.complete();
@@ -288,23 +254,23 @@ export class Turn {
 
   #keyStarted(): void {
     const action = turnAction(this.#state, 'key_started');
-    if (action === 'drop_reply') this.#host.callerActed(this, 'keys');
+    if (action === 'drop_reply') this.#listener.happened(this, { kind: 'key_started', isReplyDropped: true });
     if (action !== 'expect_keys') return;
     this.#become('keys');
-    this.#host.callerActed(this, 'keys', this);
+    this.#listener.happened(this, { kind: 'key_started', isReplyDropped: false });
   }
 
-  #complete(input: TurnInput): void {
+  #complete(input: BroughtInput): void {
     this.#hasInput = true;
     switch (turnAction(this.#state, 'complete_input')) {
       case 'answer':
         this.#become('answering');
         this.#isUnheardWelcome = input.kind === 'session_start';
-        this.#host.inputComplete(this, input);
+        this.#listener.happened(this, { kind: 'input_complete', input });
         return;
       case 'refuse':
         // Once: a client that repeats itself fifty times a second must not fill the log.
-        if (!this.#hasRefused) this.#host.refused(this);
+        if (!this.#hasRefused) this.#listener.happened(this, { kind: 'input_refused' });
         this.#hasRefused = true;
         return;
       default:
@@ -317,6 +283,6 @@ export class Turn {
     last?.();
     this.#over.abort(reason);
     this.#wanted.abort(reason);
-    this.#host.closed(this, end);
+    this.#listener.happened(this, { kind: 'closed', end });
   }
 }

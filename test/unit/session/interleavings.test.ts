@@ -181,9 +181,9 @@ describe('after the end of a call', () => {
     const call = new MemoryCall(sessions);
     await call.start();
     clock.advance(LONG_MS);
-    const session = await sessions.find(KEY);
-    const { turn, sink } = await call.open();
-    session?.inputComplete(turn, { kind: 'speech', utterance: { mulaw: new Uint8Array(160), durationMs: 20 } });
+    const { turn, sink } = await call.open(FRAME);
+    turn.heard('speech_started');
+    turn.heard('speech_ended');
     await flushMicrotasks();
     await call.hangUp();
     recognized('too late');

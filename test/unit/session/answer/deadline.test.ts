@@ -10,7 +10,8 @@ function begun(): { readonly clock: FakeClock; readonly deadline: Deadline; read
   const clock = new FakeClock();
   const expiredAt: number[] = [];
   clock.advance(1000);
-  const deadline = new Deadline(clock, LIMIT_MS, () => expiredAt.push(clock.monotonicMs()));
+  const deadline = new Deadline(clock, LIMIT_MS);
+  deadline.onExpired = () => expiredAt.push(clock.monotonicMs());
   return { clock, deadline, expiredAt };
 }
 

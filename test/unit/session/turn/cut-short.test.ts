@@ -1,8 +1,7 @@
-// What acting callers cut short, and what is remembered of it: over open turns and a playout clock without a session.
+// What acting callers cut short, and what is remembered of it: open turns over a playout clock, without a session.
 import { describe, expect, it } from 'vitest';
 import type { SpokenPrompt } from '../../../../src/dialog/output.ts';
 import { Playout } from '../../../../src/session/playout/playout.ts';
-import { Interruption } from '../../../../src/session/turn/interruption.ts';
 import { OpenTurns } from '../../../../src/session/turn/open-turns.ts';
 import { answeringTurn, hearingTurn, loneTurn, type LoneTurn } from '../../../support/lone-turn.ts';
 
@@ -11,12 +10,12 @@ const STORY: SpokenPrompt = { audio: SOUND, text: 'Once upon a time', bargeIn: t
 
 /** Open turns over a prompt that plays from 0 to 1000 ms. */
 function playing(turns: readonly LoneTurn[], prompt = STORY) {
-  const open = new OpenTurns();
-  for (const { turn } of turns) open.add(turn);
   const playout = new Playout();
+  const open = new OpenTurns(playout);
+  for (const { turn } of turns) open.add(turn);
   playout.begin(0);
   playout.queued(prompt, 0);
-  return { playout, open, interruption: new Interruption(open, playout) };
+  return { playout, open };
 }
 
 /** A turn that is being answered and has or has not said something. */
@@ -29,39 +28,39 @@ function replying(number: number, hasSpoken: boolean): LoneTurn {
 describe('what speech has cut', () => {
   it('can go on after the input of its turn, once, and for no other turn', () => {
     const [speaking, other] = [hearingTurn(1), loneTurn([], 2)];
-    const { interruption } = playing([speaking, other]);
-    expect(interruption.by('speech', speaking.turn, speaking.turn, 400)).toBe(true);
-    expect(interruption.takeCut(speaking.turn)?.rest[0]?.text).toBe(STORY.text);
-    expect(interruption.takeCut(speaking.turn)).toBeUndefined();
-    const again = playing([speaking, other]).interruption;
-    again.by('speech', speaking.turn, speaking.turn, 400);
+    const { open } = playing([speaking, other]);
+    expect(open.cutBy('speech', speaking.turn, speaking.turn, 400)).toBe(true);
+    expect(open.takeCut(speaking.turn)?.rest[0]?.text).toBe(STORY.text);
+    expect(open.takeCut(speaking.turn)).toBeUndefined();
+    const again = playing([speaking, other]).open;
+    again.cutBy('speech', speaking.turn, speaking.turn, 400);
     expect(again.takeCut(other.turn)).toBeUndefined();
   });
 
   it('is not forgotten for speech that cut nothing', () => {
     const [speaking, other] = [hearingTurn(1), hearingTurn(2)];
-    const { interruption } = playing([speaking, other]);
-    interruption.by('speech', speaking.turn, speaking.turn, 400);
-    expect(interruption.by('speech', other.turn, other.turn, 500)).toBe(false);
-    expect(interruption.takeCut(speaking.turn)).toBeDefined();
+    const { open } = playing([speaking, other]);
+    open.cutBy('speech', speaking.turn, speaking.turn, 400);
+    expect(open.cutBy('speech', other.turn, other.turn, 500)).toBe(false);
+    expect(open.takeCut(speaking.turn)).toBeDefined();
   });
 
   it('does not go on into keys, also when these cut nothing', () => {
     const [speaking, other] = [hearingTurn(1), loneTurn([], 2)];
-    const { interruption } = playing([speaking, other]);
-    interruption.by('speech', speaking.turn, speaking.turn, 400);
-    expect(interruption.by('keys', other.turn, other.turn, 500)).toBe(false);
-    expect(interruption.takeCut(speaking.turn)).toBeUndefined();
+    const { open } = playing([speaking, other]);
+    open.cutBy('speech', speaking.turn, speaking.turn, 400);
+    expect(open.cutBy('keys', other.turn, other.turn, 500)).toBe(false);
+    expect(open.takeCut(speaking.turn)).toBeUndefined();
   });
 
   it('does not go on when keys have cut it, nor when the reply was still being made', () => {
     const keys = loneTurn([{ kind: 'dtmf_start' }], 1);
-    const cutByKeys = playing([keys]).interruption;
-    expect(cutByKeys.by('keys', keys.turn, keys.turn, 400)).toBe(true);
+    const cutByKeys = playing([keys]).open;
+    expect(cutByKeys.cutBy('keys', keys.turn, keys.turn, 400)).toBe(true);
     expect(cutByKeys.takeCut(keys.turn)).toBeUndefined();
     const [half, speaking] = [replying(1, true), hearingTurn(2)];
-    const cutHalfway = playing([half, speaking]).interruption;
-    expect(cutHalfway.by('speech', speaking.turn, speaking.turn, 400)).toBe(true);
+    const cutHalfway = playing([half, speaking]).open;
+    expect(cutHalfway.cutBy('speech', speaking.turn, speaking.turn, 400)).toBe(true);
     expect(cutHalfway.takeCut(speaking.turn)).toBeUndefined();
   });
 });
@@ -69,18 +68,18 @@ describe('what speech has cut', () => {
 describe('acting over a reply', () => {
   it('G-37 cuts nothing and interrupts nobody while a prompt plays that may not be cut', () => {
     const [half, speaking] = [replying(1, true), hearingTurn(2)];
-    const { interruption, playout } = playing([half, speaking], { ...STORY, bargeIn: false });
-    expect(interruption.by('speech', speaking.turn, speaking.turn, 400)).toBe(false);
-    expect(interruption.by('keys', speaking.turn, speaking.turn, 400)).toBe(false);
+    const { open, playout } = playing([half, speaking], { ...STORY, bargeIn: false });
+    expect(open.cutBy('speech', speaking.turn, speaking.turn, 400)).toBe(false);
+    expect(open.cutBy('keys', speaking.turn, speaking.turn, 400)).toBe(false);
     expect([playout.isPlaying(400), half.turn.isReplying, speaking.turn.state]).toEqual([true, true, 'hearing']);
   });
 
   it('G-61 drops what is being said on other turns for keys, and for nothing else', () => {
     const [speaking, acting] = [hearingTurn(1), hearingTurn(2)];
-    const { interruption } = playing([speaking, acting]);
-    interruption.by('speech', acting.turn, acting.turn, 400);
+    const { open } = playing([speaking, acting]);
+    open.cutBy('speech', acting.turn, acting.turn, 400);
     expect([speaking.turn.state, acting.turn.state]).toEqual(['hearing', 'hearing']);
-    interruption.by('keys', acting.turn, acting.turn, 500);
+    open.cutBy('keys', acting.turn, acting.turn, 500);
     expect([speaking.turn.state, acting.turn.state]).toEqual(['keys', 'hearing']);
   });
 
@@ -93,8 +92,8 @@ describe('acting over a reply', () => {
     ['when one of two has begun', 2000, [false, true], { complete: false, ms: 1000, text: STORY.text }],
   ] as const)('says what was heard of a reply that is interrupted %s', (_when, nowMs, haveSpoken, heard) => {
     const speaking = hearingTurn(9);
-    const { interruption, playout } = playing([...haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken)), speaking]);
-    expect(interruption.by('speech', speaking.turn, speaking.turn, nowMs)).toBe(true);
+    const { open, playout } = playing([...haveSpoken.map((hasSpoken, index) => replying(index, hasSpoken)), speaking]);
+    expect(open.cutBy('speech', speaking.turn, speaking.turn, nowMs)).toBe(true);
     expect(playout.heard(nowMs)).toEqual(heard);
   });
 });

@@ -1,17 +1,18 @@
 // The turns of a session that are not done: which of them ends, and as what, when there is no room or the call is left.
 import { describe, expect, it } from 'vitest';
+import { Playout } from '../../../../src/session/playout/playout.ts';
 import { OpenTurns } from '../../../../src/session/turn/open-turns.ts';
 import { answeringTurn, hearingTurn, loneTurn, type LoneTurn } from '../../../support/lone-turn.ts';
 
 function opened(...lone: readonly LoneTurn[]): OpenTurns {
-  const open = new OpenTurns();
+  const open = new OpenTurns(new Playout());
   for (const { turn } of lone) open.add(turn);
   return open;
 }
 
 /** How each of them ended; undefined while it is open. */
 function ends(...lone: readonly LoneTurn[]): readonly (string | undefined)[] {
-  return lone.map(({ asked }) => asked.find((each) => each.startsWith('closed'))?.replace('closed ', ''));
+  return lone.map(({ facts }) => facts.find((each) => each.startsWith('closed'))?.replace('closed ', ''));
 }
 
 describe('room for another turn', () => {
@@ -46,7 +47,7 @@ describe('the last turn of a call that is left', () => {
   });
 
   it('is none where none is open', () => {
-    expect(new OpenTurns().keepLast()).toBeUndefined();
+    expect(new OpenTurns(new Playout()).keepLast()).toBeUndefined();
   });
 });
 

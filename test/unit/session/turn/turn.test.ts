@@ -44,54 +44,54 @@ describe('a turn', () => {
   });
 
   it('G-75 reports a hang-up once, also when it comes on a stream that is over', () => {
-    const { turn, asked } = loneTurn([{ kind: 'session_end' }]);
+    const { turn, facts } = loneTurn([{ kind: 'session_end' }]);
     turn.finish('hang_up', 'hang_up');
     turn.push({ kind: 'session_end' });
-    expect(asked).toEqual(['hung_up', 'closed hang_up']);
+    expect(facts).toEqual(['hung_up', 'closed hang_up']);
   });
 
   it('suspects the end of speech only while it hears some', () => {
-    const { turn, asked } = hearingTurn();
+    const { turn, facts } = hearingTurn();
     turn.heard('speech_paused');
     turn.heard('speech_resumed');
     turn.heard('speech_ended');
     turn.heard('speech_paused');
-    expect(asked.filter((line) => line.startsWith('end_suspected'))).toEqual(['end_suspected true', 'end_suspected false']);
+    expect(facts.filter((line) => line.startsWith('end_suspected'))).toEqual(['end_suspected true', 'end_suspected false']);
   });
 
   it('G-61 completes as one on which nothing was said when it is closed after the first key alone', () => {
-    const { turn, sink, asked } = loneTurn([{ kind: 'dtmf_start' }]);
+    const { turn, sink, facts } = loneTurn([{ kind: 'dtmf_start' }]);
     turn.halfClose();
-    expect(asked).toEqual(['caller_acted keys beside it', 'closed nothing_said']);
+    expect(facts).toEqual(['key_started beside it', 'closed nothing_said']);
     expect([sink.kinds, sink.end]).toEqual([[], 'complete']);
   });
 
   it('G-61 drops its own reply for a first key, and only a reply', () => {
-    const { turn, asked } = answeringTurn();
+    const { turn, facts } = answeringTurn();
     turn.push({ kind: 'dtmf_start' });
-    expect(asked).toEqual(['input_complete dtmf', 'caller_acted keys on everything']);
+    expect(facts).toEqual(['input_complete dtmf', 'key_started over its own reply']);
     turn.finish('interrupted');
     turn.push({ kind: 'dtmf_start' });
-    expect(asked).toHaveLength(3);
+    expect(facts).toHaveLength(3);
   });
 
   it('reports a second input once, however often a client repeats itself', () => {
-    const { turn, asked } = answeringTurn();
+    const { turn, facts } = answeringTurn();
     for (let times = 0; times < 3; times += 1) turn.push({ kind: 'no_input' });
-    expect(asked).toEqual(['input_complete dtmf', 'refused']);
+    expect(facts).toEqual(['input_complete dtmf', 'input_refused']);
   });
 });
 
 describe('the end of a turn', () => {
   it.each(['complete', 'aborted', 'failed'] as const)('G-13 comes once, when it was %s first', (first) => {
-    const { turn, sink, asked } = answeringTurn();
+    const { turn, sink, facts } = answeringTurn();
     if (first === 'complete') turn.finish('replied');
     else if (first === 'aborted') turn.abort('hang_up');
     else turn.fail(LATE);
     turn.abort('hang_up');
     turn.fail(LATE);
     turn.finish('replied');
-    expect(asked).toEqual([
+    expect(facts).toEqual([
       'input_complete dtmf',
       { complete: 'closed replied', aborted: 'closed hang_up', failed: 'closed failed' }[first],
     ]);
@@ -112,7 +112,7 @@ describe('the end of a turn', () => {
       },
     ].map((why) => {
       const { turn } = answeringTurn();
-      const { signal } = turn;
+      const { signal } = turn.wanted;
       why(turn);
       return signal.reason as unknown;
     });
@@ -134,7 +134,7 @@ describe('the end of a turn', () => {
     const idle = loneTurn().turn;
     expect([idle.takeOver(), idle.state]).toEqual([false, 'answering']);
     // Its last words answer nothing, so there is no reply that could be cut (G-52).
-    expect([idle.interrupt(), idle.signal.aborted]).toEqual([false, false]);
+    expect([idle.interrupt(), idle.wanted.isAborted]).toEqual([false, false]);
     expect(idle.takeOver()).toBe(true);
   });
 });

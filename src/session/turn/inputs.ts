@@ -1,0 +1,158 @@
+// What the turns of a session bring of its caller: who is heard, what is cut short, and which inputs are whole and go to the bot. On
+// the audio path: no promise.
+import type { AudioInput } from '../../dialog/input.ts';
+import type { TurnEnd } from '../../dialog/ending.ts';
+import type { BotRunner } from '../answer/bot-runner.ts';
+import type { Conversation } from '../conversation.ts';
+import type { EngineParts } from '../parts.ts';
+import type { SessionTimes } from '../session-times.ts';
+import type { Ear } from './ear.ts';
+import { EarlyRecognition } from './early-recognition.ts';
+import type { BroughtInput, TurnFact } from './turn-facts.ts';
+import type { Turn, TurnListener } from './turn.ts';
+
+/** What they come through and go to. */
+export interface InputsOptions {
+  readonly parts: EngineParts;
+  readonly conversation: Conversation;
+  readonly ear: Ear;
+  readonly times: SessionTimes;
+  readonly runner: BotRunner;
+}
+
+/** Of one session, which owns it. */
+export class Inputs implements TurnListener {
+  readonly #parts: EngineParts;
+  readonly #conversation: Conversation;
+  readonly #ear: Ear;
+  readonly #times: SessionTimes;
+  readonly #runner: BotRunner;
+  readonly #early: EarlyRecognition | undefined;
+  /** The caller has pressed a key: the digits come together, on a turn of their own (G-54). */
+  #isTyping = false;
+
+  constructor({ parts, conversation, ear, times, runner }: InputsOptions) {
+    this.#parts = parts;
+    this.#conversation = conversation;
+    this.#ear = ear;
+    this.#times = times;
+    this.#runner = runner;
+    const { recognizer } = parts;
+    if (recognizer !== undefined && conversation.bot.recognition !== 'none') this.#early = new EarlyRecognition(recognizer);
+  }
+
+  touched(): void {
+    this.#times.lastInputMs = this.#parts.clock.monotonicMs();
+  }
+
+  listen(turn: Turn, input: AudioInput): void {
+    const { isOver, leaving, open, playout } = this.#conversation;
+    if (isOver) {
+      this.#settle(turn);
+      return;
+    }
+    const nowMs = this.#times.lastInputMs;
+    const isPlaying = playout.isPlaying(nowMs);
+    const isBarred = open.isBarred(nowMs, isPlaying);
+    // A reply in the making is as easily lost to a cough as one that is heard; not when we end the call: it may never be spoken.
+    const isOverPrompt = isPlaying || (leaving === undefined && open.isReplying);
+    this.#ear.note(input);
+    // G-51: what is said into a prompt that cannot be cut is not input.
+    if (!isBarred) this.#ear.hear(turn, input.audio, isOverPrompt);
+  }
+
+  happened(turn: Turn, fact: TurnFact): void {
+    switch (fact.kind) {
+      case 'speech_started':
+        this.#cutShort(turn, 'speech', turn);
+        this.#early?.reset();
+        this.#parts.observer.inputStarted?.(this.#conversation.call, turn.id);
+        return;
+      case 'end_suspected':
+        if (fact.isSuspected) this.#early?.begin(this.#ear.utteranceSoFar());
+        else this.#early?.drop();
+        return;
+      case 'key_started':
+        this.#cutShort(turn, 'keys', fact.isReplyDropped ? undefined : turn);
+        return;
+      case 'input_complete':
+        this.#complete(turn, fact.input);
+        return;
+      case 'speech_cut':
+        this.#ear.cut(turn);
+        // The ear had moved on, so nothing was heard to the end.
+        if (turn.state === 'hearing') turn.finish('nothing_said');
+        return;
+      case 'input_refused':
+        this.#parts.log.warn(turn.logIds, 'a second input on one stream was refused');
+        return;
+      case 'hung_up':
+        this.#hungUp(turn);
+        return;
+      case 'closed':
+        this.#closed(turn, fact.end);
+    }
+  }
+
+  #complete(turn: Turn, brought: BroughtInput): void {
+    const [parts, conversation] = [this.#parts, this.#conversation];
+    const input = brought.kind === 'speech' ? { ...brought, utterance: this.#ear.takeUtterance() } : brought;
+    // G-64: the digits of a one-key menu come without START_OF_DTMF.
+    if (input.kind === 'dtmf') this.#cutShort(turn, 'keys', turn);
+    this.#isTyping = false;
+    conversation.hasBegun = true;
+    if (input.kind === 'speech') parts.observer.inputEnded?.(conversation.call, turn.id);
+    // The farewell is being spoken, or was: nobody waits behind it for an answer that does not come (G-7C).
+    if (conversation.isOver && (conversation.isEnded || conversation.isSayingFarewell)) {
+      if (conversation.hasMoved) turn.giveBack();
+      else turn.finish('superseded');
+      return;
+    }
+    const cut = conversation.open.takeCut(turn);
+    const recognition = input.kind === 'speech' ? this.#early?.take() : undefined;
+    const completeAtMs = parts.clock.monotonicMs();
+    const heard = conversation.playout.heardWhenComplete(completeAtMs);
+    this.#runner.answer(turn, { act: input, completeAtMs, heard, cut, recognition });
+  }
+
+  /** @param spared - the turn that goes on; undefined when its own reply is not wanted any more either. */
+  #cutShort(turn: Turn, by: 'speech' | 'keys', spared: Turn | undefined): void {
+    if (by === 'keys') this.#isTyping = true;
+    const { call, open, playout } = this.#conversation;
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (!open.cutBy(by, turn, spared, nowMs)) return;
+    const heard = playout.heard(nowMs);
+    this.#parts.observer.bargeIn?.(call, turn.id, by, heard.ms);
+    this.#runner.notify({ type: 'barge_in', by, heard }, turn);
+  }
+
+  /** The stream of the farewell broke: the terminal event goes out on the next one, whatever comes on it. */
+  #settle(turn: Turn): void {
+    const { isEnded, isSayingFarewell } = this.#conversation;
+    if (!isEnded && !isSayingFarewell && !turn.takeOver()) this.#runner.settle(turn);
+  }
+
+  #hungUp(turn: Turn): void {
+    const { open, mode } = this.#conversation;
+    this.#conversation.ends('caller');
+    // The platform still waits for these streams to complete; nothing is owed on them any more.
+    for (const other of open.list()) if (other !== turn) other.finish('hang_up', 'hang_up');
+    turn.write({ kind: 'final', mode, prompts: [], next: { kind: 'gone' } });
+    turn.finish('hang_up', 'hang_up');
+  }
+
+  #closed(turn: Turn, end: TurnEnd): void {
+    const { call, open, playout, isEnded, asked } = this.#conversation;
+    const isLast = open.delete(turn);
+    // What was begun to be recognized of it and never became an input must not become that of another turn.
+    if (this.#ear.leave(turn)) this.#early?.drop();
+    if (isLast) {
+      const nowMs = this.#parts.clock.monotonicMs();
+      if (isEnded) this.#ear.close();
+      else if (end === 'hang_up') this.#times.cancelled(nowMs);
+      else this.#times.closed(nowMs, playout.remainingMs(nowMs), asked, this.#isTyping);
+    }
+    this.#parts.observer.turnEnded?.(call, turn.id, end);
+    this.#runner.notify({ type: 'turn_ended', reason: end }, turn);
+  }
+}
