@@ -206,8 +206,9 @@ export class Sessions {
     try {
       return this.#opened(id, opening, before, isRestart);
     } catch (thrown) {
-      // It has no session here, and may live elsewhere.
-      void this.#parts.snapshots.release(opening);
+      // It has no session here, and may live elsewhere; one that has ended to begin anew is over.
+      if (before === undefined) void this.#parts.snapshots.release(opening);
+      else this.#parts.snapshots.forget(opening);
       throw thrown;
     }
   }

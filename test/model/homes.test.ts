@@ -42,4 +42,19 @@ describe('a call over several processes', () => {
     expect(wrong).toBeUndefined();
     expect(exchange).toContain('turn 4 (key) is at p1');
   });
+
+  it('G-75 tells the bot of one end when a home that stops refuses to begin a conversation anew', async () => {
+    const { wrong, exchange } = await playHomes({
+      acts: [
+        { kind: 'turn', at: 0, brings: 'long' },
+        { kind: 'turn', at: 0, brings: 'key_late' },
+        { kind: 'drain', at: 0 },
+        { kind: 'turn', at: 0, brings: 'bye' },
+        { kind: 'wait', ms: 2000 },
+        { kind: 'turn', at: 0, brings: 'start' },
+      ],
+    });
+    expect(wrong).toBeUndefined();
+    expect(exchange).toContain('turn 5 is refused: shutting_down');
+  });
 });
