@@ -59,7 +59,13 @@ export interface Saved extends Ownership {
 }
 
 /** `old`: a newer one was written; `fenced`: the call has another owner, or none. */
-export type SaveResult = 'saved' | 'old' | 'fenced';
+export type SaveResult =
+  | {
+      readonly kind: 'saved';
+      /** Began the call anew after the directory had lost it. */
+      readonly takenFrom?: readonly string[];
+    }
+  | { readonly kind: 'old' | 'fenced' };
 
 /** A call that began while the directory was away. */
 export type LateCall = Omit<Saved, 'epoch' | 'isRelease'>;

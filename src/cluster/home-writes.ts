@@ -152,8 +152,9 @@ export class HomeWrites {
     const { call, text, heardAtMs, leaving } = home;
     const isRelease = leaving === 'release';
     const result = await directory.save(call, { owner, epoch, seq: (home.seq += 1), heardAtMs, isRelease, ...snapshotOf(text) });
+    if (result.kind === 'saved') for (const before of result.takenFrom ?? []) instances.tell(before, { call, epoch });
     if (!isRelease) {
-      if (result === 'fenced') onFenced(home);
+      if (result.kind === 'fenced') onFenced(home);
       // A release whose answer was lost is fenced by itself; and the call may be wanted here again.
     } else if (home.leaving === 'release') onLeft(home);
   }

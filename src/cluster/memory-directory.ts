@@ -77,8 +77,8 @@ export class MemoryDirectory implements CallDirectory {
   save(call: CallKey, { owner, epoch, seq, snapshot, heardAtMs, isRelease = false }: Saved): Promise<SaveResult> {
     const entry = this.#get(call);
     if (entry !== undefined) {
-      if (entry.epoch > epoch || (entry.epoch === epoch && entry.owner !== owner)) return Promise.resolve('fenced');
-      if (entry.epoch === epoch && entry.seq >= seq) return Promise.resolve('old');
+      if (entry.epoch > epoch || (entry.epoch === epoch && entry.owner !== owner)) return Promise.resolve({ kind: 'fenced' });
+      if (entry.epoch === epoch && entry.seq >= seq) return Promise.resolve({ kind: 'old' });
     }
     this.#set(call, {
       owner: isRelease ? '' : owner,
@@ -89,7 +89,8 @@ export class MemoryDirectory implements CallDirectory {
       takenFrom: [],
       isEnded: false,
     });
-    return Promise.resolve('saved');
+    const takenFrom = entry === undefined || entry.epoch === epoch || [owner, ''].includes(entry.owner) ? [] : [entry.owner];
+    return Promise.resolve({ kind: 'saved', ...(takenFrom.length === 0 ? {} : { takenFrom }) });
   }
 
   register(call: CallKey, { owner, seq, snapshot, heardAtMs }: LateCall): Promise<Registered> {

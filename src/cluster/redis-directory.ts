@@ -89,8 +89,9 @@ export class RedisDirectory implements CallDirectory {
   async save(call: CallKey, { owner, epoch, seq, snapshot, heardAtMs, isRelease }: Saved): Promise<SaveResult> {
     const sealed = this.#sealed(snapshot, call);
     const args = [owner, String(epoch), String(seq), sealed, String(heardAtMs), flag(isRelease), this.#ttl];
-    const result = await this.#run(SAVE, call, args);
-    if (result === 'saved' || result === 'old' || result === 'fenced') return result;
+    const [kind, takenFrom] = listOf(await this.#run(SAVE, call, args));
+    if (kind === 'saved') return { kind, ...fromOf(takenFrom, owner) };
+    if (kind === 'old' || kind === 'fenced') return { kind };
     throw otherForm();
   }
 

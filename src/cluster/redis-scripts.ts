@@ -47,19 +47,19 @@ redis.call('PEXPIRE', key, ttl)
 return { 'mine', epoch, snapshot or '', from or '' }
 `);
 
-/** owner, epoch, seq, snapshot or nothing, heard at, is release, ttl → saved, old or fenced. */
+/** owner, epoch, seq, snapshot or nothing, heard at, is release, ttl → old | fenced | saved, who had it under an older epoch. */
 export const SAVE = script(`
 local key, me, epoch, seq = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local snapshot, heard_at, is_release, ttl = ARGV[4], ARGV[5], ARGV[6] == '1', ARGV[7]
 local call = redis.call('HMGET', key, 'owner', 'epoch', 'seq')
 local owner, stored, last = call[1], tonumber(call[2]), tonumber(call[3] or 0)
-if stored and (stored > epoch or (stored == epoch and owner ~= me)) then return 'fenced' end
-if stored == epoch and last >= seq then return 'old' end
+if stored and (stored > epoch or (stored == epoch and owner ~= me)) then return { 'fenced' } end
+if stored == epoch and last >= seq then return { 'old' } end
 redis.call('HSET', key, 'owner', is_release and '' or me, 'epoch', epoch, 'seq', seq, 'heard_at', heard_at)
 if snapshot ~= '' then redis.call('HSET', key, 'snapshot', snapshot) end
 redis.call('HDEL', key, 'ended', 'from')
 redis.call('PEXPIRE', key, ttl)
-return 'saved'
+return { 'saved', stored and stored < epoch and owner ~= me and owner or '' }
 `);
 
 /** owner, seq, snapshot or nothing, heard at, ttl → fenced | mine, epoch, from. */

@@ -145,16 +145,12 @@ class Course {
   }
 
   #line(process: ClusterProcess, state: ClusterProcess['line']['state']): void {
-    if (process.isFrozen || process.line.state === state || (this.#wasEmptied && state !== 'up')) return;
+    if (process.isFrozen || process.line.state === state) return;
     this.#tell(`the directory is ${state} for ${process.id}`);
     process.line.state = state;
   }
 
-  /**
-   * Only a home that lives knows a call that the directory has lost: from then on nobody dies and no line breaks, and what nobody has is
-   * lost with it. Of two homes that a call has by then, one that misses the beats with which all write their calls again is fenced with
-   * its next answer only.
-   */
+  /** Only a home that lives knows a call that the directory has lost: from then on nobody dies, and what nobody has is lost with it. */
   #empty(): void {
     if (this.#running.some((process) => process.isFrozen || this.#running.some((other) => process.isCutFrom(other)))) return;
     this.#tell('the directory is empty');

@@ -44,7 +44,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
 
       it('takes a save of its owner, who knows it from before', async () => {
         const { one, other } = create();
-        expect(await one.save(CALL, saved('a', 3, 7))).toBe('saved');
+        expect(await one.save(CALL, saved('a', 3, 7))).toEqual({ kind: 'saved' });
         expect(await other.claim(CALL, request('b'))).toEqual({ kind: 'theirs', owner: 'a', epoch: 3 });
         expect(await other.claim(CALL, request('b', { deadEpoch: 3 }))).toEqual({
           kind: 'mine',
@@ -137,9 +137,9 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
       it('keeps the newest one, whatever order they come in', async () => {
         const { one, other } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
-        expect(await one.save(CALL, saved('a', 1, 2))).toBe('saved');
-        expect(await one.save(CALL, saved('a', 1, 1))).toBe('old');
-        expect(await one.save(CALL, saved('a', 1, 2, { snapshot: 'again' }))).toBe('old');
+        expect(await one.save(CALL, saved('a', 1, 2))).toEqual({ kind: 'saved' });
+        expect(await one.save(CALL, saved('a', 1, 1))).toEqual({ kind: 'old' });
+        expect(await one.save(CALL, saved('a', 1, 2, { snapshot: 'again' }))).toEqual({ kind: 'old' });
         expect(await other.claim(CALL, request('b', { deadEpoch: 1 }))).toMatchObject({ snapshot: 'a 2' });
       });
 
@@ -148,7 +148,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.save(CALL, saved('a', 1, 9));
         await other.claim(CALL, request('b', { deadEpoch: 1 }));
-        expect(await other.save(CALL, saved('b', 2, 1))).toBe('saved');
+        expect(await other.save(CALL, saved('b', 2, 1))).toEqual({ kind: 'saved' });
         expect(await one.claim(CALL, request('a', { deadEpoch: 2 }))).toMatchObject({ epoch: 3, snapshot: 'b 1' });
       });
 
@@ -156,16 +156,16 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { one, other } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
         await other.claim(CALL, request('b', { deadEpoch: 1 }));
-        expect(await one.save(CALL, saved('a', 1, 1))).toBe('fenced');
-        expect(await one.save(CALL, saved('a', 2, 1))).toBe('fenced');
-        expect(await other.save(CALL, saved('b', 2, 1))).toBe('saved');
+        expect(await one.save(CALL, saved('a', 1, 1))).toEqual({ kind: 'fenced' });
+        expect(await one.save(CALL, saved('a', 2, 1))).toEqual({ kind: 'fenced' });
+        expect(await other.save(CALL, saved('b', 2, 1))).toEqual({ kind: 'saved' });
       });
 
-      it('takes one of a higher epoch, because it was given back as it was before', async () => {
+      it('takes one of a higher epoch, because it was given back as it was before, and says from whom', async () => {
         const { one, other } = create();
         await other.claim(CALL, request('b', { mayCreate: true }));
-        expect(await one.save(CALL, saved('a', 2, 1))).toBe('saved');
-        expect(await other.save(CALL, saved('b', 1, 5))).toBe('fenced');
+        expect(await one.save(CALL, saved('a', 2, 1))).toEqual({ kind: 'saved', takenFrom: ['b'] });
+        expect(await other.save(CALL, saved('b', 1, 5))).toEqual({ kind: 'fenced' });
       });
 
       it('keeps the snapshot when one brings none', async () => {
@@ -173,7 +173,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.save(CALL, saved('a', 1, 1));
         const { snapshot: _, ...none } = saved('a', 1, 2);
-        expect(await one.save(CALL, none)).toBe('saved');
+        expect(await one.save(CALL, none)).toEqual({ kind: 'saved' });
         expect(await other.claim(CALL, request('b', { deadEpoch: 1 }))).toMatchObject({ snapshot: 'a 1' });
       });
 
@@ -190,7 +190,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
       it('gives it to whoever claims it, with what was saved last, and says that it was taken from nobody', async () => {
         const { one, other } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
-        expect(await one.save(CALL, saved('a', 1, 1, { isRelease: true }))).toBe('saved');
+        expect(await one.save(CALL, saved('a', 1, 1, { isRelease: true }))).toEqual({ kind: 'saved' });
         expect(await other.find(CALL)).toEqual({ kind: 'free' });
         expect(await other.claim(CALL, request('b'))).toEqual({ kind: 'mine', epoch: 2, snapshot: 'a 1' });
       });
@@ -199,8 +199,8 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { one } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.save(CALL, saved('a', 1, 2, { isRelease: true }));
-        expect(await one.save(CALL, saved('a', 1, 1))).toBe('fenced');
-        expect(await one.save(CALL, saved('a', 1, 3, { isRelease: true }))).toBe('fenced');
+        expect(await one.save(CALL, saved('a', 1, 1))).toEqual({ kind: 'fenced' });
+        expect(await one.save(CALL, saved('a', 1, 3, { isRelease: true }))).toEqual({ kind: 'fenced' });
         expect(await one.find(CALL)).toEqual({ kind: 'free' });
       });
 
@@ -208,7 +208,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { one, other } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
         await other.claim(CALL, request('b', { deadEpoch: 1 }));
-        expect(await one.save(CALL, saved('a', 1, 1, { isRelease: true }))).toBe('fenced');
+        expect(await one.save(CALL, saved('a', 1, 1, { isRelease: true }))).toEqual({ kind: 'fenced' });
         expect(await one.find(CALL)).toEqual({ kind: 'theirs', owner: 'b', epoch: 2 });
       });
     });
@@ -229,7 +229,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         await other.claim(CALL, request('b', { mayCreate: true, heardAtMs: 999 }));
         expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 2, takenFrom: ['b'] });
         expect(await one.register(CALL, late('a', 1000))).toEqual({ kind: 'mine', epoch: 3, takenFrom: ['b'] });
-        expect(await other.save(CALL, saved('b', 1, 1))).toBe('fenced');
+        expect(await other.save(CALL, saved('b', 1, 1))).toEqual({ kind: 'fenced' });
       });
 
       it('counts a save as hearing the caller', async () => {
@@ -243,7 +243,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { one } = create();
         await one.register(CALL, late('a', 1000));
         expect(await one.register(CALL, late('a', 1000, { seq: 2 }))).toEqual({ kind: 'mine', epoch: 2 });
-        expect(await one.save(CALL, saved('a', 2, 3))).toBe('saved');
+        expect(await one.save(CALL, saved('a', 2, 3))).toEqual({ kind: 'saved' });
       });
 
       it('gives it what was released or is over, without what was saved before', async () => {
@@ -276,7 +276,7 @@ export function callDirectorySuite(name: string, create: () => SharedDirectory):
         const { one } = create();
         await one.claim(CALL, request('a', { mayCreate: true }));
         await one.forget(CALL, { owner: 'a', epoch: 1 });
-        expect(await one.save(CALL, saved('a', 1, 5))).toBe('fenced');
+        expect(await one.save(CALL, saved('a', 1, 5))).toEqual({ kind: 'fenced' });
       });
 
       it('forgets it for nobody but its owner of that epoch', async () => {

@@ -65,7 +65,7 @@ it('what the document names for calls is enough for everything that servers do w
   expect(await directory.find(call)).toMatchObject({ kind: 'theirs' });
   expect(await directory.claim(call, { owner: 'two', mayCreate: false, isForced: true, heardAtMs })).toMatchObject({ takenFrom: ['one'] });
   const saved = { owner: 'two', epoch: 2, seq: 1, heardAtMs, snapshot: '{}' };
-  expect(await directory.save(call, { ...saved, isRelease: false })).toBe('saved');
+  expect(await directory.save(call, { ...saved, isRelease: false })).toEqual({ kind: 'saved' });
   expect(await directory.register(call, { owner, seq: 1, snapshot: '{}', heardAtMs: 2 })).toMatchObject({ kind: 'mine', epoch: 3 });
   expect(await directory.touch(call)).toBe(true);
   await directory.forget(call, { owner, epoch: 3 });
