@@ -12,33 +12,42 @@ const HOME = 0;
 const OTHER = 1;
 const OTHER_HOME = 2;
 
-/** Where the other server dials the home. */
+/** Where the others dial the homes. */
 const HOME_HOST = '127.0.0.3';
+const OTHER_HOME_HOST = '127.0.0.4';
 /** Longer than the test: nothing comes through, and nobody is refused, ms. */
 const NEVER_MS = 100_000;
 const PROMPT_MS = 2500;
+/** Within one beat, and the time that a busy machine takes, ms. */
+const BEAT_LIMIT_MS = 2000;
 const HANDOVER = 'Sorry, this is not working. I will connect you to a colleague.';
 
 const isReady = requireDebian(FLEET_NEEDS);
 let stage: HomeStage;
-/** Between the home and Redis, and between the other server and the home. */
-let lines: readonly LineRelay[] = [];
+/** Between the home and Redis, between the others and the home, and between the others and the other home. */
+let toRedis: LineRelay;
+let toHome: LineRelay;
+let toOtherHome: LineRelay;
 
 beforeAll(async () => {
   if (!isReady) return;
   stage = await HomeStage.start(3, [], {
-    startOf: async (replica, { ports, redis }) => {
-      if (replica !== HOME) return {};
-      const store = await LineRelay.start(redis.port);
-      lines = [store, await LineRelay.start(ports.peer, { host: HOME_HOST, port: ports.peer })];
-      return { flags: [`--peers.address=${HOME_HOST}`, `--store.redis.url=redis://127.0.0.1:${String(store.port)}`] };
+    startOf: async (replica, { ports: { peer: port }, redis }) => {
+      if (replica === OTHER) return {};
+      if (replica === OTHER_HOME) {
+        toOtherHome = await LineRelay.start(port, { host: OTHER_HOME_HOST, port });
+        return { flags: [`--peers.address=${OTHER_HOME_HOST}`] };
+      }
+      toHome = await LineRelay.start(port, { host: HOME_HOST, port });
+      toRedis = await LineRelay.start(redis.port);
+      return { flags: [`--peers.address=${HOME_HOST}`, `--store.redis.url=redis://127.0.0.1:${String(toRedis.port)}`] };
     },
   });
 });
 afterAll(async () => {
   if (!isReady) return;
   await stage.close();
-  await Promise.all(lines.map((line) => line.close()));
+  await Promise.all([toRedis, toHome, toOtherHome].map((line) => line.close()));
 });
 
 async function expectWhole(call: RoutedCall): Promise<void> {
@@ -50,7 +59,7 @@ async function expectWhole(call: RoutedCall): Promise<void> {
   expect(waitMs, call.story).toBeLessThan(PROMPT_MS);
 }
 
-describe('a home that is cut off from Redis and from its peers', () => {
+describe.concurrent('a home that is cut off from Redis and from its peers', () => {
   it('goes on with the calls whose turns reach it, loses the others without a word, and has none of those when it is back', async () => {
     const [taken, back] = [new AbortController(), new AbortController()];
     const script = [silentUntil(taken.signal), press('1'), silentUntil(back.signal), press('2')];
@@ -58,12 +67,12 @@ describe('a home that is cut off from Redis and from its peers', () => {
     const forwarded = stage.call({ script, serverOf: (rpc) => (rpc === 0 || back.signal.aborted ? HOME : OTHER) });
     await Promise.all([direct, forwarded].map((call) => call.reached('waits')));
     await stage.live([direct, forwarded], HOME, [OTHER]);
-    for (const line of lines) line.slowTo(NEVER_MS);
+    for (const line of [toRedis, toHome]) line.slowTo(NEVER_MS);
     await stage.live([forwarded], OTHER, []);
     expect(await stage.livesAt(HOME, [direct, forwarded]), 'nobody can tell it').toEqual([true, true]);
     taken.abort();
     await Promise.all([direct, forwarded].map((call) => call.reached('waits', 2)));
-    for (const line of lines) {
+    for (const line of [toRedis, toHome]) {
       line.slowTo(0);
       line.cut();
     }
@@ -74,6 +83,23 @@ describe('a home that is cut off from Redis and from its peers', () => {
   });
 });
 
+describe.concurrent('a home that is wrongly taken for dead, because its peer port refuses', () => {
+  it('gives up within a beat what was taken from it, and keeps the rest: callers hear nothing', async () => {
+    const over = new AbortController();
+    const script = [silentUntil(over.signal), press('1'), press('2')];
+    const direct = stage.call({ script, serverOf: () => OTHER_HOME });
+    const forwarded = stage.call({ script, serverOf: (rpc) => (rpc === 0 ? OTHER_HOME : OTHER) });
+    await Promise.all([direct, forwarded].map((call) => call.reached('waits')));
+    await stage.live([direct, forwarded], OTHER_HOME, [OTHER]);
+    await toOtherHome.down();
+    await stage.live([forwarded], OTHER, [OTHER_HOME], BEAT_LIMIT_MS);
+    await stage.live([direct], OTHER_HOME, [OTHER]);
+    over.abort();
+    await Promise.all([direct, forwarded].map((call) => expectWhole(call)));
+    await toOtherHome.up();
+  });
+});
+
 describe('a home that dies', () => {
   it('after Redis has forgotten its calls leaves nothing to go on with: the bot begins again', async () => {
     const over = new AbortController();
@@ -81,7 +107,7 @@ describe('a home that dies', () => {
     await call.reached('waits');
     await stage.live([call], HOME, [OTHER]);
     // It cannot write its calls again.
-    await lines[0]?.down();
+    await toRedis.down();
     await stage.fleet.redis.lose();
     await until('the other server has found it', async () => (await metricOf(stage.replica(OTHER), 'parley_store_up')) === 1);
     await stage.replica(HOME).kill();
