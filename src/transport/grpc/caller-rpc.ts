@@ -127,7 +127,8 @@ export class CallerRpc implements TurnSink {
 
   /** With OK (G-13). */
   complete(): void {
-    if (this.#close()) this.#call.end(this.#trailers());
+    const trailers = this.#trailers();
+    if (this.#close()) this.#call.end(trailers);
   }
 
   /** Nobody is there to be spoken to (G-75). */
