@@ -63,8 +63,13 @@ export class RedisSentinel {
   /** Resolves when enough sentinels know of each other to agree on a failover to `replicas` servers. */
   async agrees(replicas: number): Promise<void> {
     await until('the sentinels know each other', async () => (await this.ask('SENTINEL', 'CKQUORUM', PRIMARY_NAME)).includes('OK '));
-    await until('the sentinel knows the replica', async () =>
-      (await this.ask('SENTINEL', 'REPLICAS', PRIMARY_NAME)).startsWith(`*${String(replicas)}`),
+    let said = '';
+    await until(
+      () => `the sentinel knows so many replicas: ${String(replicas)}; it said: ${said}`,
+      async () => {
+        said = await this.ask('SENTINEL', 'REPLICAS', PRIMARY_NAME);
+        return said.startsWith(`*${String(replicas)}`);
+      },
     );
   }
 
