@@ -33,7 +33,7 @@ export interface OpenedHomes {
   /** Undefined: this server is alone. */
   readonly peers: Peers | undefined;
   /** Joins the others, before any call is taken. */
-  join(sessions: Pick<Sessions, 'lose'>): Promise<void>;
+  join(sessions: Pick<Sessions, 'lose' | 'has'>): Promise<void>;
   /** Claims no call any more: new ones go to the others. */
   drain(): void;
 }
@@ -85,11 +85,13 @@ export async function openHomes(
     log,
   });
   const ttlMs = sessions.idleTimeoutMs + KEPT_AFTER_IDLE_MS;
+  let joined: Pick<Sessions, 'has'> | undefined;
   const homes = new CallHomes({
     directory: timedDirectory(new RedisDirectory({ connection, seal, keyPrefix, ttlMs }), metrics.store),
     probe: (peer, callId) => probe(links, peer, callId, clock),
     maxSnapshotBytes: sessions.maxSnapshotBytes,
-    ...{ instances, clock, log, ttlMs },
+    isInUse: (call) => joined?.has(call) === true,
+    ...{ instances, clock, log, ttlMs, sweepMs: sessions.sweepMs },
   });
   const relays = new Relays({ homes, links, maxOpen: settings.maxTurns, observer: metrics.forward, clock, log });
   instances.listen({
@@ -109,6 +111,7 @@ export async function openHomes(
     homes,
     peers: { port, relays },
     join: async (sessions) => {
+      joined = sessions;
       homes.onTaken((call) => {
         sessions.lose(call);
       });

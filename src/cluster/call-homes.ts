@@ -34,6 +34,10 @@ export interface CallHomesOptions {
   readonly maxSnapshotBytes: number;
   /** How long the directory keeps an entry that is not touched, ms. */
   readonly ttlMs: number;
+  /** Whether somebody here still looks after a call that lives here; one whose turn has just come is not asked for. */
+  readonly isInUse: (call: CallKey) => boolean;
+  /** Pause between two looks for calls that live here and are not in use, ms. */
+  readonly sweepMs: number;
   /** Longest wait for one answer of the directory or of the peers, ms. Default 250. */
   readonly askLimitMs?: number;
 }
@@ -58,10 +62,11 @@ export class CallHomes implements Snapshots {
   readonly #listeners = new Set<(call: CallKey) => void>();
   readonly #stopListening: () => void;
   readonly #cancelTouching: CancelTimer;
+  readonly #cancelSweep: CancelTimer;
   #isClosed = false;
 
   constructor(options: CallHomesOptions) {
-    const { directory, instances, probe, clock, log, ttlMs, askLimitMs = ASK_LIMIT_MS } = options;
+    const { directory, instances, probe, clock, log, ttlMs, sweepMs, askLimitMs = ASK_LIMIT_MS } = options;
     this.#options = options;
     this.#askLimitMs = askLimitMs;
     this.#elsewhere = new KnownHomes(clock);
@@ -85,6 +90,9 @@ export class CallHomes implements Snapshots {
     });
     this.#cancelTouching = every(clock, ttlMs / TOUCHES, () => {
       for (const home of this.#homes.values()) this.#writes.want(home, 'touch');
+    });
+    this.#cancelSweep = every(clock, sweepMs, () => {
+      this.#sweep();
     });
   }
 
@@ -171,9 +179,17 @@ export class CallHomes implements Snapshots {
     this.#isClosed = true;
     this.#stopListening();
     this.#cancelTouching();
+    this.#cancelSweep();
     this.#writes.retry();
     await waitAtMost(this.#writes.idle(), LEAVE_LIMIT_MS, this.#options.clock);
     this.#listeners.clear();
+  }
+
+  /** Releases the calls whose turn was refused, went away or was a hang-up, so that they have no session: nobody else would. */
+  #sweep(): void {
+    const { clock, isInUse, sweepMs } = this.#options;
+    const heardBeforeMs = clock.nowMs() - sweepMs;
+    for (const { call, heardAtMs } of this.#homes.values()) if (heardAtMs < heardBeforeMs && !isInUse(call)) void this.release(call);
   }
 
   #atHome(home: Home, { opensWith }: Asked): Located {

@@ -142,6 +142,12 @@ export class Sessions {
     }
   }
 
+  /** Whether a call has a session here, also one that is over and remembered, or is being ended. */
+  has(key: CallKey): boolean {
+    const id = callId(key);
+    return this.#live.has(id) || this.#stopping.has(id);
+  }
+
   /** The call lives in another process by now: its session here ends without a word. */
   lose(key: CallKey): void {
     const id = callId(key);

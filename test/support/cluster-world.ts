@@ -20,6 +20,7 @@ const TURN_LIMIT_MS = 20_000;
 const MAX_ATTEMPTS = 5;
 export const TTL_MS = 600_000;
 export const MAX_SNAPSHOT_BYTES = 1000;
+export const SWEEP_MS = 60_000;
 
 /** What became of a turn. */
 export interface Turned {
@@ -170,8 +171,9 @@ export class ClusterProcess {
     const self = { id, address: `${id}:1`, certificate: id, version };
     this.instances = new Instances({ table, self, clock, log });
     const probe = (peer: Peer, call: string): Promise<boolean> => this.#probe(peer, call);
-    const limits = { maxSnapshotBytes: MAX_SNAPSHOT_BYTES, ttlMs: TTL_MS };
-    this.homes = new CallHomes({ directory, instances: this.instances, probe, clock, log, ...limits, ...change });
+    const limits = { maxSnapshotBytes: MAX_SNAPSHOT_BYTES, ttlMs: TTL_MS, sweepMs: SWEEP_MS };
+    const isInUse = (call: CallKey): boolean => this.sessions.has(callId(call));
+    this.homes = new CallHomes({ directory, instances: this.instances, probe, clock, log, isInUse, ...limits, ...change });
     this.homes.onTaken((call) => {
       this.taken.push(callId(call));
       this.sessions.delete(callId(call));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BEAT_MS } from '../../../src/cluster/instances.ts';
 import { callId } from '../../../src/dialog/call.ts';
-import { forEachTwoProcesses, TTL_MS, type ClusterProcess, type ClusterWorld } from '../../support/cluster-world.ts';
+import { forEachTwoProcesses, SWEEP_MS, TTL_MS, type ClusterProcess, type ClusterWorld } from '../../support/cluster-world.ts';
 
 const CALL = { organizationId: 'org', conversationId: 'call' };
 
@@ -143,6 +143,32 @@ describe('a call that is released', () => {
     await world.turn('one', CALL, 'start');
     await one.release(CALL);
     expect(await other.homes.locate(CALL, { opensWith: 'start' })).toEqual({ kind: 'here' });
+  });
+});
+
+describe('a call at home that has no session', () => {
+  const asked = { opensWith: 'input' } as const;
+
+  it('is released before long, however its only turn went away, and can be taken with what its last home left', async () => {
+    await world.turn('one', CALL, 'start');
+    one.kill();
+    await world.turn('other', CALL, 'nothing');
+    await other.release(CALL);
+    await other.homes.locate(CALL, { opensWith: 'end' });
+    await other.homes.locate({ ...CALL, conversationId: 'cancelled' }, asked);
+    expect(other.homes.has(callId(CALL))).toBe(true);
+    await world.pass(2 * SWEEP_MS + BEAT_MS);
+    expect(other.homes.has(callId(CALL))).toBe(false);
+    expect(await world.directory.find(CALL)).toEqual({ kind: 'free' });
+    expect(await world.directory.find({ ...CALL, conversationId: 'cancelled' })).toEqual({ kind: 'free' });
+    expect(await other.homes.locate(CALL, asked)).toMatchObject({ kind: 'here', restored: { snapshot: { turns: 2 } } });
+  });
+
+  it('is kept while its turn has only just come', async () => {
+    await world.pass(SWEEP_MS - BEAT_MS);
+    await one.homes.locate(CALL, asked);
+    await world.pass(2 * BEAT_MS);
+    expect(one.homes.has(callId(CALL))).toBe(true);
   });
 });
 
