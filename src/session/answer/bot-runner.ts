@@ -9,13 +9,14 @@ import type { Listen, Prompt, Reply } from '../../dialog/reply.ts';
 import type { Conversation } from '../conversation.ts';
 import { logIds, type NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
+import type { Cut } from '../playout/playout.ts';
 import { ReplyWriter } from '../playout/reply-writer.ts';
 import { keptReply, replyOf } from '../snapshot/kept-reply.ts';
 import { migrated } from '../snapshot/migration.ts';
 import type { KeptReply, Snapshot } from '../snapshot/snapshot.ts';
 import { listeningPatience, type Ear } from '../turn/ear.ts';
 import type { Turn } from '../turn/turn.ts';
-import { BotQuestion } from './bot-question.ts';
+import { BotQuestion, type Outcome } from './bot-question.ts';
 import { isSensitiveInput, type CompleteInput } from './caller-event.ts';
 import { endOf, Farewell, lastNext, type Delivery } from './farewell.ts';
 import { finalNext, listenSettings } from './final-next.ts';
@@ -135,48 +136,59 @@ export class BotRunner {
   }
 
   async #answer(delivery: Delivery, input: CompleteInput): Promise<void> {
-    const { conversation, turn, writer } = delivery;
-    if (conversation.isOver) {
-      await this.#farewell.settle(delivery);
-      return;
-    }
-    if (conversation.leaving !== undefined) {
-      // A turn that was completed meanwhile can deliver no farewell.
-      if (!turn.over.isAborted) await this.#farewell.transfer(delivery, conversation.leaving);
-      return;
-    }
+    const decided = this.#decided(delivery);
+    await (decided ?? this.#spoken(delivery, input, await this.#asked(delivery, input)));
+  }
+
+  /** What is said without the bot, in the order in which one goes before the other; undefined: it is asked. */
+  #decided(delivery: Delivery): Promise<void> | undefined {
+    const { conversation, turn } = delivery;
     const { repliedTo, reply } = conversation.snapshot;
-    if (repliedTo !== undefined && repliedTo === turn.forwardedId) {
-      await this.#sayAgain(delivery, reply);
-      return;
-    }
+    if (conversation.isOver) return this.#farewell.settle(delivery);
+    // A turn that was completed meanwhile can deliver no farewell.
+    if (conversation.leaving !== undefined)
+      return turn.over.isAborted ? Promise.resolve() : this.#farewell.transfer(delivery, conversation.leaving);
+    if (repliedTo !== undefined && repliedTo === turn.forwardedId) return this.#sayAgain(delivery, reply);
+    return undefined;
+  }
+
+  async #asked({ conversation, turn, writer }: Delivery, input: CompleteInput): Promise<Outcome> {
     if (conversation.snapshot.bot.version !== conversation.bot.version)
       conversation.snapshot = migrated(conversation.bot, conversation.snapshot, this.#parts);
-    const { started, listen } = conversation.snapshot;
-    if (!started && input.act.kind !== 'session_start') {
+    if (!conversation.snapshot.started && input.act.kind !== 'session_start') {
       this.#parts.log.warn(turn.logIds, 'the call is unknown here; its bot starts over');
     }
     const outcome = await new BotQuestion(this.#parts, conversation, turn, writer).ask(input);
     // What comes of it on a turn that was cut before its first word is not heard.
     if (outcome.kind !== 'abandoned' && (!turn.wanted.isAborted || turn.hasSpoken)) conversation.waitingSinceMs = undefined;
+    return outcome;
+  }
+
+  #spoken(delivery: Delivery, { cut }: CompleteInput, outcome: Outcome): Promise<void> {
+    const { conversation, turn } = delivery;
+    const { observer } = this.#parts;
     switch (outcome.kind) {
       case 'answer':
-        await this.#speak(delivery, outcome);
-        return;
+        return this.#speak(delivery, outcome);
       case 'failed':
-        this.#parts.observer.botFailed?.(conversation.call, turn.id, outcome.error);
-        await this.#speak(delivery, { answer: this.#excuse(conversation), event: outcome.event, hasFailed: true });
-        return;
+        observer.botFailed?.(conversation.call, turn.id, outcome.error);
+        return this.#speak(delivery, { answer: this.#excuse(conversation), event: outcome.event, hasFailed: true });
       case 'abandoned':
         // The caller talked on or left, and the bot was still busy: its answer is not waited for.
-        await this.#listenOn(delivery, [], listen, 'interrupted');
-        return;
+        return this.#listenOn(delivery, [], conversation.snapshot.listen, 'interrupted');
       case 'false_interruption':
-        // What cut the prompts was no speech: they go on a little before the cut.
-        this.#parts.observer.promptResumed?.(conversation.call, turn.id);
-        if (input.cut !== undefined) await writer.resume(input.cut);
-        await this.#listenOn(delivery, [], listen, 'replied');
+        observer.promptResumed?.(conversation.call, turn.id);
+        return this.#goOn(delivery, cut);
     }
+  }
+
+  /** What cut the prompts was no speech: they go on a little before the cut, or begin anew where their sound was the home's before. */
+  async #goOn(delivery: Delivery, cut: Cut | undefined): Promise<void> {
+    const { listen, reply } = delivery.conversation.snapshot;
+    const isHere = cut !== undefined && cut.rest.length > 0;
+    if (isHere) await delivery.writer.resume(cut);
+    const prompts = isHere || reply === undefined ? [] : replyOf(reply).prompts;
+    await this.#listenOn(delivery, prompts, listen, 'replied', !isHere);
   }
 
   /** The home before has decided this reply to this very turn, and died before the turn was over: the caller hears it, the bot is not asked again. */
