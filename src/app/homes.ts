@@ -48,7 +48,7 @@ export interface HomesParts extends ProcessParts {
 }
 
 const ALONE: OpenedHomes = {
-  snapshots: { canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined },
+  snapshots: { isShared: false, canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined },
   homes: SOLE_HOME,
   peers: undefined,
   join: () => Promise.resolve(),

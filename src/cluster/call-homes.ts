@@ -51,7 +51,7 @@ interface Asking {
 
 /** One for each process. Whoever made it closes it. */
 export class CallHomes implements Snapshots {
-  readonly canMove = true;
+  readonly isShared = true;
   readonly #options: CallHomesOptions;
   readonly #askLimitMs: number;
   readonly #search: HomeSearch;
@@ -94,6 +94,11 @@ export class CallHomes implements Snapshots {
     this.#cancelSweep = every(clock, sweepMs, () => {
       this.#sweep();
     });
+  }
+
+  /** While the directory is away, nobody could read what is released. */
+  get canMove(): boolean {
+    return !this.#options.instances.isAway;
   }
 
   /**

@@ -23,8 +23,8 @@ export interface CutCalls {
 export interface DrainingOptions {
   /** Until when all calls are over; a second more for what is written last. */
   readonly limitMs: number;
-  /** Other processes can go on with the calls: only turns that are being answered keep them here. */
-  readonly canMove: boolean;
+  /** Whether other processes could go on with the calls now: only turns that are being answered keep them here then. Asked at each look. */
+  readonly canMove: () => boolean;
   /** Gives a call up that no turn keeps here. @returns false when one does by now. */
   readonly release: (session: Session) => Promise<boolean>;
 }
@@ -33,7 +33,7 @@ export interface DrainingOptions {
 export class Draining {
   readonly #live: () => Iterable<Session>;
   readonly #clock: Clock;
-  readonly #canMove: boolean;
+  readonly #canMove: DrainingOptions['canMove'];
   readonly #release: DrainingOptions['release'];
   readonly #transferAtMs: number;
   readonly #deadlineMs: number;
@@ -81,14 +81,12 @@ export class Draining {
   }
 
   async #seeOff(session: Session): Promise<void> {
-    if (this.#mayMove(session)) {
-      // What is being answered has the rest of the time; its caller has no other server to be answered by.
-      for (;;) {
-        session.completeSilent();
-        if (session.canMove && (await this.#release(session))) return;
-        if (this.#isOver) break;
-        await this.#nextLook();
-      }
+    // What is being answered has the rest of the time; its caller has no other server to be answered by.
+    while (this.#mayMove(session)) {
+      session.completeSilent();
+      if (session.canMove && (await this.#release(session))) return;
+      if (this.#isOver) break;
+      await this.#nextLook();
     }
     await this.#leave(session);
     // Again for a turn that opened while the call was left, and for one that the caller comes back on.
@@ -116,7 +114,7 @@ export class Draining {
   }
 
   #mayMove(session: Session): boolean {
-    return this.#canMove && !session.isTied && !session.isEnded;
+    return this.#canMove() && !session.isTied && !session.isEnded;
   }
 
   #isAwaited(session: Session): boolean {

@@ -34,7 +34,9 @@ export interface TurnSink {
 
 /** Where the snapshots of the calls that live here are written, so that another process can go on with them. */
 export interface Snapshots {
-  /** Whether another process could go on with a call now. */
+  /** Whether other processes can go on with calls at all. */
+  readonly isShared: boolean;
+  /** Whether one could now: what is written reaches them. */
   readonly canMove: boolean;
   /** Writes the newest snapshot of a call; one that waits is replaced. Returns at once, never throws; retried while the directory is away. */
   save(call: CallKey, snapshot: Snapshot): void;

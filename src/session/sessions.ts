@@ -167,7 +167,7 @@ export class Sessions {
 
   /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with may begin here until the last moment. */
   drain(): void {
-    if (!this.#parts.snapshots.canMove) this.#admission.drain();
+    if (!this.#parts.snapshots.isShared) this.#admission.drain();
   }
 
   /**
@@ -182,7 +182,7 @@ export class Sessions {
     this.drain();
     this.#finishing.abort('shutdown');
     const { clock, snapshots } = this.#parts;
-    const options = { limitMs, canMove: snapshots.canMove, release: (session: Session) => this.#release(session) };
+    const options = { limitMs, canMove: () => snapshots.canMove, release: (session: Session) => this.#release(session) };
     const draining = new Draining(() => this.#live.values(), options, clock);
     await draining.untilTransfer();
     this.#admission.drain();

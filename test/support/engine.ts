@@ -50,7 +50,13 @@ const NO_LIMITS = {
 };
 
 /** Of a process that is alone: nobody could go on with its calls. */
-export const NO_SNAPSHOTS: Snapshots = { canMove: false, save: () => undefined, release: () => Promise.resolve(), forget: () => undefined };
+export const NO_SNAPSHOTS: Snapshots = {
+  isShared: false,
+  canMove: false,
+  save: () => undefined,
+  release: () => Promise.resolve(),
+  forget: () => undefined,
+};
 
 /** Speaks every text in 10 ms a character, at once. */
 export class FakeVoice implements PromptVoice {

@@ -18,6 +18,7 @@ const KEY: CallKey = { organizationId: 'org', conversationId: 'call-1' };
 
 /** The newest snapshot of each call, through JSON as from another machine. */
 export class LeftSnapshots implements Snapshots {
+  isShared = true;
   canMove = true;
   /** What was asked for, as `name conversation`. */
   readonly asked: string[] = [];

@@ -288,12 +288,12 @@ export class BotRunner {
     const { snapshots } = this.#parts;
     const { call, isTied, isEnded } = conversation;
     // What is over, or lives in another process by now, is not written any more.
-    if (!isTied && !isEnded && snapshots.canMove) snapshots.save(call, conversation.snapshotNow(this.#parts));
+    if (!isTied && !isEnded && snapshots.isShared) snapshots.save(call, conversation.snapshotNow(this.#parts));
   }
 
   /** Nobody says it a second time where no other process can. */
   #kept(reply: Reply): KeptReply | undefined {
-    return this.#parts.snapshots.canMove ? keptReply(reply, this.#parts.settings.maxStateBytes) : undefined;
+    return this.#parts.snapshots.isShared ? keptReply(reply, this.#parts.settings.maxStateBytes) : undefined;
   }
 
   #excuse({ snapshot }: Conversation): Answer<JsonValue> {

@@ -36,6 +36,20 @@ describe('a process that stops while others can go on with its calls', () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
+  it('keeps the calls while nobody could read what it leaves, and releases them as soon as somebody can', async () => {
+    const all = await homes();
+    const { a, clock, left } = all;
+    await begun(all);
+    left.canMove = false;
+    const closing = a.sessions.close(30_000);
+    await clock.advanceAsync(1000);
+    expect((await new MemoryCall(a.sessions).press('1')).texts).toEqual(['Input 1.']);
+    expect(left.asked).not.toContain('release call-1');
+    left.canMove = true;
+    expect(await after(clock, 100, closing)).toEqual({ turns: 0, calls: 0 });
+    expect(left.asked.at(-1)).toBe('release call-1');
+  });
+
   it('answers what it is being asked, and lets the call go then', async () => {
     const { opened, open } = gateOf();
     const slow = bot<null>({

@@ -275,7 +275,7 @@ describe('what is saved of a call', () => {
 
   it('is nothing where no other process could go on with it, and not even the reply is kept', async () => {
     const left = new LeftSnapshots();
-    left.canMove = false;
+    left.isShared = false;
     const { sessions } = await testEngine(
       [
         bot<null>({
