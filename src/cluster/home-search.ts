@@ -167,13 +167,18 @@ export class HomeSearch {
     const isDoubted = doubt?.id === owner;
     if (isDoubted && (doubt.why === 'refused' || (doubt.why === 'not_mine' && doubt.epoch === epoch))) return undefined;
     // A process that has just started is not read yet.
-    if (isDoubted || instances.lifeOf(owner) !== 'alive') await waitAtMost(instances.beat(), this.#options.askLimitMs, this.#options.clock);
+    const isRead = isDoubted || instances.lifeOf(owner) !== 'alive' ? await this.#isRead() : true;
     const life = instances.lifeOf(owner);
     const home = instances.get(owner);
     if (home !== undefined && life === 'dead') return (await this.#isSilent(call, home)) ? undefined : home;
     if (home !== undefined && home.address !== '') return home;
-    if (home === undefined && life === 'dead') return undefined;
+    if (home === undefined && life === 'dead' && isRead) return undefined;
     throw new AppError('store_unavailable', 'a call belongs to a process that cannot be reached');
+  }
+
+  async #isRead(): Promise<boolean> {
+    const beat = await waitAtMost(this.#options.instances.beat(), this.#options.askLimitMs, this.#options.clock);
+    return beat.kind === 'value' && beat.value;
   }
 
   /** Whether an instance that the table takes for dead is: one that is only cut off from the table serves on. */

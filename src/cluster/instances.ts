@@ -1,7 +1,8 @@
 // Which processes are alive, as this one sees it: each raises a counter in a shared table, and one whose counter stands still over three
 // readings in a row is dead. Never compares clocks. Knows no calls but those that its inbox names.
+import { waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
-import { toAppError } from '../base/errors.ts';
+import { AppError, toAppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
 import type { Peer } from '../dialog/home.ts';
@@ -147,9 +148,12 @@ export class Instances {
     void this.#tellAll();
   }
 
-  /** A beat beside the regular ones, for who needs to know now. Judges nobody. Never rejects. @returns whether it was answered. */
+  /**
+   * A beat beside the regular ones, for who needs to know now: it begins after this call, and others who ask meanwhile share it. Judges
+   * nobody. Never rejects. @returns whether it was answered.
+   */
   beat(): Promise<boolean> {
-    return this.#beat(false);
+    return this.#beating === undefined ? this.#beat(false) : this.#beating.then(() => this.#beat(false));
   }
 
   /** Shared with one that is under way. */
@@ -177,16 +181,19 @@ export class Instances {
     const beatAtMs = clock.monotonicMs();
     this.#counter += 1;
     try {
-      const reading = await table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
+      const beat = table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
+      // Known to be away before this process is in doubt of itself: calls at home wait for nobody.
+      const reading = await waitAtMost(beat, this.#beatMs, clock);
       if (this.#isClosed) return false;
-      this.#read(reading, beatAtMs, isRegular);
+      if (reading.kind !== 'value') throw new AppError('store_unavailable', 'the table of instances did not answer in time');
+      this.#read(reading.value, beatAtMs, isRegular);
       return true;
     } catch (thrown) {
       const error = toAppError(thrown, 'store_unavailable');
       if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; nobody is judged by it');
       this.#isAway = true;
-      // What stands still for us may stand still because of us.
-      for (const seen of this.#seen.values()) if (!isStill(seen)) seen.stillReadings = 0;
+      // What stands still for us may stand still because of us, and comes back later than we do.
+      for (const seen of this.#seen.values()) if (!isStill(seen)) seen.stillReadings = -STILL_READINGS;
       return false;
     }
   }

@@ -1,4 +1,5 @@
 // What the instances of a cluster know of each other, whoever keeps their table.
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/base/log.ts';
 import type { InstanceTable } from '../../src/cluster/instance-table.ts';
@@ -16,11 +17,18 @@ class Process {
   readonly instances: Instances;
   readonly dead: string[] = [];
   readonly taken: number[] = [];
+  #underWay: Promise<unknown> = Promise.resolve();
   readonly beats: { readonly wasAway: boolean; readonly isNew: boolean }[] = [];
 
   constructor(id: string, table: InstanceTable, change: Partial<InstancesOptions> = {}) {
     const self = { id, address: `${id}:1`, certificate: `certificate of ${id}`, version: 1 };
-    this.instances = new Instances({ table: this.line.tableOf(table), self, clock: this.clock, log, ...change });
+    const lined = this.line.tableOf(table);
+    const beat: InstanceTable['beat'] = (...beatOf) => {
+      const answer = lined.beat(...beatOf);
+      this.#underWay = answer.catch(() => undefined);
+      return answer;
+    };
+    this.instances = new Instances({ table: { ...lined, beat }, self, clock: this.clock, log, ...change });
     this.instances.listen({
       onDead: (peer) => this.dead.push(peer.id),
       onTakenCalls: (taken) => this.taken.push(...taken.map(({ epoch }) => epoch)),
@@ -39,8 +47,8 @@ class Process {
   async beat(times = 1): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       this.clock.advance(BEAT_MS);
-      // The one that is under way.
-      await this.instances.beat();
+      await this.#underWay;
+      await setImmediate();
     }
   }
 }
@@ -79,7 +87,7 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
       expect(one.instances.lifeOf('other')).toBe('alive');
     });
 
-    it('judges nobody by readings that fail, and begins to count anew after them', async () => {
+    it('judges nobody by readings that fail, and gives who comes back later as many again after them', async () => {
       const table = createTable();
       const [one, other] = [await Process.started('one', table.view()), await Process.started('other', table.view())];
       await one.beat(3);
@@ -92,6 +100,8 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
         expect(one.instances.isAway).toBe(false);
         expect(one.instances.lifeOf('other')).toBe('alive');
       }
+      await one.beat(3);
+      expect(one.instances.lifeOf('other')).toBe('alive');
       // Nor alive again: one that was dead stays dead.
       await one.beat();
       expect(one.instances.lifeOf('other')).toBe('dead');
@@ -99,6 +109,26 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
       await one.beat();
       expect(one.instances.lifeOf('other')).toBe('dead');
       expect(other.dead).toEqual([]);
+    });
+
+    it('beats again for who asks while a beat is under way, which may have read before', async () => {
+      const one = await Process.started('one', createTable().view());
+      one.line.state = 'hanging';
+      const [first, second, third] = [one.instances.beat(), one.instances.beat(), one.instances.beat()];
+      one.line.state = 'up';
+      expect(await Promise.all([first, second, third])).toEqual([true, true, true]);
+      // The start, the one under way, and one for both who asked meanwhile.
+      expect(one.beats).toHaveLength(3);
+    });
+
+    it('waits for a table that hangs no longer than a beat, and is in no doubt of itself', async () => {
+      const one = await Process.started('one', createTable().view());
+      one.line.state = 'hanging';
+      const beat = one.instances.beat();
+      one.clock.advance(BEAT_MS);
+      expect(await beat).toBe(false);
+      expect([one.instances.isAway, one.instances.mayBeTakenForDead]).toEqual([true, false]);
+      one.line.state = 'up';
     });
 
     it('judges nobody by beats beside the regular ones', async () => {
@@ -181,8 +211,8 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
 
     it('knows that it has stood still so long that others may take it for dead, until a beat is answered', async () => {
       const process = await Process.started('one', createTable().view());
-      process.clock.advance(2 * BEAT_MS - 1);
       await process.beat();
+      process.clock.advance(BEAT_MS - 1);
       expect(process.instances.mayBeTakenForDead).toBe(false);
       process.line.state = 'away';
       await process.beat(3);

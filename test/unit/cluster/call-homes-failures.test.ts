@@ -213,6 +213,16 @@ describe('a directory that is away', () => {
     expect(world.clock.monotonicMs() - startedMs).toBeLessThanOrEqual(300);
   });
 
+  it('is never waited for where the call lives, however long it hangs', async () => {
+    for (const process of [one, other]) process.line.state = 'up';
+    await world.turn('one', CALL, 'start');
+    one.line.state = 'hanging';
+    for (let passed = 0; passed < 5 * BEAT_MS; passed += 50) {
+      expect(one.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'here' });
+      await world.pass(50);
+    }
+  });
+
   it('starts no call over that nobody has: store_unavailable; and ends nothing that was never begun', async () => {
     await expect(world.turn('one', CALL)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(await world.turn('one', CALL, 'end')).toEqual({ at: undefined, turns: 0 });
