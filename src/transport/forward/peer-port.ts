@@ -20,6 +20,8 @@ const STREAMS_PER_CONNECTION = 4000;
 /** A peer whose machine is gone says nothing, and its turns would stay, ms. Asked so often, and waited for so long. */
 const KEEPALIVE_MS = 10_000;
 const HANDSHAKE_LIMIT_MS = 5000;
+/** Most connections that are not let in yet. One more cuts the oldest of them: a peer needs a few ms, whoever shows nothing waits for ever. */
+const MAX_STRANGERS = 256;
 /** Longest wait for the table of instances to be read once more, ms. */
 const REFRESH_LIMIT_MS = 1000;
 /** Shortest time between two readings, ms: whoever knocks without end must not become a burden for the table. */
@@ -88,6 +90,8 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const sockets = new OpenOnes<net.Socket>();
+  /** Connections that are not let in, the oldest first, by the address of their other end. */
+  const strangers = new Map<string, net.Socket>();
   /** Of each connection that was let in, by the address of its other end. */
   const letIn = new Map<string, TLSSocket>();
   const turns = new OpenOnes<PeerTurn>();
@@ -113,7 +117,8 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
           socket.destroy();
           return;
         }
-        const peer = `${String(socket.remoteAddress)}:${String(socket.remotePort)}`;
+        const peer = otherEnd(socket);
+        strangers.delete(peer);
         letIn.set(peer, socket);
         socket.once('close', () => {
           letIn.delete(peer);
@@ -134,9 +139,17 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     socket.on('error', () => undefined);
     socket.setNoDelay(true);
     sockets.add(socket);
+    const from = otherEnd(socket);
+    strangers.set(from, socket);
     socket.once('close', () => {
       sockets.delete(socket);
+      if (strangers.get(from) === socket) strangers.delete(from);
     });
+    const [oldest] = strangers;
+    if (strangers.size > MAX_STRANGERS && oldest !== undefined) {
+      strangers.delete(oldest[0]);
+      oldest[1].destroy();
+    }
     secure.emit('connection', socket);
   });
   // Exclusive: workers would share a port, and a connection would reach any of them.
@@ -175,6 +188,10 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
       secure.close();
     },
   };
+}
+
+function otherEnd({ remoteAddress, remotePort }: net.Socket): string {
+  return `${String(remoteAddress)}:${String(remotePort)}`;
 }
 
 /** Who may speak. */

@@ -54,6 +54,23 @@ describe('the peer port', () => {
     expect(home.turns).toHaveLength(0);
   });
 
+  it('keeps some of those who show nothing, cuts the oldest of them for one more, and lets instances in all the while', async () => {
+    const { home, forwarder } = await pair();
+    let cut = 0;
+    for (let count = 0; count < 300; count += 1) {
+      const socket = net.connect(home.port.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.once('close', () => (cut += 1));
+      onTestFinished(() => {
+        socket.destroy();
+      });
+      await within('it is connected', once(socket, 'connect'));
+    }
+    forwarder.call().send('hello');
+    await home.turn();
+    await until('those over the limit are cut', () => cut === 45);
+  });
+
   it('gets nothing to read when it is another process than the one that is meant', async () => {
     const { table, home, forwarder } = await pair();
     const other = await createPeerIdentity(forwarder.clock.nowMs());
