@@ -6,13 +6,13 @@ import type { Logger } from '../base/log.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
 import type { Snapshots } from '../session/ports.ts';
 import type { CallDirectory } from './call-directory.ts';
-import { HERE, newHome, restoredOf, textOf, type Home } from './home.ts';
+import { newHome, restoredOf, textOf, type Home } from './home.ts';
 import { closedTo, HomeSearch, located, type HomeFound } from './home-search.ts';
 import { HomeWrites } from './home-writes.ts';
 import type { TakenCall } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import { KnownHomes } from './known-homes.ts';
-import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
+import { HERE, type Asked, type ForwardLoss, type Located, type Peer } from '../dialog/home.ts';
 
 /** Default of {@link CallHomesOptions.askLimitMs}. */
 const ASK_LIMIT_MS = 250;

@@ -2,10 +2,7 @@
 import { deepFreeze, parseJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import { AppError } from '../base/errors.ts';
 import type { CallKey } from '../dialog/call.ts';
-import type { LocatedHere } from '../dialog/home.ts';
-
-/** Of a call with nothing to restore. */
-export const HERE: LocatedHere = Object.freeze({ kind: 'here' });
+import { HERE, type LocatedHere } from '../dialog/home.ts';
 
 /** A call at home. */
 export interface Home {

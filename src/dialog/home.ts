@@ -26,6 +26,9 @@ export interface LocatedHere {
   readonly restored?: Restored;
 }
 
+/** One that nothing has to be restored for. */
+export const HERE: LocatedHere = Object.freeze({ kind: 'here' });
+
 /** The call lives there: forward. */
 export interface LocatedElsewhere {
   readonly kind: 'elsewhere';

@@ -1,7 +1,7 @@
 // Where calls live, as a transport asks it. Who answers knows the directory of homes; a transport knows only whether a turn
 // is answered here or forwarded. Knows no wire.
 import type { CallKey } from '../dialog/call.ts';
-import type { Asked, ForwardLoss, Located, LocatedHere, Peer } from '../dialog/home.ts';
+import { HERE, type Asked, type ForwardLoss, type Located, type Peer } from '../dialog/home.ts';
 
 /** What transports ask of the homes of calls. */
 export interface CallHomes {
@@ -16,8 +16,6 @@ export interface CallHomes {
   /** Whether a call lives here. @param callId - of `callId` in dialog. */
   has(callId: string): boolean;
 }
-
-const HERE: LocatedHere = { kind: 'here' };
 
 /** Of a server that is alone: every call lives here. */
 export const SOLE_HOME: CallHomes = {

@@ -6,8 +6,8 @@ import { CallHomes, type CallHomesOptions } from '../../src/cluster/call-homes.t
 import type { CallDirectory } from '../../src/cluster/call-directory.ts';
 import { BEAT_MS, Instances } from '../../src/cluster/instances.ts';
 import type { Asked, Located, Peer } from '../../src/dialog/home.ts';
-import { MemoryDirectory } from '../../src/cluster/memory-directory.ts';
-import { MemoryInstances } from '../../src/cluster/memory-instances.ts';
+import { MemoryDirectory } from './memory-directory.ts';
+import { MemoryInstances } from './memory-instances.ts';
 import { callId, type CallKey } from '../../src/dialog/call.ts';
 import { ClusterLine } from './cluster-line.ts';
 import { FakeClock, flushMicrotasks } from './fake-clock.ts';

@@ -1,6 +1,6 @@
-// The directory of calls in the memory of one process: for a server that is alone, and for tests in which several share it.
-import type { Clock } from '../base/clock.ts';
-import { callId, type CallKey } from '../dialog/call.ts';
+// The directory of calls in memory, for processes of one test that share it.
+import type { Clock } from '../../src/base/clock.ts';
+import { callId, type CallKey } from '../../src/dialog/call.ts';
 import {
   ENDED_MS,
   type CallDirectory,
@@ -12,7 +12,7 @@ import {
   type Registered,
   type Saved,
   type SaveResult,
-} from './call-directory.ts';
+} from '../../src/cluster/call-directory.ts';
 
 /** What is kept of a call. */
 interface Entry {

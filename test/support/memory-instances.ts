@@ -1,6 +1,6 @@
-// The table of instances in the memory of one process: for a server that is alone, and for tests in which several share it.
-import { callId } from '../dialog/call.ts';
-import type { InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
+// The table of instances in memory, for processes of one test that share it.
+import { callId } from '../../src/dialog/call.ts';
+import type { InstanceTable, ReadInstance, Reading, TakenCall } from '../../src/cluster/instance-table.ts';
 
 /** Bounded by the instances that beat, and by their calls. */
 export class MemoryInstances implements InstanceTable {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ENDED_MS } from '../../../src/cluster/call-directory.ts';
-import { MemoryDirectory } from '../../../src/cluster/memory-directory.ts';
+import { MemoryDirectory } from '../../support/memory-directory.ts';
 import { callDirectorySuite } from '../../suites/call-directory.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 

@@ -1,4 +1,4 @@
-import { MemoryInstances } from '../../../src/cluster/memory-instances.ts';
+import { MemoryInstances } from '../../support/memory-instances.ts';
 import { instancesSuite } from '../../suites/instances.ts';
 
 instancesSuite('instances with a table in memory', () => {
