@@ -25,8 +25,8 @@ const REPLACED_HOST = '127.0.0.2';
 const PROMPT_MS = 2500;
 /** As long as key 7 makes the bot think, ms. */
 const THINKING_MS = 2000;
-/** A server that stands still is found dead by then, ms. */
-const FOUND_DEAD_MS = 3000;
+/** A server that stands still is found dead by then, ms: within three seconds, and the time that a busy machine takes. */
+const FOUND_DEAD_MS = 5000;
 /** Into the middle of each phase, from the moment at which all calls are in theirs, ms. */
 const INTO_THE_PHASE_MS = 500;
 /** Within one beat, and the time that a busy machine takes, ms. */

@@ -51,7 +51,12 @@ export interface LoneTurn {
 export function loneTurn(inputs: readonly Input[] = [], number = 1): LoneTurn {
   const listener = new NotingListener();
   const sink = new MemorySink();
-  const turn = new Turn({ id: `call#${String(number)}`, number }, { call: CALL, mode: 'chunk', asked: TEST_SETTINGS.listen }, listener, sink);
+  const turn = new Turn(
+    { id: `call#${String(number)}`, number },
+    { call: CALL, mode: 'chunk', asked: TEST_SETTINGS.listen },
+    listener,
+    sink,
+  );
   for (const input of inputs) turn.push(input);
   return { turn, sink, facts: listener.facts };
 }

@@ -63,7 +63,10 @@ describe('an interruption without words', () => {
     await new MemoryCall(a.sessions).start();
     await clock.advanceAsync(500);
     const sink = await next().turn(...WHOLE_SENTENCE);
-    expect([sink.kinds, sink.next]).toMatchObject([['input_started', 'input_ended', 'prompt', 'final'], { kind: 'listen', noInputMs: 7000 }]);
+    expect([sink.kinds, sink.next]).toMatchObject([
+      ['input_started', 'input_ended', 'prompt', 'final'],
+      { kind: 'listen', noInputMs: 7000 },
+    ]);
     expect(sink.texts).toContain(STORY);
     expect(left.newest()?.state).toEqual({ inputs: 0 });
   });
