@@ -58,14 +58,24 @@ export class ForwardingServer {
   readonly engine: TestEngine;
   readonly peer: Peer;
   readonly links: Links;
+  readonly relays: Relays;
   readonly #port: number;
 
-  private constructor(homes: ScriptedHomes, engine: TestEngine, admission: CountedAdmission, peer: Peer, links: Links, port: number) {
+  private constructor(
+    homes: ScriptedHomes,
+    engine: TestEngine,
+    admission: CountedAdmission,
+    peer: Peer,
+    links: Links,
+    relays: Relays,
+    port: number,
+  ) {
     this.homes = homes;
     this.engine = engine;
     this.admission = admission;
     this.peer = peer;
     this.links = links;
+    this.relays = relays;
     this.#port = port;
   }
 
@@ -109,6 +119,7 @@ export class ForwardingServer {
       admission,
       { id, address: `127.0.0.1:${String(port.port)}`, certificate: identity.fingerprint },
       links,
+      relays,
       server.port,
     );
     onTestFinished(async () => {

@@ -309,9 +309,10 @@ export class Forwarder {
     const relay = this.relays.forward(
       {
         ...{ stream, first, call: CALL, asked: this.asked },
-        onStatus: ({ code, details, trailers }) => {
+        onStatus: ({ code, details, trailers }, onSent) => {
           if (code === 0) stream.end(trailers);
           else stream.emit('error', { code, details, metadata: trailers });
+          setImmediate(onSent);
         },
         onHome: (found, held) => {
           this.cameHome.push({ located: found, held });

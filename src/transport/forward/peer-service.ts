@@ -77,14 +77,23 @@ export async function probe(links: Links, peer: Peer, callId: string, clock: Clo
   });
 }
 
-/** Says to the home of a turn that the platform has its reply. Returns at once; a home that does not hear it takes it for delivered. */
-export function sayDelivered(links: Links, home: Peer, turnId: string): void {
-  links.open(home, { ':path': DELIVERED, ...addressedTo(home.id) }).then(
-    (stream) => {
-      stream.on('error', () => undefined);
-      stream.resume();
-      stream.end(framed(Buffer.from(turnId)));
-    },
-    () => undefined,
-  );
+/**
+ * Reports to the home of a turn that the platform has its reply. Resolves when the home has heard it or cannot be reached, after a second
+ * at most. Never rejects.
+ */
+export async function reportDelivery(links: Links, home: Peer, turnId: string, clock: Clock): Promise<void> {
+  const stream = await links.open(home, { ':path': DELIVERED, ...addressedTo(home.id) }).catch(() => undefined);
+  if (stream === undefined) return;
+  await new Promise<void>((resolve) => {
+    const cancelTimer = clock.after(ANSWER_LIMIT_MS, () => {
+      stream.close(constants.NGHTTP2_CANCEL);
+    });
+    stream.on('error', () => undefined);
+    stream.once('close', () => {
+      cancelTimer();
+      resolve();
+    });
+    stream.resume();
+    stream.end(framed(Buffer.from(turnId)));
+  });
 }

@@ -16,7 +16,7 @@ import { framed } from './frames.ts';
 import { forwardHeaders, type ToldEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
-import { sayDelivered } from './peer-service.ts';
+import { reportDelivery } from './peer-service.ts';
 
 /** Most homes that one turn is brought to, one after the other. */
 const MAX_ATTEMPTS = 5;
@@ -61,7 +61,9 @@ export interface RelayParts {
   readonly log: Logger;
   /** The first thing that came from a home, ms after the turn was forwarded. */
   readonly onFirstAnswer: (afterMs: number) => void;
-  readonly onOver: (relay: Relay, outcome: ForwardOutcome, bytes: ForwardedBytes) => void;
+  readonly onOver: (outcome: ForwardOutcome, bytes: ForwardedBytes) => void;
+  /** Nothing is left to be done for the turn: its home knows whether the platform has its reply. */
+  readonly onDone: (relay: Relay) => void;
 }
 
 /** Of messages, without their frames. */
@@ -118,7 +120,7 @@ export class Relay implements AttemptOwner {
   /** The platform wants no answer any more (G-16). */
   cancel(): void {
     this.#attempt?.cancel();
-    this.#over('cancelled');
+    this.#leave('cancelled');
   }
 
   /** An instance was found dead. */
@@ -195,21 +197,35 @@ export class Relay implements AttemptOwner {
     } catch (thrown) {
       if (this.#hasEnded()) return;
       const isReplyOwed = this.#told.has('input_ended') || this.#isHalfClosed;
-      this.#over('failed');
+      this.#leave('failed');
       this.#turn.onFailed(toAppError(thrown), isReplyOwed);
     }
   }
 
   #comeHome(located: Located): void {
-    this.#over('taken_over');
+    this.#leave('taken_over');
     this.#turn.onHome(located, { id: this.#id, messages: this.#held.messages, told: this.#told });
   }
 
   #finish(status: HomeStatus, home?: Peer): void {
     this.#over(status.code === OK ? 'completed' : 'error');
     this.#turn.onStatus(status, () => {
-      if (home !== undefined && this.#isReplied) sayDelivered(this.#parts.links, home, this.#id);
+      void this.#report(home).finally(() => {
+        this.#parts.onDone(this);
+      });
     });
+  }
+
+  /** A home takes back what it does not know to be delivered: this process must not close its links before. */
+  async #report(home: Peer | undefined): Promise<void> {
+    if (home !== undefined && this.#isReplied) await reportDelivery(this.#parts.links, home, this.#id, this.#parts.clock);
+  }
+
+  /** Ends without a status from the home. */
+  #leave(outcome: ForwardOutcome): void {
+    if (this.#hasEnded()) return;
+    this.#over(outcome);
+    this.#parts.onDone(this);
   }
 
   #answered(): void {
@@ -225,7 +241,7 @@ export class Relay implements AttemptOwner {
   #over(outcome: ForwardOutcome): void {
     if (this.#hasEnded()) return;
     this.#stopped.abort();
-    this.#parts.onOver(this, outcome, { toHome: this.#toHome, toPlatform: this.#toPlatform });
+    this.#parts.onOver(outcome, { toHome: this.#toHome, toPlatform: this.#toPlatform });
   }
 }
 

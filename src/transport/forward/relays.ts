@@ -48,9 +48,11 @@ export class Relays {
         // Whoever is silent is answered when they speak.
         if (opensWith !== 'nothing') observer.homeAnswered(afterMs);
       },
-      onOver: (over, outcome, bytes) => {
-        this.#open.delete(over);
+      onOver: (outcome, bytes) => {
         observer.forwardEnded(outcome, bytes);
+      },
+      onDone: (done) => {
+        this.#open.delete(done);
       },
     });
     this.#open.add(relay);
@@ -63,7 +65,7 @@ export class Relays {
     this.#options.links.drop(instanceId);
   }
 
-  /** Resolves when no turn is forwarded any more, or after `limitMs`. */
+  /** Resolves when no turn is forwarded any more and the homes know what was delivered, or after `limitMs`. */
   async over(limitMs: number): Promise<void> {
     await waitAtMost(this.#open.gone(), limitMs, this.#options.clock);
   }

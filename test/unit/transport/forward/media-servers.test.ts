@@ -182,6 +182,24 @@ describe('a forwarded reply', () => {
     expect(turn.ending?.code).toBe(status.OK);
   });
 
+  it('is known to be delivered before a server that stops in good order closes its connections', async () => {
+    const table = new Table();
+    const near = await ForwardingServer.start('near', { table, bots: [counting] });
+    const home = await Home.open('home', { known: table, path: PATHS.callerInput });
+    near.homes.answers = [at(home)];
+    const turn = near.platform().call().open(keys('1'));
+    const there = await home.turn();
+    const over = near.relays.over(60_000).then(() => {
+      near.links.close();
+    });
+    there.stream.write(FINAL);
+    there.stream.end();
+    expect(await within('its home hears it', there.delivered())).toBe(true);
+    await within('nothing is forwarded any more', over);
+    await turn.ended();
+    expect(turn.ending?.code).toBe(status.OK);
+  });
+
   it('is known to be lost when the connection of its forwarder is gone first', async () => {
     const table = new Table();
     const near = await ForwardingServer.start('near', { table, bots: [counting] });
