@@ -189,6 +189,8 @@ export class Instances {
       this.#read(reading.value, beatAtMs, isRegular);
       return true;
     } catch (thrown) {
+      // The answer may have come while this process stood still: that says nothing of the table.
+      if (this.mayBeTakenForDead && clock.monotonicMs() - beatAtMs > GAP_BEATS * this.#beatMs) return false;
       const error = toAppError(thrown, 'store_unavailable');
       if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; nobody is judged by it');
       this.#isAway = true;

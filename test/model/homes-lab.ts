@@ -3,6 +3,7 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { Bot } from '../../src/bot/bot.ts';
 import { bot, go, say } from '../../src/bot/index.ts';
+import { BEAT_MS } from '../../src/cluster/instances.ts';
 import type { FinalNext } from '../../src/dialog/output.ts';
 import { ClusterWorld } from '../support/cluster-world.ts';
 import { TEST_SETTINGS } from '../support/engine.ts';
@@ -56,6 +57,11 @@ class HomesLab {
   #answered: HomesTurn[] = [];
   /** Ids of turns, with the input that the bot was asked about under it. */
   readonly #names = new Map<string, string>();
+  /** Processes that did: one that goes on in the middle of a farewell ends a call that has ended elsewhere by then. */
+  readonly #stoodStill = new Set<string>();
+  /** When a process went on, by its id, ms. */
+  readonly #wentOnAtMs = new Map<string, number>();
+  /** Of which the bot was told, in the other processes. */
   #ends = 0;
   #starts = 0;
   #started = 0;
@@ -103,6 +109,7 @@ class HomesLab {
         if (process === undefined || [...this.#processes.values()].filter(({ takesTurns }) => takesTurns).length < 2) break;
         this.#note(() => `${process.id} stands still`);
         process.freeze();
+        this.#stoodStill.add(process.id);
         for (const turn of this.#turns) if (turn.home === process || turn.process === process) turn.isSuspect = true;
         break;
       }
@@ -162,13 +169,15 @@ class HomesLab {
 
   async #start(): Promise<void> {
     this.#started += 1;
-    const { id } = await HomeProcess.start(this.#world, `p${String(this.#started)}`, this.#processes, (clock) => this.#counting(clock));
+    const id = `p${String(this.#started)}`;
+    await HomeProcess.start(this.#world, id, this.#processes, (clock) => this.#counting(id, clock));
     this.#note(() => `${id} begins`);
   }
 
   async #thaw(process: HomeProcess | undefined): Promise<void> {
     if (process === undefined) return;
     this.#note(() => `${process.id} goes on`);
+    this.#wentOnAtMs.set(process.id, this.#world.clock.monotonicMs());
     process.thaw();
     await flushMicrotasks();
   }
@@ -199,7 +208,8 @@ class HomesLab {
     },
     onPrompt: (turn, text) => {
       this.#note(() => `turn ${String(turn.id)} < "${text}"`);
-      if (this.#isRemembered && turn.brings !== 'start' && !turn.isSuspect)
+      turn.isWelcomed ||= text === 'Welcome.';
+      if (this.#isRemembered && turn.brings !== 'start' && !this.#mayBeLate(turn))
         this.#wrong('G-7C', `turn ${String(turn.id)} got "${text}" after the end`);
     },
     onFinal: (turn, next) => {
@@ -214,12 +224,20 @@ class HomesLab {
   }
 
   #final(turn: HomesTurn, { kind }: FinalNext): void {
-    if (kind === 'listen' && !turn.isSuspect) this.#answered.push(turn);
+    // A key that begins the conversation anew is answered with the welcome, and the bot is not asked about it.
+    const wasAsked = turn.brings === 'start' || !turn.isWelcomed;
+    if (kind === 'listen' && wasAsked && !this.#mayBeLate(turn)) this.#answered.push(turn);
     if (kind === 'end' || kind === 'transfer' || turn.brings === 'hang_up') this.#overAtMs ??= this.#world.clock.monotonicMs();
   }
 
+  /** Its home has stood still, or goes on at the moment when another takes the call: it learns that with its next beat, and answers until then. */
+  #mayBeLate({ isSuspect, home }: HomesTurn): boolean {
+    const wentOnAtMs = (home && this.#wentOnAtMs.get(home.id)) ?? -Infinity;
+    return isSuspect || this.#world.clock.monotonicMs() - wentOnAtMs < 2 * BEAT_MS;
+  }
+
   /** Knows every input by its number, and keeps in its state which it has answered. */
-  #counting(clock: Clock): Bot {
+  #counting(process: string, clock: Clock): Bot {
     const keep = (state: Kept, input: number, turnId: string): Kept => {
       const known = this.#names.get(turnId);
       if (known !== undefined && known !== String(input)) this.#wrong('id', `${turnId} is the name of two turns`);
@@ -252,7 +270,7 @@ class HomesLab {
       },
       otherwise: (state) => go(state, say('What?').listen()),
       session_end: (_state, { by }) => {
-        this.#ends += 1;
+        if (!this.#stoodStill.has(process)) this.#ends += 1;
         this.#note(() => `the bot is told: session_end ${by}`);
       },
     });

@@ -38,6 +38,8 @@ export class HomesTurn {
   finals = 0;
   /** A home of it has stood still: what it says after that may be late, and nobody has to know of it. */
   isSuspect = false;
+  /** It was greeted. */
+  isWelcomed = false;
   readonly #parts: HomesTurnParts;
   /** Its caller has hung up on another turn meanwhile: nothing is owed on it (G-74). */
   isLeft = false;
@@ -131,32 +133,37 @@ export class HomesTurn {
         `turn ${String(this.id)} (${this.brings}) is at ${process.id}${located.kind === 'ended' ? ', which knows that the call is over' : ''}`,
     );
     const attempted = new Promise<Attempted>((resolve) => (this.#end = resolve));
-    const sink = this.#sink(this.#attempt, forwardedId);
+    const attempt = this.#attempt;
+    const sink = this.#sink(attempt, forwardedId);
     const restored = located.kind === 'here' ? located.restored : undefined;
     if (located.kind === 'ended') completeEmpty(sink);
     else if (this.brings === 'hang_up') {
       void process.sessions.find(CALL, restored).then((session) => {
         if (session === undefined) completeEmpty(sink);
-        else this.#begin(session.beginTurn(sink, true));
+        else this.#begin(session.beginTurn(sink, true), attempt);
       });
     } else {
       const opening = { ...CALL, agentId: '', vendorConfig: '', parameters: {}, restored };
       const acquired = process.sessions.acquire({ ...opening, opensWith: this.brings === 'start' ? 'start' : 'input' });
-      if (!(acquired instanceof Promise)) this.#begin(acquired.beginTurn(sink));
+      if (!(acquired instanceof Promise)) this.#begin(acquired.beginTurn(sink), attempt);
       else
-        acquired.then(
-          (session) => {
-            this.#begin(session.beginTurn(sink));
-          },
-          (thrown: unknown) => {
+        acquired
+          .then((session) => {
+            this.#begin(session.beginTurn(sink), attempt);
+          })
+          .catch((thrown: unknown) => {
             sink.fail(toAppError(thrown));
-          },
-        );
+          });
     }
     return attempted;
   }
 
-  #begin(turn: Turn): void {
+  #begin(turn: Turn, attempt: number): void {
+    // It stood still meanwhile, and goes on with a stream that was given up.
+    if (attempt !== this.#attempt) {
+      turn.abort('hang_up');
+      return;
+    }
     this.#turn = turn;
     turn.push(this.#input());
     if (this.brings !== 'nothing') turn.halfClose();

@@ -203,7 +203,7 @@ export class ClusterProcess {
   thaw(): void {
     this.isFrozen = false;
     this.line.state = 'up';
-    this.clock.advance(this.#missedMs);
+    this.clock.jump(this.#missedMs);
     this.#missedMs = 0;
   }
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { BEAT_MS } from '../../../src/cluster/instances.ts';
 import { callId } from '../../../src/dialog/call.ts';
 import { forEachTwoProcesses, MAX_SNAPSHOT_BYTES, type ClusterProcess, type ClusterWorld } from '../../support/cluster-world.ts';
+import { flushMicrotasks } from '../../support/fake-clock.ts';
 
 const CALL = { organizationId: 'org', conversationId: 'call' };
 /** Long enough for three readings that see the same counter, ms. */
@@ -62,6 +63,17 @@ describe('a home that dies', () => {
     const located = one.homes.locate(CALL, { opensWith: 'input' });
     expect(one.taken).toEqual([]);
     expect(await located).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
+  });
+
+  it('asks as well when it stood still with a beat under way, whose answer it had no time to read', async () => {
+    await world.turn('one', CALL, 'start');
+    one.line.state = 'hanging';
+    void one.instances.beat();
+    one.freeze();
+    await world.turn('other', CALL);
+    one.thaw();
+    await flushMicrotasks();
+    expect(await one.homes.locate(CALL, { opensWith: 'input' })).toMatchObject({ kind: 'elsewhere', home: { id: 'other' } });
   });
 
   it('asks for itself when a peer has asked at the same time: what is not mine for a peer is elsewhere for a caller', async () => {
