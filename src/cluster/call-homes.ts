@@ -38,7 +38,7 @@ export interface CallHomesOptions {
   readonly isInUse: (call: CallKey) => boolean;
   /** Pause between two looks for calls that live here and are not in use, ms. */
   readonly sweepMs: number;
-  /** Longest wait for one answer of the directory or of the peers, ms. Default 250. */
+  /** Longest wait for one answer of the directory, ms; peers get four times as long where it does not know. Default 250. */
   readonly askLimitMs?: number;
 }
 

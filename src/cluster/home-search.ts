@@ -11,6 +11,11 @@ import type { ReadInstance } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
+/**
+ * How many times as long as the directory all peers together may take to say whether they have a call, when nobody else knows: without an
+ * answer the caller is handed over.
+ */
+const PEERS_PATIENCE = 4;
 /** Most silent instances that are remembered. */
 const MAX_SILENT = 1000;
 
@@ -20,7 +25,7 @@ export interface HomeSearchOptions {
   readonly instances: Instances;
   readonly probe: (peer: Peer, callId: string) => Promise<boolean>;
   readonly clock: Clock;
-  /** Longest wait for one answer of the directory, or of the peers, ms. */
+  /** Longest wait for one answer of the directory, or of one peer whose counter stands still, ms. */
   readonly askLimitMs: number;
 }
 
@@ -184,7 +189,7 @@ export class HomeSearch {
   /** Whether an instance that the table takes for dead is: one that is only cut off from the table serves on. */
   async #isSilent(call: CallKey, { counter, ...home }: ReadInstance): Promise<boolean> {
     if (home.address === '' || this.#silent.get(home.id) === counter) return true;
-    const answer = await this.#probe(home, callId(call));
+    const answer = await this.#probe(home, callId(call), this.#options.askLimitMs);
     if (answer !== undefined) return !answer;
     if (this.#silent.size >= MAX_SILENT) this.#silent.clear();
     this.#silent.set(home.id, counter);
@@ -193,18 +198,19 @@ export class HomeSearch {
 
   /** The first peer that has the call. */
   async #probeAll(call: CallKey, doubt: Doubt | undefined): Promise<Peer | undefined> {
-    const peers = this.#options.instances.peers.filter(({ id }) => id !== doubt?.id || doubt.why === 'broken');
+    const { instances, askLimitMs } = this.#options;
+    const peers = instances.peers.filter(({ id }) => id !== doubt?.id || doubt.why === 'broken');
     const asked = peers.map(async (peer) => {
-      if ((await this.#probe(peer, callId(call))) !== true) throw new Error('the call does not live there');
+      if ((await this.#probe(peer, callId(call), PEERS_PATIENCE * askLimitMs)) !== true) throw new Error('the call does not live there');
       return peer;
     });
     return Promise.any(asked).catch(() => undefined);
   }
 
   /** @returns undefined when the peer does not answer. */
-  async #probe(peer: Peer, id: string): Promise<boolean | undefined> {
-    const { probe, clock, askLimitMs } = this.#options;
-    const waited = await waitAtMost(probe(peer, id), askLimitMs, clock).catch(() => undefined);
+  async #probe(peer: Peer, id: string, limitMs: number): Promise<boolean | undefined> {
+    const { probe, clock } = this.#options;
+    const waited = await waitAtMost(probe(peer, id), limitMs, clock).catch(() => undefined);
     return waited?.kind === 'value' ? waited.value : undefined;
   }
 

@@ -266,11 +266,11 @@ export class ClusterProcess {
     await this.instances.close();
   }
 
-  #probe({ id }: Peer, call: string): Promise<boolean> {
+  async #probe({ id }: Peer, call: string): Promise<boolean> {
     const peer = this.#world.process(id);
-    if (!peer.isRunning || this.isCutFrom(peer)) return Promise.reject(new Error('refused'));
-    if (peer.isFrozen) return new Promise(() => undefined);
-    return Promise.resolve(peer.homes.has(call));
+    if (!peer.isRunning || this.isCutFrom(peer)) throw new Error('refused');
+    await peer.#thawed();
+    return peer.homes.has(call);
   }
 }
 

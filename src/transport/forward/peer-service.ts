@@ -11,7 +11,7 @@ import { LinkFailure, type Links } from './links.ts';
 
 const HAS = '/parley.peer.v1.Peer/Has';
 const DELIVERED = '/parley.peer.v1.Peer/Delivered';
-/** Longest wait for an answer, ms; whoever asks waits less. */
+/** Longest wait for an answer, ms; whoever asks waits no longer. */
 const ANSWER_LIMIT_MS = 1000;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);

@@ -218,6 +218,15 @@ describe('a directory that is away', () => {
     expect(await world.turn('other', CALL)).toEqual({ at: 'other', turns: 3 });
   });
 
+  it('costs no caller the call when the peer that has it is slow to say so', async () => {
+    await world.turn('one', CALL, 'start');
+    one.freeze();
+    const turn = world.begin('other', CALL);
+    await world.pass(700);
+    one.thaw();
+    expect(await world.during(turn)).toEqual({ at: 'one', turns: 2 });
+  });
+
   it('is never waited for longer than its limit', async () => {
     for (const process of [one, other]) process.line.state = 'hanging';
     const startedMs = world.clock.monotonicMs();
