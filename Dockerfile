@@ -28,6 +28,8 @@ COPY scripts/build.mjs scripts/with-packages.mjs scripts/
 COPY src src
 COPY bots bots
 RUN npm run build
+# What calls a server as the platform does has no place beside the server.
+RUN rm -r dist/src/fake-platform
 RUN npm prune --omit=dev --no-audit --no-fund
 # The folders that the server may write to; they are made here because the last stage runs nothing.
 RUN mkdir prompts-cache data

@@ -57,7 +57,7 @@ export default defineConfig(
   },
   { files: ['src/app/config/**'], rules: { 'no-restricted-properties': ['error', ...noOwnTime] } },
   { files: ['src/base/clock.ts'], rules: { 'no-restricted-properties': ['error', ...noEnvironment], 'no-restricted-globals': 'off' } },
-  { files: ['src/cli/**', 'scripts/**'], rules: { 'no-console': 'off' } },
+  { files: ['src/cli/**', 'src/base/terminal/**', 'scripts/**'], rules: { 'no-console': 'off' } },
   {
     // Plain JavaScript states its types in comments; asking for more would make the scripts unreadable.
     files: ['**/*.mjs'],

@@ -10,8 +10,8 @@ import { createLogger } from '../src/base/log.ts';
 import { packageRoot } from '../src/base/package-root.ts';
 import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { loadProfile } from '../src/contract/profile.ts';
-import { placeCall, type CallResult } from '../src/fake-platform/caller.ts';
-import type { Step } from '../src/fake-platform/script.ts';
+import { placeCall, type CallResult } from '../src/fake-platform/caller/caller.ts';
+import type { Step } from '../src/fake-platform/caller/script.ts';
 import { encodeMulaw } from '../src/speech/g711.ts';
 import { readWav } from '../src/speech/wav.ts';
 

@@ -8,10 +8,10 @@ import type * as AppModule from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
 import { packageRoot } from '../src/base/package-root.ts';
 import { loadProfile } from '../src/contract/profile.ts';
-import { placeCall } from '../src/fake-platform/caller.ts';
-import type { Line } from '../src/fake-platform/line.ts';
-import type { Step } from '../src/fake-platform/script.ts';
-import { wrappedLine, wrappedListener, wrappedTurn } from '../src/fake-platform/wrapped-line.ts';
+import { placeCall } from '../src/fake-platform/caller/caller.ts';
+import type { Line } from '../src/fake-platform/lines/line.ts';
+import type { Step } from '../src/fake-platform/caller/script.ts';
+import { wrappedLine, wrappedListener, wrappedTurn } from '../src/fake-platform/lines/wrapped-line.ts';
 import { encodeMulaw } from '../src/speech/g711.ts';
 import { readWav } from '../src/speech/wav.ts';
 

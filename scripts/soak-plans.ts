@@ -1,8 +1,8 @@
 // What each call of the soak does: chosen at random, the same for the same seed and number. Plans only; places no call.
 import { seededNumbers } from '../src/base/seeded-numbers.ts';
-import { KEYS, keysOf, type Key } from '../src/fake-platform/key.ts';
-import type { PlatformHabits } from '../src/fake-platform/key-entry.ts';
-import type { Step } from '../src/fake-platform/script.ts';
+import { KEYS, keysOf, type Key } from '../src/fake-platform/caller/key.ts';
+import type { PlatformHabits } from '../src/fake-platform/caller/key-entry.ts';
+import type { Step } from '../src/fake-platform/caller/script.ts';
 
 /** The bundled bots. */
 export const AGENTS = ['echo', 'front-desk', 'code-line'] as const;

@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, credentials, Metadata, status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
 import { DTMF_KEY, EVENT_INPUT, loadContract, VOICE_ENCODING, type MediaRequest, type MediaResponse } from '../src/contract/grpc.ts';
 import { loadProfile } from '../src/contract/profile.ts';
-import { answerFromWire } from '../src/fake-platform/from-wire.ts';
-import { TurnCheck, type CallMemory, type TurnKind } from '../src/fake-platform/turn-check.ts';
+import { answerFromWire } from '../src/fake-platform/lines/from-wire.ts';
+import { TurnCheck, type CallMemory, type TurnKind } from '../src/fake-platform/caller/turn-check.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../src/speech/audio-format.ts';
 import type { RoughAction, RoughPlan } from './soak-plans.ts';
 

@@ -3,8 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { systemClock } from '../src/base/clock.ts';
-import { loadProfile } from '../src/fake-platform/profile.ts';
-import { startIssuer, type Issuer } from '../src/fake-platform/issuer.ts';
+import { loadProfile } from '../src/fake-platform/platform/profile.ts';
+import { startIssuer, type Issuer } from '../src/fake-platform/platform/issuer.ts';
 import { writeThrowAwayCertificate, type ThrowAwayCertificate } from '../src/cli/throw-away-certificate.ts';
 
 const ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';

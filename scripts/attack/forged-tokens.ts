@@ -3,7 +3,7 @@ import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../src/base/json.ts';
 import { seededNumbers } from '../../src/base/seeded-numbers.ts';
 import type { PlatformProfile } from '../../src/contract/profile.ts';
-import type { Issuer } from '../../src/fake-platform/issuer.ts';
+import type { Issuer } from '../../src/fake-platform/platform/issuer.ts';
 
 /** How many there are. */
 export const FORGERIES = 281;

@@ -12,8 +12,8 @@ import { loadFolder, type BotProblem, type LoadedFolder } from '../bot/loader.ts
 import { PromptFiles } from '../voice/prompt-files.ts';
 import { probeBot } from './bot-probe.ts';
 import { acceptBotSettings, loadBotSettings } from './bot-settings.ts';
-import { EXIT } from './failure.ts';
-import { alignedRows } from './table.ts';
+import { EXIT } from '../base/terminal/failure.ts';
+import { alignedRows } from '../base/terminal/table.ts';
 
 const EXAMPLE = `
 Loads every module, begins a call to each bot and answers it with silence, speech and a key. The handlers run as in a call:

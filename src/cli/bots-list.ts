@@ -7,7 +7,7 @@ import type { Bot } from '../bot/bot.ts';
 import type { Catalog } from '../bot/catalog.ts';
 import { loadBots } from '../bot/loader.ts';
 import { acceptBotSettings, loadBotSettings } from './bot-settings.ts';
-import { alignedRows } from './table.ts';
+import { alignedRows } from '../base/terminal/table.ts';
 
 /** How an organization without a list is asked for: no organization has an empty id. */
 const OTHERS = '';

@@ -6,8 +6,8 @@ import { packageRoot } from '../base/package-root.ts';
 import { bot } from '../bot/bot.ts';
 import { go, listen } from '../bot/saying.ts';
 import { scaffoldOf } from './bot-scaffold.ts';
-import { EXIT } from './failure.ts';
-import { alignedRows } from './table.ts';
+import { EXIT } from '../base/terminal/failure.ts';
+import { alignedRows } from '../base/terminal/table.ts';
 
 const DEFAULT_FOLDER = 'bots';
 

@@ -4,17 +4,9 @@ import { loadSignalEngines } from '../app/signal-engines.ts';
 import { AppError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
-import type { ChangeRate } from '../fake-platform/prompt-sound.ts';
+import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
 import { resampleAll } from '../speech/resample.ts';
 import { findSynthesizer } from '../voice/synthesizers/find-synthesizer.ts';
-
-/** What the caller speaks with. The caller of `callerVoice` closes it. */
-export interface CallerVoice {
-  /** µ-law, 8 kHz. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
-  speak(text: string): Promise<Uint8Array>;
-  readonly changeRate: ChangeRate;
-  close(): Promise<void>;
-}
 
 /** Longest time until a text of the caller is spoken, ms. */
 const SPEAK_LIMIT_MS = 10_000;

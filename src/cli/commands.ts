@@ -1,6 +1,7 @@
 // The sub-commands of `parley`. Each has a file of its own, which is loaded only when it is asked for: the server must not
 // wait for what the demo needs.
 import type { Command } from 'commander';
+import { BENCH_COMMANDS } from './bench-commands.ts';
 
 /** Loads a command. `leaveSoon` ends the process although a loaded bot module may still keep it busy. */
 type LoadCommand = (leaveSoon: () => void) => Promise<Command>;
@@ -13,10 +14,5 @@ export const COMMANDS: ReadonlyMap<string, LoadCommand> = new Map<string, LoadCo
   ['bots', async (leaveSoon) => (await import('./bots.ts')).botsCommand(leaveSoon)],
   ['config', async (leaveSoon) => (await import('./config.ts')).configCommand(leaveSoon)],
   ['health', async () => (await import('./health.ts')).healthCommand()],
-  ['call', async () => (await import('./call.ts')).callCommand()],
-  ['test', async () => (await import('./test.ts')).testCommand()],
-  ['conformance', async () => (await import('./conformance.ts')).conformanceCommand()],
-  ['load', async () => (await import('./load.ts')).loadCommand()],
-  ['platform', async () => (await import('./platform.ts')).platformCommand()],
-  ['demo', async () => (await import('./demo.ts')).demoCommand()],
+  ...BENCH_COMMANDS,
 ]);

@@ -1,8 +1,8 @@
 // The calls of the demo: one to each bundled bot, each with what it must bring about, one over WebSocket, and one more with
 // another token.
-import { keysOf } from '../fake-platform/key.ts';
-import { parseExpectation, type Expectation } from '../fake-platform/expectation.ts';
-import type { Step } from '../fake-platform/script.ts';
+import { keysOf } from '../fake-platform/caller/key.ts';
+import { parseExpectation, type Expectation } from '../fake-platform/caller/expectation.ts';
+import type { Step } from '../fake-platform/caller/script.ts';
 
 /** One call of the demo. */
 export interface DemoCall {

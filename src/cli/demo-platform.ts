@@ -9,13 +9,13 @@ import { abortAfter, pause } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { createLogger } from '../base/log.ts';
-import { agreeInBrowser } from '../fake-platform/admin-api/browser.ts';
-import type { DataSourceRecord } from '../fake-platform/admin-api/data-source-book.ts';
-import { loadProfile } from '../fake-platform/profile.ts';
-import type { Transport } from '../fake-platform/target.ts';
+import { agreeInBrowser } from '../fake-platform/platform/browser.ts';
+import type { DataSourceRecord } from '../fake-platform/platform/data-source-book.ts';
+import { loadProfile } from '../fake-platform/platform/profile.ts';
+import type { Transport } from '../fake-platform/lines/target.ts';
 import { freePorts } from './free-ports.ts';
-import { writeServerConfig } from './platform/server-config.ts';
-import { startPlatform, type FakePlatform } from './platform/start-platform.ts';
+import { writeServerConfig } from '../fake-platform/cli/platform/server-config.ts';
+import { startPlatform, type FakePlatform } from '../fake-platform/cli/platform/start-platform.ts';
 import { writeThrowAwayCertificate } from './throw-away-certificate.ts';
 
 /** The organization that authorizes the app: made up. */

@@ -7,13 +7,14 @@ import path from 'node:path';
 import { Command } from 'commander';
 import type { App } from '../app/app.ts';
 import { AppError } from '../base/errors.ts';
-import type { DataSourceRecord } from '../fake-platform/admin-api/data-source-book.ts';
-import { placeCall, type CallResult } from '../fake-platform/caller.ts';
-import { loadProfile } from '../fake-platform/profile.ts';
-import type { Transport } from '../fake-platform/target.ts';
-import { callRecording } from '../fake-platform/recording.ts';
-import { timelineText } from '../fake-platform/timeline-text.ts';
-import { callerVoice, type CallerVoice } from './caller-voice.ts';
+import type { DataSourceRecord } from '../fake-platform/platform/data-source-book.ts';
+import { placeCall, type CallResult } from '../fake-platform/caller/caller.ts';
+import { loadProfile } from '../fake-platform/platform/profile.ts';
+import type { Transport } from '../fake-platform/lines/target.ts';
+import { callRecording } from '../fake-platform/caller/recording.ts';
+import { timelineText } from '../fake-platform/caller/timeline-text.ts';
+import { callerVoice } from './caller-voice.ts';
+import type { CallerVoice } from '../fake-platform/cli/call-surroundings.ts';
 import { demoCalls, type DemoCall } from './demo-calls.ts';
 import {
   authorize,
@@ -25,7 +26,7 @@ import {
   startDemoServer,
   type DemoPlatform,
 } from './demo-platform.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from '../base/terminal/failure.ts';
 import { readyLine } from './serve/ready-line.ts';
 
 /** The command: exit code 0 when every call went as expected. */

@@ -3,7 +3,7 @@ import type pc from 'picocolors';
 import type { Finding } from '../admin/doctor/check.ts';
 import type { CheckResult } from '../admin/doctor/run-doctor.ts';
 import type { OutsideCommand } from './outside-command.ts';
-import { alignedRows } from './table.ts';
+import { alignedRows } from '../base/terminal/table.ts';
 
 type Colors = ReturnType<typeof pc.createColors>;
 

@@ -1,17 +1,19 @@
 // `parley doctor`: says why no calls come in. Looks at the configuration, the platform, the registered address and the server
 // that answers there, and changes nothing. What is looked at, src/admin/doctor decides.
 import { Command, InvalidArgumentError } from 'commander';
+import type { DoctorContext } from '../admin/doctor/context.ts';
 import { CHECK_IDS, type Check, type CheckId } from '../admin/doctor/check.ts';
 import { DOCTOR_CHECKS } from '../admin/doctor/checks.ts';
 import { runDoctor, type CheckResult } from '../admin/doctor/run-doctor.ts';
 import { openExamination } from '../app/examination.ts';
 import { createLogger } from '../base/log.ts';
 import { INTERRUPTED, runAsConfigured, type AdminWork } from './admin/run.ts';
-import { readBounded } from './call-surroundings.ts';
+import { readBounded } from '../base/terminal/surroundings.ts';
 import { doctorText, reportOf } from './doctor-text.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from '../base/terminal/failure.ts';
 import { outsideCommand } from './outside-command.ts';
-import { serverQuestions } from './registered-server.ts';
+import { isMissingBench } from './bench-commands.ts';
+import type { ServerQuestionsOptions } from './registered-server.ts';
 import { acceptSettings } from './settings-arguments.ts';
 
 /** Longest time of one check, ms: a request to the platform may be sent again. */
@@ -64,7 +66,7 @@ async function examine(given: AdminWork, { org, only }: Flags, authorities: read
   // The findings say what the log would warn of.
   const isAskedFor = settings.log.level === 'debug' || settings.log.level === 'trace';
   const log = isAskedFor ? given.log : createLogger({ level: 'error', destination: { write: output.note } });
-  const server = serverQuestions({ profile, clock, authorities, socketPathPrefix: settings.websocket.pathPrefix });
+  const server = await serverQuestions({ profile, clock, authorities, socketPathPrefix: settings.websocket.pathPrefix });
   const examination = await openExamination({ ...given, ...{ log, organization: org, authorities, server } });
   const progress = isWatched && !output.isJson ? progressOn(output.note) : undefined;
   let checks: readonly CheckResult[];
@@ -116,6 +118,16 @@ async function authoritiesIn(file: string | undefined, command: Command): Promis
     throw new RangeError(`${file} holds no PEM certificate`);
   } catch (thrown) {
     if (thrown instanceof RangeError) command.error(`error: ${thrown.message}`, { exitCode: EXIT.usage });
+    throw thrown;
+  }
+}
+
+/** Questions to the server from outside. None in an image without the clients of the fake platform: what needs them is judged from inside. */
+async function serverQuestions(options: ServerQuestionsOptions): Promise<Pick<DoctorContext, 'health' | 'listAgents'>> {
+  try {
+    return (await import('./registered-server.ts')).serverQuestions(options);
+  } catch (thrown) {
+    if (isMissingBench(thrown)) return {};
     throw thrown;
   }
 }

@@ -1,7 +1,7 @@
 // `parley health`: asks a running server whether it takes calls. For container health checks, which have no other tool.
 import { Command } from 'commander';
 import { loadSettings } from '../app/config/load-settings.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from '../base/terminal/failure.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 
 /** Longest wait for the answer, ms. */

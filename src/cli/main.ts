@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { systemClock } from '../base/clock.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { COMMANDS } from './commands.ts';
-import { EXIT, reportFailure } from './failure.ts';
+import { EXIT, reportFailure } from '../base/terminal/failure.ts';
 
 /** How long a command that is done may linger, ms. */
 const LEAVE_MS = 500;

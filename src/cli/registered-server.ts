@@ -3,9 +3,9 @@
 import { rootCertificates } from 'node:tls';
 import type { AgentsQuestion, DoctorContext } from '../admin/doctor/context.ts';
 import type { Clock } from '../base/clock.ts';
-import type { FindingCode } from '../fake-platform/finding.ts';
-import { GrpcConnection } from '../fake-platform/grpc-line.ts';
-import { openConnection, type ConnectionOptions } from '../fake-platform/open-connection.ts';
+import type { FindingCode } from '../fake-platform/caller/finding.ts';
+import { GrpcConnection } from '../fake-platform/lines/grpc-line.ts';
+import { openConnection, type ConnectionOptions } from '../fake-platform/lines/open-connection.ts';
 
 const CONNECT_LIMIT_MS = 5000;
 /** Longest wait for an answer, connection included, ms. */

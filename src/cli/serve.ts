@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { loadSettings, type LoadedSettings } from '../app/config/load-settings.ts';
 import { PrimaryLink } from '../app/workers/primary-link.ts';
 import { keepTicksFast } from '../base/fast-ticks.ts';
-import { wholeNumberFrom } from './option-values.ts';
+import { wholeNumberFrom } from '../base/terminal/option-values.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 import type { Serving } from './serve/serving.ts';
 

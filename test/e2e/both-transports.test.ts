@@ -2,7 +2,7 @@
 // tokens are let in where, from before the answer to a renewal until after a restart.
 import { expect, it } from 'vitest';
 import { loadProfile } from '../../src/contract/profile.ts';
-import type { DataSourceRecord } from '../../src/fake-platform/admin-api/data-source-book.ts';
+import type { DataSourceRecord } from '../../src/fake-platform/platform/data-source-book.ts';
 import { grpcLines, socketLines, type Lines, type TurnEnd } from '../renewal/lines.ts';
 import { adminSurroundings } from '../support/admin-surroundings.ts';
 import { FakeClock } from '../support/fake-clock.ts';

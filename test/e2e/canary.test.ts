@@ -11,7 +11,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { errorFields } from '../../src/base/error-fields.ts';
 import { configCommand } from '../../src/cli/config.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
-import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';
+import { agreeInBrowser } from '../../src/fake-platform/platform/browser.ts';
 import { startServed } from '../renewal/served.ts';
 import { OTHER_FLAGS, runAdmin, runCommand, type AdminEnd } from '../support/admin-command.ts';
 import { textsIn } from '../support/admin-server.ts';

@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS, SOCKET_CHECKS } from '../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks, type Conformance } from '../../src/fake-platform/conformance/run.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../src/fake-platform/profile.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../src/fake-platform/platform/profile.ts';
 import { BREACHES, type Breach } from '../fixtures/broken-servers/breaches.ts';
 import { SOCKET_BREACHES, type SocketBreach } from '../fixtures/broken-servers/ws-breaches.ts';
 import { examineBroken, examineBrokenSocket } from '../support/conformance.ts';

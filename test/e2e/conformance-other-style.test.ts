@@ -3,8 +3,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { SOCKET_CHECKS } from '../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../src/fake-platform/conformance/run.ts';
-import { startIssuer } from '../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../src/fake-platform/profile.ts';
+import { startIssuer } from '../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../src/fake-platform/platform/profile.ts';
 import { startOtherStyleServer } from '../fixtures/other-style/grpc-server.ts';
 import { startOtherStyleSocket } from '../fixtures/other-style/socket-server.ts';
 import { examine, examineSocket, tokenRules } from '../support/conformance.ts';

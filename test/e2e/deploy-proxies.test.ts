@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import type { CallResult } from '../../src/fake-platform/caller.ts';
+import type { CallResult } from '../../src/fake-platform/caller/caller.ts';
 import { requireDebian, type DebianNeeds } from '../support/debian.ts';
 import { ProxiedServers, type ProxiedOptions } from '../support/proxied-servers.ts';
 import type { ClientTurn, PlatformClient } from '../support/platform-client.ts';

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { PlatformClient } from '../support/platform-client.ts';
 import { dataSource, serverFlags, WITH_TEST_BOTS } from '../support/server-flags.ts';
 import { ServeProcess, type ReadyLine } from '../support/serve-process.ts';

@@ -2,8 +2,8 @@
 // on this machine, and nothing that a caller may have said anywhere else (P-14).
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { placeCall } from '../../src/fake-platform/caller.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { placeCall } from '../../src/fake-platform/caller/caller.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { compiledDoor } from '../support/compiled-program.ts';
 import { recorded } from '../support/line-signals.ts';

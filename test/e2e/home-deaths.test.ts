@@ -7,7 +7,7 @@ import { HomeStage } from '../fleet/home-stage.ts';
 import { LineRelay } from '../fleet/line-relay.ts';
 import { recordedPhrases } from '../fleet/phrases.ts';
 import { press, silentUntil, type RoutedCall } from '../fleet/routed-call.ts';
-import type { Step } from '../../src/fake-platform/script.ts';
+import type { Step } from '../../src/fake-platform/caller/script.ts';
 import { requireDebian } from '../support/debian.ts';
 import { until } from '../support/until.ts';
 

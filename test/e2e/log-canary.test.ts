@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { LOG_LEVELS } from '../../src/base/log.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { FrameClient } from '../support/http2-frames.ts';
 import { PATHS } from '../support/platform-client.ts';
 import { frame, RawSocket } from '../support/raw-socket.ts';

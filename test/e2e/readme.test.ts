@@ -4,7 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agreeInBrowser } from '../../src/fake-platform/admin-api/browser.ts';
+import { agreeInBrowser } from '../../src/fake-platform/platform/browser.ts';
 import { freePorts } from '../support/free-port.ts';
 
 /** The organization of the text. */

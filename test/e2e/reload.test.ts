@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext
 import { systemClock } from '../../src/base/clock.ts';
 import { writeThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { compiledDoor } from '../support/compiled-program.ts';

@@ -6,7 +6,7 @@ import { listen, play } from '../../src/bot/index.ts';
 import { dtmfNameOf } from '../../src/contract/numbers.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { jsonFromStruct } from '../../src/contract/struct.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { joined, recorded, silence } from '../support/line-signals.ts';
 import type { PlatformCall } from '../support/platform-call.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { PlatformClient } from '../support/platform-client.ts';
 import { botModule, makeFolder, removeFolder } from '../support/bots-folder.ts';

@@ -3,7 +3,7 @@
 import { status } from '@grpc/grpc-js';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SERVICES, type PlatformClient } from '../support/platform-client.ts';
 import { dataSource, RunningServer, WITH_TEST_BOTS } from '../support/running-server.ts';

@@ -6,7 +6,7 @@ import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { testCertificate, type TestCertificate } from '../support/certificate.ts';
 import { requireDebian } from '../support/debian.ts';
 import { PlatformClient, type ClientTurn } from '../support/platform-client.ts';

@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { seededNumbers } from '../../src/base/seeded-numbers.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { holdCall } from '../../src/fake-platform/caller.ts';
-import { keysOf } from '../../src/fake-platform/key.ts';
+import { holdCall } from '../../src/fake-platform/caller/caller.ts';
+import { keysOf } from '../../src/fake-platform/caller/key.ts';
 import { ConnectionPool } from '../../src/fake-platform/load/connection-pool.ts';
-import type { Step } from '../../src/fake-platform/script.ts';
-import { parseTarget } from '../../src/fake-platform/target.ts';
+import type { Step } from '../../src/fake-platform/caller/script.ts';
+import { parseTarget } from '../../src/fake-platform/lines/target.ts';
 import type { CallersOrder, CallersReport, CallersWish } from './caller-messages.ts';
 import { heardCall } from './heard-call.ts';
 

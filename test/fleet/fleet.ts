@@ -7,7 +7,7 @@ import path from 'node:path';
 import { writeThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import type { DebianNeeds } from '../support/debian.ts';
 import { freePorts } from '../support/free-port.ts';
 import { dataSource } from '../support/server-flags.ts';

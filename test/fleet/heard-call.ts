@@ -1,8 +1,8 @@
 // What the caller of a counting bot has heard, beside what was to be heard: says whether the bot lost what it knew, counted an
 // input twice, or answered something else. Pure; see test/fixtures/fleet-bots/counter.mjs.
-import type { CallResult } from '../../src/fake-platform/caller.ts';
-import type { Step } from '../../src/fake-platform/script.ts';
-import { timelineText } from '../../src/fake-platform/timeline-text.ts';
+import type { CallResult } from '../../src/fake-platform/caller/caller.ts';
+import type { Step } from '../../src/fake-platform/caller/script.ts';
+import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
 
 /** Kinds of what a caller should not hear, the worst first. */
 export const ODDITIES = [

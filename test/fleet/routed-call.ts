@@ -1,11 +1,11 @@
 // One call over a fleet, its turns sent to the servers that a test names, and what its caller heard.
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/base/clock.ts';
-import { holdCall, type CallResult } from '../../src/fake-platform/caller.ts';
-import { keysOf } from '../../src/fake-platform/key.ts';
-import type { Step } from '../../src/fake-platform/script.ts';
-import type { TimelineEvent } from '../../src/fake-platform/timeline.ts';
-import { timelineText } from '../../src/fake-platform/timeline-text.ts';
+import { holdCall, type CallResult } from '../../src/fake-platform/caller/caller.ts';
+import { keysOf } from '../../src/fake-platform/caller/key.ts';
+import type { Step } from '../../src/fake-platform/caller/script.ts';
+import type { TimelineEvent } from '../../src/fake-platform/caller/timeline.ts';
+import { timelineText } from '../../src/fake-platform/caller/timeline-text.ts';
 import { until } from '../support/until.ts';
 import type { Routes } from './routed-line.ts';
 

@@ -4,9 +4,9 @@ import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { ConnectionPool } from '../../src/fake-platform/load/connection-pool.ts';
-import type { Line } from '../../src/fake-platform/line.ts';
-import { parseTarget } from '../../src/fake-platform/target.ts';
-import type { CallIdentity } from '../../src/fake-platform/to-wire.ts';
+import type { Line } from '../../src/fake-platform/lines/line.ts';
+import { parseTarget } from '../../src/fake-platform/lines/target.ts';
+import type { CallIdentity } from '../../src/fake-platform/lines/to-wire.ts';
 import type { FleetAccess } from './caller-messages.ts';
 
 const CONNECT_LIMIT_MS = 5000;

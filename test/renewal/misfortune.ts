@@ -1,7 +1,7 @@
 // What goes wrong between the platform and us, drawn at random: answers that fail, hang or get lost, tokens that are not
 // taken, data sources that are switched off, a clock that is wrong, and the platform gone altogether for a while.
-import type { AdminApi } from '../../src/fake-platform/admin-api/admin-api.ts';
-import type { Fault } from '../../src/fake-platform/admin-api/faults.ts';
+import type { AdminApi } from '../../src/fake-platform/platform/admin-api.ts';
+import type { Fault } from '../../src/fake-platform/platform/faults.ts';
 
 /** What misfortune strikes. */
 export interface Struck {

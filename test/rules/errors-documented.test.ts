@@ -6,7 +6,7 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, it } from 'vitest';
 import { REFUSAL_HINTS, REFUSAL_REASONS } from '../../src/auth/refusal.ts';
 import { ERROR_MENDS, AppError, type ErrorCode } from '../../src/base/errors.ts';
-import { EXIT } from '../../src/cli/failure.ts';
+import { EXIT } from '../../src/base/terminal/failure.ts';
 import { grpcStatus } from '../../src/transport/grpc/status.ts';
 import { socketAnswer } from '../../src/transport/ws/close-codes.ts';
 import { ROOT } from '../support/source-tree.ts';

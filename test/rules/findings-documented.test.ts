@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CODES } from '../../src/fake-platform/finding.ts';
+import { FINDING_CODES } from '../../src/fake-platform/caller/finding.ts';
 import { ROOT } from '../support/source-tree.ts';
 
 describe('the findings of a call', () => {

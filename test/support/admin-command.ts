@@ -3,7 +3,7 @@ import { CommanderError, type Command, type OutputConfiguration } from 'commande
 import { expect } from 'vitest';
 import { adminGroup } from '../../src/cli/admin.ts';
 import type { Person } from '../../src/cli/admin/person.ts';
-import { EXIT, reportFailure } from '../../src/cli/failure.ts';
+import { EXIT, reportFailure } from '../../src/base/terminal/failure.ts';
 import { within } from './until.ts';
 
 /** How a command ended. */

@@ -3,7 +3,7 @@
 import type { MediaResponse, WirePrompt } from '../../src/contract/grpc.ts';
 import { RESPONSE_TYPE } from '../../src/contract/numbers.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller.ts';
+import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller/caller.ts';
 import { mulawWav } from '../../src/speech/wav.ts';
 import { signal } from './line-signals.ts';
 import { scaledClock } from '../../src/base/scaled-clock.ts';

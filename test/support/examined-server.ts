@@ -16,7 +16,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import type { DoctorReport } from '../../src/cli/doctor-text.ts';
-import type { DataSourceRecord } from '../../src/fake-platform/admin-api/data-source-book.ts';
+import type { DataSourceRecord } from '../../src/fake-platform/platform/data-source-book.ts';
 import { runCommand, type AdminEnd } from './admin-command.ts';
 import { certificateAuthority, type Authority } from './certificate-authority.ts';
 import { freePort } from './free-port.ts';

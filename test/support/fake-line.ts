@@ -1,11 +1,11 @@
 // A line without a wire: a test answers each turn by hand, on a clock that it moves, and sees what the platform sent.
-import type { Answer, AnswerPrompt, InputConfig, ServerEventKind } from '../../src/fake-platform/answer.ts';
-import { holdCall, type CallResult, type HeldCallOptions } from '../../src/fake-platform/caller.ts';
-import type { Loss } from '../../src/fake-platform/failure.ts';
-import type { FindingCode } from '../../src/fake-platform/finding.ts';
-import { keysOf } from '../../src/fake-platform/key.ts';
-import type { Line, LineTurn, PlatformInput, TurnListener } from '../../src/fake-platform/line.ts';
-import type { Step } from '../../src/fake-platform/script.ts';
+import type { Answer, AnswerPrompt, InputConfig, ServerEventKind } from '../../src/fake-platform/caller/answer.ts';
+import { holdCall, type CallResult, type HeldCallOptions } from '../../src/fake-platform/caller/caller.ts';
+import type { Loss } from '../../src/fake-platform/lines/failure.ts';
+import type { FindingCode } from '../../src/fake-platform/caller/finding.ts';
+import { keysOf } from '../../src/fake-platform/caller/key.ts';
+import type { Line, LineTurn, PlatformInput, TurnListener } from '../../src/fake-platform/lines/line.ts';
+import type { Step } from '../../src/fake-platform/caller/script.ts';
 import { mulawWav } from '../../src/speech/wav.ts';
 import { tone } from './call-lab.ts';
 import { FakeClock } from './fake-clock.ts';

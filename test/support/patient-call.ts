@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { scaledClock } from '../../src/base/scaled-clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller.ts';
+import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller/caller.ts';
 import { CountedClock } from './counted-clock.ts';
 
 /** Calls an address at ten times the pace; afterwards no timer is left. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { createLogger } from '../../src/base/log.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { startIssuer, type Issuer } from '../../src/fake-platform/issuer.ts';
+import { startIssuer, type Issuer } from '../../src/fake-platform/platform/issuer.ts';
 import { testCertificate, type TestCertificate } from './certificate.ts';
 import { CountedClock } from './counted-clock.ts';
 import { PlatformClient, type PlatformClientOptions } from './platform-client.ts';

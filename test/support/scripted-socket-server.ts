@@ -9,7 +9,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { scaledClock } from '../../src/base/scaled-clock.ts';
 import { readPlatformEnvelope, type PlatformEnvelope } from '../../src/contract/envelope.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller.ts';
+import { placeCall, type CallOptions, type CallResult } from '../../src/fake-platform/caller/caller.ts';
 import { tone } from './call-lab.ts';
 
 /** One message as it came. */

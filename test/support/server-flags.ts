@@ -1,7 +1,7 @@
 // The flags of a server that is started by tests and checks, as an operator would give them. Starts nothing.
 import { packageRoot } from '../../src/base/package-root.ts';
 import type { ThrowAwayCertificate } from '../../src/cli/throw-away-certificate.ts';
-import type { Issuer } from '../../src/fake-platform/issuer.ts';
+import type { Issuer } from '../../src/fake-platform/platform/issuer.ts';
 
 /** Folder of the bots that are made for tests. */
 const TEST_BOTS = `${packageRoot()}/test/fixtures/bots`;

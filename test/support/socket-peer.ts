@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, type ClientOptions } from 'ws';
 import { loadProfile } from '../../src/contract/profile.ts';
-import type { Issuer, TokenClaims } from '../../src/fake-platform/issuer.ts';
+import type { Issuer, TokenClaims } from '../../src/fake-platform/platform/issuer.ts';
 import type { RunningServer } from './running-server.ts';
 import { until, within } from './until.ts';
 

@@ -3,7 +3,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import { isSameId } from '../platform-id.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';

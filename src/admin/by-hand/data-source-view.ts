@@ -2,7 +2,7 @@
 // with what the configuration wants. Asks nobody.
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import { driftOf } from '../lifecycle/match.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import type { DataSource } from '../records.ts';

@@ -12,7 +12,7 @@ import type { DataSource } from '../records.ts';
 import type { DataSources } from '../rest/data-sources.ts';
 import { isNotThere } from '../rest/rest-error.ts';
 import type { SecretStore } from '../secret-store.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import { dataSourceView, transportOf, type DataSourceView } from './data-source-view.ts';
 import { keepOnce, type KeptOutcome } from './keep-once.ts';
 import { bringsToken, changedWanted, createBody, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';

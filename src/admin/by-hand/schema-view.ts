@@ -1,7 +1,7 @@
 // A schema as people may see it: texts of the platform fit for a terminal, and the transport that it stands for here.
 import type { TokenTransport } from '../../auth/principal.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import type { Schema } from '../records.ts';
 import { transportOf } from './data-source-view.ts';
 

@@ -1,6 +1,6 @@
 // Is there an agent for the administrator of each organization to choose (G-05, W-50)? Asked as the platform asks, with the
 // token of each data source at its registered address; where that cannot be, the configuration is looked at.
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import type { Check, CheckTools, Finding } from './check.ts';
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
 import { dataSourceSubject, endpointsOf, endpointSubject, hostAndPort, type Subject } from './subject.ts';

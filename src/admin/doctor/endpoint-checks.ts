@@ -1,7 +1,7 @@
 // Can the platform reach the server under the registered address, and does it meet there what it demands (1.9, O-13, P-12)?
 // Seen from this machine: what stands between the platform and us may show it something else.
 import type { Check, CheckId, CheckTools, Finding, FindingCode, Severity, Verdict } from './check.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import type { DoctorContext } from './context.ts';
 import { endpointsOf, endpointSubject, hostAndPort, type Endpoint } from './subject.ts';
 import { probeTcp, probeTls, probeUpgrade, type Handshake, type ProbeTarget } from './probes.ts';

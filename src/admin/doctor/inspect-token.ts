@@ -6,7 +6,7 @@ import type { TokenVerifier } from '../../auth/jws-verifier.ts';
 import type { Principal, TokenTransport } from '../../auth/principal.ts';
 import { REFUSAL_HINTS, refusalReason, type RefusalReason } from '../../auth/refusal.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 
 /** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to tell one. */
 const DIGEST_CHARS = 8;

@@ -7,7 +7,7 @@ import type { Check, CheckId, CheckTask, CheckTools, Finding, FindingCode, Sever
 import type { DoctorContext, ExaminedDataSource } from './context.ts';
 import { dataSourceSubject } from './subject.ts';
 import { pairRecords } from './registered-records.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import { compareUrls } from './url-spelling.ts';
 
 /** What a finding about a record says beside where it was seen. */

@@ -6,7 +6,7 @@ import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';
 import { alarmDueMs } from '../lifecycle/schedule.ts';
 import type { DataSource } from '../records.ts';
 import { recordCheck } from './registration-checks.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 
 const MINUTE_MS = 60_000;
 /** Where neither record nor token says how long tokens live, minutes (J-01). */

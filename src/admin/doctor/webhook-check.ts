@@ -8,7 +8,7 @@ import { DELIVERY_STATUS } from '../webhooks/receiver.ts';
 import type { Check, CheckTools, Finding, FindingCode } from './check.ts';
 import type { ExaminedWebhooks } from './context.ts';
 import { EVERYTHING } from './subject.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 
 const MEND = 'start the server with webhooks switched on, which registers and mends them';
 

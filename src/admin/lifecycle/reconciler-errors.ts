@@ -1,7 +1,7 @@
 // The sentences of a reconciler that cannot go on as it wants to. Texts of the platform are shown scrubbed.
 import { AppError } from '../../base/errors.ts';
 import type { DataSource } from '../records.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import type { Posted } from './nonce-journal.ts';
 import { registrationDueMs, type LifecycleTimes } from './schedule.ts';
 

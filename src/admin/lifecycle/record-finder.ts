@@ -2,7 +2,7 @@
 // is chosen is decided elsewhere; what is done with it as well.
 import { AppError } from '../../base/errors.ts';
 import type { DataSource, DataSourceItem } from '../records.ts';
-import { shownText } from '../shown-text.ts';
+import { shownText } from '../../base/shown-text.ts';
 import { chosenRecord, type Match } from './match.ts';
 import type { NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, WantedDataSource } from './ports.ts';

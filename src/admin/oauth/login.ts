@@ -4,7 +4,7 @@ import { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomS
 import { linkAbort, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import { scrub } from '../rest/scrub.ts';
+import { scrub } from '../../base/scrub.ts';
 import type { OAuthTokens } from '../tokens.ts';
 import type { LoginEnd } from './login-page.ts';
 import { openRedirectServer, redirectAddress } from './redirect-server.ts';

@@ -11,7 +11,7 @@ import type { TokenSource } from '../token-source.ts';
 import { takeAnswer, type RestAnswer } from './rest-answer.ts';
 import { codeOf, isNotThere, Refusal, RestError, type PlatformWords } from './rest-error.ts';
 import { mayHaveHappened, pauseBeforeRetry, RETRY_LIMITS, type RetryLimits } from './retry.ts';
-import { secretsIn } from './scrub.ts';
+import { secretsIn } from '../../base/scrub.ts';
 
 /** How much time and memory requests may take. */
 export interface RestLimits {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { AppError, type ErrorCode, type ErrorDetails } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
 import { RequestFailure, type RequestOutcome } from '../../base/http-exchange.ts';
-import { scrub } from './scrub.ts';
+import { scrub } from '../../base/scrub.ts';
 
 /** What the platform said beside the status. */
 export interface PlatformWords {

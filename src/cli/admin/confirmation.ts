@@ -1,6 +1,6 @@
 // The question before something that cannot be taken back.
 import type { Command } from 'commander';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '../../base/terminal/failure.ts';
 import type { Person } from './person.ts';
 import { INTERRUPTED, type AdminWork } from './run.ts';
 

@@ -7,7 +7,7 @@ import { openDataSources, organizationsMeant } from '../../app/admin-data-source
 import type { AdminAccess } from '../../app/admin-access.ts';
 import { AppError } from '../../base/errors.ts';
 import { operandsOf } from '../settings-arguments.ts';
-import { alignedRows } from '../table.ts';
+import { alignedRows } from '../../base/terminal/table.ts';
 import { demandAnswer, isConfirmed } from './confirmation.ts';
 import { CHANGE_HEADINGS, changeRow, consequenceOf } from './data-source-text.ts';
 import { neededOperand } from './operands.ts';

@@ -2,7 +2,7 @@
 // server runs.
 import { Command } from 'commander';
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
-import { alignedRows } from '../table.ts';
+import { alignedRows } from '../../base/terminal/table.ts';
 import { DATA_SOURCE_HEADINGS, dataSourceMembers, dataSourceRow } from './data-source-text.ts';
 import { inEach } from './organizations-meant.ts';
 import { neededOperand } from './operands.ts';

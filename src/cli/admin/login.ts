@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { LoginOptions } from '../../admin/oauth/login.ts';
 import type { AdminSettings } from '../../app/admin-settings.ts';
 import { AppError } from '../../base/errors.ts';
-import { alignedRows } from '../table.ts';
+import { alignedRows } from '../../base/terminal/table.ts';
 import { adminCommand, runWithAccess, type AdminWork } from './run.ts';
 import type { Person } from './person.ts';
 import { endText, isoTime } from './time-text.ts';

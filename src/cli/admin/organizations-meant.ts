@@ -1,7 +1,7 @@
 // What commands about data sources do in each organization they are about: one that fails does not keep the others from
 // being looked at, and is told of beside the result.
 import { AppError } from '../../base/errors.ts';
-import { EXIT, reportFailure } from '../failure.ts';
+import { EXIT, reportFailure } from '../../base/terminal/failure.ts';
 import type { AdminOutput } from './run.ts';
 
 /**

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { organizationIdOf, type AdminAccess } from '../../app/admin-access.ts';
 import { KeptOrganizations } from '../../admin/kept-organizations.ts';
 import { AppError } from '../../base/errors.ts';
-import { alignedRows } from '../table.ts';
+import { alignedRows } from '../../base/terminal/table.ts';
 import { demandAnswer, isConfirmed } from './confirmation.ts';
 import {
   erasedText,

@@ -11,10 +11,10 @@ import type { OriginText } from '../../app/open-catalog.ts';
 import { abortAfter, type AbortReason } from '../../base/abort.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { createLogger, type Logger } from '../../base/log.ts';
-import { processSurroundings } from '../call-surroundings.ts';
-import { EXIT } from '../failure.ts';
+import { processSurroundings } from '../../base/terminal/surroundings.ts';
+import { EXIT } from '../../base/terminal/failure.ts';
 import { acceptSettings, settingsArguments } from '../settings-arguments.ts';
-import { alignedRows } from '../table.ts';
+import { alignedRows } from '../../base/terminal/table.ts';
 
 /** Longest time of a command that waits for nobody, ms. */
 const LIMIT_MS = 120_000;

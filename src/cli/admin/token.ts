@@ -3,9 +3,9 @@
 import { Command } from 'commander';
 import type { TokenInspection } from '../../admin/doctor/inspect-token.ts';
 import { inspectAsServer, type Inspection } from '../../app/inspection.ts';
-import { readBounded } from '../call-surroundings.ts';
-import { EXIT } from '../failure.ts';
-import { alignedRows } from '../table.ts';
+import { readBounded } from '../../base/terminal/surroundings.ts';
+import { EXIT } from '../../base/terminal/failure.ts';
+import { alignedRows } from '../../base/terminal/table.ts';
 import type { Person } from './person.ts';
 import { adminCommand, runAsConfigured, type AdminOutput } from './run.ts';
 import { endText } from './time-text.ts';

@@ -6,7 +6,7 @@ import { serverLogger } from '../../app/development.ts';
 import { attendPrimary, type PrimaryLink } from '../../app/workers/primary-link.ts';
 import { systemClock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '../../base/terminal/failure.ts';
 import { Reloading } from './reloading.ts';
 import { Stopping } from './stopping.ts';
 import type { Serving } from './serving.ts';

@@ -4,7 +4,7 @@ import { linkAbort } from '../../base/abort.ts';
 import { holdProcess } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { LogFields, Logger } from '../../base/log.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '../../base/terminal/failure.ts';
 import { catchStrayFailures } from '../stray-failures.ts';
 
 /** A server that is running. */

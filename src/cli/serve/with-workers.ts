@@ -5,7 +5,7 @@ import { clusterWorkers } from '../../app/workers/worker-process.ts';
 import type { Settings } from '../../app/config/settings.ts';
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import { EXIT } from '../failure.ts';
+import { EXIT } from '../../base/terminal/failure.ts';
 import { printReady } from './ready-line.ts';
 import { Reloading } from './reloading.ts';
 import { hearSignals, Stopping } from './stopping.ts';

@@ -4,8 +4,8 @@ import { connectivityState, Metadata, status, type Client, type ClientUnaryCall,
 import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract, type ListAgentsResponse, type MediaRequest } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
-import { openClient, type ChannelOptions } from '../grpc-client.ts';
-import { statusName } from '../status-name.ts';
+import { openClient, type ChannelOptions } from '../lines/grpc-client.ts';
+import { statusName } from '../lines/status-name.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { redactor, type Redactor } from './redaction.ts';
 import { WireRpc, type Ending, type SizedResponse } from './wire.ts';

@@ -4,7 +4,7 @@ import { oneLine } from '../../base/one-line.ts';
 import type { Clock } from '../../base/clock.ts';
 import { EVENT_INPUT, type MediaRequest, type MediaResponse } from '../../contract/grpc.ts';
 import { startsAsWav } from '../../speech/wav.ts';
-import type { Answer, AnswerPrompt, InputConfig, ServerEvent } from '../answer.ts';
+import type { Answer, AnswerPrompt, InputConfig, ServerEvent } from '../caller/answer.ts';
 
 /** One line of an exchange. */
 export interface ExchangeLine {

@@ -1,7 +1,7 @@
 // How long prompts are heard, and which answers have any: what the platform's player would know. Knows no wire and no rule.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
-import type { Answer, AnswerPrompt } from '../answer.ts';
+import type { Answer, AnswerPrompt } from '../caller/answer.ts';
 
 /** Longest playback that is waited for, ms. */
 export const MAX_PLAYBACK_MS = 45_000;

@@ -2,7 +2,7 @@
 // takes, and whether this machine could tell moments apart. Knows no wire and no rule.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
-import type { AnswerPrompt } from '../answer.ts';
+import type { AnswerPrompt } from '../caller/answer.ts';
 import type { BaseLab } from './base-lab.ts';
 import { isHeard, playMs } from './heard.ts';
 import { LEAD_MS } from './probe-call.ts';

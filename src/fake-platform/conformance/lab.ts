@@ -1,7 +1,7 @@
 // What a check of a server of RPCs works with: connections and calls of its own. Closes what a check leaves open. Knows no rule.
 import { status } from '@grpc/grpc-js';
-import type { ListedAgent } from '../line.ts';
-import { statusName } from '../status-name.ts';
+import type { ListedAgent } from '../lines/line.ts';
+import { statusName } from '../lines/status-name.ts';
 import { authorizationOf, type Suspect } from './suspect.ts';
 import { BaseLab, type Presented } from './base-lab.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';

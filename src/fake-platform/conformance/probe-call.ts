@@ -7,15 +7,15 @@ import type { Clock } from '../../base/clock.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
-import { isTerminalEvent, type Answer } from '../answer.ts';
-import type { Key } from '../key.ts';
-import { SILENT_FRAME } from '../microphone.ts';
-import type { TurnKind } from '../turn-check.ts';
+import { isTerminalEvent, type Answer } from '../caller/answer.ts';
+import type { Key } from '../caller/key.ts';
+import { SILENT_FRAME } from '../caller/microphone.ts';
+import type { TurnKind } from '../caller/turn-check.ts';
 import type { WireConnection } from './connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
 import { isHeard, MAX_PLAYBACK_MS, playLeftMs, playMs } from './heard.ts';
 import { atPace } from './pacing.ts';
-import { statusName } from '../status-name.ts';
+import { statusName } from '../lines/status-name.ts';
 import type { Ending, WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */

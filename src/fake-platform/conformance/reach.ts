@@ -1,7 +1,7 @@
 // The first look at a server, and the last: can it be talked to, does it want a token, can a call be placed. Judges no rule.
 import { status } from '@grpc/grpc-js';
-import { failureOf, type Failure } from '../failure.ts';
-import { statusName } from '../status-name.ts';
+import { failureOf, type Failure } from '../lines/failure.ts';
+import { statusName } from '../lines/status-name.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
 import { ExchangeLog, quoted } from './exchange.ts';
 import { ProbeCall } from './probe-call.ts';

@@ -1,5 +1,5 @@
 // All checks, for each transport, and what it takes to run them. Knows no server.
-import type { Transport } from '../target.ts';
+import type { Transport } from '../lines/target.ts';
 import type { BaseLab } from './base-lab.ts';
 import type { Check } from './check.ts';
 import { ENDING_CHECKS } from './checks/endings.ts';

@@ -1,6 +1,6 @@
 // Runs checks on a server, several at once, and adds up what they say. Knows no single check.
 import { waitAtMost, type Waited } from '../../base/abort.ts';
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../lines/failure.ts';
 import type { BaseLab } from './base-lab.ts';
 import type { Check, Need } from './check.ts';
 import type { ExchangeLine } from './exchange.ts';

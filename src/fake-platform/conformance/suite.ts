@@ -1,6 +1,6 @@
 // What a run needs to look at servers that are reached in one way: the checks, and how to find out whether there is a server
 // at all. Shapes only.
-import type { Failure } from '../failure.ts';
+import type { Failure } from '../lines/failure.ts';
 import type { BaseLab } from './base-lab.ts';
 import type { Check } from './check.ts';
 import type { Slots } from './slots.ts';

@@ -2,8 +2,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
-import type { ChannelOptions } from '../grpc-client.ts';
-import type { Key } from '../key.ts';
+import type { ChannelOptions } from '../lines/grpc-client.ts';
+import type { Key } from '../caller/key.ts';
 import type { Timing } from './probe-call.ts';
 import type { TokenSigner } from './tokens.ts';
 

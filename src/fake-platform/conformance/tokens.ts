@@ -1,7 +1,7 @@
 // Tokens that must not be taken, made from a good one with and without the help of who signs, and the words for both. A
 // token is never shown.
 import type { JsonObject, JsonValue } from '../../base/json.ts';
-import type { ForgeOrder, Issuer } from '../issuer.ts';
+import type { ForgeOrder, Issuer } from '../platform/issuer.ts';
 
 /** What a signer is asked for: changes to an honest token of the organization; null leaves a member out. */
 export type SignOrder = Partial<ForgeOrder>;

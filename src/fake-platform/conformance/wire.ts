@@ -3,9 +3,9 @@
 import { status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import type { MediaRequest, MediaResponse } from '../../contract/grpc.ts';
-import { isClosing, type Answer } from '../answer.ts';
-import { answerFromWire } from '../from-wire.ts';
-import { statusName } from '../status-name.ts';
+import { isClosing, type Answer } from '../caller/answer.ts';
+import { answerFromWire } from '../lines/from-wire.ts';
+import { statusName } from '../lines/status-name.ts';
 import { Awaited } from './awaited.ts';
 import { answerText, quoted, requestText, type ExchangeLog } from './exchange.ts';
 import { playLeftMs } from './heard.ts';

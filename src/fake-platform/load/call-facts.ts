@@ -1,9 +1,9 @@
 // What a load keeps of one call: a few numbers, so that a million calls fit into a report. Knows no line.
 import { z } from 'zod';
-import type { CallResult } from '../caller.ts';
-import { FINDING_CODES } from '../finding.ts';
-import type { TerminalEvent } from '../answer.ts';
-import type { Reply } from '../turn.ts';
+import type { CallResult } from '../caller/caller.ts';
+import { FINDING_CODES } from '../caller/finding.ts';
+import type { TerminalEvent } from '../caller/answer.ts';
+import type { Reply } from '../caller/turn.ts';
 import type { Arrival } from './arrivals.ts';
 import type { SoundCounts } from './prompt-watch.ts';
 

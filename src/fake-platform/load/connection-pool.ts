@@ -1,7 +1,7 @@
 // The connections of a load: each carries so many calls, a further one is opened when all are full, and one that broke, or that
 // the server wants to end, gets no further turn. Knows no call.
-import type { Line } from '../line.ts';
-import type { CallIdentity } from '../to-wire.ts';
+import type { Line } from '../lines/line.ts';
+import type { CallIdentity } from '../lines/to-wire.ts';
 import { SharedConnection, type SharedConnectionOptions } from './shared-connection.ts';
 
 /** Turns that one call may have open at once: one that is heard, one that listens, and one on its way out. */

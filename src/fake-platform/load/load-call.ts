@@ -1,12 +1,12 @@
 // Holds one call of a load: as any caller does, but keeps nothing of its sound and tells what it waits for at once.
 import type { JsonObject } from '../../base/json.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { CallLimits } from '../call-limits.ts';
-import { holdCall } from '../caller.ts';
-import type { PlatformHabits } from '../key-entry.ts';
-import type { Line } from '../line.ts';
-import type { Step } from '../script.ts';
-import type { Reply } from '../turn.ts';
+import type { CallLimits } from '../caller/call-limits.ts';
+import { holdCall } from '../caller/caller.ts';
+import type { PlatformHabits } from '../caller/key-entry.ts';
+import type { Line } from '../lines/line.ts';
+import type { Step } from '../caller/script.ts';
+import type { Reply } from '../caller/turn.ts';
 import type { Arrival } from './arrivals.ts';
 import { factsOf, isRefused, replyWait, type CallFacts, type WaitFact } from './call-facts.ts';
 import { PromptWatch, type KnownSounds } from './prompt-watch.ts';

@@ -4,9 +4,9 @@
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../base/errors.ts';
 import { readWavLayout, startsAsWav } from '../../speech/wav.ts';
-import type { Answer } from '../answer.ts';
-import type { Line, LineTurn, TurnListener } from '../line.ts';
-import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
+import type { Answer } from '../caller/answer.ts';
+import type { Line, LineTurn, TurnListener } from '../lines/line.ts';
+import { wrappedLine, wrappedListener, wrappedTurn } from '../lines/wrapped-line.ts';
 
 /** How the replies of a call compared. */
 export interface SoundCounts {

@@ -7,12 +7,12 @@ import type { Clock } from '../../base/clock.ts';
 import { loadContract, type Contract } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
-import { failureOf, failureOfHttp, failureOfReset, type Failure } from '../failure.ts';
-import { answerFromWire } from '../from-wire.ts';
-import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../line.ts';
-import { PROMPT_TEXT_KEY, readPromptTexts } from '../prompt-texts.ts';
-import type { Target } from '../target.ts';
-import { requestMaker, type CallIdentity } from '../to-wire.ts';
+import { failureOf, failureOfHttp, failureOfReset, type Failure } from '../lines/failure.ts';
+import { answerFromWire } from '../lines/from-wire.ts';
+import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../lines/line.ts';
+import { PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
+import type { Target } from '../lines/target.ts';
+import { requestMaker, type CallIdentity } from '../lines/to-wire.ts';
 import { MessageReader, framed } from './grpc-framing.ts';
 
 /** How to reach a server and who to be there. */

@@ -1,8 +1,8 @@
 // The sockets of a load: one for each call, as the platform has it (W-08). Knows no call.
-import type { Line } from '../line.ts';
-import { SocketLine, type SocketLineOptions } from '../socket/socket-line.ts';
-import type { CallIdentity } from '../to-wire.ts';
-import { wrappedLine } from '../wrapped-line.ts';
+import type { Line } from '../lines/line.ts';
+import { SocketLine, type SocketLineOptions } from '../lines/socket/socket-line.ts';
+import type { CallIdentity } from '../lines/to-wire.ts';
+import { wrappedLine } from '../lines/wrapped-line.ts';
 
 /** Sockets to one server. `close` must be called. */
 export class SocketPool {

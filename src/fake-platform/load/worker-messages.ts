@@ -2,7 +2,7 @@
 // process that has gone mad, must not become a wrong figure.
 import { z } from 'zod';
 import type { JsonObject } from '../../base/json.ts';
-import { KEYS } from '../key.ts';
+import { KEYS } from '../caller/key.ts';
 import { callFacts, waitFact } from './call-facts.ts';
 
 const interrupt = { interruptMs: z.exactOptional(z.number()), interruptWord: z.exactOptional(z.string()) };

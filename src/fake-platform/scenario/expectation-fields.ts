@@ -1,7 +1,7 @@
 // What a scenario file may expect of a call, of its welcome, or of one step.
 import { z } from 'zod';
-import { FINDING_CODES } from '../finding.ts';
-import { textPattern } from '../text-pattern.ts';
+import { FINDING_CODES } from '../caller/finding.ts';
+import { textPattern } from '../caller/text-pattern.ts';
 import { fields, milliseconds, oneOf, words } from './fields.ts';
 
 const PATTERN_FORM = 'Words that must stand in one prompt, in any case, or a regular expression such as `/nine to (five|six)/i`.';

@@ -1,11 +1,11 @@
 // A test as it stands in a file as a test that can be run: what the caller does, what is expected of which part of the call,
 // and the settings of the call. Speaks no text and reads no file.
 import path from 'node:path';
-import type { CallOptions } from '../caller.ts';
-import { textPattern } from '../text-pattern.ts';
-import type { Expectation } from '../expectation.ts';
-import { keysOf } from '../key.ts';
-import type { Draft } from '../script-draft.ts';
+import type { CallOptions } from '../caller/caller.ts';
+import { textPattern } from '../caller/text-pattern.ts';
+import type { Expectation } from '../caller/expectation.ts';
+import { keysOf } from '../caller/key.ts';
+import type { Draft } from '../caller/script-draft.ts';
 import type { CallExpectations, StepExpectations } from './expectation-fields.ts';
 import { fieldName, type PlaceOf } from './read.ts';
 import {

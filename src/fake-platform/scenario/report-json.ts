@@ -1,5 +1,5 @@
 // How tests went, for programs: plain data for JSON. The sound of calls is left out; timelines of passed tests, too.
-import { callData } from '../result-text.ts';
+import { callData } from '../caller/result-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
 
 /** One test. */

@@ -2,8 +2,8 @@
 // the turn that failed marked. Texts of servers are shown on one line and without control characters.
 import { createColors } from 'picocolors';
 import { oneLine } from '../../base/one-line.ts';
-import type { Reply } from '../turn.ts';
-import { timelineText } from '../timeline-text.ts';
+import type { Reply } from '../caller/turn.ts';
+import { timelineText } from '../caller/timeline-text.ts';
 import type { TestResult, TestStatus } from './run.ts';
 
 /** Most lines of one timeline; the last ones of a longer call. */

@@ -3,9 +3,9 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
-import type { CallResult } from '../caller.ts';
-import type { Step } from '../script.ts';
-import type { Expectation } from '../expectation.ts';
+import type { CallResult } from '../caller/caller.ts';
+import type { Step } from '../caller/script.ts';
+import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations, TestFrame } from './plan.ts';
 import { failuresOf, type TestFailure } from './verdict.ts';
 

@@ -1,8 +1,8 @@
 // The file format of scenarios: everything a file may hold, with the words that an editor shows. The one source of what is
 // accepted, of the types, and of docs/scenario.schema.json.
 import { z } from 'zod';
-import { MAX_DELAY_MS, MAX_PAUSE_MS, MIN_READ_RATE, type LineConditions } from '../conditions/line-conditions.ts';
-import { unsendable } from '../sendable.ts';
+import { MAX_DELAY_MS, MAX_PAUSE_MS, MIN_READ_RATE, type LineConditions } from '../lines/conditions/line-conditions.ts';
+import { unsendable } from '../caller/sendable.ts';
 import { CALL_EXPECTATIONS, STEP_EXPECTATIONS, WELCOME_EXPECTATIONS } from './expectation-fields.ts';
 import { fields, milliseconds, words } from './fields.ts';
 

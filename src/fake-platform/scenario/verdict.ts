@@ -1,7 +1,7 @@
 // Whether a call did what its test expects: of the welcome, of every step, and of the whole. Knows results, places no calls.
-import type { CallResult } from '../caller.ts';
-import { unmetExpectations, type Expectable, type Unmet } from '../expectation-check.ts';
-import type { Expectation } from '../expectation.ts';
+import type { CallResult } from '../caller/caller.ts';
+import { unmetExpectations, type Expectable, type Unmet } from '../caller/expectation-check.ts';
+import type { Expectation } from '../caller/expectation.ts';
 import type { TestExpectations } from './plan.ts';
 
 /** One thing that was not as expected. */

@@ -11,7 +11,7 @@ import { linkAbort } from '../../../src/base/abort.ts';
 import { failureOf, keptLog, MemorySecrets } from '../../support/admin-server.ts';
 import { until } from '../../support/until.ts';
 import { never } from '../../support/voice.ts';
-import { ORG, OTHER_ORG, profile, RunningApi } from '../fake-platform/admin-api/running-api.ts';
+import { ORG, OTHER_ORG, profile, RunningApi } from '../fake-platform/platform/running-api.ts';
 
 const MINUTE = 60_000;
 const WANTED = { transport: 'grpc', url: 'http://127.0.0.1:50051', audience: 'aud', subject: 'sub', tokenLifetimeMinutes: 60 } as const;

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { serverQuestions } from '../../../src/cli/registered-server.ts';
-import { loadProfile } from '../../../src/fake-platform/profile.ts';
+import { loadProfile } from '../../../src/fake-platform/platform/profile.ts';
 import { startScriptedSocketServer, type SocketServerOptions } from '../../support/scripted-socket-server.ts';
 
 const closers: (() => void)[] = [];

@@ -1,9 +1,9 @@
 // The ears of the fleet's callers: whatever a bot that counts may have lost is heard, and nothing else is.
 import { describe, expect, it } from 'vitest';
-import type { CallResult } from '../../../src/fake-platform/caller.ts';
-import { keysOf } from '../../../src/fake-platform/key.ts';
-import type { Step } from '../../../src/fake-platform/script.ts';
-import type { Reply } from '../../../src/fake-platform/turn.ts';
+import type { CallResult } from '../../../src/fake-platform/caller/caller.ts';
+import { keysOf } from '../../../src/fake-platform/caller/key.ts';
+import type { Step } from '../../../src/fake-platform/caller/script.ts';
+import type { Reply } from '../../../src/fake-platform/caller/turn.ts';
 import { heardCall, verdictOf } from '../../fleet/heard-call.ts';
 
 const press = (key: string): Step => ({ kind: 'press', keys: keysOf(key) ?? [] });

@@ -1,6 +1,6 @@
 // Checks of how the server ends a call and hands it over (contract, section 2.8).
 import { ROUTING_HINT } from '../../../contract/limits.ts';
-import { isTerminalEvent } from '../../answer.ts';
+import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
 import { playMs } from '../heard.ts';
 import { hasPrompt, terminalOf } from '../probe-call.ts';

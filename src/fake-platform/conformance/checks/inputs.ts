@@ -1,6 +1,6 @@
 // Checks of what each kind of input is answered with: speech, keys, silence, the end of a call (contract, sections 2.4 to 2.9).
-import type { Answer, ServerEventKind } from '../../answer.ts';
-import type { Key } from '../../key.ts';
+import type { Answer, ServerEventKind } from '../../caller/answer.ts';
+import type { Key } from '../../caller/key.ts';
 import type { Check } from '../check.ts';
 import { isHeard, isNotice } from '../heard.ts';
 import { endingText, hasPrompt, isBroken, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';

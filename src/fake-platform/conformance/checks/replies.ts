@@ -1,7 +1,7 @@
 // Checks of how replies travel: FINAL, CHUNK and PARTIAL, and the sound in them (contract, sections 2.2 and 2.5).
 import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
-import { isClosing, type Answer, type AnswerPrompt } from '../../answer.ts';
+import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
 import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';

@@ -1,8 +1,8 @@
 // Checks of input that is unusual and legal, or of a later contract (contract, sections 2.7 and 2.10).
 import { status } from '@grpc/grpc-js';
-import type { Key } from '../../key.ts';
+import type { Key } from '../../caller/key.ts';
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
-import { SILENT_FRAME } from '../../microphone.ts';
+import { SILENT_FRAME } from '../../caller/microphone.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
 import {

@@ -1,5 +1,5 @@
 // Checks of the token that anybody with one good token can make, or with none (contract, sections 2.1 and 4.4).
-import { startIssuer, type Issuer } from '../../issuer.ts';
+import { startIssuer, type Issuer } from '../../platform/issuer.ts';
 import type { BaseLab, Presented } from '../base-lab.ts';
 import type { Check } from '../check.ts';
 import { changed, readToken, writeToken, type TokenParts } from '../tokens.ts';

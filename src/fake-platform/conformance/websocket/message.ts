@@ -2,11 +2,11 @@
 // not one of everything that would have been read out of it. Judges nothing.
 import { parseJson, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
-import { isClosing, type Answer, type AnswerPrompt, type InputConfig, type ServerEvent } from '../../answer.ts';
-import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from '../../socket/envelope-words.ts';
-import { PLATFORM_NO_INPUT_MS } from '../../wire-rules.ts';
+import { isClosing, type Answer, type AnswerPrompt, type InputConfig, type ServerEvent } from '../../caller/answer.ts';
+import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from '../../lines/socket/envelope-words.ts';
+import { PLATFORM_NO_INPUT_MS } from '../../lines/wire-rules.ts';
 import { answerText, quoted } from '../exchange.ts';
-import { KEYS } from '../../key.ts';
+import { KEYS } from '../../caller/key.ts';
 
 /** One message of the server. */
 export interface Message {

@@ -1,7 +1,7 @@
 // What no honest platform does on a socket, one misdeed on each, placed once per run: first messages that are none, messages that
 // cannot be read, and messages at the wrong time. Records and judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
-import type { Key } from '../../key.ts';
+import type { Key } from '../../caller/key.ts';
 import { audioOf, eventOf, keysOf, silenceOf, type SocketCall } from './socket-call.ts';
 
 /** An organization that is nobody's. */

@@ -1,7 +1,7 @@
 // The first look at a server of sockets, and the last: can it be talked to, does it want a token, can a call be placed. Judges no
 // rule.
-import type { Failure } from '../../failure.ts';
-import { failureOfClose, failureOfUpgrade } from '../../socket/socket-failure.ts';
+import type { Failure } from '../../lines/failure.ts';
+import { failureOfClose, failureOfUpgrade } from '../../lines/socket/socket-failure.ts';
 import { ExchangeLog } from '../exchange.ts';
 import type { GivenSuspect, Reached } from '../suspect.ts';
 import { askForAgents, listIn } from './list-question.ts';

@@ -7,7 +7,7 @@ import { platformAddress } from '../../../../src/admin/platform-address.ts';
 import { Registrations, type RegistrationChange } from '../../../../src/admin/webhooks/registration.ts';
 import { failureOf, keptLog, MemorySecrets } from '../../../support/admin-server.ts';
 import { never } from '../../../support/voice.ts';
-import { profile, RunningApi } from '../../fake-platform/admin-api/running-api.ts';
+import { profile, RunningApi } from '../../fake-platform/platform/running-api.ts';
 
 const TARGET = 'https://bots.example/deliveries';
 

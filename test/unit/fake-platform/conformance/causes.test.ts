@@ -4,8 +4,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { EVENT_INPUT, RESPONSE_TYPE, type MediaRequest } from '../../../../src/contract/grpc.ts';
 import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks, type CheckResult } from '../../../../src/fake-platform/conformance/run.ts';
-import { startIssuer } from '../../../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
+import { startIssuer } from '../../../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 import { examine, examineBroken } from '../../../support/conformance.ts';
 import { startScriptedServer, type ScriptedTurn } from '../../../support/scripted-server.ts';
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { structFromJson } from '../../../../src/contract/struct.ts';
 import { answerText, exchangeText, ExchangeLog } from '../../../../src/fake-platform/conformance/exchange.ts';
-import { answerFromWire } from '../../../../src/fake-platform/from-wire.ts';
+import { answerFromWire } from '../../../../src/fake-platform/lines/from-wire.ts';
 import type { MediaResponse } from '../../../../src/contract/grpc.ts';
 
 const text = (message: MediaResponse): string => answerText(answerFromWire(message), message);

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';
-import { startIssuer, type Issuer } from '../../../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
+import { startIssuer, type Issuer } from '../../../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 import { BREACHES, type Breach, type Freedom } from '../../../fixtures/broken-servers/breaches.ts';
 import { examine, examineBroken, examineReference } from '../../../support/conformance.ts';
 

@@ -9,8 +9,8 @@ import { redactor } from '../../../../src/fake-platform/conformance/redaction.ts
 import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks, unknownChoices } from '../../../../src/fake-platform/conformance/run.ts';
 import { Slots } from '../../../../src/fake-platform/conformance/slots.ts';
-import { startIssuer, type Issuer } from '../../../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
+import { startIssuer, type Issuer } from '../../../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 import { startReferenceServer, type ReferenceServer } from '../../../fixtures/broken-servers/reference-server.ts';
 import { examine, examineBroken, tokenRules } from '../../../support/conformance.ts';
 import { startScriptedServer, type ScriptedServer, type TurnScript } from '../../../support/scripted-server.ts';

@@ -2,8 +2,8 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { decodeProtectedHeader, jwtVerify, createRemoteJWKSet } from 'jose';
 import { changed, encoded, issuerSigner, readToken, writeToken } from '../../../../src/fake-platform/conformance/tokens.ts';
-import { startIssuer } from '../../../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
+import { startIssuer } from '../../../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
 
 it('are signed with the key that is published, changed and unchanged claims and headers beside each other', async () => {
   const issuer = await startIssuer({ profile: loadProfile('fake') });

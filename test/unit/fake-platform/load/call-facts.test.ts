@@ -1,8 +1,8 @@
 // What a load makes of a call that the server transferred.
 import { expect, it } from 'vitest';
-import type { CallResult } from '../../../../src/fake-platform/caller.ts';
+import type { CallResult } from '../../../../src/fake-platform/caller/caller.ts';
 import { factsOf, isRefused } from '../../../../src/fake-platform/load/call-facts.ts';
-import type { Reply } from '../../../../src/fake-platform/turn.ts';
+import type { Reply } from '../../../../src/fake-platform/caller/turn.ts';
 import type { JsonObject } from '../../../../src/base/json.ts';
 
 const SOUND = { compared: 0, wrong: 0, short: 0, unknown: 0 };

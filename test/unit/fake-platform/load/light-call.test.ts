@@ -1,6 +1,6 @@
 // A call of which nothing is kept: what those who hold thousands of calls at once need of the caller.
 import { describe, expect, it } from 'vitest';
-import type { Reply } from '../../../../src/fake-platform/turn.ts';
+import type { Reply } from '../../../../src/fake-platform/caller/turn.ts';
 import { callScripted, wavReply } from '../../../support/call-lab.ts';
 
 describe('a light call', () => {

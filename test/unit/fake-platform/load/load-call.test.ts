@@ -7,8 +7,8 @@ import type { WaitFact, CallFacts } from '../../../../src/fake-platform/load/cal
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
 import { holdLoadCall, type LoadScenario } from '../../../../src/fake-platform/load/load-call.ts';
 import { KnownSounds } from '../../../../src/fake-platform/load/prompt-watch.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
-import { parseTarget } from '../../../../src/fake-platform/target.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
+import { parseTarget } from '../../../../src/fake-platform/lines/target.ts';
 import { pcmWav } from '../../../../src/speech/wav.ts';
 import { tone, wavReply } from '../../../support/call-lab.ts';
 import { eventOnly, listenFor, startScriptedServer, type ScriptedTurn, type TurnScript } from '../../../support/scripted-server.ts';

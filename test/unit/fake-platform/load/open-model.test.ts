@@ -3,7 +3,7 @@
 import { setMaxListeners } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
-import { DEFAULT_LIMITS } from '../../../../src/fake-platform/call-limits.ts';
+import { DEFAULT_LIMITS } from '../../../../src/fake-platform/caller/call-limits.ts';
 import { arrivalsOf } from '../../../../src/fake-platform/load/arrivals.ts';
 import type { CallFacts, WaitFact } from '../../../../src/fake-platform/load/call-facts.ts';
 import { ConnectionPool } from '../../../../src/fake-platform/load/connection-pool.ts';
@@ -14,8 +14,8 @@ import { holdLoadCall } from '../../../../src/fake-platform/load/load-call.ts';
 import { LoadBook } from '../../../../src/fake-platform/load/load-book.ts';
 import { KnownSounds } from '../../../../src/fake-platform/load/prompt-watch.ts';
 import { saturationOf, silenceOf, stallsOf } from '../../../../src/fake-platform/load/saturation.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
-import { parseTarget } from '../../../../src/fake-platform/target.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
+import { parseTarget } from '../../../../src/fake-platform/lines/target.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { startSmallServer, type SmallServer } from '../../../support/small-server.ts';
 

@@ -1,10 +1,10 @@
 // Replies beside the first that said the same: what is missing or wrong is found, and what a caller cut is left alone.
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../../src/fake-platform/answer.ts';
-import { CallClock } from '../../../../src/fake-platform/call-clock.ts';
-import type { Line, LineTurn, TurnListener } from '../../../../src/fake-platform/line.ts';
+import type { Answer } from '../../../../src/fake-platform/caller/answer.ts';
+import { CallClock } from '../../../../src/fake-platform/caller/call-clock.ts';
+import type { Line, LineTurn, TurnListener } from '../../../../src/fake-platform/lines/line.ts';
 import { KnownSounds, PromptWatch } from '../../../../src/fake-platform/load/prompt-watch.ts';
-import { repeatingLine } from '../../../../src/fake-platform/repeating-line.ts';
+import { repeatingLine } from '../../../../src/fake-platform/lines/repeating-line.ts';
 import { mulawWav, mulawWavHeader } from '../../../../src/speech/wav.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -5,8 +5,8 @@ import type { WaitFact } from '../../../../src/fake-platform/load/call-facts.ts'
 import { holdLoadCall } from '../../../../src/fake-platform/load/load-call.ts';
 import { KnownSounds } from '../../../../src/fake-platform/load/prompt-watch.ts';
 import { SocketPool } from '../../../../src/fake-platform/load/socket-pool.ts';
-import { loadProfile } from '../../../../src/fake-platform/profile.ts';
-import { parseTarget } from '../../../../src/fake-platform/target.ts';
+import { loadProfile } from '../../../../src/fake-platform/platform/profile.ts';
+import { parseTarget } from '../../../../src/fake-platform/lines/target.ts';
 import { tone } from '../../../support/call-lab.ts';
 import { CountedClock } from '../../../support/counted-clock.ts';
 import {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../../../src/base/clock.ts';
 import { AppError } from '../../../../src/base/errors.ts';
-import type { Expectation } from '../../../../src/fake-platform/expectation.ts';
-import type { CallOutcome } from '../../../../src/fake-platform/outcome.ts';
+import type { Expectation } from '../../../../src/fake-platform/caller/expectation.ts';
+import type { CallOutcome } from '../../../../src/fake-platform/caller/outcome.ts';
 import { junitReport } from '../../../../src/fake-platform/scenario/junit.ts';
 import { planTests, type PlannedTest } from '../../../../src/fake-platform/scenario/plan.ts';
 import { readScenarios } from '../../../../src/fake-platform/scenario/read.ts';
@@ -15,7 +15,7 @@ import {
   type RunOptions,
   type RunProgress,
 } from '../../../../src/fake-platform/scenario/run.ts';
-import type { Reply } from '../../../../src/fake-platform/turn.ts';
+import type { Reply } from '../../../../src/fake-platform/caller/turn.ts';
 
 /** Without those about recordings. */
 function judged(expectations: PlannedTest['call']): readonly Expectation[] {

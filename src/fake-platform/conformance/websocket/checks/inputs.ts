@@ -1,6 +1,6 @@
 // Checks of what keys and silence are answered with, and of how a call ends (contract, sections 3.5 and 3.7).
-import { isTerminalEvent } from '../../../answer.ts';
-import type { Key } from '../../../key.ts';
+import { isTerminalEvent } from '../../../caller/answer.ts';
+import type { Key } from '../../../caller/key.ts';
 import type { Check } from '../../check.ts';
 import { isHeard, playLeftMs } from '../../heard.ts';
 import { NOTHING, type Look } from '../../shape-check.ts';

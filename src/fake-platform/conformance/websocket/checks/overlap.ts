@@ -1,5 +1,5 @@
 // Checks of a caller who speaks into a prompt (contract, section 3.5). Each looks at the welcome and at other replies that may be cut.
-import type { AnswerPrompt } from '../../../answer.ts';
+import type { AnswerPrompt } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
 import { withEach } from '../../cuttable-reply.ts';
 import { BUSY, CAME_OTHERWISE, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';

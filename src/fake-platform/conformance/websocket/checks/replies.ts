@@ -2,7 +2,7 @@
 import { MAX_SOCKET_CALLER_AUDIO_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../../../contract/limits.ts';
 import { MULAW_BYTES_PER_MS } from '../../../../speech/audio-format.ts';
 import { startsAsWav } from '../../../../speech/wav.ts';
-import { isClosing } from '../../../answer.ts';
+import { isClosing } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
 import { isNotice } from '../../heard.ts';
 import { NOTHING } from '../../shape-check.ts';

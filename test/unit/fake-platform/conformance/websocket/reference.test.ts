@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS, SOCKET_CHECKS } from '../../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../../src/fake-platform/conformance/run.ts';
-import { startIssuer, type Issuer } from '../../../../../src/fake-platform/issuer.ts';
-import { loadProfile } from '../../../../../src/fake-platform/profile.ts';
+import { startIssuer, type Issuer } from '../../../../../src/fake-platform/platform/issuer.ts';
+import { loadProfile } from '../../../../../src/fake-platform/platform/profile.ts';
 import { SOCKET_BREACHES, type SocketBreach, type SocketFreedom } from '../../../../fixtures/broken-servers/ws-breaches.ts';
 import { examineBrokenSocket, examineSocket, examineSocketReference } from '../../../../support/conformance.ts';
 import { recorded, silence } from '../../../../support/line-signals.ts';

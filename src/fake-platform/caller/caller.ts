@@ -1,0 +1,311 @@
+// Places one call as the platform does, from SESSION_START to the end, and says how it went. Joins line, turn grammar
+// and person; decides nothing about turns itself.
+import { randomUUID } from 'node:crypto';
+import { systemClock, type CancelTimer, type Clock } from '../../base/clock.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { scaledClock } from '../../base/scaled-clock.ts';
+import type { PlatformProfile } from '../../contract/profile.ts';
+import { CallClock } from './call-clock.ts';
+import { DEFAULT_LIMITS, stretched, type CallLimits } from './call-limits.ts';
+import { addedWaitMs, checkConditions, underConditions, type LineConditions } from '../lines/conditions/line-conditions.ts';
+import { apologies, unmetExpectations, type Unmet } from './expectation-check.ts';
+import type { Expectation } from './expectation.ts';
+import { Findings, type Finding } from './finding.ts';
+import type { PlatformHabits } from './key-entry.ts';
+import type { CallOutcome, Ending } from './outcome.ts';
+import type { Line } from '../lines/line.ts';
+import { openConnection } from '../lines/open-connection.ts';
+import { Person } from './person.ts';
+import type { ChangeRate } from './prompt-sound.ts';
+import type { ReplySoundWish } from './prompt-taker.ts';
+import { repeatingLine } from '../lines/repeating-line.ts';
+import type { Step, StepMark } from './script.ts';
+import { parseTarget, targetText } from '../lines/target.ts';
+import { Timeline, type TimelineEvent } from './timeline.ts';
+import type { DueReply, LostTurns } from './turn-book.ts';
+import { TurnGrammar } from './turn-grammar.ts';
+import type { Reply, Turn } from './turn.ts';
+
+/** A custom event that the flow sends. */
+export interface FlowEvent {
+  /** ms since the call began. */
+  readonly atMs: number;
+  readonly name: string;
+  readonly parameters: JsonObject;
+}
+
+/** What the caller does on a call, and what is watched. */
+export interface HeldCallOptions {
+  /** What the flow sends with SESSION_START (G-24); default nothing. */
+  readonly sessionStart?: { readonly name?: string; readonly parameters?: JsonObject };
+  /** Accept PARTIAL answers (G-45). Default false. */
+  readonly allowPartial?: boolean;
+  /** What the caller does; default: hears the welcome and hangs up. */
+  readonly script?: readonly Step[];
+  /** The caller hangs up at this time whatever happens then, ms since the call began; default never. */
+  readonly hangUpAtMs?: number;
+  /** Events of the flow at their times, whatever happens then (G-72). */
+  readonly flowEvents?: readonly FlowEvent[];
+  /** How the line behaves; default good. */
+  readonly conditions?: LineConditions;
+  /**
+   * A turn whose RPC is lost is opened again and said again, a few times at most; on gRPC alone. Default false: the call fails.
+   * What the platform does then is not known.
+   */
+  readonly repeatsLostTurns?: boolean;
+  /** Listens in on the line, or changes what goes over it; default nothing. */
+  readonly overLine?: (line: Line) => Line;
+  readonly habits?: PlatformHabits;
+  /** Times of `clock`, whatever the pace: a server takes its own time, however fast the call goes. */
+  readonly limits?: Partial<CallLimits>;
+  readonly expectations?: readonly Expectation[];
+  /** Needed for prompts that do not have 8 kHz. */
+  readonly changeRate?: ChangeRate;
+  readonly clock?: Clock;
+  /** How many times as fast as `clock` the call goes. Default 1. */
+  readonly pace?: number;
+  /** Ends the call from outside: the caller hangs up at once, outcome `interrupted`. */
+  readonly signal?: AbortSignal;
+  /** Called for every line of the timeline as it happens. */
+  readonly onEvent?: (event: TimelineEvent) => void;
+  /** Called when a reply begins, with what is known of it by then. */
+  readonly onReply?: (reply: Reply) => void;
+  /** Called when a sound begins to be heard. */
+  readonly onSound?: () => void;
+  /** Called with what tells, at any time of the call, which replies the caller waits for. */
+  readonly onBegun?: (due: () => readonly DueReply[]) => void;
+  /** Called when the caller leaves or the call is given up, with the replies waited for until then. */
+  readonly onGivenUp?: (due: readonly DueReply[]) => void;
+  /** Whether the result holds what was heard and said; both are empty otherwise. Default true. */
+  readonly keepsSound?: boolean;
+  /** What is wanted of the sound of each reply, as it came and before any cut. Default none: it costs time and memory. */
+  readonly replySound?: ReplySoundWish;
+}
+
+/** One call to be placed. */
+export interface CallOptions extends HeldCallOptions {
+  /** gRPC: `host:port` (TLS), `grpcs://host:port` or `grpc://host:port` (plaintext); WebSocket: `wss://host:port` or `ws://host:port`. */
+  readonly target: string;
+  readonly profile: PlatformProfile;
+  readonly organizationId: string;
+  /** Default none: the server's default agent answers (G-07). */
+  readonly agentId?: string;
+  /** Default a fresh UUID. */
+  readonly conversationId?: string;
+  /** Opaque text of the administrator's agent configuration; default none. */
+  readonly vendorConfig?: string;
+  readonly token?: string;
+  /** Send `Bearer TOKEN` (G-03). Default false: the token alone. On a WebSocket it is always so (W-05). */
+  readonly bearer?: boolean;
+  /** PEM of the only authorities trusted; default those of Node. */
+  readonly certificateAuthority?: Uint8Array;
+  /** Name the certificate must carry; default the target's host. */
+  readonly serverName?: string;
+  /** Silence after which the platform reports it where the server cannot say when (W-14), ms; 0 never. Default 5000. */
+  readonly noInputMs?: number;
+}
+
+/** How a call went. */
+export interface CallResult extends LostTurns {
+  /** The call was held to its end, and every expectation was met. Breaches of the contract alone do not make it false. */
+  readonly ok: boolean;
+  readonly outcome: CallOutcome;
+  /** ms of the call's own clock, as all times of it. */
+  readonly durationMs: number;
+  /** How many times as fast as life it went. */
+  readonly pace: number;
+  readonly timeline: readonly TimelineEvent[];
+  readonly replies: readonly Reply[];
+  /** The event with which the server ended the call, if it did. */
+  readonly terminal: Ending | undefined;
+  /** The steps of the script that were begun, in order. */
+  readonly steps: readonly StepMark[];
+  /** What was heard of which the server gave the text, in order. */
+  readonly heardTexts: readonly string[];
+  /** What the caller heard and said, 8 kHz, both from the beginning to the end of the call. */
+  readonly heard: Int16Array;
+  readonly said: Int16Array;
+  readonly findings: readonly Finding[];
+  readonly unmet: readonly Unmet[];
+}
+
+/**
+ * Places one call and waits for its end, which the limits guarantee.
+ *
+ * @throws RangeError when the target is no address, or a line cannot be in such conditions. Everything that goes wrong on the line is a finding of the result.
+ */
+export async function placeCall(options: CallOptions): Promise<CallResult & { readonly conversationId: string }> {
+  const target = parseTarget(options.target);
+  const conversationId = options.conversationId ?? randomUUID();
+  const time = timeOf(options);
+  const connection = openConnection({
+    ...options,
+    target,
+    clock: time.clock,
+    connectLimitMs: time.limits.connectMs,
+    readsSlowly: options.conditions?.slowReader !== undefined,
+  });
+  const line = connection.line({
+    conversationId,
+    organizationId: options.organizationId,
+    agentId: options.agentId ?? '',
+    vendorConfig: options.vendorConfig ?? '',
+    allowPartial: options.allowPartial ?? false,
+  });
+  try {
+    await connection.connect(options.signal);
+    return { ...(await holdInTime(line, targetText(target), options, time)), conversationId };
+  } finally {
+    await connection.close();
+  }
+}
+
+/**
+ * Holds one call over a line that is ready to be used. The line is left open.
+ *
+ * @param address - what the timeline calls the other side.
+ * @throws RangeError when a line cannot be in such conditions.
+ */
+export function holdCall(line: Line, address: string, options: HeldCallOptions): Promise<CallResult> {
+  return holdInTime(line, address, options, timeOf(options));
+}
+
+/** The clock of a call and the limits on it. */
+interface CallTime {
+  readonly clock: Clock;
+  readonly limits: CallLimits;
+}
+
+function timeOf({ clock = systemClock, limits, pace = 1 }: HeldCallOptions): CallTime {
+  return {
+    clock: pace === 1 ? clock : scaledClock(pace, clock),
+    limits: stretched({ ...DEFAULT_LIMITS, ...limits }, pace),
+  };
+}
+
+async function holdInTime(given: Line, address: string, options: HeldCallOptions, time: CallTime): Promise<CallResult> {
+  const { conditions = {}, pace = 1, repeatsLostTurns = false } = options;
+  checkConditions(conditions);
+  const clock = new CallClock(time.clock);
+  // Whoever listens in knows turns, however many RPCs one takes.
+  const repeating = repeatingLine(given, { clock, repeatsLostTurns, pace });
+  const line = underConditions(options.overLine?.(repeating) ?? repeating, conditions, clock);
+  const { limits } = time;
+  const answerLimitMs = limits.answerMs + addedWaitMs(conditions);
+  const timeline = new Timeline(clock, options.onEvent);
+  const findings = new Findings(({ code, rule, message, turn }) => {
+    timeline.add('platform', 'finds', { turn, detail: `${rule === undefined ? '' : `${rule} `}${code}: ${message}` });
+  });
+  timeline.add('platform', 'calls', { detail: address });
+  const { keepsSound = true } = options;
+  return new Promise((resolve) => {
+    const grammar: TurnGrammar = new TurnGrammar({
+      line,
+      clock,
+      timeline,
+      findings,
+      habits: options.habits ?? {},
+      allowPartial: options.allowPartial ?? false,
+      answerLimitMs,
+      hangUpLimitMs: Math.min(limits.hangUpMs, answerLimitMs),
+      ...(options.changeRate === undefined ? {} : { changeRate: options.changeRate }),
+      ...(options.onReply === undefined ? {} : { onReply: options.onReply }),
+      ...(options.onSound === undefined ? {} : { onSound: options.onSound }),
+      ...(options.onGivenUp === undefined ? {} : { onGivenUp: options.onGivenUp }),
+      keepsSound,
+      replySound: options.replySound ?? 'none',
+      onChanged: () => {
+        person.look();
+      },
+      onReplied: (turn) => {
+        person.replied(turn);
+      },
+      onOver: (outcome) => {
+        over(outcome);
+      },
+    });
+    line.watch?.((breach) => {
+      grammar.take(breach);
+    });
+    // A prompt may play while nothing else is under way, and nobody hears the rest of it any more (W-2A).
+    line.watchEnd?.(({ code, message }) => {
+      grammar.fail(code, message, false);
+    });
+    const person = new Person({ script: options.script ?? [], clock, timeline, grammar, answerLimitMs });
+    const leave = (outcome: CallOutcome): void => {
+      person.stop();
+      timeline.add(outcome === 'hung_up' ? 'caller' : 'platform', outcome === 'hung_up' ? 'hangs_up' : 'breaks_off');
+      grammar.hangUp(outcome);
+    };
+    const onAbort = (): void => {
+      leave('interrupted');
+    };
+    const cancelLimit = clock.after(limits.callMs, () => {
+      grammar.fail('call_limit', `the call was not over after ${String(limits.callMs)} ms`, true);
+    });
+    const lose = (): void => {
+      person.stop();
+      timeline.add('platform', 'loses_the_line');
+      line.break?.();
+      grammar.lose();
+    };
+    const cancelPlanned = plan(clock, options, { leave, lose, sendEvent: grammar.sendEvent.bind(grammar) });
+    const over = (outcome: CallOutcome): void => {
+      const durationMs = clock.nowMs();
+      person.stop();
+      cancelLimit();
+      cancelPlanned();
+      options.signal?.removeEventListener('abort', onAbort);
+      timeline.add('platform', outcome);
+      const { terminal, book } = grammar;
+      const heard = { replies: book.replies, heardTexts: heardTexts(book.all), findings: findings.all };
+      const call = { outcome, terminal, pace, ...heard, ...book.lostTurns };
+      const { expectations = [] } = options;
+      const unmet = [...unmetExpectations(expectations, call), ...apologies(expectations, call.replies)];
+      resolve({
+        ...call,
+        ok: outcome !== 'failed' && outcome !== 'interrupted' && unmet.length === 0,
+        durationMs,
+        timeline: timeline.events,
+        heard: grammar.playback.heard(keepsSound ? durationMs : 0),
+        said: grammar.listening.microphone.said(keepsSound ? durationMs : 0),
+        steps: person.marks,
+        unmet,
+      });
+    };
+    if (options.signal?.aborted === true) {
+      over('interrupted');
+      return;
+    }
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    options.onBegun?.(() => grammar.due);
+    const { name = '', parameters = {} } = options.sessionStart ?? {};
+    grammar.start({ kind: 'session_start', name, parameters });
+  });
+}
+
+/** Does everything that has its own time on a call. @returns cancels what has not happened yet. */
+function plan(
+  clock: CallClock,
+  { hangUpAtMs, flowEvents = [], conditions = {} }: HeldCallOptions,
+  acts: { readonly leave: (outcome: CallOutcome) => void; readonly lose: () => void; readonly sendEvent: TurnGrammar['sendEvent'] },
+): CancelTimer {
+  const timers = flowEvents.map(({ atMs, name, parameters }) =>
+    clock.after(atMs, () => {
+      acts.sendEvent(name, parameters);
+    }),
+  );
+  const leaveAt = (): void => {
+    acts.leave('hung_up');
+  };
+  if (hangUpAtMs !== undefined) timers.push(clock.after(hangUpAtMs, leaveAt));
+  if (conditions.loseAfterMs !== undefined) timers.push(clock.after(conditions.loseAfterMs, acts.lose));
+  return () => {
+    for (const cancel of timers) cancel();
+  };
+}
+
+/** What was heard of which the server gave the text, in the order of the RPCs. */
+function heardTexts(turns: readonly Turn[]): readonly string[] {
+  return turns.flatMap(({ wasHeard, texts }) => (wasHeard ? texts : []));
+}

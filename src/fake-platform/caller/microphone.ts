@@ -1,0 +1,164 @@
+// The caller's microphone: a frame of 160 bytes every 20 ms while somebody listens, silence unless the caller speaks
+// (G-30, G-35). Speech goes on whether or not anybody listens, as people do. Knows no RPC.
+import type { CancelTimer } from '../../base/clock.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw } from '../../speech/g711.ts';
+import type { CallClock } from './call-clock.ts';
+
+/** One frame of the microphone. */
+export interface Frame {
+  /** 160 bytes of µ-law; shared when it is silence, so it must not be changed. */
+  readonly audio: Uint8Array;
+  /** True up to the last frame of an utterance that carries a voice, so that trailing silence does not count as speech. */
+  readonly isSpeech: boolean;
+}
+
+interface Utterance {
+  readonly mulaw: Uint8Array;
+  readonly startMs: number;
+  readonly lastVoiced: number;
+  readonly onEnd: () => void;
+  frame: number;
+}
+
+/** A frame is voiced when one of its samples reaches this; 1/64 of full scale is above the noise of any recording. */
+const VOICED_PEAK = 512;
+/** Frames caught up at once after a stall; beyond that (a suspended machine) the time is lost. */
+const MAX_BURST = 250;
+
+/** A frame of silence; shared, so it must not be changed. */
+export const SILENT_FRAME: Uint8Array = new Uint8Array(FRAME_SAMPLES).fill(MULAW_SILENCE);
+/** Most frames are this one: thousands of calls make none of their own. */
+const SILENCE: Frame = { audio: SILENT_FRAME, isSpeech: false };
+
+/** The microphone of one call. `stop` must be called at the end. */
+export class Microphone {
+  readonly #clock: CallClock;
+  readonly #onFrame: (frame: Frame) => void;
+  readonly #said: { readonly startMs: number; readonly mulaw: Uint8Array; endMs: number }[] = [];
+  #utterance: Utterance | undefined;
+  #wanted = false;
+  #nextMs = 0;
+  #isRunning = false;
+  #cancelTick: CancelTimer = () => undefined;
+
+  /** @param onFrame - called for every frame while frames are wanted or the caller speaks. */
+  constructor(clock: CallClock, onFrame: (frame: Frame) => void) {
+    this.#clock = clock;
+    this.#onFrame = onFrame;
+  }
+
+  /** Whether frames are wanted also while the caller is silent. */
+  set wanted(wanted: boolean) {
+    this.#wanted = wanted;
+    if (wanted) this.#run();
+    else if (this.#utterance === undefined) this.#pause();
+  }
+
+  /** Whether the caller is in the middle of an utterance. */
+  get isSpeaking(): boolean {
+    return this.#utterance !== undefined;
+  }
+
+  /**
+   * The caller begins to speak with the next frame. One utterance at a time: a second one replaces the first.
+   *
+   * @param mulaw - µ-law, 8 kHz, no header.
+   * @param onEnd - called when its last frame is due.
+   */
+  speak(mulaw: Uint8Array, onEnd: () => void): void {
+    this.#endSpeech();
+    this.#run();
+    const startMs = this.#nextMs;
+    this.#utterance = { mulaw, startMs, lastVoiced: lastVoicedFrame(mulaw), onEnd, frame: 0 };
+    this.#said.push({ startMs, mulaw, endMs: startMs + mulaw.length / (LINE_RATE_HZ / 1000) });
+  }
+
+  /** Everything said from the beginning of the call to `endMs`, 8 kHz; silence in between. */
+  said(endMs: number): Int16Array {
+    const perMs = LINE_RATE_HZ / 1000;
+    const track = new Int16Array(Math.max(0, Math.floor(endMs * perMs)));
+    for (const { startMs, mulaw, endMs: saidUntilMs } of this.#said) {
+      const start = Math.round(startMs * perMs);
+      const length = Math.min(mulaw.length, Math.round((saidUntilMs - startMs) * perMs), track.length - start);
+      if (length > 0) track.set(decodeMulaw(mulaw.subarray(0, length)), start);
+    }
+    return track;
+  }
+
+  /** Ends everything; an utterance in progress is said up to now and no further, and `onEnd` is not called. */
+  stop(): void {
+    this.#endSpeech();
+    this.#wanted = false;
+    this.#pause();
+  }
+
+  #endSpeech(): void {
+    const last = this.#said.at(-1);
+    if (this.#utterance !== undefined && last !== undefined) last.endMs = Math.min(last.endMs, this.#clock.nowMs());
+    this.#utterance = undefined;
+  }
+
+  #run(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    this.#nextMs = this.#clock.nowMs();
+    this.#cancelTick = this.#clock.after(0, this.#tick);
+  }
+
+  #pause(): void {
+    this.#isRunning = false;
+    this.#cancelTick();
+  }
+
+  // One timer for all frames; each waits for the frame's own due time, so that lateness never adds up.
+  readonly #tick = (): void => {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs - this.#nextMs > MAX_BURST * FRAME_MS) this.#nextMs = nowMs;
+    while (this.#isRunning && this.#isNeeded && this.#nextMs <= nowMs) {
+      this.#nextMs += FRAME_MS;
+      this.#emit();
+    }
+    if (!this.#isNeeded) this.#isRunning = false;
+    if (this.#isRunning) this.#cancelTick = this.#clock.after(this.#nextMs - this.#clock.nowMs(), this.#tick);
+  };
+
+  get #isNeeded(): boolean {
+    return this.#wanted || this.#utterance !== undefined;
+  }
+
+  #emit(): void {
+    const utterance = this.#utterance;
+    if (utterance === undefined) {
+      this.#onFrame(SILENCE);
+      return;
+    }
+    const from = utterance.frame * FRAME_SAMPLES;
+    const isSpeech = utterance.frame <= utterance.lastVoiced;
+    utterance.frame += 1;
+    const isLast = from + FRAME_SAMPLES >= utterance.mulaw.length;
+    if (isLast) this.#utterance = undefined;
+    this.#onFrame({ audio: frameAt(utterance.mulaw, from), isSpeech });
+    if (isLast) utterance.onEnd();
+  }
+}
+
+function frameAt(mulaw: Uint8Array, from: number): Uint8Array {
+  const frame = mulaw.subarray(from, from + FRAME_SAMPLES);
+  if (frame.length === FRAME_SAMPLES) return frame;
+  const padded = Uint8Array.from(SILENT_FRAME);
+  padded.set(frame);
+  return padded;
+}
+
+/** Whether µ-law has a frame in it that counts as speech. */
+export function hasVoice(mulaw: Uint8Array): boolean {
+  return lastVoicedFrame(mulaw) !== -1;
+}
+
+function lastVoicedFrame(mulaw: Uint8Array): number {
+  for (let index = mulaw.length - 1; index >= 0; index -= 1) {
+    if (Math.abs(MULAW_TO_LINEAR[mulaw[index] ?? MULAW_SILENCE] ?? 0) >= VOICED_PEAK) return Math.floor(index / FRAME_SAMPLES);
+  }
+  return -1;
+}

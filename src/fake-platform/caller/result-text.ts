@@ -1,0 +1,39 @@
+// How a call went, for people and for programs. The sound of it is left out.
+import { createColors } from 'picocolors';
+import { oneLine } from '../../base/one-line.ts';
+import type { CallResult } from './caller.ts';
+
+/** Longest words of a server in one line, characters. */
+const MAX_TEXT = 400;
+
+/** The result as plain data: one line of JSON. */
+export function resultData(result: CallResult & { readonly conversationId: string }): object {
+  const { ok, unmet } = result;
+  return { ok, ...callData(result), unmet };
+}
+
+/** What happened on a call as plain data, without a verdict. */
+export function callData(result: CallResult & { readonly conversationId: string }): object {
+  const { outcome, conversationId, durationMs, heardTexts, terminal, findings, turnsRepeated, turnsReopened, turnsLost } = result;
+  const replies = result.replies.map(({ sound, ...reply }) => (sound === undefined ? reply : { ...reply, sound: sound.facts }));
+  const lost = { turnsRepeated, turnsReopened, turnsLost };
+  return { outcome, conversationId, durationMs: Math.round(durationMs), replies, heardTexts, terminal, findings, ...lost };
+}
+
+/** The result in a few lines: the verdict, then every finding and every expectation that was not met. */
+export function resultLines({ ok, outcome, durationMs, replies, findings, unmet }: CallResult, isColoured: boolean): readonly string[] {
+  const colours = createColors(isColoured);
+  const latencies = replies.flatMap(({ latencyMs }) => latencyMs ?? []);
+  const slowest = latencies.length === 0 ? '' : `, slowest reply ${String(Math.round(Math.max(...latencies)))} ms`;
+  const verdict = ok ? colours.green('ok') : colours.red('not ok');
+  const length = `${(durationMs / 1000).toFixed(1)} s`;
+  const count = replies.length === 1 ? '1 reply' : `${String(replies.length)} replies`;
+  return [
+    `${verdict}  ${outcome.replace('_', ' ')} after ${length}, ${count}${slowest}`,
+    ...findings.map(({ code, rule, message, turn }) => {
+      const name = rule === undefined ? code : `${rule} ${code}`;
+      return `  ${colours.yellow('found')}  ${name}${turn === undefined ? '' : ` on #${String(turn)}`}: ${oneLine(message, MAX_TEXT)}`;
+    }),
+    ...unmet.map(({ expected, found }) => `  ${colours.red('unmet')}  ${oneLine(expected, MAX_TEXT)}: ${oneLine(found, MAX_TEXT)}`),
+  ];
+}

@@ -1,0 +1,42 @@
+// What the person on the phone will do, step by step: ready audio and keys, nothing to be looked up any more.
+import type { JsonObject } from '../../base/json.ts';
+import type { Key } from './key.ts';
+
+/**
+ * One step. It begins when it is the caller's turn (the prompts are over and the server listens), or in the middle of the
+ * prompts that play after the step before it: `interruptMs` into them, or about when they come to `interruptWord`.
+ */
+export type Step = (
+  | {
+      readonly kind: 'say';
+      /** What the timeline shows. */
+      readonly label: string;
+      /** µ-law, 8 kHz, no header. */
+      readonly mulaw: Uint8Array;
+    }
+  | { readonly kind: 'press'; readonly keys: readonly Key[] }
+  /** Stay silent for so long, or until the signal. */
+  | { readonly kind: 'wait'; readonly waitMs: number; readonly over?: AbortSignal }
+  /** Stay silent until the server says something about it (G-70). */
+  | { readonly kind: 'stay_silent' }
+  /** The flow sends an event of its own (G-72). */
+  | { readonly kind: 'send_event'; readonly name: string; readonly parameters: JsonObject }
+  | { readonly kind: 'hang_up' }
+) & { readonly interruptMs?: number; readonly interruptWord?: string };
+
+/** When a step was begun, and what answers it. */
+export interface StepMark {
+  /** ms since the call began. */
+  readonly atMs: number;
+  /** The first RPC whose reply answers this step, counted from 1; the ones from there to the next step's are its own. */
+  readonly fromTurn: number;
+  /** Whether a prompt was heard when it began. */
+  readonly isInterruption: boolean;
+  /** False when the platform dropped any of its keys, or all of its speech (G-51). */
+  readonly isTaken: boolean;
+  /** Why it did not begin at its word: nobody said that, or the text of the prompts came too late to tell. */
+  readonly missedWord?: 'never' | 'unknown';
+}
+
+/** Pause between two keys of one step, ms: a practised thumb. */
+export const KEY_INTERVAL_MS = 200;

@@ -1,0 +1,47 @@
+// What a text or a value is expected to be, as people write it: words, or a regular expression between slashes. Knows no
+// calls.
+import type { JsonValue } from '../../base/json.ts';
+
+const SLASHES = /^\/(?<source>.+)\/(?<flags>[a-z]*)$/su;
+
+/**
+ * `/pattern/flags`, or words that must stand somewhere in the text, in any case.
+ *
+ * @throws RangeError with a sentence for the user when it is no regular expression.
+ */
+export function textPattern(written: string): RegExp {
+  return slashed(written) ?? new RegExp(written.replaceAll(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`), 'iu');
+}
+
+/** Whether a value is what was expected: a text between slashes is a pattern for texts, anything else must be the same. */
+export function isExpectedValue(expected: JsonValue, found: JsonValue | undefined): boolean {
+  const pattern = typeof expected === 'string' ? slashed(expected) : undefined;
+  if (pattern !== undefined) return typeof found === 'string' && pattern.test(found);
+  return isSame(expected, found);
+}
+
+/**
+ * The regular expression of a text between slashes; undefined for another text.
+ *
+ * @throws RangeError with a sentence for the user when what stands between the slashes is none.
+ */
+function slashed(written: string): RegExp | undefined {
+  const parts = SLASHES.exec(written)?.groups;
+  if (parts === undefined) return undefined;
+  try {
+    // Without g and y, which would make a pattern remember where it was.
+    return new RegExp(parts['source'] ?? '', (parts['flags'] ?? '').replaceAll(/[gy]/gu, ''));
+  } catch (cause) {
+    throw new RangeError(`"${written}" is no regular expression: ${cause instanceof Error ? cause.message : 'no reason given'}`, { cause });
+  }
+}
+
+function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;
+  const members = Object.entries(one);
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    members.length === Object.keys(other).length &&
+    members.every(([name, value]) => Object.hasOwn(other, name) && isSame(value, Object.entries(other).find(([key]) => key === name)?.[1]))
+  );
+}

@@ -1,0 +1,242 @@
+// The RPCs of one call: opens, feeds and closes them, checks every answer against the contract, and notices when the
+// server falls silent. Which RPC is wanted when is the turn grammar's business.
+import type { Answer } from './answer.ts';
+import type { CallClock } from './call-clock.ts';
+import type { FindingCode, Findings } from './finding.ts';
+import type { Line, LineEnd, PlatformInput, TurnCut } from '../lines/line.ts';
+import type { Timeline } from './timeline.ts';
+import { Turn, type Reply, type TurnPhase } from './turn.ts';
+import { TurnCheck, type CallMemory, type TurnKind } from './turn-check.ts';
+import { GRPC_RULES } from '../lines/wire-rules.ts';
+
+/** Hears what happens on the RPCs of a call. */
+export interface TurnListener {
+  answered(turn: Turn, answer: Answer): void;
+  /** The RPC is over; `phase` is what it was before. Not called for RPCs that were given up. */
+  ended(turn: Turn, phase: TurnPhase, end: LineEnd): void;
+  /** Nothing came for the answer limit although something must. */
+  late(turn: Turn): void;
+  /** The RPC was lost and is opened again; the turn knows nothing any more of what was answered. */
+  cut(turn: Turn, cut: TurnCut): void;
+}
+
+/** What became of turns that were lost with their RPCs. */
+export interface LostTurns {
+  /** Said again on another RPC. */
+  readonly turnsRepeated: number;
+  /** Opened again, with nothing said on them or nothing of them looked at. */
+  readonly turnsReopened: number;
+  /** Lost for good. */
+  readonly turnsLost: number;
+}
+
+/** A reply that the caller waits for. */
+export interface DueReply {
+  readonly kind: TurnKind;
+  /** Since the caller's input was complete, ms. */
+  readonly waitedMs: number;
+}
+
+/** What the book works with. */
+export interface TurnBookOptions {
+  readonly line: Line;
+  readonly clock: CallClock;
+  readonly timeline: Timeline;
+  readonly findings: Findings;
+  readonly allowPartial: boolean;
+  /** Longest wait for a sign of a reply or for the completion of an RPC, ms. */
+  readonly answerLimitMs: number;
+  /** Told when a reply begins. */
+  readonly onReply?: (reply: Reply) => void;
+}
+
+/** All RPCs of one call, in the order they were opened. Their ids count from 1. */
+export class TurnBook {
+  readonly #options: TurnBookOptions;
+  readonly #listener: TurnListener;
+  readonly #memory: CallMemory;
+  readonly #turns: Turn[] = [];
+  #lost = 0;
+
+  constructor(options: TurnBookOptions, listener: TurnListener) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#memory = { mode: undefined, hasEnded: false, allowPartial: options.allowPartial };
+  }
+
+  get all(): readonly Turn[] {
+    return this.#turns;
+  }
+
+  /** The id of the RPC that is opened next. */
+  get nextId(): number {
+    return this.#turns.length + 1;
+  }
+
+  /** Whether a reply is due on any RPC. */
+  get isAwaiting(): boolean {
+    return this.#turns.some((turn) => turn.phase === 'awaiting');
+  }
+
+  /** Whether a reply is due that will come or be over: an event that nothing completes may stay without one (G-72). */
+  get isReplyOwed(): boolean {
+    const { incomplete } = this.#options.line.rules ?? GRPC_RULES;
+    return this.#turns.some(({ kind, phase, check }) => {
+      const mayStaySilent = kind === 'custom_event' && !check.hasAnswer && incomplete(kind) === undefined;
+      return phase === 'awaiting' && !mayStaySilent;
+    });
+  }
+
+  /** Replies that did not begin yet although the caller's input is complete. */
+  get due(): readonly DueReply[] {
+    const nowMs = this.#options.clock.nowMs();
+    return this.#turns.flatMap(({ kind, phase, reply, inputEndMs }) =>
+      phase === 'awaiting' && reply === undefined && inputEndMs !== undefined ? [{ kind, waitedMs: nowMs - inputEndMs }] : [],
+    );
+  }
+
+  /** All replies, in the order of their RPCs. */
+  get replies(): readonly Reply[] {
+    return this.#turns.flatMap((turn) => turn.reply ?? []);
+  }
+
+  /** What became of turns that were lost. */
+  get lostTurns(): LostTurns {
+    const count = (kind: TurnCut['kind']): number => this.#turns.filter(({ cuts }) => cuts.has(kind)).length;
+    return { turnsRepeated: count('repeated'), turnsReopened: count('reopened'), turnsLost: this.#lost };
+  }
+
+  /** Opens an RPC without sending anything. */
+  open(kind: TurnKind, phase: TurnPhase): Turn {
+    const { clock, line } = this.#options;
+    const id = this.nextId;
+    const turn = new Turn(clock, id, kind, phase, this.#checkOf(id), this.#options.onReply);
+    this.#turns.push(turn);
+    turn.attach(
+      line.open({
+        answered: (answer) => {
+          this.#answered(turn, answer);
+        },
+        ended: (end) => {
+          this.#ended(turn, end);
+        },
+        cut: (cut) => this.#cut(turn, cut),
+      }),
+    );
+    return turn;
+  }
+
+  /**
+   * One event or entry on an RPC of its own, half-closed at once (G-10, G-11).
+   *
+   * @param inputEndMs - when the caller was done, ms since the call began; now by default.
+   */
+  ask(kind: TurnKind, input: PlatformInput, inputEndMs = this.#options.clock.nowMs()): Turn {
+    const turn = this.open(kind, 'awaiting');
+    turn.line.send(input);
+    this.await(turn, inputEndMs);
+    this.#options.timeline.add('platform', kind, { turn: turn.id, detail: detailOf(input) });
+    return turn;
+  }
+
+  /**
+   * The caller's input is complete: half-close and wait for the reply.
+   *
+   * @param inputEndMs - when the caller was done, ms since the call began; undefined when nothing was said.
+   */
+  await(turn: Turn, inputEndMs: number | undefined): void {
+    turn.inputEndMs = inputEndMs;
+    turn.phase = 'awaiting';
+    turn.line.halfClose();
+    this.#watch(turn);
+  }
+
+  /** Half-closes an RPC whose reply is not wanted any more; the server still has to complete it (G-13). */
+  setAside(turn: Turn): void {
+    turn.phase = 'set_aside';
+    turn.line.halfClose();
+    this.#watch(turn);
+  }
+
+  /** Cancels an RPC and hears no more of it. */
+  giveUp(turn: Turn): void {
+    if (turn.phase === 'over') return;
+    turn.finish();
+    turn.line.cancel();
+  }
+
+  /** Takes a finding up; `isFatal` when the call ends because of it. */
+  find(code: FindingCode, message: string, turn?: number, rule?: string, isFatal = false): void {
+    const atMs = Math.round(this.#options.clock.nowMs());
+    const place = { ...(turn === undefined ? {} : { turn }), ...(rule === undefined ? {} : { rule }) };
+    this.#options.findings.add({ code, message, atMs, fatal: isFatal, ...place });
+  }
+
+  #answered(turn: Turn, answer: Answer): void {
+    if (turn.phase === 'over') return;
+    turn.check.look(turn.kind, answer);
+    if (turn.phase !== 'listening') this.#watch(turn);
+    this.#listener.answered(turn, answer);
+  }
+
+  #ended(turn: Turn, end: LineEnd): void {
+    const before = turn.phase;
+    if (before === 'over') return;
+    const isLost = end.kind === 'broken' && end.failure.loss !== undefined;
+    // Set aside while it was to be opened again.
+    if (isLost && before === 'set_aside' && turn.cuts.size > 0) {
+      this.#dismiss(turn);
+      return;
+    }
+    turn.finish();
+    if (end.kind === 'completed') {
+      // Of a reply that was cut, no more than the first text can have been begun.
+      turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
+      turn.isApology = end.isApology === true;
+      if (turn.isApology) this.#options.timeline.add('server', 'apologizes', { turn: turn.id, detail: 'its bot failed' });
+      turn.check.lookAtEnd(turn.kind, before === 'awaiting');
+    } else if (isLost && before !== 'set_aside') {
+      this.#lost += 1;
+    }
+    this.#listener.ended(turn, before, end);
+  }
+
+  #cut(turn: Turn, cut: TurnCut): boolean {
+    if (turn.phase === 'over') return false;
+    // Nobody waits for it.
+    if (turn.phase === 'set_aside' || this.#memory.hasEnded) {
+      this.#dismiss(turn);
+      return false;
+    }
+    turn.beginAnew(cut, this.#checkOf(turn.id));
+    this.#listener.cut(turn, cut);
+    return true;
+  }
+
+  /** Nobody waits for the turn any more, so it is no matter how it ended. */
+  #dismiss(turn: Turn): void {
+    const before = turn.phase;
+    turn.finish();
+    this.#listener.ended(turn, before, { kind: 'completed', promptTexts: [] });
+  }
+
+  #checkOf(id: number): TurnCheck {
+    const report = (code: FindingCode, rule: string, message: string): void => {
+      this.find(code, message, id, rule);
+    };
+    return new TurnCheck(this.#memory, report, this.#options.line.rules);
+  }
+
+  #watch(turn: Turn): void {
+    turn.watch(this.#options.answerLimitMs, () => {
+      if (!turn.hasGrace(this.#options.answerLimitMs)) this.#listener.late(turn);
+      if (turn.phase !== 'over') this.#watch(turn);
+    });
+  }
+}
+
+/** What a line of the timeline says of an input beside its kind. */
+function detailOf(input: PlatformInput): string | undefined {
+  if (input.kind === 'dtmf') return input.keys.join('');
+  return input.kind === 'custom_event' ? input.name : undefined;
+}

@@ -1,0 +1,222 @@
+// One RPC of a call as the platform keeps it: what it is for, how far it is, and what its reply was. Decides nothing;
+// the turn grammar does.
+import type { CancelTimer } from '../../base/clock.ts';
+import type { CallClock } from './call-clock.ts';
+import type { LineTurn, TurnCut } from '../lines/line.ts';
+import { SoundMeter, type SoundFacts } from './sound-check.ts';
+import type { TurnCheck, TurnKind } from './turn-check.ts';
+
+/**
+ * How far a turn is: `listening` to the caller's audio, `awaiting` the reply to complete input, `set_aside` when the
+ * caller's input went elsewhere and no reply is wanted, `over`.
+ */
+export type TurnPhase = 'listening' | 'awaiting' | 'set_aside' | 'over';
+
+/** The reply on one RPC. */
+export interface Reply {
+  /** The RPC, counted from 1. */
+  readonly turn: number;
+  readonly kind: TurnKind;
+  /** ms from the end of the caller's input to the first sign of the reply; undefined when no input was measured. */
+  readonly latencyMs: number | undefined;
+  /** When the first prompt, terminal event or closing FINAL came, ms since the call began. */
+  readonly atMs: number;
+  /** A stream of chunks counts as one. */
+  readonly prompts: number;
+  /** Length of all its audio, ms. */
+  readonly audioMs: number;
+  /** Longest silence between two sounds of this reply, ms. */
+  readonly maxGapMs: number;
+  /** When it began, ms since the call began; undefined without a gap. */
+  readonly maxGapAtMs?: number;
+  /** What it says, as far as the server told. */
+  readonly texts: readonly string[];
+  /** Whether the caller cut it. */
+  readonly isInterrupted: boolean;
+  /** Whether any of its sound began to be heard; without sound, whether it came before the caller cut it. */
+  readonly wasHeard: boolean;
+  /** The server says that its bot failed, and that what it said was its own apology. */
+  readonly isApology?: true;
+  /** All its sound as it came, before any cut; undefined unless it was asked for. */
+  readonly sound?: ReplySound;
+}
+
+/** The sound of a reply. */
+export interface ReplySound {
+  readonly facts: SoundFacts;
+  /** 8 kHz, piece by piece; empty unless the call keeps its sound. */
+  readonly pieces: readonly Int16Array[];
+}
+
+/** Most texts kept of one RPC; a server that never stops talking must not fill the memory. */
+const MAX_TEXTS = 500;
+/** Longest text kept, characters; nobody says more in one prompt. */
+const MAX_TEXT = 10_000;
+
+/** One RPC. */
+export class Turn {
+  readonly id: number;
+  check: TurnCheck;
+  kind: TurnKind;
+  phase: TurnPhase;
+  /** When the caller's input was complete, ms since the call began. */
+  inputEndMs: number | undefined;
+  /** Whether the server heard speech on it (G-36). */
+  hasHeardSpeech = false;
+  /** Whether the caller cut its prompts: what still comes is dropped (G-52). */
+  isInterrupted = false;
+  /** Whether any of its sound began to be heard. */
+  hasSounded = false;
+  /** What became of it where it was cut, each at least once. */
+  readonly cuts = new Set<TurnCut['kind']>();
+  /** As {@link Reply.isApology}. */
+  isApology = false;
+  prompts = 0;
+  audioMs = 0;
+  readonly #clock: CallClock;
+  readonly #onReply: (reply: Reply) => void;
+  #texts: string[] = [];
+  #graceUntilMs = 0;
+  #line: LineTurn | undefined;
+  #cancelWatch: CancelTimer = () => undefined;
+  #replyAtMs: number | undefined;
+  #latencyMs: number | undefined;
+  #maxGapMs = 0;
+  #maxGapAtMs: number | undefined;
+  #sound: { readonly meter: SoundMeter; readonly pieces: Int16Array[] } | undefined;
+
+  /** @param onReply - told of the first sign of the reply, with what is known by then. */
+  constructor(
+    clock: CallClock,
+    id: number,
+    kind: TurnKind,
+    phase: TurnPhase,
+    check: TurnCheck,
+    onReply: (reply: Reply) => void = () => undefined,
+  ) {
+    this.#clock = clock;
+    this.#onReply = onReply;
+    this.id = id;
+    this.kind = kind;
+    this.phase = phase;
+    this.check = check;
+  }
+
+  /** The wire under this turn; set once, right after the turn was opened. */
+  attach(line: LineTurn): void {
+    this.#line = line;
+  }
+
+  get line(): LineTurn {
+    if (this.#line === undefined) throw new TypeError('a turn is used before its line is attached');
+    return this.#line;
+  }
+
+  /** The turn was cut and begins anew: nothing that came on it counts. @param check - what looks at its answers from now on. */
+  beginAnew({ kind, againMs }: TurnCut, check: TurnCheck): void {
+    this.check = check;
+    this.cuts.add(kind);
+    this.#graceUntilMs = this.#clock.nowMs() + againMs;
+    this.hasHeardSpeech = false;
+    this.hasSounded = false;
+    this.isApology = false;
+    this.prompts = 0;
+    this.audioMs = 0;
+    this.#texts = [];
+    this.#replyAtMs = undefined;
+    this.#latencyMs = undefined;
+    this.#maxGapMs = 0;
+    this.#maxGapAtMs = undefined;
+    this.#sound = undefined;
+  }
+
+  /** Whether it was cut and may not have been said again for so long that an answer is late, `limitMs`. */
+  hasGrace(limitMs: number): boolean {
+    return this.cuts.size > 0 && this.#clock.nowMs() < this.#graceUntilMs + limitMs;
+  }
+
+  /** Calls `onLate` when nothing re-arms the watch for `limitMs`. */
+  watch(limitMs: number, onLate: () => void): void {
+    this.#cancelWatch();
+    this.#cancelWatch = this.#clock.after(limitMs, onLate);
+  }
+
+  /** The turn is over; nothing is watched any more. */
+  finish(): void {
+    this.phase = 'over';
+    this.#cancelWatch();
+  }
+
+  /**
+   * Notes the first prompt, terminal event or closing FINAL.
+   *
+   * @returns the latency when this was the first and the end of the input is known, ms.
+   */
+  noteReply(): number | undefined {
+    if (this.#replyAtMs !== undefined) return undefined;
+    this.#replyAtMs = this.#clock.nowMs();
+    this.#latencyMs = this.inputEndMs === undefined ? undefined : this.#replyAtMs - this.inputEndMs;
+    if (this.reply !== undefined) this.#onReply(this.reply);
+    return this.#latencyMs;
+  }
+
+  /** A sound of this reply begins to be heard; `gapMs`: the silence before it. */
+  noteSounding(gapMs: number): void {
+    this.hasSounded = true;
+    if (gapMs <= this.#maxGapMs) return;
+    this.#maxGapMs = gapMs;
+    this.#maxGapAtMs = this.#clock.nowMs() - gapMs;
+  }
+
+  /** Notes sound of this reply, 8 kHz; `isKept` when the samples themselves are wanted. */
+  noteSound(samples: Int16Array, isKept: boolean): void {
+    this.#sound ??= { meter: new SoundMeter(), pieces: [] };
+    this.#sound.meter.push(samples);
+    if (isKept) this.#sound.pieces.push(samples);
+  }
+
+  /** Adds what a prompt says; empty and known texts are not added twice. */
+  noteTexts(texts: readonly string[]): void {
+    for (const whole of texts) {
+      if (this.#texts.length >= MAX_TEXTS) return;
+      const text = whole.slice(0, MAX_TEXT);
+      if (text !== '' && !this.#texts.includes(text)) this.#texts.push(text);
+    }
+  }
+
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
+  /** As {@link Reply.wasHeard}. */
+  get wasHeard(): boolean {
+    return this.audioMs === 0 ? !this.isInterrupted : this.hasSounded;
+  }
+
+  /** What came on it, in a few words; empty when no prompt did. */
+  get summary(): string {
+    if (this.prompts === 0) return '';
+    const said = this.#texts.length > 0 ? `"${this.#texts.join(' ')}" ` : '';
+    return `${said}${(this.audioMs / 1000).toFixed(1)} s`;
+  }
+
+  /** The reply so far; undefined while there is none. */
+  get reply(): Reply | undefined {
+    if (this.#replyAtMs === undefined) return undefined;
+    return {
+      turn: this.id,
+      kind: this.kind,
+      latencyMs: this.#latencyMs,
+      atMs: this.#replyAtMs,
+      prompts: this.prompts,
+      audioMs: this.audioMs,
+      maxGapMs: this.#maxGapMs,
+      ...(this.#maxGapAtMs === undefined ? {} : { maxGapAtMs: this.#maxGapAtMs }),
+      texts: [...this.#texts],
+      isInterrupted: this.isInterrupted,
+      wasHeard: this.wasHeard,
+      ...(this.isApology && { isApology: true }),
+      ...(this.#sound === undefined ? {} : { sound: { facts: this.#sound.meter.facts, pieces: this.#sound.pieces } }),
+    };
+  }
+}

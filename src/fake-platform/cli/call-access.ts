@@ -1,0 +1,99 @@
+// Where a server is and who calls it: the options that every command with calls to a server shares, and what they mean.
+// Knows no call.
+import { X509Certificate } from 'node:crypto';
+import type { Command } from 'commander';
+import type { CallOptions } from '../caller/caller.ts';
+import { loadProfile } from '../platform/profile.ts';
+import { parseTarget, targetText } from '../lines/target.ts';
+import { readBounded } from '../../base/terminal/surroundings.ts';
+
+/** The options as they were given. */
+export interface AccessFlags {
+  readonly org: string;
+  readonly profile: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly bearer?: true;
+  readonly ca?: string;
+  readonly serverName?: string;
+  readonly plaintext?: true;
+}
+
+/** How a server is reached and what is presented to it. */
+export type Access = Pick<
+  CallOptions,
+  'target' | 'profile' | 'organizationId' | 'token' | 'bearer' | 'certificateAuthority' | 'serverName'
+>;
+
+/** What the target of a command may be, for its help. */
+export const TARGET_FORMS =
+  'gRPC: host:port or grpcs://host:port with TLS, grpc://host:port without; WebSocket: wss://host:port with TLS, ws://host:port without';
+
+/** Adds the options to a command. The target is the command's own: an argument or an option. */
+export function withAccessOptions(command: Command): Command {
+  return command
+    .requiredOption('--org <id>', 'organization the call belongs to')
+    .option('--profile <name>', 'platform profile: a shipped name or a file', 'fake')
+    .option('--token-file <file>', 'data-source token to present')
+    .option('--token <token>', 'the token itself; others on this machine can read it in the process list')
+    .option('--bearer', 'present the token as "Bearer TOKEN", as a WebSocket always does')
+    .option('--ca <file>', 'PEM of the only authorities to trust')
+    .option('--server-name <name>', 'name the certificate must carry (default: the host)')
+    .option('--plaintext', 'no TLS');
+}
+
+/**
+ * Reads what the options name.
+ *
+ * @throws RangeError with a sentence for the user; always as a rejection.
+ */
+export async function readAccess(target: string, flags: AccessFlags): Promise<Access> {
+  const { token, tokenFile, ca, serverName } = flags;
+  if (token !== undefined && tokenFile !== undefined) throw new RangeError('--token and --token-file: give one of them');
+  const address = targetText(parseTarget(target, flags.plaintext));
+  const shown = tokenFile === undefined ? token : new TextDecoder().decode(await readBounded(tokenFile)).trim();
+  if (shown !== undefined) demandHeaderText(tokenFile === undefined ? '--token' : `--token-file ${tokenFile}`, shown);
+  return {
+    target: address,
+    profile: loadProfile(flags.profile),
+    organizationId: flags.org,
+    bearer: flags.bearer ?? false,
+    ...(shown === undefined ? {} : { token: shown }),
+    ...(ca === undefined ? {} : { certificateAuthority: await readAuthorities(ca) }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gsu;
+
+/**
+ * Reads certificates of authorities. TLS passes over whatever is none, and then trusts nobody without a word why.
+ *
+ * @throws RangeError with a sentence for the user when the file cannot be read, or holds no certificates.
+ */
+async function readAuthorities(file: string): Promise<Uint8Array> {
+  const bytes = await readBounded(file);
+  const certificates = new TextDecoder().decode(bytes).match(CERTIFICATE) ?? [];
+  if (certificates.length > 0 && certificates.every(isCertificate)) return bytes;
+  throw new RangeError(`--ca ${file}: give a file of certificates as PEM (-----BEGIN CERTIFICATE-----)`);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).serialNumber !== '';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Checks a text that goes into a header of a request. What the gRPC library says about another one quotes it, and a token
+ * must not be printed.
+ *
+ * @param what - the option, for the message; the text itself is never in it.
+ * @throws RangeError with a sentence for the user when it is empty, or holds anything but visible characters of ASCII.
+ */
+export function demandHeaderText(what: string, text: string): void {
+  if (/^[!-~]+$/u.test(text)) return;
+  throw new RangeError(`${what}: a header takes one line of visible ASCII characters, without blanks`);
+}

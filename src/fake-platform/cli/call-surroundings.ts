@@ -1,0 +1,17 @@
+// What a command that places calls uses of its surroundings: those of every command, and a voice for the caller.
+import type { CommandSurroundings } from '../../base/terminal/surroundings.ts';
+import type { ChangeRate } from '../caller/prompt-sound.ts';
+
+/** What the caller speaks and hears with. Whoever opened it closes it. */
+export interface CallerVoice {
+  /** µ-law, 8 kHz. @throws AppError `synthesis_failed`, also when no synthesizer is installed. */
+  speak(text: string): Promise<Uint8Array>;
+  readonly changeRate: ChangeRate;
+  close(): Promise<void>;
+}
+
+/** Tests bring their own. */
+export interface CallSurroundings extends CommandSurroundings {
+  /** The command closes the voice. */
+  readonly openVoice: () => Promise<CallerVoice>;
+}

@@ -1,0 +1,197 @@
+// The options of `parley load` and what they mean. Knows words and numbers; reads nothing but what names access.
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { ArrivalKind } from '../../load/arrivals.ts';
+import { parseCriteria, type Criterion } from '../../load/criteria.ts';
+import { parseCalls, parseDuration, parseRate, parseSteps, type LoadShape, type LoadStage } from '../../load/load-shape.ts';
+import { readAccess, withAccessOptions, type Access, type AccessFlags } from '../call-access.ts';
+import { withRepeatOption, type RepeatFlags } from '../repeat-option.ts';
+import { withSilenceOption, type SilenceFlags } from '../silence-option.ts';
+import { DEFAULT_MIX, readMix, type MixDraft } from './mix.ts';
+
+/** The options as they were given. */
+export interface LoadFlags extends AccessFlags, SilenceFlags, RepeatFlags {
+  readonly agent?: string;
+  readonly rate?: string;
+  readonly calls?: string;
+  readonly steps?: string;
+  readonly duration?: string;
+  readonly ramp?: string;
+  readonly warmUp?: string;
+  readonly arrivals?: ArrivalKind;
+  readonly mix: string;
+  readonly workers: number;
+  readonly callsPerConnection: number;
+  readonly seed: number;
+  readonly metrics?: string;
+  readonly expect?: string;
+  readonly findCapacity?: string;
+  readonly maxCalls: string;
+  readonly html?: string;
+  readonly json?: string | true;
+}
+
+/** What is to be measured: one load, or the number of calls that a server holds. */
+export type LoadTask =
+  | {
+      readonly kind: 'run';
+      readonly shape: Omit<LoadShape, 'fillMs'>;
+      /** Undefined: the ramp, and for calls at once a call's length more. */
+      readonly warmUpMs: number | undefined;
+      readonly expected: readonly Criterion[];
+    }
+  | {
+      readonly kind: 'capacity';
+      readonly criteria: readonly Criterion[];
+      /** Time that counts in each try, ms. */
+      readonly windowMs: number;
+      readonly rampMs: number;
+      readonly maxCalls: number;
+    };
+
+/** The options understood. */
+export interface LoadWish {
+  readonly access: Access;
+  readonly profileName: string;
+  readonly agentId: string;
+  readonly task: LoadTask;
+  readonly mix: readonly MixDraft[];
+  readonly arrivals: ArrivalKind;
+  readonly workers: number;
+  readonly callsPerConnection: number;
+  /** Silence after which the platform reports it where neither server nor scenario says when, ms; 0 never. */
+  readonly noInputMs: number;
+  /** Whether turns that are lost are said again, where the scenario does not say. */
+  readonly repeatsLostTurns: boolean;
+  readonly seed: number;
+  readonly metricsUrl: string | undefined;
+  /** What was asked for, in the words of the command line, without access. */
+  readonly asked: string;
+}
+
+const DEFAULT_DURATION = '1m';
+const DEFAULT_WINDOW = '20s';
+const DEFAULT_CAPACITY_RAMP = '5s';
+/** Holds beside the conditions of a search that says nothing of calls that fail. */
+const UNSAID_CONDITION = 'failed < 1%';
+const MAX_WORKERS = 64;
+
+/** Adds the options to the command. */
+export function withLoadOptions(command: Command): Command {
+  withRepeatOption(withSilenceOption(withAccessOptions(command), '; the limits of a test of a file win'));
+  // `load compare` needs none of them; the action asks for what a load needs.
+  for (const option of command.options) option.mandatory = false;
+  return command
+    .option('--agent <id>', 'agent to talk to (default: the server decides)')
+    .option('--rate <rate>', 'calls that arrive, such as 5/s or 90/m')
+    .option('--calls <n>', 'calls at once: arrivals at the rate that this many need, by their mean length')
+    .option('--steps <levels>', 'one level after the other, such as 50,100,200:2m (calls) or 5/s:30s,10/s')
+    .option(
+      '--duration <time>',
+      `how long calls arrive, with --calls once there are so many (default: ${DEFAULT_DURATION}; of each try of a search: ${DEFAULT_WINDOW})`,
+    )
+    .option('--ramp <time>', `time to get to each level (default: 0s; in a search ${DEFAULT_CAPACITY_RAMP})`)
+    .option('--warm-up <time>', 'leave the beginning out of the figures (default: the ramp; with --calls a call’s length more)')
+    .addOption(
+      new Option('--arrivals <kind>', 'poisson: as independent callers; fixed: evenly (default: poisson; in a search fixed)').choices([
+        'poisson',
+        'fixed',
+      ]),
+    )
+    .option('--mix <scenarios>', 'what callers do, with weights', DEFAULT_MIX)
+    .option('--workers <n>', 'processes that hold the calls', wholeNumber(1, MAX_WORKERS), 1)
+    .option(
+      '--calls-per-connection <n>',
+      'calls that share a connection of gRPC; on WebSocket each has its own',
+      wholeNumber(1, 10_000),
+      100,
+    )
+    .option('--seed <n>', 'the same seed lets the same calls arrive at the same times', wholeNumber(0, 2 ** 31), 1)
+    .option('--metrics <url>', 'metrics page of the server, for its CPU and memory')
+    .option('--expect <conditions>', 'fail unless they hold, such as "first-audio p99 < 300ms, failed < 0.1%"')
+    .option('--find-capacity <conditions>', 'search the largest number of calls at once with which they hold')
+    .option('--max-calls <n>', 'where the search ends', '5000')
+    .option('--html <file>', 'write a report with charts')
+    .option('--json [file]', 'print the result as JSON, or write it to a file');
+}
+
+/**
+ * Understands the options.
+ *
+ * @throws RangeError with a sentence for the user; always as a rejection.
+ */
+export async function understand(target: string, flags: LoadFlags): Promise<LoadWish> {
+  // Not `requiredOption`: see above.
+  if (typeof (flags.org as unknown) !== 'string') throw new RangeError("required option '--org <id>' not specified");
+  const task = taskOf(flags);
+  const metricsUrl = flags.metrics;
+  if (metricsUrl !== undefined && !(/^https?:/u.test(metricsUrl) && URL.canParse(metricsUrl))) {
+    throw new RangeError(`--metrics ${metricsUrl}: write an address such as http://127.0.0.1:8087/metrics`);
+  }
+  return {
+    access: await readAccess(target, flags),
+    profileName: flags.profile,
+    agentId: flags.agent ?? '',
+    task,
+    mix: await readMix(flags.mix),
+    arrivals: flags.arrivals ?? (task.kind === 'run' ? 'poisson' : 'fixed'),
+    workers: flags.workers,
+    callsPerConnection: flags.callsPerConnection,
+    noInputMs: flags.silenceAfter,
+    repeatsLostTurns: flags.repeatLostTurns ?? false,
+    seed: flags.seed,
+    metricsUrl,
+    asked: askedText(flags),
+  };
+}
+
+function taskOf(flags: LoadFlags): LoadTask {
+  const { rate, calls, steps, findCapacity } = flags;
+  const given = [rate, calls, steps, findCapacity].filter((each) => each !== undefined);
+  if (given.length !== 1) throw new RangeError('give one of --rate, --calls, --steps and --find-capacity');
+  if (findCapacity !== undefined) {
+    return {
+      kind: 'capacity',
+      criteria: withFailures(parseCriteria(findCapacity)),
+      windowMs: parseDuration(flags.duration ?? DEFAULT_WINDOW),
+      rampMs: parseDuration(flags.ramp ?? DEFAULT_CAPACITY_RAMP),
+      maxCalls: parseCalls(flags.maxCalls),
+    };
+  }
+  const durationMs = parseDuration(flags.duration ?? DEFAULT_DURATION);
+  return {
+    kind: 'run',
+    shape: { stages: stagesOf(flags, durationMs), rampMs: parseDuration(flags.ramp ?? '0s') },
+    warmUpMs: flags.warmUp === undefined ? undefined : parseDuration(flags.warmUp),
+    expected: flags.expect === undefined ? [] : parseCriteria(flags.expect),
+  };
+}
+
+/** Callers who are turned away wait for nothing, so conditions of times alone would hold for a server that takes none. */
+function withFailures(criteria: readonly Criterion[]): readonly Criterion[] {
+  const isSaid = criteria.some(({ metric }) => metric === 'failed' || metric === 'refused');
+  return isSaid ? criteria : [...criteria, ...parseCriteria(UNSAID_CONDITION)];
+}
+
+function stagesOf({ rate, calls, steps }: LoadFlags, durationMs: number): readonly LoadStage[] {
+  if (steps !== undefined) return parseSteps(steps, durationMs);
+  if (rate !== undefined) return [{ level: { kind: 'rate', perSecond: parseRate(rate) }, durationMs }];
+  return [{ level: { kind: 'calls', calls: parseCalls(calls ?? '') }, durationMs }];
+}
+
+function askedText({ rate, calls, steps, findCapacity, duration, ramp, mix, workers, repeatLostTurns }: LoadFlags): string {
+  const words = { rate, calls, steps, 'find-capacity': findCapacity, duration, ramp, mix, workers: String(workers) };
+  const asked = Object.entries(words).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value.includes(' ') ? `"${value}"` : value}`],
+  );
+  return [...asked, ...(repeatLostTurns === true ? ['--repeat-lost-turns'] : [])].join(' ');
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/u.test(text) || value < min || value > max) {
+      throw new InvalidArgumentError(`Give a whole number from ${String(min)} to ${String(max)}.`);
+    }
+    return value;
+  };
+}

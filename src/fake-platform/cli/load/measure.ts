@@ -1,0 +1,216 @@
+// What `parley load` does once its options are understood: prepares the callers, rehearses, runs one load or searches the
+// capacity, and ends everything it started, whatever happens.
+import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-limits.ts';
+import { lengthOf } from '../../load/arrivals.ts';
+import { findCapacity, type Capacity } from '../../load/capacity.ts';
+import { judge, type Criterion, type Judged } from '../../load/criteria.ts';
+import { Fleet } from '../../load/fleet.ts';
+import type { LoadResult } from '../../load/load-result.ts';
+import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../load/load-run.ts';
+import type { KnownSound } from '../../load/prompt-watch.ts';
+import { levelsOf, phasesOf } from '../../load/load-shape.ts';
+import { lookAtServer, lookFailure } from '../../load/server-metrics.ts';
+import { sendRequest } from '../../../base/http-send.ts';
+import { readBounded } from '../../../base/terminal/surroundings.ts';
+import type { LoadTask, LoadWish } from './load-options.ts';
+import type { LoadSurroundings } from './load-surroundings.ts';
+import { prepareMix, type MixEntry } from './mix.ts';
+import { rehearse } from './rehearsal.ts';
+
+const FIRST_TRY_CALLS = 10;
+const PRECISION = 0.05;
+
+/** What was measured. */
+export type Measured =
+  | { readonly kind: 'refused'; readonly failures: readonly string[] }
+  | { readonly kind: 'run'; readonly result: LoadResult; readonly judged: readonly Judged[] }
+  | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly held: TryResult | undefined; readonly interrupted: boolean };
+
+/** The last try of a number of calls. */
+export interface TryResult {
+  readonly result: LoadResult;
+  readonly judged: readonly Judged[];
+}
+
+/** Who is told meanwhile. */
+export interface MeasureView {
+  readonly say: (line: string) => void;
+  readonly progress: (progress: LoadProgress) => void;
+}
+
+/** @throws AppError when no voice is installed or a worker fails, and RangeError when the metrics page is none. */
+export async function measure(wish: LoadWish, surroundings: LoadSurroundings, view: MeasureView, signal: AbortSignal): Promise<Measured> {
+  const { clock } = surroundings;
+  await checkMetrics(wish, surroundings, signal);
+  const voice = await surroundings.openVoice();
+  try {
+    const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
+    const { access, agentId, noInputMs, repeatsLostTurns } = wish;
+    view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
+    const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, {
+      access,
+      agentId,
+      clock,
+      limits: DEFAULT_LIMITS,
+      noInputMs,
+      repeatsLostTurns,
+      changeRate: voice.changeRate,
+      signal,
+    });
+    if (failures.length > 0) return { kind: 'refused', failures };
+    for (const note of notes) view.say(note);
+    if (signal.aborted) return { kind: 'refused', failures: [] };
+    const fleet = new Fleet(clock, wish.workers, surroundings.startWorker);
+    try {
+      if (!(await fleet.prepare(orderOf(wish, rehearsed.mix, rehearsed.sounds), signal))) return { kind: 'refused', failures: [] };
+      const run = {
+        clock,
+        fleet,
+        scenarios,
+        signal,
+        target: access.target,
+        asked: wish.asked,
+        kind: wish.arrivals,
+        limits: longestLimits(rehearsed.mix),
+        seed: wish.seed,
+        onProgress: view.progress,
+        ...(wish.metricsUrl === undefined ? {} : { metricsUrl: wish.metricsUrl }),
+      };
+      return wish.task.kind === 'run' ? await measureRun(wish.task, run, scenarios) : await search(wish.task, run, view);
+    } finally {
+      fleet.close();
+    }
+  } finally {
+    await voice.close();
+  }
+}
+
+/** Length of the longest calls of a mix, ms: until then, an even rate has not filled up. */
+function longestOf(scenarios: readonly WeightedScenario[]): number {
+  return Math.max(...scenarios.map(({ meanMs }) => meanMs));
+}
+
+/** The limits that no call of a mix is beyond. */
+function longestLimits(mix: readonly MixEntry[]): CallLimits {
+  const longest = (name: 'callMs' | 'answerMs'): number =>
+    Math.max(...mix.map(({ scenario }) => scenario.limits?.[name] ?? DEFAULT_LIMITS[name]));
+  return { ...DEFAULT_LIMITS, callMs: longest('callMs'), answerMs: longest('answerMs') };
+}
+
+type Run = Omit<LoadRunOptions, 'phases' | 'warmUpMs' | 'drainMs'> & { readonly limits: CallLimits };
+
+async function measureRun(
+  { shape, warmUpMs, expected }: Extract<LoadTask, { kind: 'run' }>,
+  { limits, ...run }: Run,
+  scenarios: readonly WeightedScenario[],
+): Promise<Measured> {
+  const meanMs = meanLengthOf(scenarios);
+  // So many calls are there only when the longest of the first ones are about to end: the level is held that much longer, or the
+  // time that counts would begin with too few.
+  const filled = { ...shape, fillMs: longestOf(scenarios) };
+  const phases = phasesOf(filled, meanMs);
+  const all = levelsOf(filled);
+  const fromMs = warmUpMs ?? all[0]?.fromMs ?? 0;
+  const levels = all.length === 1 ? [] : all;
+  if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
+  const result = await runLoad({ ...run, phases, levels, warmUpMs: fromMs, drainMs: limits.callMs });
+  return { kind: 'run', result, judged: judge(expected, result) };
+}
+
+async function search(
+  { criteria, windowMs, rampMs, maxCalls }: Extract<LoadTask, { kind: 'capacity' }>,
+  run: Run,
+  view: MeasureView,
+): Promise<Measured> {
+  let { scenarios } = run;
+  const results = new Map<number, TryResult>();
+  const stopped = new StoppedSearch();
+  try {
+    const capacity = await findCapacity(
+      async (calls) => {
+        const one = await attempt(calls, { ...run, scenarios, windowMs, rampMs, criteria });
+        if (one.result.interrupted) throw stopped;
+        const holds = one.judged.every((each) => each.holds);
+        const isGood = holds && !one.result.saturated;
+        // Of several tries of one number, one that held says how much was left.
+        if (isGood || !results.has(calls)) results.set(calls, one);
+        // A rehearsal is one call, to a server that has just begun. How long calls take of a server that cannot keep up says
+        // nothing of one that can.
+        if (isGood) ({ scenarios } = one.result);
+        view.say(tryText(calls, one, holds));
+        return { holds, isSaturated: one.result.saturated };
+      },
+      { start: Math.min(FIRST_TRY_CALLS, maxCalls), max: maxCalls, precision: PRECISION },
+    );
+    return { kind: 'capacity', capacity, held: results.get(capacity.calls), interrupted: false };
+  } catch (error) {
+    if (error !== stopped) throw error;
+    const held = [...results]
+      .filter(([, { judged, result }]) => !result.saturated && judged.every((each) => each.holds))
+      .map(([calls]) => calls);
+    const calls = Math.max(0, ...held);
+    const capacity: Capacity = { calls, failedAt: undefined, limit: 'maximum', tried: [] };
+    return { kind: 'capacity', capacity, held: results.get(calls), interrupted: true };
+  }
+}
+
+/** Not a failure: the user has seen enough. */
+class StoppedSearch extends Error {}
+
+type Attempt = Run & {
+  readonly windowMs: number;
+  readonly rampMs: number;
+  readonly criteria: readonly Criterion[];
+};
+
+/** One try: a ramp, the longest call's length until the number is reached, and then the time that counts. */
+async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...run }: Attempt): Promise<TryResult> {
+  const level = { kind: 'calls', calls } as const;
+  const fillMs = longestOf(run.scenarios);
+  const phases = phasesOf({ stages: [{ level, durationMs: windowMs }], rampMs, fillMs }, meanLengthOf(run.scenarios));
+  // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
+  const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
+  return { result, judged: judge(criteria, result) };
+}
+
+function tryText(calls: number, { result, judged }: TryResult, holds: boolean): string {
+  const values = judged.map(({ criterion, value }) => `${criterion.metric} ${value === undefined ? 'not measured' : value.toFixed(2)}`);
+  const verdict = result.saturated ? 'the load was too slow' : holds ? 'holds' : 'does not hold';
+  return `${String(calls)} calls: ${verdict} (at once ${result.calls.meanLive.toFixed(0)}, ${values.join(', ')})`;
+}
+
+async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurroundings, signal: AbortSignal): Promise<void> {
+  if (metricsUrl === undefined) return;
+  try {
+    await lookAtServer(metricsUrl, clock, sendRequest, signal);
+  } catch (error) {
+    throw new RangeError(`--metrics ${metricsUrl}: the page ${lookFailure(error)}`, { cause: error });
+  }
+}
+
+function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly KnownSound[]): Parameters<Fleet['prepare']>[0] {
+  const { target, organizationId, token, bearer = false, certificateAuthority, serverName } = wish.access;
+  return {
+    kind: 'prepare',
+    target,
+    profile: wish.profileName,
+    organizationId,
+    agentId: wish.agentId,
+    bearer,
+    callsPerConnection: wish.callsPerConnection,
+    limits: DEFAULT_LIMITS,
+    noInputMs: wish.noInputMs,
+    repeatsLostTurns: wish.repeatsLostTurns,
+    sounds: [...sounds],
+    scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
+    ...(token === undefined ? {} : { token }),
+    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+type OrderedStep = Parameters<Fleet['prepare']>[0]['scenarios'][number]['script'][number];
+
+function plain(step: MixEntry['scenario']['script'][number]): OrderedStep {
+  return step.kind === 'press' ? { ...step, keys: [...step.keys] } : step;
+}

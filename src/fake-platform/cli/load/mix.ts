@@ -1,0 +1,130 @@
+// What the callers of a load do: scenarios and their weights, as `--mix` names them. Makes ready steps once; the workers get
+// them as they are.
+import type { LoadScenario } from '../../load/load-call.ts';
+import type { Step } from '../../caller/script.ts';
+import { prepareScript, type ScriptTools } from '../../caller/script-draft.ts';
+import type { PlannedTest } from '../../scenario/plan.ts';
+import type { ReadyTest } from '../../scenario/run.ts';
+import { findTests, readyTests } from '../scenarios/scenario-files.ts';
+
+/** One scenario of the mix. */
+export interface MixEntry {
+  readonly scenario: LoadScenario;
+  /** How often it is played, in proportion to the others. */
+  readonly weight: number;
+  /** Whether its test expects a transfer; undefined where nothing is said about how the call ends. */
+  readonly expectsTransfer?: boolean;
+}
+
+/** What stands in a mix, before anything is spoken: a scenario by name, or the tests of a file. */
+export interface MixDraft {
+  readonly weight: number;
+  readonly source:
+    { readonly kind: 'built_in'; readonly name: string } | { readonly kind: 'tests'; readonly tests: readonly PlannedTest[] };
+}
+
+/** What is spoken where nothing else is given. */
+const SENTENCES = ['hello, I have a question about my order', 'what are your opening hours'] as const;
+
+type Prepare = (tools: ScriptTools) => Promise<readonly Step[]>;
+
+/** The scenarios that need no file. */
+const BUILT_IN: ReadonlyMap<string, Prepare> = new Map<string, Prepare>([
+  ['listen', () => Promise.resolve([])],
+  ['keys', () => Promise.resolve([{ kind: 'press', keys: ['1'] }])],
+  [
+    'speak',
+    (tools) =>
+      prepareScript(
+        SENTENCES.map((text) => ({ kind: 'say', text })),
+        tools,
+      ),
+  ],
+]);
+
+/** What a mix is when none is given. */
+export const DEFAULT_MIX = 'speak:3,keys:1,listen:1';
+
+/** For a help text. */
+export const MIX_HELP = `Scenarios of a mix: listen (hears the welcome and hangs up), keys (presses 1), speak (asks two questions), and
+files of scenarios (docs/scenarios.md), whose tests share the file's weight. What they expect is left to \`parley test\`.`;
+
+const FILE = /\.(?:ya?ml|json)$/u;
+
+const PLAIN = { agentId: '', organizationId: '', vendorConfig: '', allowPartial: false, session: { name: '', parameters: {} }, habits: {} };
+
+/**
+ * Reads `speak:3,bots/scenarios/echo.yaml:1`; a scenario without a weight has 1.
+ *
+ * @throws RangeError with a sentence for the user.
+ */
+export async function readMix(text: string): Promise<readonly MixDraft[]> {
+  const drafts: MixDraft[] = [];
+  for (const part of text.split(',')) {
+    const { name = '', weight = '1' } = /^\s*(?<name>.+?)(?::(?<weight>\d+(?:\.\d+)?))?\s*$/u.exec(part)?.groups ?? {};
+    if (!(Number(weight) > 0)) throw new RangeError(`"${part.trim()}": a weight is a number above 0`);
+    if (FILE.test(name)) drafts.push({ weight: Number(weight), source: { kind: 'tests', tests: await testsIn(name) } });
+    else if (BUILT_IN.has(name)) drafts.push({ weight: Number(weight), source: { kind: 'built_in', name } });
+    else
+      throw new RangeError(
+        `there is no scenario "${name}"; there are ${[...BUILT_IN.keys()].join(', ')} and files that end in .yaml or .json`,
+      );
+  }
+  return drafts;
+}
+
+async function testsIn(file: string): Promise<readonly PlannedTest[]> {
+  const { tests, problems } = await findTests([file]);
+  if (problems.length > 0) throw new RangeError(problems.join('\n'));
+  const bad = tests.find(({ settings }) => settings.conditions !== undefined && Object.keys(settings.conditions).length > 0);
+  // Callers of a load share connections, so none can have one that breaks.
+  if (bad !== undefined) throw new RangeError(`${file}: "${bad.name}" asks for a bad line, which calls of a load cannot have`);
+  return tests;
+}
+
+/**
+ * Speaks what is to be spoken.
+ *
+ * @throws AppError `synthesis_failed` when a scenario speaks and no voice is installed; what reading a recording throws.
+ */
+export async function prepareMix(drafts: readonly MixDraft[], tools: ScriptTools): Promise<readonly MixEntry[]> {
+  const entries: MixEntry[] = [];
+  for (const { weight, source } of drafts) {
+    if (source.kind === 'built_in') {
+      const script = (await BUILT_IN.get(source.name)?.(tools)) ?? [];
+      entries.push({ weight, scenario: { ...PLAIN, name: source.name, script } });
+    } else {
+      for (const test of await readyTests(source.tests, tools))
+        entries.push({ weight: weight / source.tests.length, scenario: scenarioOf(test), ...expectedEndOf(test) });
+    }
+  }
+  return entries;
+}
+
+function expectedEndOf({ welcome, steps, call }: ReadyTest): Pick<MixEntry, 'expectsTransfer'> {
+  const expected = [...welcome, ...steps.flatMap(({ expectations }) => expectations), ...call].find(({ kind }) => kind === 'outcome');
+  return expected?.kind === 'outcome' ? { expectsTransfer: expected.outcome === 'transferred' } : {};
+}
+
+function scenarioOf({ name, script, settings }: ReadyTest): LoadScenario {
+  const {
+    agentId = '',
+    organizationId = '',
+    vendorConfig = '',
+    allowPartial = false,
+    sessionStart,
+    habits = {},
+    hangUpAtMs,
+    noInputMs,
+    repeatsLostTurns,
+  } = settings;
+  const { callMs, answerMs } = settings.limits ?? {};
+  return {
+    ...{ name, script, agentId, organizationId, vendorConfig, allowPartial, habits },
+    session: { name: sessionStart?.name ?? '', parameters: sessionStart?.parameters ?? {} },
+    ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
+    ...(noInputMs === undefined ? {} : { noInputMs }),
+    ...(repeatsLostTurns === undefined ? {} : { repeatsLostTurns }),
+    limits: { ...(callMs === undefined ? {} : { callMs }), ...(answerMs === undefined ? {} : { answerMs }) },
+  };
+}

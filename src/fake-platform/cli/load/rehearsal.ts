@@ -1,0 +1,107 @@
+// One call of every scenario before a load: it tells whether the server takes them at all, and how long they are.
+import type { CallLimits } from '../../caller/call-limits.ts';
+import { placeCall, type CallResult } from '../../caller/caller.ts';
+import { transferReason } from '../../load/call-facts.ts';
+import { KnownSounds, PromptWatch, type KnownSound } from '../../load/prompt-watch.ts';
+import type { WeightedScenario } from '../../load/load-run.ts';
+import type { ChangeRate } from '../../caller/prompt-sound.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Access } from '../call-access.ts';
+import type { MixEntry } from './mix.ts';
+
+/** What a rehearsal works with. */
+export interface RehearsalOptions {
+  readonly access: Access;
+  readonly agentId: string;
+  readonly clock: Clock;
+  readonly limits: CallLimits;
+  /** Silence after which it is reported where neither server nor scenario says when, ms; 0 never. */
+  readonly noInputMs: number;
+  /** Whether turns that are lost are said again, where the scenario does not say. */
+  readonly repeatsLostTurns: boolean;
+  readonly changeRate: ChangeRate;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. */
+export interface Rehearsed {
+  readonly scenarios: readonly WeightedScenario[];
+  /** What is to be played, with a limit that leaves room for calls that take twice as long under load. */
+  readonly mix: readonly MixEntry[];
+  /** Why calls failed, a line each; a load of them would measure nothing. */
+  readonly failures: readonly string[];
+  /** What else is to be known of them, a line each. */
+  readonly notes: readonly string[];
+  /** How what was heard sounds while nobody else calls. */
+  readonly sounds: readonly KnownSound[];
+}
+
+/** Reasons of transfers on which our server decides, and no bot: what they end are no good calls. */
+export const SERVER_REASONS: ReadonlySet<string> = new Set([
+  ...['draining', 'total', 'organization', 'organization_rate', 'streams', 'loop_delay', 'memory', 'store'],
+  ...['failed', 'too_long', 'shutdown'],
+]);
+
+/** Longest calls of a load, by the length of the rehearsed one. */
+const ROOM = 2;
+
+/** Holds the calls, beside each other. */
+export async function rehearse(mix: readonly MixEntry[], options: RehearsalOptions): Promise<Rehearsed> {
+  const { access, agentId, ...more } = options;
+  const known = new KnownSounds();
+  const calls = mix.map(async ({ scenario, weight, expectsTransfer }) => {
+    const limits = { ...more.limits, ...scenario.limits };
+    const { name, script, session, habits, allowPartial, vendorConfig, hangUpAtMs } = scenario;
+    const agent = scenario.agentId === '' ? agentId : scenario.agentId;
+    const watch = new PromptWatch(known);
+    const result = await placeCall({
+      ...access,
+      ...more,
+      limits,
+      noInputMs: scenario.noInputMs ?? options.noInputMs,
+      repeatsLostTurns: scenario.repeatsLostTurns ?? options.repeatsLostTurns,
+      ...(scenario.organizationId === '' ? {} : { organizationId: scenario.organizationId }),
+      ...(agent === '' ? {} : { agentId: agent }),
+      ...(hangUpAtMs === undefined ? {} : { hangUpAtMs }),
+      ...{ script, sessionStart: session, habits, allowPartial, vendorConfig, keepsSound: false },
+      overLine: (line) => watch.over(line),
+    });
+    watch.compare();
+    const failure = failureOf(result, expectsTransfer);
+    const transfer = transferOf(result);
+    const callMs = scenario.limits?.callMs ?? Math.max(limits.callMs, ROOM * result.durationMs);
+    const entry = {
+      weight,
+      scenario: { ...scenario, limits: { ...scenario.limits, callMs }, ...(transfer && { expectedTransfer: transfer.reason }) },
+    };
+    const failures = failure === undefined ? [] : [`${name}: ${failure}`];
+    const note =
+      transfer === undefined ? [] : [`${name}: a transfer with the reason "${transfer.reason}" is expected, as in the rehearsal`];
+    return { scenario: { name, weight, meanMs: result.durationMs }, entry, failures, notes: note };
+  });
+  const held = await Promise.all(calls);
+  return {
+    scenarios: held.map(({ scenario }) => scenario),
+    mix: held.map(({ entry }) => entry),
+    failures: held.flatMap(({ failures }) => failures),
+    notes: held.flatMap(({ notes }) => notes),
+    sounds: known.all,
+  };
+}
+
+/** How the server transferred the caller; undefined when it did not. */
+function transferOf({ outcome, terminal }: CallResult): { readonly reason: string; readonly turn: number } | undefined {
+  return outcome === 'transferred' && terminal !== undefined ? { reason: transferReason(terminal), turn: terminal.turn } : undefined;
+}
+
+/** Why such calls would measure nothing: they broke, or were transferred by the server itself or instead of a welcome. */
+function failureOf(result: CallResult, expectsTransfer: boolean | undefined): string | undefined {
+  if (result.outcome === 'failed') {
+    const fatal = result.findings.find((finding) => finding.fatal);
+    return `${fatal?.code ?? 'failed'}: ${fatal?.message ?? 'the call failed'}`;
+  }
+  const transfer = transferOf(result);
+  if (transfer === undefined) return undefined;
+  if (!SERVER_REASONS.has(transfer.reason) && (expectsTransfer ?? transfer.turn > 1)) return undefined;
+  return `handed_over: the server handed the caller over unasked, with the reason "${transfer.reason}"`;
+}

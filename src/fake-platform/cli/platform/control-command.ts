@@ -1,0 +1,56 @@
+// What every command that controls a running fake platform has in common: which one it means, how it prints, and how an
+// organization is written.
+import { type Command, InvalidArgumentError } from 'commander';
+import pc from 'picocolors';
+import { control } from './control-client.ts';
+import type { ControlAnswer, ControlName, ControlRequest } from '../../platform/control-wire.ts';
+
+/** The port unless told otherwise. */
+export const PLATFORM_PORT = 8090;
+
+/** What such a command does its work with. */
+export interface ControlWork {
+  /** Asks the platform. @throws AppError as {@link control} does. */
+  readonly ask: <Name extends ControlName>(name: Name, request: ControlRequest<Name>) => Promise<ControlAnswer<Name>>;
+  readonly colors: ReturnType<typeof pc.createColors>;
+  /** `data` as JSON with `--json`, otherwise the text. */
+  readonly show: (data: unknown, text: string) => void;
+}
+
+/** Lets a command take what all of them take. */
+export function controlCommand(command: Command, example: string): Command {
+  return command
+    .option('--port <n>', `port of the platform (default: ${String(PLATFORM_PORT)})`, portNumber)
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  $ parley platform ${example}`);
+}
+
+/** The work of a command that is run. */
+export function controlWork(command: Command): ControlWork {
+  const port = portOf(command);
+  const output = command.configureOutput();
+  // `parley platform --json status` means the same as with the flag behind.
+  const isJson = [command, command.parent].some((one) => one?.getOptionValue('json') === true);
+  return {
+    ask: (name, request) => control(port, name, request),
+    colors: pc.createColors(output.getOutHasColors?.() ?? false),
+    show: (data, text) => {
+      output.writeOut?.(isJson ? `${JSON.stringify(data, null, 2)}\n` : `${text.trimEnd()}\n`);
+    },
+  };
+}
+
+/** A port as a command line has it. @throws InvalidArgumentError for anything else. */
+export function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/u.test(text) || port > 65_535) throw new InvalidArgumentError('Give a whole number from 0 to 65535.');
+  return port;
+}
+
+function portOf(command: Command): number {
+  for (const one of [command, command.parent]) {
+    const given: unknown = one?.getOptionValue('port');
+    if (typeof given === 'number') return given;
+  }
+  return PLATFORM_PORT;
+}

@@ -1,0 +1,50 @@
+// The fake platform as a whole: its administration side and the issuer of its tokens, started and closed together. For the
+// commands that run one; which of their events are printed, and how, they decide.
+import { loadProfile } from '../../platform/profile.ts';
+import { startAdminApi, type AdminApi, type AdminApiObserver } from '../../platform/admin-api.ts';
+import { startIssuer, type Issuer, type IssuerRequest } from '../../platform/issuer.ts';
+
+/** How to start it. */
+export interface PlatformOptions {
+  /** Of the administration side; 0 takes a free one. */
+  readonly port: number;
+  /** Where browsers come back to after a login. */
+  readonly redirectUri: string;
+  /** As {@link startAdminApi} takes it. */
+  readonly controlKey?: string;
+  readonly observer?: AdminApiObserver;
+  /** Told of each request for the issuer's keys; must not throw. */
+  readonly onKeysAsked?: (request: IssuerRequest) => void;
+}
+
+/** A running fake platform. `close` must be called. */
+export interface FakePlatform {
+  readonly api: AdminApi;
+  readonly issuer: Issuer;
+  close(): Promise<void>;
+}
+
+/** Starts it on loopback. @throws AppError `listen_failed` when the port is taken. */
+export async function startPlatform(options: PlatformOptions): Promise<FakePlatform> {
+  const { port, redirectUri, controlKey, observer, onKeysAsked } = options;
+  const profile = loadProfile('fake');
+  const issuer = await startIssuer({ profile, ...(onKeysAsked === undefined ? {} : { onRequest: onKeysAsked }) });
+  try {
+    const api = await startAdminApi({
+      ...{ profile, issuer, port },
+      integration: { redirectUris: [redirectUri] },
+      ...(controlKey === undefined ? {} : { controlKey }),
+      ...(observer === undefined ? {} : { observer }),
+    });
+    return {
+      ...{ api, issuer },
+      close: async () => {
+        await api.close();
+        await issuer.close();
+      },
+    };
+  } catch (thrown) {
+    await issuer.close();
+    throw thrown;
+  }
+}

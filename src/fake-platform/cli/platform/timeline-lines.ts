@@ -1,0 +1,63 @@
+// What happens on the fake platform as lines: for people, aligned and coloured where the terminal can show it, or as JSON for
+// programs. Never holds a token or a secret: what it is made from has none.
+import { createColors } from 'picocolors';
+import { shownText } from '../../../base/shown-text.ts';
+import type { Delivery } from '../../platform/deliveries.ts';
+import type { JournalEntry } from '../../platform/journal.ts';
+import type { IssuerRequest } from '../../platform/issuer.ts';
+
+/** One thing that happened. */
+export interface PlatformEvent {
+  readonly event: 'request' | 'delivery' | 'keys';
+  readonly who: string;
+  readonly method: string;
+  readonly path: string;
+  /** Of the answer, or why there is none. */
+  readonly status: number | 'lost' | 'none' | 'dropped' | 'failed';
+  readonly organizationId?: string;
+  /** What a delivery tells. */
+  readonly tells?: string;
+}
+
+/** A request to the administration side. */
+export function requestEvent({ asker, method, path, status, isAnswered }: JournalEntry): PlatformEvent {
+  const kinds = { integration: 'integration', service_app: 'service app', control: 'you' } as const;
+  const organizationId = asker?.organizationId;
+  return {
+    ...{ event: 'request', who: asker === undefined ? 'somebody' : kinds[asker.kind], method, path: shownText(path) },
+    // Carried out or not: without an answer its status is nobody's.
+    status: isAnswered ? status : status === 0 ? 'none' : 'lost',
+    ...(organizationId === undefined ? {} : { organizationId }),
+  };
+}
+
+/** A delivery to a webhook whose end is known. */
+export function deliveryEvent({ event: tells, organizationId, targetUrl, outcome }: Delivery): PlatformEvent {
+  const status = outcome.kind === 'answered' ? outcome.status : outcome.kind === 'dropped' ? 'dropped' : 'failed';
+  return { event: 'delivery', who: 'platform', method: 'POST', path: shownText(targetUrl), status, organizationId, tells };
+}
+
+/** A request for the keys that tokens are signed with. */
+export function keysEvent({ path, status }: IssuerRequest): PlatformEvent {
+  return { event: 'keys', who: 'somebody', method: 'GET', path: shownText(path), status };
+}
+
+/** One line, without a line break. @param atMs - when it was seen, ms since the epoch. */
+export type EventLine = (event: PlatformEvent, atMs: number) => string;
+
+/** Makes the writer of lines. */
+export function eventLine(isJson: boolean, isColoured: boolean): EventLine {
+  if (isJson) return (event, atMs) => JSON.stringify({ at: new Date(atMs).toISOString(), ...event });
+  const colors = createColors(isColoured);
+  return ({ event, who, method, path, status, organizationId, tells }, atMs) => {
+    const at = new Date(atMs);
+    // Local time, because people look at their own clocks.
+    const time = `${at.toTimeString().slice(0, 8)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+    const isGood = typeof status === 'number' && status < 400;
+    const mark = isGood ? colors.green : typeof status === 'number' && status < 500 ? colors.yellow : colors.red;
+    const whose = event === 'delivery' ? colors.cyan : colors.bold;
+    const more = [tells, organizationId].filter((part) => part !== undefined).join(' ');
+    const row = [colors.dim(time), whose(who.padEnd(11)), mark(String(status).padEnd(7)), method.padEnd(6), path, colors.dim(more)];
+    return row.join('  ').trimEnd();
+  };
+}

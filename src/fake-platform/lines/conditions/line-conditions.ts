@@ -1,0 +1,69 @@
+// What can be wrong with a line between platform and server, as one set of options, and a line that behaves so. Knows no
+// call and no wire; one seed gives the same line again.
+import type { CallClock } from '../../caller/call-clock.ts';
+import type { Line } from '../line.ts';
+import { seededNumbers } from '../../../base/seeded-numbers.ts';
+import { DelayedLine } from './delayed-line.ts';
+import { slowlyRead, type SlowReader } from './slow-reading.ts';
+
+/** How a line behaves; what is left out is as on a good line. Times are ms of the call's clock. */
+export interface LineConditions {
+  /** Decides all that is random; default 1. */
+  readonly seed?: number;
+  /** Whatever the platform sends is late by a random time up to this; the order is kept, as on any connection. */
+  readonly jitterMs?: number;
+  /** Whatever the platform sends is held back and sent at once, every so many ms. */
+  readonly burstMs?: number;
+  /** The connection breaks at this time of the call, and with it the call: outcome `lost`. */
+  readonly loseAfterMs?: number;
+  /** The platform reads answers slowly, so that the server has to wait with what it sends; nothing on a line that cannot. */
+  readonly slowReader?: SlowReader;
+}
+
+/** Longest delay that is taken for one of a line, ms: a hang-up under it still arrives while its answer is waited for. */
+export const MAX_DELAY_MS = 2000;
+/** Longest pause of a reader, ms. */
+export const MAX_PAUSE_MS = 30_000;
+/** Slowest reading that still reads the largest CHUNK within the time a call waits for anything, bytes per second. */
+export const MIN_READ_RATE = 1000;
+/** Largest CHUNK: what may have to be read between two signs of life (G-42). */
+const LARGEST_CHUNK_BYTES = 65_536;
+
+/**
+ * Checks what a user gave.
+ *
+ * @throws RangeError with a sentence for the user.
+ */
+export function checkConditions({ jitterMs = 0, burstMs = 0, loseAfterMs = 0, slowReader = {} }: LineConditions): void {
+  const { pauseMs = 0, bytesPerSecond = MIN_READ_RATE } = slowReader;
+  demandMs('jitter', jitterMs, MAX_DELAY_MS);
+  demandMs('burst', burstMs, MAX_DELAY_MS);
+  demandMs('slow reader', pauseMs, MAX_PAUSE_MS);
+  if (!(loseAfterMs >= 0)) throw new RangeError('loss of the connection: give a time of the call in ms');
+  if (!(bytesPerSecond >= MIN_READ_RATE)) throw new RangeError(`slow reader: give at least ${String(MIN_READ_RATE)} bytes per second`);
+}
+
+function demandMs(name: string, ms: number, mostMs: number): void {
+  if (!(ms >= 0 && ms <= mostMs)) throw new RangeError(`${name}: give 0 to ${String(mostMs)} ms`);
+}
+
+/** How much longer than on a good line the platform may have to wait for a sign of life, ms. */
+export function addedWaitMs({ jitterMs = 0, burstMs = 0, slowReader }: LineConditions): number {
+  const { pauseMs = 0, bytesPerSecond } = slowReader ?? {};
+  return jitterMs + burstMs + pauseMs + (bytesPerSecond === undefined ? 0 : (LARGEST_CHUNK_BYTES / bytesPerSecond) * 1000);
+}
+
+/**
+ * The same line under conditions, all but its loss, which is the call's business. Whoever holds the call gives up all its
+ * turns at the end, and nothing is left then.
+ */
+export function underConditions(line: Line, conditions: LineConditions, clock: CallClock): Line {
+  const { jitterMs = 0, burstMs = 0, slowReader, seed = 1 } = conditions;
+  const read = slowReader === undefined ? line : slowlyRead(line, clock, slowReader);
+  if (jitterMs === 0 && burstMs === 0) return read;
+  const draw = seededNumbers(seed);
+  return new DelayedLine(read, clock, (nowMs) => {
+    const lateMs = nowMs + draw() * jitterMs;
+    return burstMs === 0 ? lateMs : Math.ceil(lateMs / burstMs) * burstMs;
+  }).line;
+}

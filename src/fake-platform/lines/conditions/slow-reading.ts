@@ -1,0 +1,67 @@
+// A line whose far end is read slowly: after an answer nothing more is taken off the wire for a while, so that the
+// server's flow control acts. Knows no wire: the line under it stops reading.
+import type { CancelTimer } from '../../../base/clock.ts';
+import type { Answer } from '../../caller/answer.ts';
+import type { CallClock } from '../../caller/call-clock.ts';
+import type { Line, LineTurn } from '../line.ts';
+import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
+
+/** How slowly answers are read. A message is read whole: only a server that replies in several, in CHUNKs, feels it. */
+export interface SlowReader {
+  /** Reading stops for so long behind the first audio of each reply, ms. */
+  readonly pauseMs?: number;
+  /** Audio is read at most this fast on each turn; 8000 is the speed at which µ-law plays. */
+  readonly bytesPerSecond?: number;
+}
+
+/** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read as ever. */
+export function slowlyRead(line: Line, clock: CallClock, { pauseMs = 0, bytesPerSecond = Infinity }: SlowReader): Line {
+  return wrappedLine(line, {
+    open: (listener) => {
+      // Filled once the line under it has opened the turn; it may answer before.
+      const read: { turn?: LineTurn } = {};
+      let hasPaused = false;
+      let isOver = false;
+      let resumeAtMs = 0;
+      let cancelTimer: CancelTimer = () => undefined;
+      const over = (): void => {
+        isOver = true;
+        cancelTimer();
+      };
+      // What was read ahead before the pause adds to it.
+      const hold = (ms: number): void => {
+        if (ms <= 0) return;
+        resumeAtMs = Math.max(resumeAtMs, clock.nowMs()) + ms;
+        read.turn?.pauseReading?.();
+        cancelTimer();
+        cancelTimer = clock.after(resumeAtMs - clock.nowMs(), () => read.turn?.resumeReading?.());
+      };
+      const opened = line.open(
+        wrappedListener(listener, {
+          answered: (answer) => {
+            const bytes = audioBytes(answer);
+            listener.answered(answer);
+            if (bytes === 0 || isOver) return;
+            hold((bytes / bytesPerSecond) * 1000 + (hasPaused ? 0 : pauseMs));
+            hasPaused = true;
+          },
+          ended: (end) => {
+            over();
+            listener.ended(end);
+          },
+        }),
+      );
+      read.turn = opened;
+      return wrappedTurn(opened, {
+        cancel: () => {
+          over();
+          opened.cancel();
+        },
+      });
+    },
+  });
+}
+
+function audioBytes({ prompts }: Answer): number {
+  return prompts.reduce((sum, { audio }) => sum + audio.length, 0);
+}

@@ -1,0 +1,136 @@
+// Why an RPC broke, as a named finding. Knows the status numbers of gRPC and the words its library puts beside them,
+// and nothing of calls.
+import { constants } from 'node:http2';
+import { status } from '@grpc/grpc-js';
+import { oneLine } from '../../base/one-line.ts';
+import type { FindingCode } from '../caller/finding.ts';
+import { statusName } from './status-name.ts';
+
+/**
+ * How an RPC was lost on its way: `cut` in the middle, so that nobody knows how far the server was; `refused` by the server's
+ * side of HTTP/2 before anything looked at it; `unreached`, because no connection came about.
+ */
+export type Loss = 'cut' | 'refused' | 'unreached';
+
+/** A broken RPC or connection. */
+export interface Failure {
+  readonly code: FindingCode;
+  /** A sentence for people, with what the other side said. */
+  readonly message: string;
+  /** Undefined where the server itself has decided so, and where it would go the same way again. */
+  readonly loss?: Loss;
+}
+
+/** What the library reports. Both are missing where it failed at a message itself, whatever its own types say. */
+export interface GrpcStatus {
+  readonly code: number | undefined;
+  readonly details: string | undefined;
+}
+
+// Statuses that mean one thing wherever they come from.
+const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
+  [status.UNAUTHENTICATED, ['unauthenticated', 'the server refused the token']],
+  [status.PERMISSION_DENIED, ['forbidden', 'the server does not let this token speak for this organization']],
+  [status.NOT_FOUND, ['agent_unknown', 'the server does not know the agent']],
+  [status.UNIMPLEMENTED, ['not_served', 'the server does not serve this method']],
+  // We hear of our own cancellations nowhere, so this one is the server's.
+  [status.CANCELLED, ['closed_early', 'the server broke the turn off']],
+  [status.RESOURCE_EXHAUSTED, ['overloaded', 'the server has no room for this call']],
+]);
+
+// As gRPC reads them; of the others its library makes statuses that name no cause.
+const BY_HTTP: ReadonlyMap<number, number> = new Map([
+  [401, status.UNAUTHENTICATED],
+  [403, status.PERMISSION_DENIED],
+  [502, status.UNAVAILABLE],
+  [503, status.UNAVAILABLE],
+  [504, status.UNAVAILABLE],
+]);
+
+const EXHAUSTED: number = status.RESOURCE_EXHAUSTED;
+const UNAVAILABLE: number = status.UNAVAILABLE;
+/** What a proxy answers whose server is gone. */
+const GATEWAY = /HTTP status (?:code )?50[234]\b/u;
+/** The library's words for what is beyond its own limits, and not the server's. */
+const TOO_LARGE = /^Received message (?:larger than max|that decompresses to a size larger)/u;
+
+const OTHER: readonly [FindingCode, string] = ['rpc_failed', 'the server ended the turn with an error'];
+
+const LIBRARY_STATUSES: ReadonlySet<number> = new Set([status.UNAVAILABLE, status.INTERNAL, status.UNKNOWN]);
+
+// What the library says when it, not the server, made the status. Node's own error names, so they are stable.
+const BY_WORDS: readonly (readonly [RegExp, FindingCode, string])[] = [
+  [/ECONNREFUSED/u, 'refused', 'nothing listens at the address'],
+  [/ENOTFOUND|EAI_AGAIN|Name resolution/u, 'host_unknown', 'the host name has no address'],
+  [/without (?:gRPC|sending) status|without status/u, 'closed_early', 'the server ended the turn without a status'],
+  // The second is what a proxy says in front of a server that is full.
+  [/Stream refused|HTTP status (?:code )?(?:429|503)\b/u, 'overloaded', 'the server has no room for this call'],
+  [/EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/u, 'connect_timeout', 'the address cannot be reached'],
+  [/certificate|altnames|self.signed|CERT_|ERR_TLS|SSL|TLS|EPROTO|ALPN/iu, 'tls_failed', 'the secure connection could not be made'],
+  [
+    /Protocol error|parsing error|NGHTTP2|ERR_HTTP2|content-type|HTTP status|decompress|Parse Error|frame/iu,
+    'garbage',
+    'the server does not speak gRPC, or its messages cannot be read',
+  ],
+  [
+    /ECONNRESET|EPIPE|closed|dropped|GOAWAY|hang up|disconnected|RST_STREAM|Failed to connect/iu,
+    'closed_early',
+    'the connection was closed',
+  ],
+];
+
+/** Names the failure behind a gRPC status that is not OK. */
+export function failureOf({ code, details = '' }: GrpcStatus): Failure {
+  if (code === undefined) return { code: 'garbage', message: 'a message of the server cannot be read' };
+  if (code === EXHAUSTED && TOO_LARGE.test(details)) {
+    return { code: 'garbage', message: sentence('a message of the server is larger than any that is taken', code, details) };
+  }
+  // A server's own UNAVAILABLE or INTERNAL may use any words; only the library's statuses are read further.
+  const [name, words] = BY_STATUS.get(code) ?? (LIBRARY_STATUSES.has(code) ? failureOfWords(details) : undefined) ?? OTHER;
+  const loss = lossOf(code, name, details);
+  return { code: name, message: sentence(words, code, details), ...(loss === undefined ? {} : { loss }) };
+}
+
+/** A server that says UNAVAILABLE itself is about to be gone; names, certificates and other protocols are the same a moment later. */
+function lossOf(code: number, name: FindingCode, details: string): Loss | undefined {
+  const isConnected = !details.startsWith('No connection established');
+  if (name === 'closed_early') return isConnected ? 'cut' : 'unreached';
+  if (code !== UNAVAILABLE) return undefined;
+  if (name === 'refused') return 'unreached';
+  if (details.includes('Stream refused')) return 'refused';
+  return name === 'rpc_failed' || GATEWAY.test(details) ? 'cut' : undefined;
+}
+
+/** What the words of the runtime about a connection mean, as a code and a sentence; undefined for words that are not known. */
+export function failureOfWords(words: string): readonly [FindingCode, string] | undefined {
+  const match = BY_WORDS.find(([pattern]) => pattern.test(words));
+  return match === undefined ? undefined : [match[1], match[2]];
+}
+
+/** Names the failure of an RPC that is answered with an HTTP status other than 200: by something before the server, or no gRPC server. */
+export function failureOfHttp(httpStatus: number): Failure {
+  return failureOf({ code: BY_HTTP.get(httpStatus) ?? status.UNKNOWN, details: `HTTP status ${String(httpStatus)}` });
+}
+
+/** Names the failure of an RPC that the server reset with an error code of HTTP/2; undefined where the code alone says nothing. */
+export function failureOfReset(errorCode: number): Failure | undefined {
+  const details = `RST_STREAM ${String(errorCode)}`;
+  switch (errorCode) {
+    case constants.NGHTTP2_REFUSED_STREAM:
+      return { ...failureOf({ code: status.RESOURCE_EXHAUSTED, details }), loss: 'refused' };
+    case constants.NGHTTP2_ENHANCE_YOUR_CALM:
+      return failureOf({ code: status.RESOURCE_EXHAUSTED, details });
+    case constants.NGHTTP2_INTERNAL_ERROR:
+      return failureOf({ code: status.UNAVAILABLE, details });
+    default:
+      return undefined;
+  }
+}
+
+function sentence(text: string, code: number, details: string): string {
+  const said = oneLine(details.replaceAll(WRAPPING, ''), 300);
+  return `${text} (${statusName(code)}${said === '' ? '' : `: ${said}`})`;
+}
+
+/** What the library writes around the reason of a failed connection. */
+const WRAPPING = /^No connection established\. Last error: (?:Error: )?|(?: \([\d-]{10}T[\d:.]+Z\))?\. Resolution note:.*$/gu;

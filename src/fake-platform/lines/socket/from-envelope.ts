@@ -1,0 +1,143 @@
+// Envelopes of a server as answers in our own words. Takes more than the contract allows, so that a call can go on after a
+// field was left out, and names what was wrong.
+import { AppError } from '../../../base/errors.ts';
+import { parseJson, type JsonObject } from '../../../base/json.ts';
+import { bytesOfBase64 } from '../../../contract/base64.ts';
+import {
+  readServerEnvelope,
+  type ServerEnvelope,
+  type SocketInputHandling,
+  type SocketPrompt,
+  type SocketResponse,
+} from '../../../contract/envelope.ts';
+import { dtmfCharacterOfName } from '../../../contract/numbers.ts';
+import type { Answer, AnswerPrompt, InputConfig } from '../../caller/answer.ts';
+import { KEYS } from '../../caller/key.ts';
+import type { Breach } from '../wire-rules.ts';
+import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './envelope-words.ts';
+
+/** Member of an envelope's metadata in which our own server names the texts of a reply, when a test setting allows. */
+const PROMPT_TEXTS_KEY = 'parley_prompt_texts';
+const APOLOGY_KEY = 'parley_apology';
+/** Most audio of one prompt, bytes: what the largest message can hold. */
+const MAX_AUDIO_BYTES = 10 * 1024 * 1024;
+
+const NO_AUDIO = new Uint8Array(0);
+
+/** Of a field that is missing, where it is more than part of the shape. */
+const RULE_OF: ReadonlyMap<string, string> = new Map([
+  ['seq', 'W-10'],
+  ['conversation_id', 'W-13'],
+]);
+
+/** What is put where a server has left a field out. */
+const FILLING = { seq: 1, ts: '-', conversation_id: '' };
+
+/**
+ * Reads one message of a server.
+ *
+ * @param found - told of what is missing in it, and of a `seq` that cannot be counted with (W-10, W-12, W-13).
+ * @returns the message, and whether its `seq` is its own.
+ * @throws AppError `bad_message` for what is no envelope at all.
+ */
+export function readAnswerEnvelope(text: string, found: (breach: Breach) => void): ServerEnvelope & { readonly hasSeq: boolean } {
+  try {
+    return { ...readServerEnvelope(text), hasSeq: true };
+  } catch (error) {
+    const json = parseJson(text);
+    if (!(error instanceof AppError) || !isObject(json)) throw error;
+    const payload = isObject(json['payload']) ? json['payload'] : undefined;
+    const isCounted = isCount(json['seq']);
+    const envelope = readServerEnvelope(
+      JSON.stringify({
+        ...{ ...FILLING, ...json },
+        ...(isCounted ? {} : { seq: FILLING.seq }),
+        ...(payload === undefined ? {} : { payload: { response_type: 'FINAL', ...payload } }),
+      }),
+    );
+    const missing = Object.keys(FILLING).filter((name) => !(name in json));
+    if (payload !== undefined && !('response_type' in payload)) missing.push('response_type');
+    for (const name of missing)
+      found({ code: 'envelope_wrong', rule: RULE_OF.get(name) ?? 'W-12', message: `an envelope carries no ${name}` });
+    if ('seq' in json && !isCounted)
+      found({ code: 'envelope_wrong', rule: 'W-10', message: 'the seq of an envelope is no whole number from 1 upwards' });
+    return { ...envelope, hasSeq: isCounted };
+  }
+}
+
+/** RFC 3339: date, time, and how far it is from UTC. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
+
+/** What is wrong in the head of an envelope that could be read, beside its number. */
+export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conversationId: string): Breach | undefined {
+  // What was filled in has been told already.
+  if (given !== '' && given !== conversationId) {
+    return { code: 'envelope_wrong', rule: 'W-13', message: 'an envelope carries the conversation_id of another call' };
+  }
+  if (ts !== FILLING.ts && !MOMENT.test(ts))
+    return { code: 'envelope_wrong', rule: 'W-12', message: 'the ts of an envelope is no date-time' };
+  return undefined;
+}
+
+/**
+ * Reads one response.
+ *
+ * @param ownNoInputMs - the platform's own time until silence is reported; it holds where the server names none (W-14).
+ * @throws AppError `bad_message` when its audio is no Base64.
+ */
+export function answerFromEnvelope(response: SocketResponse, ownNoInputMs: number): Answer {
+  // Only the first event counts (one is supported; of several the first is taken).
+  const event = response.output_events?.[0];
+  const config = response.input_handling_config ?? undefined;
+  return {
+    type: ANSWER_TYPES.get(response.response_type) ?? 'unknown',
+    prompts: (response.prompts ?? []).map(promptFrom),
+    event:
+      event === undefined
+        ? undefined
+        : { kind: EVENT_KINDS.get(event.event_type) ?? 'other', name: event.name ?? '', metadata: event.metadata ?? {} },
+    mode: INPUT_MODES.get(response.input_mode),
+    config: configFrom(config ?? {}, ownNoInputMs),
+    isConfigAssumed: config === undefined,
+    ...(response.disable_prompt_cancellation === true ? { playsOn: true } : {}),
+    sensitive: response.input_sensitive ?? false,
+  };
+}
+
+/** The texts of a reply in the metadata of its FINAL; none when it is something else: a foreign server may use the name as it likes. */
+export function promptTextsOf(metadata: JsonObject | undefined): readonly string[] {
+  const texts = metadata?.[PROMPT_TEXTS_KEY];
+  return Array.isArray(texts) ? texts.filter((text): text is string => typeof text === 'string') : [];
+}
+
+/** Whether the reply is the server's apology for a bot that failed, where its FINAL says so. */
+export function isApology(metadata: JsonObject | undefined): boolean {
+  return metadata?.[APOLOGY_KEY] === true;
+}
+
+function promptFrom({ text, audio_uri: uri, audio_content_b64: audio, is_barge_in_enabled: bargeIn }: SocketPrompt): AnswerPrompt {
+  return {
+    text: text ?? '',
+    uri: uri ?? '',
+    audio: audio === undefined || audio === null || audio === '' ? NO_AUDIO : bytesOfBase64(audio, MAX_AUDIO_BYTES),
+    bargeIn: bargeIn ?? false,
+  };
+}
+
+function configFrom({ dtmf_config: keys, speech_timers: timers }: SocketInputHandling, ownNoInputMs: number): InputConfig {
+  const terminator = dtmfCharacterOfName(keys?.termchar ?? '');
+  return {
+    interDigitMs: keys?.inter_digit_timeout_msec ?? 0,
+    terminator: KEYS.find((key) => key === terminator),
+    digits: keys?.dtmf_input_length ?? 0,
+    noInputMs: timers?.no_input_timeout_msec ?? ownNoInputMs,
+  };
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,200 @@
+// One WebSocket to a server, as the platform dials it: the address that is given, its certificate checked, the token at the
+// upgrade and nowhere else. Turns everything that can go wrong into a named failure. Knows no message.
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls } from 'node:tls';
+import { WebSocket } from 'ws';
+import type { Clock } from '../../../base/clock.ts';
+import { CLOSE_CODE } from '../../../contract/envelope.ts';
+import type { PlatformProfile } from '../../../contract/profile.ts';
+import type { Failure } from '../failure.ts';
+import type { ChannelOptions } from '../grpc-client.ts';
+import { targetText } from '../target.ts';
+import { failureOfClose, failureOfConnection, failureOfUpgrade } from './socket-failure.ts';
+
+/** How to reach a server and who to be there. */
+export interface SocketOptions extends Pick<ChannelOptions, 'target' | 'certificateAuthority' | 'serverName'> {
+  readonly profile: PlatformProfile;
+  readonly clock: Clock;
+  /** The data-source token, presented as `Bearer TOKEN` (W-05); none sends no authorization. */
+  readonly token?: string;
+  /** Longest wait for the connection and its upgrade, and for the server's part of a close, ms. */
+  readonly connectLimitMs: number;
+}
+
+/** Hears what happens on a socket. `closed` is called exactly once, and nothing after it. */
+export interface SocketListener {
+  opened(): void;
+  received(text: string): void;
+  /** `closeCode` is 1006 where no close frame came; `failure` says what that means in the middle of a call. */
+  closed(closeCode: number, failure: Failure): void;
+}
+
+/** Largest message taken, bytes (W-45). */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** Most that may wait to be sent, bytes: half an hour of frames at what a frame takes is more than anybody is behind. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/** A socket; it dials at once, and `close` must be called. */
+export class SocketClient {
+  readonly #options: SocketOptions;
+  readonly #listener: SocketListener;
+  readonly #socket: WebSocket;
+  /** The connection under all of it, TLS or not. */
+  #tcp: Socket | undefined;
+  #failure: Failure | undefined;
+  readonly #cancelLimit: () => void;
+  #cancelClose: (() => void) | undefined;
+  readonly #whenSettled: Promise<void>;
+  readonly #whenClosed: Promise<void>;
+
+  /** @param path - of the channel, without the prefix of the target. */
+  constructor(options: SocketOptions, path: string, listener: SocketListener) {
+    const { target, token, clock, connectLimitMs } = options;
+    this.#options = options;
+    this.#listener = listener;
+    const socket = new WebSocket(`${targetText(target)}${path}`, {
+      createConnection: () => this.#dial(),
+      // Bytes of a phone do not get smaller, and a frame that explodes is not to be read.
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+    });
+    this.#socket = socket;
+    this.#cancelLimit = clock.after(connectLimitMs, () => {
+      this.#giveUp({ code: 'connect_timeout', message: `no connection within ${String(connectLimitMs)} ms` });
+    });
+    this.#whenSettled = new Promise((resolve) => {
+      socket.once('open', resolve);
+      socket.once('close', resolve);
+    });
+    this.#whenClosed = new Promise((resolve) => {
+      socket.once('close', () => {
+        resolve();
+      });
+    });
+    this.#hear(path);
+  }
+
+  /** Resolves when the socket is open, or cannot be opened: `closed` says why. */
+  get settled(): Promise<void> {
+    return this.#whenSettled;
+  }
+
+  /** Whether messages can be sent now. */
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** Sends a message; nothing on a socket that is not open. */
+  send(text: string): void {
+    if (!this.isOpen) return;
+    if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) {
+      this.#giveUp({ code: 'no_answer', message: 'the server does not read what is sent' });
+      return;
+    }
+    this.#socket.send(text);
+  }
+
+  /** Takes no more messages off the socket, so that the server has to wait. One may be on its way. */
+  pause(): void {
+    if (this.isOpen) this.#socket.pause();
+  }
+
+  /** Goes on after `pause`. */
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Closes with 1000. Resolves when the server has closed, too, or has not for too long: then the connection is dropped. */
+  close(): Promise<void> {
+    const { readyState } = this.#socket;
+    if (readyState === WebSocket.CONNECTING) {
+      this.#socket.terminate();
+    } else if (readyState === WebSocket.OPEN) {
+      // A socket that is not read hears no answer.
+      this.#socket.resume();
+      this.#socket.close(CLOSE_CODE.normal);
+    }
+    if (readyState === WebSocket.OPEN || readyState === WebSocket.CLOSING) {
+      // Whoever asks again does not make it longer.
+      this.#cancelClose ??= this.#options.clock.after(this.#options.connectLimitMs, () => {
+        this.#socket.terminate();
+      });
+    }
+    return readyState === WebSocket.CLOSED ? Promise.resolve() : this.#whenClosed;
+  }
+
+  /** Drops the connection without a word. */
+  drop(): void {
+    this.#socket.terminate();
+  }
+
+  /** Cuts the connection as a failing network does: a reset, nothing said before. */
+  cut(): void {
+    this.#tcp?.resetAndDestroy();
+    this.#socket.terminate();
+  }
+
+  #hear(path: string): void {
+    const socket = this.#socket;
+    const { target, token } = this.#options;
+    socket.once('open', () => {
+      this.#cancelLimit();
+      this.#listener.opened();
+    });
+    socket.on('message', (data, isBinary) => {
+      if (isBinary) this.#giveUp({ code: 'garbage', message: 'the server sent a binary message; the contract has text alone (W-0A)' });
+      // Text comes as one buffer unless other forms are asked for.
+      else if (Buffer.isBuffer(data)) this.#listener.received(data.toString());
+    });
+    socket.once('unexpected-response', (_, response) => {
+      this.#giveUp(
+        failureOfUpgrade(response.statusCode ?? 0, { path: `${target.pathPrefix ?? ''}${path}`, hasToken: token !== undefined }),
+      );
+    });
+    socket.on('error', (error) => {
+      this.#failure ??= failureOfConnection(wordsOf(error), { isSecure: target.isSecure, unread: unreadOf(error) });
+    });
+    socket.once('close', (closeCode, reason) => {
+      this.#cancelLimit();
+      this.#cancelClose?.();
+      this.#listener.closed(closeCode, this.#failure ?? failureOfClose(closeCode, reason.toString()));
+    });
+  }
+
+  #giveUp(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#socket.terminate();
+  }
+
+  #dial(): Socket {
+    const { target, certificateAuthority, serverName } = this.#options;
+    const { host, port, isSecure } = target;
+    const tcp = connectTcp({ host, port });
+    this.#tcp = tcp;
+    if (!isSecure) return tcp;
+    const checked = serverName ?? host;
+    const secure = connectTls({
+      socket: tcp,
+      ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
+      // No handshake names an IP address, and Node 26 refuses one there; which name counts is checked below.
+      ...(isIP(checked) === 0 ? { servername: checked } : {}),
+      checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
+      ALPNProtocols: ['http/1.1'],
+    });
+    tcp.on('error', (error) => {
+      secure.destroy(error);
+    });
+    return secure;
+  }
+}
+
+/** What the parser of HTTP could not read; undefined where it was not asked. */
+function unreadOf(error: Error & { readonly rawPacket?: unknown }): Uint8Array | undefined {
+  return error.rawPacket instanceof Uint8Array ? error.rawPacket : undefined;
+}
+
+/** What an error says. Of an address with several hosts behind it, its code alone does. */
+function wordsOf(error: Error & { readonly code?: unknown }): string {
+  return error.message === '' ? (typeof error.code === 'string' ? error.code : error.name) : error.message;
+}

@@ -1,0 +1,298 @@
+// The line of a call over WebSocket: one socket from the first turn to the end of the call (W-08). Sends what the turns send,
+// silence where none does, and pings; reads what comes and hands it to the turns. Whose an answer is, is decided elsewhere.
+import { AppError } from '../../../base/errors.ts';
+import { CLOSE_CODE, type ServerEnvelope } from '../../../contract/envelope.ts';
+import type { Failure } from '../failure.ts';
+import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../line.ts';
+import { SILENT_FRAME } from '../../caller/microphone.ts';
+import type { CallIdentity } from '../to-wire.ts';
+import { PLATFORM_NO_INPUT_MS, SOCKET_RULES, type Breach } from '../wire-rules.ts';
+import { answerFromEnvelope, headBreach, isApology, promptTextsOf, readAnswerEnvelope } from './from-envelope.ts';
+import { KeepAlive } from './keep-alive.ts';
+import { SilenceFiller } from './silence-filler.ts';
+import { SocketClient, type SocketOptions } from './socket-client.ts';
+import { failureOfError } from './socket-failure.ts';
+import type { SocketTurn } from './socket-turn.ts';
+import { SocketTurns } from './socket-turns.ts';
+import { EnvelopeWriter } from './to-envelope.ts';
+
+/** How to reach a server and what the platform does by itself. */
+export interface SocketLineOptions extends SocketOptions {
+  /** Silence after which the platform reports it where the server names no time (W-14), ms; 0 never. Default {@link PLATFORM_NO_INPUT_MS}. */
+  readonly noInputMs?: number;
+}
+
+/** How long the platform leaves the socket open behind its SESSION_END, ms: a server that answers it shows (W-28). */
+const HANG_UP_MS = 300;
+const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
+
+/** The line of one call. It dials with its first turn, or before; `close` must be called. */
+export class SocketLine implements Line {
+  readonly rules = SOCKET_RULES;
+  readonly #options: SocketLineOptions;
+  readonly #writer: EnvelopeWriter;
+  readonly #conversationId: string;
+  readonly #turns: SocketTurns;
+  readonly #silence: SilenceFiller;
+  readonly #pings: KeepAlive;
+  readonly #paused = new Set<SocketTurn>();
+  /** What was sent before the socket was open. */
+  #unsent: string[] = [];
+  #client: SocketClient | undefined;
+  #failure: Failure | undefined;
+  #isOpen = false;
+  #hasBegun = false;
+  #isLeaving = false;
+  #isClosed = false;
+  #isDropped = false;
+  #lastSeq = 0;
+  #cancelHangUp: () => void = () => undefined;
+  #tellEnd: (failure: Failure) => void = () => undefined;
+  #untold: Breach[] = [];
+  #found: (breach: Breach) => void = (breach) => {
+    this.#untold.push(breach);
+  };
+
+  /** @throws RangeError when the profile names no paths of a WebSocket. */
+  constructor(options: SocketLineOptions, identity: CallIdentity) {
+    const { clock, connectLimitMs } = options;
+    this.#options = options;
+    this.#conversationId = identity.conversationId;
+    this.#writer = new EnvelopeWriter(identity, clock);
+    const found = (breach: Breach): void => {
+      this.#found(breach);
+    };
+    this.#turns = new SocketTurns(() => clock.monotonicMs(), found);
+    this.#silence = new SilenceFiller(clock, () => {
+      if (this.#isOpen) this.#send(this.#writer.request({ kind: 'audio', audio: SILENT_FRAME }));
+    });
+    const ping = (): number => {
+      const { text, seq } = this.#writer.ping();
+      this.#send(text);
+      return seq;
+    };
+    this.#pings = new KeepAlive({ clock, limitMs: connectLimitMs, ping, found });
+  }
+
+  /** Dials unless it has. Resolves when the socket is open or cannot be opened: the turns tell why. */
+  dial(): Promise<void> {
+    return this.#dialled().settled;
+  }
+
+  open(listener: TurnListener): LineTurn {
+    if (!this.#isClosed) this.#dialled();
+    const turn = this.#turns.open({
+      answered: (answer) => {
+        listener.answered(answer);
+      },
+      ended: (end) => {
+        this.#paused.delete(turn);
+        this.#readOn();
+        listener.ended(end);
+      },
+    });
+    return {
+      send: (input) => {
+        if (!turn.isOver && !turn.isHalfClosed && this.#failure === undefined) this.#take(turn, input);
+      },
+      halfClose: () => {
+        this.#turns.halfClose(turn);
+        this.#fill();
+      },
+      cancel: () => {
+        if (turn.isOver) return;
+        this.#turns.cancel(turn);
+        this.#fill();
+      },
+      pauseReading: () => {
+        if (turn.isOver) return;
+        this.#paused.add(turn);
+        this.#client?.pause();
+        this.#pings.pause();
+      },
+      resumeReading: () => {
+        this.#paused.delete(turn);
+        this.#readOn();
+      },
+    };
+  }
+
+  watch(found: (breach: Breach) => void): void {
+    for (const breach of this.#untold.splice(0)) found(breach);
+    this.#found = found;
+  }
+
+  watchEnd(told: (failure: Failure) => void): void {
+    this.#tellEnd = told;
+  }
+
+  close(): void {
+    void this.closed();
+  }
+
+  /** Closes, and resolves when the socket is gone. */
+  closed(): Promise<void> {
+    this.#isClosed = true;
+    this.#quieten();
+    return this.#client?.close() ?? Promise.resolve();
+  }
+
+  /** Drops the socket without a word. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#isClosed = true;
+    this.#quieten();
+    this.#client?.drop();
+  }
+
+  break(): void {
+    this.#isDropped = true;
+    this.#isClosed = true;
+    this.#quieten();
+    this.#client?.cut();
+  }
+
+  #dialled(): SocketClient {
+    this.#client ??= new SocketClient(this.#options, voicePath(this.#options), {
+      opened: () => {
+        this.#isOpen = true;
+        for (const text of this.#unsent.splice(0)) this.#client?.send(text);
+      },
+      received: (text) => {
+        this.#received(text);
+      },
+      closed: (closeCode, failure) => {
+        this.#gone(closeCode, failure);
+      },
+    });
+    return this.#client;
+  }
+
+  #take(turn: SocketTurn, input: PlatformInput): void {
+    this.#turns.sent(turn, input);
+    if (input.kind === 'audio_format' || input.kind === 'audio') this.#silence.stop();
+    // The format stands in every frame.
+    if (input.kind !== 'audio_format') this.#send(this.#writer.request(input));
+    if (input.kind === 'session_start') {
+      this.#hasBegun = true;
+      this.#fill();
+      this.#pings.start();
+    }
+    if (input.kind === 'session_end') this.#leave();
+  }
+
+  /** The caller has hung up: the socket closes soon (W-28). */
+  #leave(): void {
+    this.#isLeaving = true;
+    this.#quieten();
+    this.#cancelHangUp = this.#options.clock.after(HANG_UP_MS, () => {
+      void this.#client?.close();
+    });
+  }
+
+  /** Silence goes on where no turn sends the caller's audio, from the session start on. */
+  #fill(): void {
+    const isOver = this.#isClosed || this.#isLeaving || this.#failure !== undefined || this.#turns.hasEnded;
+    if (this.#hasBegun && !isOver) this.#silence.start();
+  }
+
+  #send(text: string): void {
+    if (this.#isOpen) this.#client?.send(text);
+    else if (!this.#isClosed) this.#unsent.push(text);
+  }
+
+  #readOn(): void {
+    if (this.#paused.size > 0) return;
+    this.#client?.resume();
+    this.#pings.resume();
+  }
+
+  #received(text: string): void {
+    if (this.#isClosed || this.#failure !== undefined) return;
+    try {
+      const envelope = readAnswerEnvelope(text, this.#found);
+      this.#lookAtHead(envelope, envelope.hasSeq);
+      this.#takeEnvelope(envelope);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#fail({ code: 'garbage', message: `an answer cannot be read: ${error.message}` });
+    }
+  }
+
+  #takeEnvelope(envelope: ServerEnvelope): void {
+    switch (envelope.type) {
+      case 'VOICE_VA_RESPONSE': {
+        const answer = answerFromEnvelope(envelope.payload, this.#options.noInputMs ?? PLATFORM_NO_INPUT_MS);
+        this.#turns.take(answer, promptTextsOf(envelope.metadata), isApology(envelope.metadata));
+        if (this.#turns.hasEnded) this.#quieten();
+        return;
+      }
+      case 'ERROR':
+        this.#fail(failureOfError(envelope));
+        return;
+      case 'PING':
+        this.#send(this.#writer.pong(envelope.seq));
+        return;
+      case 'PONG':
+        this.#pings.answered(envelope.seq);
+    }
+  }
+
+  #lookAtHead(envelope: ServerEnvelope, hasSeq: boolean): void {
+    const breach = headBreach(envelope, this.#conversationId);
+    if (breach !== undefined) this.#found(breach);
+    // A PONG repeats our own number (W-41).
+    if (envelope.type === 'PONG' || !hasSeq) return;
+    if (envelope.seq <= this.#lastSeq) {
+      const message = `seq ${String(envelope.seq)} came after ${String(this.#lastSeq)}; it has to rise with every message`;
+      this.#found({ code: 'sequence_broken', rule: 'W-10', message });
+    }
+    this.#lastSeq = Math.max(this.#lastSeq, envelope.seq);
+  }
+
+  /** The call cannot go on: every turn breaks, and the socket is closed. */
+  #fail(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#quieten();
+    const isWanted = this.#isLeaving || this.#turns.hasEnded;
+    this.#turns.close({ kind: 'broken', failure: this.#failure });
+    if (!isWanted) this.#tellEnd(this.#failure);
+    void this.#client?.close();
+  }
+
+  #gone(closeCode: number, failure: Failure): void {
+    this.#quieten();
+    this.#cancelHangUp();
+    const isWanted = this.#isLeaving || this.#turns.hasEnded;
+    if (isWanted && !this.#isDropped && this.#failure === undefined) this.#lookAtClose(closeCode);
+    const isTold = this.#failure !== undefined;
+    this.#failure ??= failure;
+    this.#turns.close(isWanted ? COMPLETED : { kind: 'broken', failure: this.#failure });
+    if (!isWanted && !isTold && !this.#isClosed) this.#tellEnd(this.#failure);
+  }
+
+  /** How the server closed at the end of the call, or answered our close. */
+  #lookAtClose(closeCode: number): void {
+    const { hasEnded } = this.#turns;
+    // A server that is about to stop may go away behind its last words.
+    if (closeCode === CLOSE_CODE.normal || (hasEnded && closeCode === CLOSE_CODE.goingAway)) return;
+    if (!this.#isClosed) {
+      const message = `the socket was closed with ${String(closeCode)} after the end of the call, and not with 1000`;
+      this.#found({ code: 'close_code_wrong', rule: 'W-44', message });
+    } else if (hasEnded) {
+      const message = `the close at the end of the call was answered with ${String(closeCode)}, and not with 1000`;
+      this.#found({ code: 'close_code_wrong', rule: 'W-29', message });
+    }
+  }
+
+  #quieten(): void {
+    this.#silence.stop();
+    this.#pings.stop();
+    if (this.#isClosed) this.#cancelHangUp();
+  }
+}
+
+function voicePath({ profile }: SocketLineOptions): string {
+  if (profile.websocket === undefined) throw new RangeError('the platform profile names no paths of a WebSocket (section "websocket")');
+  return profile.websocket.voicePath;
+}

@@ -1,0 +1,226 @@
+// Whose an answer on a socket is. The caller's side works in turns, each with its own answers and its end, while on a socket
+// all answers of a call come one after the other (W-23, W-24): they belong to the input that waits for a reply longest, or to
+// what is said. Knows no socket; says what cannot be anybody's.
+import { isClosing, isTerminalEvent, type Answer } from '../../caller/answer.ts';
+import type { LineEnd, PlatformInput, TurnListener } from '../line.ts';
+import { SILENT_FRAME } from '../../caller/microphone.ts';
+import type { Breach } from '../wire-rules.ts';
+import { CUT_REPLY_MS, OwedReplies } from './owed-replies.ts';
+import { hasSound, isEmpty, SocketTurn } from './socket-turn.ts';
+
+const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
+
+/** The turns of one call. */
+export class SocketTurns {
+  readonly #nowMs: () => number;
+  readonly #found: (breach: Breach) => void;
+  readonly #turns: SocketTurn[] = [];
+  readonly #owed: OwedReplies;
+  #lastHeard: SocketTurn | undefined;
+  /** Speech was reported when nobody listened any more, and its reply has not come. */
+  #hasCrossed = false;
+  #hasEnded = false;
+  #end: LineEnd | undefined;
+
+  constructor(nowMs: () => number, found: (breach: Breach) => void) {
+    this.#nowMs = nowMs;
+    this.#found = found;
+    this.#owed = new OwedReplies(nowMs, (turn) => {
+      this.#over(turn, COMPLETED);
+    });
+  }
+
+  /** Whether the server has said that the call ends. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Opens a turn; on a socket that is gone it ends at once, after its caller has it in hand. */
+  open(listener: TurnListener): SocketTurn {
+    const turn = new SocketTurn(listener);
+    this.#turns.push(turn);
+    if (this.#end !== undefined) this.#endSoon(turn, this.#end);
+    return turn;
+  }
+
+  /** Something is sent on a turn. */
+  sent(turn: SocketTurn, input: PlatformInput): void {
+    switch (input.kind) {
+      case 'audio':
+        // Probes and the silence of nobody speaking say nothing.
+        if (input.audio !== SILENT_FRAME && input.audio.length === SILENT_FRAME.length) turn.hasSpoken = true;
+        return;
+      case 'audio_format':
+        return;
+      case 'dtmf_start':
+        turn.kind = 'key';
+        this.#owed.cut();
+        return;
+      case 'session_end':
+        turn.kind = 'hang_up';
+        return;
+      case 'dtmf':
+        // Without START_OF_DTMF before it, the digits themselves come in between (G-64).
+        this.#owed.cut();
+        break;
+      case 'custom_event':
+        turn.mayStaySilent = true;
+        break;
+      case 'session_start':
+      case 'no_input':
+    }
+    turn.kind = 'input';
+    this.#owed.add(turn);
+  }
+
+  /** Nothing more is sent on a turn. One that owes nothing is complete then: the socket itself knows no half-close (W-23). */
+  halfClose(turn: SocketTurn): void {
+    if (turn.isHalfClosed) return;
+    turn.isHalfClosed = true;
+    turn.deafAtMs ??= this.#nowMs();
+    const isComplete = turn.kind === 'key' || (turn.kind === 'audio' && !this.#owed.has(turn));
+    if (isComplete) this.#endSoon(turn, COMPLETED);
+  }
+
+  /** A turn is given up. The reply that it may owe is still on its way, and nobody's. */
+  cancel(turn: SocketTurn): void {
+    turn.isHalfClosed = true;
+    turn.deafAtMs ??= this.#nowMs();
+    turn.cutAtMs ??= this.#nowMs();
+    this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
+  }
+
+  /** Hands an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
+  take(answer: Answer, promptTexts: readonly string[], isApology = false): void {
+    const isTerminal = isTerminalEvent(answer.event);
+    if (isTerminal) this.#hasEnded = true;
+    const isClosed = isClosing(answer);
+    const kind = answer.event?.kind;
+    if (!isClosed && kind === 'start_of_input') {
+      this.#inputStarted(answer);
+      return;
+    }
+    if (kind === 'end_of_input') {
+      const ear = this.#ear;
+      if (ear !== undefined) this.#hearOut(ear);
+      if (!isClosed) {
+        if (ear === undefined) this.#tellOfNoInput(answer);
+        else ear.listener.answered(answer);
+        return;
+      }
+    }
+    const turn = this.#whose(answer);
+    if (turn === undefined) return;
+    // A server may reply without reporting the end of speech first.
+    if (turn.kind === 'audio' && !turn.isHeardOut) this.#hearOut(turn);
+    turn.isReplied = true;
+    if (isClosed) this.#owed.settle(turn);
+    // Last words may come unasked, and show by their end alone.
+    if (isClosed && turn.isUnasked && !isTerminal) this.#tellOfUnasked();
+    if (!turn.isOver) turn.listener.answered(answer);
+    if (!isClosed) return;
+    if (turn.cutAtMs === undefined) this.#owed.dropCut();
+    if (isTerminal) this.#owed.dropIdle();
+    if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts, isApology });
+  }
+
+  /** The socket is gone: whatever is open ends so, and what is opened later, too. */
+  close(end: LineEnd): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#owed.clear();
+    for (const turn of [...this.#turns]) this.#over(turn, end);
+  }
+
+  /** The turn that carries what the caller says now. */
+  get #ear(): SocketTurn | undefined {
+    return this.#turns.findLast(({ isListening }) => isListening);
+  }
+
+  #inputStarted(answer: Answer): void {
+    const turn = this.#ear;
+    if (turn === undefined) {
+      this.#tellOfNoInput(answer);
+      return;
+    }
+    turn.hasHeardSpeech = true;
+    this.#lastHeard = turn;
+    this.#owed.cut();
+    turn.listener.answered(answer);
+  }
+
+  /** What was said is complete. What was cut before has had its time: the next answer is the one to this input. */
+  #hearOut(turn: SocketTurn): void {
+    this.#owed.dropCut();
+    turn.isHeardOut = true;
+    turn.deafAtMs ??= this.#nowMs();
+    this.#owed.add(turn);
+  }
+
+  /** An event about speech while nobody listens: on its way it may have crossed the end of the turn that did. */
+  #tellOfNoInput(answer: Answer): void {
+    const open = this.#turns.findLast(({ isOver }) => !isOver);
+    const wasListening = this.#turns.findLast(({ kind }) => kind === 'audio' || kind === 'key');
+    const isEnd = answer.event?.kind === 'end_of_input';
+    const isLate = open === undefined && this.#nowMs() - (wasListening?.deafAtMs ?? 0) > CUT_REPLY_MS;
+    if (wasListening !== undefined && (isEnd || (wasListening !== this.#lastHeard && !isLate))) {
+      this.#lastHeard = wasListening;
+      this.#hasCrossed ||= !isEnd;
+    } else if (open !== undefined) {
+      open.listener.answered(answer);
+    } else if (!isEnd) {
+      // All is answered and nobody may speak: what is heard goes on, if anything is.
+      const message = 'START_OF_INPUT came while a prompt without barge-in plays';
+      this.#found({ code: 'input_start_not_allowed', rule: 'G-37', message });
+    }
+  }
+
+  #whose(answer: Answer): SocketTurn | undefined {
+    const ear = this.#ear;
+    const speaker = ear?.hasHeardSpeech === true ? ear : undefined;
+    const owing = this.#owed.whose(answer, speaker);
+    if (owing !== undefined) {
+      // A reply that had not begun may be to an input that the server took while the caller spoke.
+      if (owing.cutAtMs !== undefined && speaker !== undefined && owing.isReplied && hasSound(answer)) {
+        const message = 'a reply went on although its caller was reported to speak; what is left of it may not be sent';
+        this.#found({ code: 'old_reply_goes_on', rule: 'W-27', message });
+      }
+      return owing;
+    }
+    const leaving = this.#turns.findLast(({ kind, isOver }) => kind === 'hang_up' && !isOver);
+    if (leaving !== undefined) return leaving;
+    if (ear === undefined || (speaker === undefined && isEmpty(answer))) {
+      this.#tellOfNobody(answer);
+      return undefined;
+    }
+    ear.isUnasked = speaker === undefined && !ear.hasSpoken && !this.#hasCrossed;
+    this.#hasCrossed = false;
+    return ear;
+  }
+
+  #tellOfNobody(answer: Answer): void {
+    if (this.#turns.at(-1)?.kind === 'key') {
+      this.#found({ code: 'answer_to_key_press', rule: 'W-26', message: 'START_OF_DTMF was answered; it needs no reply' });
+    } else if (isEmpty(answer)) {
+      this.#found({ code: 'second_final', rule: 'W-24', message: 'more than one closing FINAL came for one reply' });
+    } else {
+      this.#tellOfUnasked();
+    }
+  }
+
+  #tellOfUnasked(): void {
+    this.#found({ code: 'answer_unasked', rule: 'W-24', message: 'an answer came behind the FINAL of its reply' });
+  }
+
+  #over(turn: SocketTurn, end: LineEnd): void {
+    if (turn.isOver) return;
+    turn.isOver = true;
+    turn.listener.ended(end);
+  }
+
+  #endSoon(turn: SocketTurn, end: LineEnd): void {
+    queueMicrotask(() => {
+      this.#over(turn, end);
+    });
+  }
+}

@@ -1,0 +1,65 @@
+// What the platform sends as request messages of the wire. The only writer of wire names among the caller's files.
+import type { JsonObject } from '../../base/json.ts';
+import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
+import { structFromJson } from '../../contract/struct.ts';
+import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import type { PlatformInput } from './line.ts';
+
+/** What every message of a call carries. */
+export interface CallIdentity {
+  readonly conversationId: string;
+  readonly organizationId: string;
+  /** Empty: the server takes its default agent (G-07). */
+  readonly agentId: string;
+  /** Opaque text of the administrator's agent configuration; empty for none. */
+  readonly vendorConfig: string;
+  /** Whether PARTIAL answers are accepted (G-45). */
+  readonly allowPartial: boolean;
+}
+
+/** Makes the mapper of one call. What is empty is left out, as proto3 does. */
+export function requestMaker(identity: CallIdentity): (input: PlatformInput) => MediaRequest {
+  const common: MediaRequest = {
+    conversation_id: identity.conversationId,
+    customer_org_id: identity.organizationId,
+    ...(identity.agentId === '' ? {} : { virtual_agent_id: identity.agentId }),
+    ...(identity.allowPartial ? { allow_partial_responses: true } : {}),
+    ...(identity.vendorConfig === '' ? {} : { vendor_specific_config: identity.vendorConfig }),
+  };
+  return (input) => ({ ...common, ...inputToWire(input) });
+}
+
+function inputToWire(input: PlatformInput): Pick<MediaRequest, 'audio_input' | 'dtmf_input' | 'event_input'> {
+  switch (input.kind) {
+    case 'session_start':
+      return { event_input: flowEvent(EVENT_INPUT.SESSION_START, input) };
+    case 'custom_event':
+      return { event_input: flowEvent(EVENT_INPUT.CUSTOM_EVENT, input) };
+    case 'audio_format':
+      return { audio_input: { encoding: VOICE_ENCODING.MULAW_FORMAT, sample_rate_hertz: LINE_RATE_HZ } };
+    case 'audio':
+      return { audio_input: { caller_audio: input.audio } };
+    case 'dtmf_start':
+      return { event_input: { event_type: EVENT_INPUT.START_OF_DTMF } };
+    case 'dtmf':
+      // By name, never by arithmetic: 0 is 10 (G-66).
+      return { dtmf_input: { dtmf_events: input.keys.map((key) => DTMF_KEY[key]) } };
+    case 'no_input':
+      return { event_input: { event_type: EVENT_INPUT.NO_INPUT } };
+    case 'session_end':
+      return { event_input: { event_type: EVENT_INPUT.SESSION_END } };
+  }
+}
+
+/** An event with what the flow has set on it (G-24, G-72). */
+function flowEvent(
+  type: number,
+  { name, parameters }: { readonly name: string; readonly parameters: JsonObject },
+): NonNullable<MediaRequest['event_input']> {
+  const hasParameters = Object.keys(parameters).length > 0;
+  return {
+    event_type: type,
+    ...(name === '' ? {} : { name }),
+    ...(hasParameters ? { parameters: structFromJson(parameters) } : {}),
+  };
+}

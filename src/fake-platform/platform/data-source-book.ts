@@ -1,0 +1,113 @@
+// The registered data sources with their tokens (sections 4.1 and 5.3). Signs with the issuer's published key; who may
+// touch what is decided before.
+import { randomUUID } from 'node:crypto';
+import type { Issuer } from './issuer.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { isoTime, type PlatformTime } from './platform-time.ts';
+
+/** What a developer says of a data source. */
+export interface DataSourceWords {
+  readonly audience: string;
+  readonly subject: string;
+  readonly nonce: string;
+  readonly schemaId: string;
+  readonly url: string;
+  readonly tokenLifetimeMinutes: number;
+  readonly status: 'active' | 'disabled';
+  /** Why it is disabled; empty while it is active. */
+  readonly errorMessage: string;
+}
+
+/** A data source with what the platform says of it. */
+export interface DataSourceRecord extends DataSourceWords {
+  readonly id: string;
+  /** The service app's client id. */
+  readonly applicationId: string;
+  /** Plain UUID. */
+  readonly orgId: string;
+  /** ISO times with Z. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** The machine account. */
+  readonly createdBy: string;
+  readonly jwsToken: string;
+  readonly tokenExpiryTime: string;
+  /** The token before this one, which the platform may go on presenting for a while (J-05). */
+  readonly previousJwsToken: string | undefined;
+}
+
+const MAX_RECORDS = 1000;
+
+/** All data sources; the oldest of more than 1000 are forgotten. */
+export class DataSourceBook {
+  readonly #records = new BoundedMap<string, DataSourceRecord>(MAX_RECORDS);
+  readonly #issuer: Pick<Issuer, 'issueToken'>;
+  readonly #time: PlatformTime;
+
+  constructor(issuer: Pick<Issuer, 'issueToken'>, time: PlatformTime) {
+    this.#issuer = issuer;
+    this.#time = time;
+  }
+
+  /** Registers a data source and signs its first token. */
+  async add(
+    words: DataSourceWords,
+    owner: { readonly applicationId: string; readonly orgId: string; readonly createdBy: string },
+  ): Promise<DataSourceRecord> {
+    const nowMs = this.#time.nowMs();
+    const token = await this.#sign(words, owner.orgId, nowMs);
+    const times = { createdAt: isoTime(nowMs), updatedAt: isoTime(nowMs) };
+    return this.#keep({ ...words, ...owner, ...token, ...times, id: randomUUID(), previousJwsToken: undefined });
+  }
+
+  /** Changes a data source; only a fresh nonce brings a fresh token (J-02, R-04). */
+  async change(record: DataSourceRecord, words: DataSourceWords): Promise<DataSourceRecord> {
+    const nowMs = this.#time.nowMs();
+    const token =
+      words.nonce === record.nonce ? {} : { ...(await this.#sign(words, record.orgId, nowMs)), previousJwsToken: record.jwsToken };
+    return this.#keep({ ...record, ...words, ...token, updatedAt: isoTime(nowMs) });
+  }
+
+  /** Switches a data source off from the platform's side; false when there is none. */
+  disable(id: string, errorMessage: string): boolean {
+    const record = this.find(id);
+    if (record === undefined) return false;
+    this.#keep({ ...record, status: 'disabled', errorMessage, updatedAt: this.#time.iso() });
+    return true;
+  }
+
+  delete(id: string): boolean {
+    return this.#records.delete(id);
+  }
+
+  /** Deletes those of an organization that belong to an app. */
+  deleteOf(orgId: string, applicationId: string): void {
+    this.#records.deleteWhere((record) => record.orgId === orgId && record.applicationId === applicationId);
+  }
+
+  find(id: string): DataSourceRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  /** Those of an organization or of all, oldest first. */
+  of(orgId?: string): readonly DataSourceRecord[] {
+    return this.#records.values().filter((record) => orgId === undefined || record.orgId === orgId);
+  }
+
+  #keep(record: DataSourceRecord): DataSourceRecord {
+    this.#records.set(record.id, record);
+    return record;
+  }
+
+  async #sign(
+    { url, schemaId, audience, subject, nonce, tokenLifetimeMinutes }: DataSourceWords,
+    organizationId: string,
+    nowMs: number,
+  ): Promise<Pick<DataSourceRecord, 'jwsToken' | 'tokenExpiryTime'>> {
+    const claims = { organizationId, url, schemaId, audience, subject, nonce, lifetimeMinutes: tokenLifetimeMinutes };
+    const jwsToken = await this.#issuer.issueToken(claims, nowMs);
+    // The token counts in whole seconds.
+    const issuedMs = Math.floor(nowMs / 1000) * 1000;
+    return { jwsToken, tokenExpiryTime: isoTime(issuedMs + tokenLifetimeMinutes * 60_000) };
+  }
+}

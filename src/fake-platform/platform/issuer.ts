@@ -1,0 +1,206 @@
+// The platform's token issuer: signs data-source tokens and serves its key set on the loopback address. For tests and
+// demos only: the keys live in memory and anybody on this machine may read the public ones.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createHmac, KeyObject, randomUUID, sign } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { SignJWT, exportJWK, generateKeyPair, type CryptoKey, type JWK } from 'jose';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { AppError } from '../../base/errors.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { PlatformProfile } from '../../contract/profile.ts';
+
+/** What a token says about its data source. */
+export interface TokenClaims {
+  /** Customer organization, a plain UUID. */
+  readonly organizationId: string;
+  /** The registered address, character for character. */
+  readonly url: string;
+  readonly schemaId: string;
+  readonly audience: string;
+  readonly subject: string;
+  /** The nonce of the data source: `jti` of the token. */
+  readonly nonce: string;
+  /** From issue to expiry, minutes (J-01: 1 to 1440). */
+  readonly lifetimeMinutes: number;
+}
+
+/** How to start an issuer. */
+export interface IssuerOptions extends Partial<TokenClaims> {
+  readonly profile: PlatformProfile;
+  /** Default 0: a free port. */
+  readonly port?: number;
+  /** Path of the issuer below its origin, beginning with a slash or empty. Default `/idb`. */
+  readonly path?: string;
+  readonly clock?: Clock;
+  /** Told of each request; must not throw. */
+  readonly onRequest?: (request: IssuerRequest) => void;
+}
+
+/** A request to the issuer. */
+export interface IssuerRequest {
+  readonly path: string;
+  readonly status: number;
+}
+
+/** A token of which everything is asked for, right or wrong; null leaves a member out. */
+export interface ForgeOrder {
+  readonly claims: JsonObject;
+  /** Beside algorithm, type and id of the key, or in their place. */
+  readonly header?: JsonObject;
+  /** The key: the first that is published (default), the newest, or the first's public half as the secret of HS256. */
+  readonly by?: 'first' | 'newest' | 'public_key';
+}
+
+/** A running issuer. `close` must be called. */
+export interface Issuer {
+  /** The `iss` claim: origin and path. */
+  readonly issuer: string;
+  readonly origin: string;
+  /** Where the key set is. */
+  readonly keySetUrl: string;
+  /** What tokens say unless told otherwise. */
+  readonly claims: TokenClaims;
+  /** Signs a token with the newest key, issued at `nowMs` (ms since the epoch; default the issuer's own clock). */
+  issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
+  /** Signs exactly what it is told to: what no honest platform presents. */
+  forge(order: ForgeOrder): string;
+  /**
+   * Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A): at most ten, of which
+   * those go first whose honest tokens have all ended.
+   */
+  rotateKey(options?: { readonly forgetOld?: boolean }): Promise<void>;
+  /** The latest requests, oldest first; at most 1000. */
+  readonly requests: readonly IssuerRequest[];
+  /** How often the key set was given out, from the start. */
+  keySetAnswers(): number;
+  close(): Promise<void>;
+}
+
+interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+  readonly publicJwk: JWK;
+  /** When the last honest token that it has signed ends, ms since the epoch; 0 when it has signed none. */
+  neededUntilMs: number;
+}
+
+const MAX_REQUESTS = 1000;
+const MAX_KEYS = 10;
+const ALGORITHM = 'RS256';
+
+/**
+ * Starts an issuer on 127.0.0.1.
+ *
+ * @throws AppError `listen_failed` when the port is taken.
+ */
+export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
+  const { profile, clock = systemClock, port = 0, path = '/idb' } = options;
+  const keys: SigningKey[] = [await makeKey()];
+  const requests: IssuerRequest[] = [];
+  let keySetAnswers = 0;
+  const keySetPath = `${path}${profile.jws.keySetSuffix}`;
+
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const found = request.method === 'GET' && request.url === keySetPath;
+    const status = found ? 200 : 404;
+    const asked = { path: (request.url ?? '').slice(0, 200), status };
+    requests.push(asked);
+    if (found) keySetAnswers += 1;
+    options.onRequest?.(asked);
+    if (requests.length > MAX_REQUESTS) requests.shift();
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'max-age=3600' });
+    response.end(found ? JSON.stringify({ keys: keys.map((key) => key.publicJwk) }) : '{"message":"not found"}');
+  };
+  const server = createServer(answer);
+  const address = await new Promise<AddressInfo>((resolve, reject) => {
+    server.once('error', (cause) => {
+      reject(new AppError('listen_failed', `the issuer cannot listen on 127.0.0.1:${String(port)}`, { cause, details: { port } }));
+    });
+    server.listen(port, '127.0.0.1', () => {
+      const bound = server.address();
+      // A server that listens on TCP has an address of this shape.
+      if (typeof bound === 'object' && bound !== null) resolve(bound);
+    });
+  });
+  const origin = `http://127.0.0.1:${String(address.port)}`;
+  const issuer = `${origin}${path}`;
+  const claims: TokenClaims = {
+    organizationId: options.organizationId ?? randomUUID(),
+    url: options.url ?? 'https://localhost',
+    schemaId: options.schemaId ?? profile.schemas.grpc,
+    audience: options.audience ?? profile.defaults?.audience ?? 'parley',
+    subject: options.subject ?? profile.defaults?.subject ?? 'calls',
+    nonce: options.nonce ?? randomUUID(),
+    lifetimeMinutes: options.lifetimeMinutes ?? 60,
+  };
+  return {
+    issuer,
+    origin,
+    keySetUrl: `${origin}${keySetPath}`,
+    claims,
+    requests,
+    keySetAnswers: () => keySetAnswers,
+    issueToken: (overrides = {}, nowMs = clock.nowMs()) => {
+      const key = keys.at(-1);
+      if (key === undefined) throw new TypeError('an issuer always has a key');
+      const said = { ...claims, ...overrides };
+      key.neededUntilMs = Math.max(key.neededUntilMs, nowMs + said.lifetimeMinutes * 60_000);
+      return signToken(key, issuer, said, profile, nowMs);
+    },
+    forge: ({ by = 'first', ...token }) => {
+      const key = by === 'newest' ? keys.at(-1) : keys[0];
+      if (key === undefined) throw new TypeError('an issuer always has a key');
+      return forgeToken(key, token, by === 'public_key');
+    },
+    rotateKey: async ({ forgetOld = false } = {}) => {
+      const key = await makeKey();
+      const idle = keys.findIndex(({ neededUntilMs }) => neededUntilMs <= clock.nowMs());
+      if (forgetOld) keys.length = 0;
+      else if (keys.length >= MAX_KEYS) keys.splice(Math.max(0, idle), 1);
+      keys.push(key);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function makeKey(): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair(ALGORITHM, { modulusLength: 2048 });
+  const kid = randomUUID();
+  // `alg` may be absent from the platform's key set, so ours leaves it out.
+  return { kid, privateKey, publicKey, publicJwk: { ...(await exportJWK(publicKey)), use: 'sig', kid }, neededUntilMs: 0 };
+}
+
+function signToken(key: SigningKey, issuer: string, claims: TokenClaims, { jws }: PlatformProfile, nowMs: number): Promise<string> {
+  const issuedAt = Math.floor(nowMs / 1000);
+  return new SignJWT({
+    [jws.claims.url]: claims.url,
+    [jws.claims.schema]: claims.schemaId,
+    [jws.claims.org]: claims.organizationId,
+  })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: key.kid })
+    .setIssuer(issuer)
+    .setAudience(claims.audience)
+    .setSubject(claims.subject)
+    .setJti(claims.nonce)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + claims.lifetimeMinutes * 60)
+    .sign(key.privateKey);
+}
+
+function forgeToken({ kid, privateKey, publicKey }: SigningKey, { claims, header = {} }: ForgeOrder, isSymmetric: boolean): string {
+  const part = (members: JsonObject): string =>
+    Buffer.from(JSON.stringify(Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)))).toString('base64url');
+  const signed = `${part({ alg: ALGORITHM, typ: 'JWT', kid, ...header })}.${part(claims)}`;
+  const secret = (): string | Buffer => KeyObject.from(publicKey).export({ type: 'spki', format: 'pem' });
+  const signature = isSymmetric
+    ? createHmac('sha256', secret()).update(signed).digest()
+    : sign('RSA-SHA256', Buffer.from(signed), KeyObject.from(privateKey));
+  return `${signed}.${signature.toString('base64url')}`;
+}
