@@ -1,12 +1,9 @@
-// Why mutants may survive: joins the survivors of a run with the reasons people gave, and writes both into the docs. A
+// Why mutants may survive: joins the survivors of a run with the reasons people gave. A
 // reason belongs to a file and a mutation, not to a line number, so that it survives edits elsewhere in the file.
-import { readFileSync, writeFileSync } from 'node:fs';
-import * as prettier from 'prettier';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { scoreOf } from './mutant-results.mjs';
 
 const REASONS_FILE = 'scripts/mutant-reasons.json';
-const DOCUMENT = 'docs/mutants.md';
 
 /** File → mutation (`before ⇒ after`) → reason. */
 const REASONS = z.record(z.string(), z.record(z.string(), z.string().min(1)));
@@ -37,39 +34,4 @@ export function addReasons(patterns, survivors) {
 /** @param {Survivor} survivor */
 function mutationOf({ before, after }) {
   return `${before} ⇒ ${after}`;
-}
-
-/**
- * Writes the section of each area into the docs.
- *
- * @param {readonly { area: string, counts: import('./mutant-results.mjs').Counts, survivors: readonly Judged[] }[]} results
- */
-export async function writeSections(results) {
-  let text = readFileSync(DOCUMENT, 'utf8');
-  for (const { area, counts, survivors } of results) {
-    const [start, end] = [`<!-- generated: ${area} -->`, `<!-- end: ${area} -->`];
-    const [from, to] = [text.indexOf(start), text.indexOf(end)];
-    if (from === -1 || to < from) throw new Error(`${DOCUMENT} has no place for ${area}: ${start} … ${end}`);
-    text = `${text.slice(0, from)}${start}\n\n${sectionOf(counts, survivors)}\n\n${text.slice(to)}`;
-  }
-  const settings = await prettier.resolveConfig(DOCUMENT);
-  writeFileSync(DOCUMENT, await prettier.format(text, { ...settings, parser: 'markdown' }));
-}
-
-/**
- * @param {import('./mutant-results.mjs').Counts} counts
- * @param {readonly Judged[]} survivors
- */
-function sectionOf(counts, survivors) {
-  const { killed, timeout, survived, noCoverage } = counts;
-  const head = `${String(scoreOf(counts))} % killed: ${String(killed)} by a failing test, ${String(timeout)} by a time limit; ${String(survived + noCoverage)} survive.`;
-  const items = survivors.map(({ file, line, before, after, reason }) =>
-    [`- \`${file}:${String(line)}\` ${reason ?? '**no reason given yet**'}`, `  - ${code(before)}`, `  - ${code(after)}`].join('\n'),
-  );
-  return [head, ...items].join('\n\n');
-}
-
-/** @param {string} text */
-function code(text) {
-  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
 }

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { AREA_NAMES, AREA_VARIABLE, AREAS, STATE_FOLDER } from './mutant-areas.mjs';
 import { readReport, scoreOf, sumOf, withoutSurvivors } from './mutant-results.mjs';
-import { addReasons, writeSections } from './mutant-survivors.mjs';
+import { addReasons } from './mutant-survivors.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const LEAST_PERCENT = 90;
@@ -18,8 +18,7 @@ const HELP = `Changes the code in small ways ("mutants") and sees whether the un
   npm run mutants -- auth                        one area
   npm run mutants -- auth --files src/auth/nonces.ts
                                                  only these files; the results of the others are kept
-  npm run mutants -- auth --write                also writes the survivors into docs/mutants.md
-  npm run mutants -- auth --last --write         from the last run, without testing again
+  npm run mutants -- auth --last                 what the last run has found, without testing again
   npm run mutants -- --full                      tests all of them anew
   npm run mutants -- --concurrency 1             how many test processes at once; default 2
 
@@ -53,7 +52,6 @@ async function main() {
     return { area, counts, slow, ...addReasons(AREAS[area].mutate, survivors) };
   });
   for (const result of results) print(result);
-  if (options.write) await writeSections(results);
 
   const total = sumOf(results.map(({ counts }) => counts));
   const byFolder = Object.fromEntries(results.map(({ area, counts }) => [area, { ...counts, score: scoreOf(counts) }]));
@@ -62,12 +60,11 @@ async function main() {
   return ok ? 0 : 1;
 }
 
-/** @returns {number | { areas: readonly Area[], files: string | undefined, write: boolean, last: boolean, full: boolean, concurrency: number }} */
+/** @returns {number | { areas: readonly Area[], files: string | undefined, last: boolean, full: boolean, concurrency: number }} */
 function readArguments() {
   const { values, positionals } = parseArgs({
     options: {
       help: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
       last: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
       files: { type: 'string' },
@@ -83,10 +80,10 @@ function readArguments() {
   if (foreign.length > 0) return complain(`there is no area ${foreign.join(', ')}; the areas are ${AREA_NAMES.join(', ')}`);
   const concurrency = Number(values.concurrency);
   if (!Number.isInteger(concurrency) || concurrency < 1) return complain('--concurrency wants a number from 1');
-  const { write, last, full, files } = values;
+  const { last, full, files } = values;
   const areas = AREA_NAMES.filter((area) => positionals.length === 0 || positionals.includes(area));
   if (files !== undefined && areas.length !== 1) return complain('--files wants one area');
-  return { areas, files, write, last, full, concurrency };
+  return { areas, files, last, full, concurrency };
 }
 
 /**

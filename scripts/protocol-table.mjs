@@ -1,12 +1,14 @@
-// The page docs/protocol.md: every rule of docs/protocol-rules.yaml with the code and the tests that cite it. Reads files
-// and judges nothing; test/rules/protocol.test.ts does.
+// Two pages of docs/protocol-rules.yaml: docs/protocol.md, every rule and how it is obeyed, and for whoever works on the code every
+// rule with the files and tests that cite it. Reads files and judges nothing; test/rules/protocol.test.ts does.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { testTitles } from './test-titles.mjs';
 
-/** Where the page lies, relative to the project. */
+/** The page of the rules, relative to the project. */
 export const PROTOCOL_PAGE = 'docs/protocol.md';
+/** The page of who cites them; it changes with every test and is not committed. */
+export const CITATIONS_PAGE = 'docs/generated/protocol-citations.md';
 const RULES = 'docs/protocol-rules.yaml';
 /** Anything that looks like the id of a rule, so that a slip of the pen is found too. */
 const RULE_ID = /\b[GW]-\d[0-9A-Z]*\b/gu;
@@ -71,46 +73,56 @@ export function protocolCitations(root) {
 }
 
 /**
- * The whole page. The same files always give the same page.
+ * The page of the rules. The same list always gives the same page.
  *
  * @param {string} root
  */
 export function protocolPage(root) {
-  const { code, tests } = protocolCitations(root);
   const lines = [
     '# The turn grammar, rule by rule',
     '',
-    '<!-- Written by `npm run generate` from protocol-rules.yaml and from what src/ and the tests cite; not by hand. -->',
+    '<!-- Written by `npm run generate` from protocol-rules.yaml; do not edit. -->',
     '',
     'A rule of the **server** is ours: at least one test of the server names it in its title, or the build fails. A rule of the',
     '**platform** is the other side’s: the fake platform plays it, and the server is ready for it. What is **not known** binds',
-    'nobody; the page says what the server does in its place. Files and tests of the fake platform stand in _italics_: they show',
-    'what the platform does, not that the server obeys. Rules that begin with G are those of gRPC; those that begin with W say what is',
-    'different on WebSocket.',
+    'nobody; the page says what the server does in its place. Rules that begin with G are those of gRPC; those that begin with W say',
+    `what is different on WebSocket. \`npm run generate\` also writes \`${CITATIONS_PAGE}\`: which code and which tests cite each rule.`,
     '',
     '<!-- prettier-ignore-start -->',
   ];
   for (const { title, rules } of protocolRules(root)) {
-    lines.push('', `## ${title}`, '', '| Rule | Whose | What it asks | Code | Tests |', '| --- | --- | --- | --- | --- |');
-    for (const rule of rules) lines.push(row(rule, code.get(rule.id) ?? [], tests.get(rule.id) ?? []));
+    lines.push('', `## ${title}`, '', '| Rule | Whose | What it asks |', '| --- | --- | --- |');
+    for (const { id, duty, asks, how, open } of rules) {
+      const what = [asks, how && `**How:** ${how}`, open && `**Not known:** ${open}`].filter((text) => text !== undefined);
+      lines.push(`| ${[`**${id}**`, DUTIES[duty], cell(what)].join(' | ')} |`);
+    }
   }
   return [...lines, '', '<!-- prettier-ignore-end -->', ''].join('\n');
 }
 
 /**
- * @param {Rule} rule
- * @param {readonly string[]} code
- * @param {readonly CitingTest[]} tests
+ * The page of who cites which rule.
+ *
+ * @param {string} root
  */
-function row({ id, duty, asks, how, open }, code, tests) {
-  const what = [asks, how && `**How:** ${how}`, open && `**Not known:** ${open}`].filter((text) => text !== undefined);
-  // Each file once, with all of its titles behind it.
-  /** @type {Map<string, string[]>} */
-  const byFile = new Map();
-  for (const { file, title } of tests) listOf(byFile, file).push(title);
-  const cited = ours(code).map((file) => link(file));
-  const proofs = ours([...byFile.keys()]).map((file) => `${link(file)}: ${(byFile.get(file) ?? []).map(plain).join(' · ')}`);
-  return `| ${[`**${id}**`, DUTIES[duty], cell(what), cell(cited), cell(proofs)].join(' | ')} |`;
+export function citationsPage(root) {
+  const { code, tests } = protocolCitations(root);
+  const lines = [
+    '# Who cites the rules',
+    '',
+    'Files and tests of the fake platform stand in _italics_: they show what the platform does, not that the server obeys.',
+    ...['', '| Rule | Code | Tests |', '| --- | --- | --- |'],
+  ];
+  for (const { id } of protocolRules(root).flatMap(({ rules }) => rules)) {
+    // Each file once, with all of its titles behind it.
+    /** @type {Map<string, string[]>} */
+    const byFile = new Map();
+    for (const { file, title } of tests.get(id) ?? []) listOf(byFile, file).push(title);
+    const cited = ours(code.get(id) ?? []).map((file) => link(file));
+    const proofs = ours([...byFile.keys()]).map((file) => `${link(file)}: ${(byFile.get(file) ?? []).map(plain).join(' · ')}`);
+    lines.push(`| ${[`**${id}**`, cell(cited), cell(proofs)].join(' | ')} |`);
+  }
+  return [...lines, ''].join('\n');
 }
 
 /**
@@ -130,7 +142,7 @@ function cell(lines) {
 /** @param {string} file */
 function link(file) {
   const name = file.replace(/^(?:src|test)\//u, '').replace(/(?:\.test)?\.ts$/u, '');
-  const linked = `[${name}](../${file})`;
+  const linked = `[${name}](../../${file})`;
   return isOfFakePlatform(file) ? `_${linked}_` : linked;
 }
 

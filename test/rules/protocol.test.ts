@@ -1,5 +1,5 @@
-// docs/protocol.md: every rule of the turn grammar with the code and the tests that cite it. The list is complete, what
-// cites a rule cites one that exists, and a rule of the server has a test of the server.
+// docs/protocol-rules.yaml and the page that is made of it: the list is complete, what cites a rule cites one that exists, and a rule of
+// the server has a test of the server.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -61,7 +61,7 @@ describe('the rules of the turn grammar', () => {
     expect(files.length).toBeGreaterThan(200);
   });
 
-  it(`stand in ${PROTOCOL_PAGE} as the files cite them: otherwise run \`npm run generate\` and commit it`, () => {
+  it(`stand in ${PROTOCOL_PAGE} as in the list: otherwise run \`npm run generate\` and commit it`, () => {
     expect(readFileSync(path.join(ROOT, PROTOCOL_PAGE), 'utf8').split('\n')).toEqual(protocolPage(ROOT).split('\n'));
   });
 });
