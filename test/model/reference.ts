@@ -109,6 +109,8 @@ export class Reference {
   }
 
   event(rpc: Rpc, event: Event): void {
+    // G-75: also for a conversation that another start has ended meanwhile.
+    if (rpc.isLate && event === 'session_end') rpc.isHangUp = true;
     if (rpc.state === 'opening' || rpc.state === 'done' || rpc.isLate) return;
     if (event === 'session_end') this.#hangsUp(rpc);
     else if (rpc.state === 'owing') {

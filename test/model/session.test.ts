@@ -81,7 +81,7 @@ describe('a session', () => {
 });
 
 describe('a conversation that begins anew (G-28)', () => {
-  it.each<[string, Pick<Program, 'beginning' | 'acts'>]>([
+  it.each<[string, Pick<Program, 'beginning' | 'acts'> & Partial<Program>]>([
     [
       'tells the bot that nothing was heard of a welcome whose stream was cancelled',
       {
@@ -115,6 +115,24 @@ describe('a conversation that begins anew (G-28)', () => {
           { kind: 'open', first: 'session_end', halfClose: false, together: false },
           { kind: 'open', first: 'session_start', halfClose: false, together: false },
           { kind: 'open', first: 'speech', halfClose: false, together: false },
+        ],
+      },
+    ],
+    [
+      'G-75 answers a hang-up for the one before that another start has ended meanwhile',
+      {
+        beginning: 'none',
+        behaviours: [
+          { pace: 'never', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
+          { pace: 'at_once', yields: 0, prompts: 1, bargeIn: true, promptMs: 1000, deed: 'listen' },
+        ],
+        acts: [
+          { kind: 'open', first: 'session_start', halfClose: true, together: false },
+          { kind: 'open', first: 'session_start', halfClose: false, together: false },
+          { kind: 'open', first: 'session_end', halfClose: false, together: false },
+          { kind: 'open', first: 'session_start', halfClose: false, together: false },
+          { kind: 'open', first: 'session_start', halfClose: false, together: false },
+          { kind: 'open', first: 'dtmf', halfClose: false, together: false },
         ],
       },
     ],
