@@ -13,7 +13,7 @@
 #     --volume /etc/parley:/etc/parley:ro --volume /run/secrets/parley:/run/secrets/parley:ro \
 #     --volume parley-prompts:/parley/cache/prompts --env PARLEY_CONFIG=/etc/parley/parley.yaml parley
 #
-# test/e2e/dockerfile.test.ts runs these very steps without a container engine. So that it can, RUN uses no absolute path.
+# test/system/dockerfile.test.ts runs these very steps without a container engine. So that it can, RUN uses no absolute path.
 ARG NODE_IMAGE=node:24-bookworm-slim
 # No default on purpose: without a digest the build stops here.
 ARG NODE_DIGEST

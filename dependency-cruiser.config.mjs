@@ -1,4 +1,4 @@
-// Who may import whom, for `npm run layers`. Nothing is decided here: layers.json orders the rooms, this file turns it into
+// Who may import whom, for `npm run check -- layers`. Nothing is decided here: layers.json orders the rooms, this file turns it into
 // rules that dependency-cruiser understands. Types count as imports: a room must not even know another's shapes.
 import { readFileSync } from 'node:fs';
 
@@ -133,7 +133,7 @@ export function rulesOf({ rows, seenOnlyBy, seesOnly, packagesOnlyIn, botDoors }
   ];
 }
 
-/** What both `npm run layers` and test/rules/layers.test.ts cruise with. */
+/** What both `npm run check -- layers` and test/rules/layers.test.ts cruise with. */
 export const options = {
   doNotFollow: { path: 'node_modules' },
   // Types are erased before the program runs, but not before it is understood.

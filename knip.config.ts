@@ -1,4 +1,4 @@
-// What `npm run unused` takes for used: the doors through which the program, the tools and the tests come in; package.json
+// What `npm run check -- unused` takes for used: the doors through which the program, the tools and the tests come in; package.json
 // names those of bot authors.
 // Everything else must be reached from one of them.
 import type { KnipConfig } from 'knip';
@@ -14,7 +14,7 @@ const config: KnipConfig = {
     // Run in processes of their own.
     'test/fixtures/reload/*.ts',
     'scripts/*.mjs',
-    // Loaded by the servers that `npm run bench:engine` and `npm run soak` measure.
+    // Loaded by the servers that `npm run bench -- engine` and `npm run soak` measure.
     'scripts/bench/**/*.mjs',
     'test/**/*.test.ts',
     'bots/**/*.test.ts',

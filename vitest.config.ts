@@ -1,7 +1,7 @@
 // How tests run. Everything a test may rely on stands here: `#bot` is the source and never the last build, in the test
 // files, in worker threads and in forked processes alike.
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
@@ -9,6 +9,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * a CommonJS package would get the ES module of its own dependency.
  */
 const conditions = ['development', 'node'];
+
+const E2E = 'test/e2e/**/*.test.ts';
+const SYSTEM = 'test/system/**/*.test.ts';
+const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'];
 
 /** Whole minutes each: begun last, one of them would keep a single core busy while the others wait. */
 const LONGEST = [
@@ -40,10 +44,29 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** A project takes everything from below but which files it runs. */
+function project(name: string, include: readonly string[], exclude: readonly string[] = []): TestProjectInlineConfiguration {
+  return { extends: true, test: { name, include: [...include], exclude: [...NEVER, ...exclude] } };
+}
+
+/** Whoever runs everything wants to know whether there is time for a coffee. */
+function announce(): void {
+  const isAll = process.argv.slice(2).every((argument) => argument === 'run');
+  if (isAll) process.stdout.write('All tests take about 10 minutes on two cores; `npm run test:unit` takes one.\n');
+}
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
+    projects: [
+      // Whoever puts bots into a folder of their own finds their tests run, too.
+      project('unit', ['**/*.test.ts'], [E2E, SYSTEM]),
+      // Servers of this process over real sockets.
+      project('e2e', [E2E]),
+      // Real processes, Redis, proxies, kills.
+      project('system', [SYSTEM]),
+    ],
     pool: 'forks',
     // One more than there are cores: calls take their time, and a third of it a worker only waits.
     maxWorkers: availableParallelism() + 1,
@@ -52,14 +75,12 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     teardownTimeout: 20_000,
+    reporters: ['default', { onInit: announce }],
     // A passing test says nothing; what it printed is shown when it fails.
     silent: 'passed-only',
     // No module of ours keeps state between calls, so a process loads each once for all the files it runs: with a process
     // for every file a third of the time went into loading.
     isolate: false,
-    // Whoever puts bots into a folder of their own finds their tests run, too.
-    include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo-output/**'],
     coverage: { provider: 'v8', include: ['src/**', 'bots/**'], exclude: ['src/contract/gen/**', '**/*.test.ts'] },
   },
 });

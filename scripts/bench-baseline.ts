@@ -1,4 +1,4 @@
-// `npm run bench:baseline`: what one server costs before it works hard. Time from start to ready, time from SESSION_START
+// `npm run bench -- baseline`: what one server costs before it works hard. Time from start to ready, time from SESSION_START
 // to the first audio, memory with no and with 500 idle sessions. Real process, TLS and token check on, loopback only.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ const IDLE_SESSIONS = 500;
 
 if (process.argv.includes('--help')) {
   console.log(
-    'usage: npm run bench:baseline\nBuilds nothing: run `npm run build` first. The last line is JSON.\nexample: npm run build && npm run bench:baseline',
+    'usage: npm run bench -- baseline\nBuilds nothing: run `npm run build` first. The last line is JSON.\nexample: npm run build && npm run bench -- baseline',
   );
   process.exit(0);
 }

@@ -1,4 +1,4 @@
-// `npm run bench:engine`: what the server costs beside a bare grpc-js pass-through of the same traffic. CPU per inbound frame
+// `npm run bench -- engine`: what the server costs beside a bare grpc-js pass-through of the same traffic. CPU per inbound frame
 // under paced calls, time to the first response, memory per session. docs/performance.md says how and what came out.
 import os from 'node:os';
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import { measureMemory } from './bench/memory.ts';
 import { measureRounds, measureRun, type Round, type RoundPlan } from './bench/paced-rounds.ts';
 import { CORES, prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
 
-const HELP = `usage: npm run bench:engine -- [options]
+const HELP = `usage: npm run bench -- engine [options]
 
 Measures the build (run \`npm run build\` first) beside a bare grpc-js server that passes bytes through, both on one core
 with plaintext and the same traffic. Progress is on stderr; the last line of stdout is JSON.
@@ -21,7 +21,7 @@ with plaintext and the same traffic. Progress is on stderr; the last line of std
   --profile         no figures: CPU profiles of both servers (at 500 calls), and what the server adds by function
   --help
 
-example: npm run build && npm run bench:engine -- --calls 500 --rounds 3`;
+example: npm run build && npm run bench -- engine --calls 500 --rounds 3`;
 
 const { values: flags } = parseArgs({
   options: {

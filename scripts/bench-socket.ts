@@ -1,11 +1,11 @@
-// `npm run bench:socket`: what a frame of caller audio over WebSocket costs the server beside a bare `ws` server that sends the
+// `npm run bench -- socket`: what a frame of caller audio over WebSocket costs the server beside a bare `ws` server that sends the
 // same envelopes back. docs/performance.md says how and what came out.
 import { parseArgs } from 'node:util';
 import { median, rounded } from './bench/figures.ts';
 import { AGENT_ID, CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
 import { measureSocketRounds, measureSocketRun } from './bench/socket-rounds.ts';
 
-const HELP = `usage: npm run bench:socket -- [options]
+const HELP = `usage: npm run bench -- socket [options]
 
 Measures the build (run \`npm run build\` first) beside a bare \`ws\` server that sends every message back, both on one core with
 plaintext and the same paced calls. Progress is on stderr; the last line of stdout is JSON, with "ok": true when the ratio is at
@@ -17,7 +17,7 @@ most 1.6 and every round counts.
   --seconds N       length of one measurement (default 10)
   --help
 
-example: npm run build && npm run bench:socket -- --calls 500 --rounds 3`;
+example: npm run build && npm run bench -- socket --calls 500 --rounds 3`;
 
 /** Largest ratio that is wanted. */
 const MAX_RATIO = 1.6;

@@ -1,4 +1,4 @@
-// `npm run bench:speech`: how well start and end of speech are found, and what it costs. Makes the corpus, lets a listener
+// `npm run bench -- speech`: how well start and end of speech are found, and what it costs. Makes the corpus, lets a listener
 // hear it, prints a table and one line of JSON; with --write the table of docs/speech.md is made anew.
 import path from 'node:path';
 import { loadSignalEngines } from '../src/app/signal-engines.ts';
@@ -9,13 +9,13 @@ import { score } from './speech-score.ts';
 import { asMarkdown, writeInto } from './speech-table.ts';
 import { espeakVoices, fliteVoices } from './speech-voices.ts';
 
-const USAGE = `usage: npm run bench:speech -- [--write]
+const USAGE = `usage: npm run bench -- speech [--write]
 Takes one to four minutes. The last line is JSON. Exit code 0: measured; 1: it could not be.
 
   --write   put the tables into docs/speech.md
 
 espeak-ng (Debian: apt-get install espeak-ng) adds four voices where it is installed; the table names the voices it was made with.
-example: npm run bench:speech -- --write`;
+example: npm run bench -- speech --write`;
 
 const known = new Set(['--write', '--help']);
 const flags = process.argv.slice(2);

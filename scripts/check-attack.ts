@@ -1,4 +1,4 @@
-// `npm run check:attack`: do callers notice an attack on the ports of a server? Strangers do what scripts/attack names, for minutes,
+// `npm run check -- attack`: do callers notice an attack on the ports of a server? Strangers do what scripts/attack names, for minutes,
 // while calls are placed over both transports.
 import { fork } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,8 +21,8 @@ import { gauge } from './soak-watch.ts';
 const HELP = `Attacks a server on loopback from a process of its own while calls are placed over gRPC and WebSocket: ${String(ABUSES.length)} abuses of
 HTTP/2, ${String(FORGERIES)} forged tokens, broken and silent connections, and mutated messages of somebody with a good token.
 
-  npm run check:attack                      ten minutes
-  npm run check:attack -- --minutes 1       shorter; what is begun is ended
+  npm run check -- attack                      ten minutes
+  npm run check -- attack --minutes 1       shorter; what is begun is ended
 
   --minutes N     how long (default 10)
   --broken N      connections that break the protocol and go, in each round (default 1100)

@@ -1,4 +1,4 @@
-// `npm run check:barge-in`: does the server know what its callers have heard? The fake platform places calls that
+// `npm run check -- barge-in`: does the server know what its callers have heard? The fake platform places calls that
 // interrupt the welcome at random moments, by voice and by key, and knows to the sample what it played; the server's own
 // estimate stands in its log. Real sockets, real speech, real time, loopback only.
 import { readFileSync } from 'node:fs';
@@ -22,10 +22,10 @@ const CONCURRENT_CALLS = 40;
 /** The welcome of the bundled front desk plays longer than this, ms; interruptions lie between both. */
 const [EARLIEST_MS, LATEST_MS] = [200, 6000];
 
-const USAGE = `usage: npm run check:barge-in [-- --calls 1000] [--seed 1]
+const USAGE = `usage: npm run check -- barge-in [-- --calls 1000] [--seed 1]
 Interrupts so many welcomes at random moments and compares what the server believes was heard with what was played.
 The last line is JSON; exit code 1 when one estimate is off by more than ${String(LIMIT_MS)} ms or a call was lost.
-example: npm run check:barge-in -- --calls 100`;
+example: npm run check -- barge-in --calls 100`;
 
 function numberOf(flag: string, otherwise: number): number {
   const at = process.argv.indexOf(flag);

@@ -1,4 +1,4 @@
-// `npm run check:conformance`: does our server keep the contract, and would the checks notice if it did not? Every check
+// `npm run check -- conformance`: does our server keep the contract, and would the checks notice if it did not? Every check
 // runs on our server with the token check on, in both modes of delivery; then on a small reference server, whole, where it
 // does otherwise as it may, on well-behaved servers in another style, and with one breach after another, each of which must be
 // named exactly. The same over WebSocket.
@@ -32,13 +32,13 @@ const SERVERS_AT_ONCE = 3;
 /** Of sockets more: each takes some eight seconds, of which it works for less than one. */
 const SOCKET_SERVERS_AT_ONCE = 6;
 
-const USAGE = `usage: npm run check:conformance [-- BREACH ...]
+const USAGE = `usage: npm run check -- conformance [-- BREACH ...]
 Runs every conformance check on our server, then on the reference server, whole, with each freedom that the contract leaves, on
 well-behaved servers in another style, and on the reference server with each breach (or the ones named).
 The last line is JSON; exit code 1 when a whole server fails a check or gets advice, when a server
 in another style fails one, when another check than expected does not apply to
 it, or when a broken server is not named exactly.
-example: npm run check:conformance -- chunks_too_small`;
+example: npm run check -- conformance chunks_too_small`;
 
 const MODES = ['chunk', 'wav'] as const;
 type Mode = (typeof MODES)[number];

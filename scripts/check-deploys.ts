@@ -1,12 +1,12 @@
-// `npm run check:deploys`: does a caller notice a rolling restart? Replicas behind a load balancer are stopped in good order and
+// `npm run check -- deploys`: does a caller notice a rolling restart? Replicas behind a load balancer are stopped in good order and
 // started again, one after the other, while calls run, and nobody says a turn again. See test/fleet.
 import { deploys } from '../test/fleet/failover.ts';
 import { disturbedRun } from './fleet/disturbed-run.ts';
 
 const HELP = `Restarts one server after the other while calls run over three of them behind HAProxy, with a Redis server that they share.
 
-  npm run check:deploys                                        five minutes, 100 calls at once, a restart every 20 s
-  npm run check:deploys -- --minutes 1 --calls 20 --every 10   shorter
+  npm run check -- deploys                                        five minutes, 100 calls at once, a restart every 20 s
+  npm run check -- deploys --minutes 1 --calls 20 --every 10   shorter
 
   --minutes N     how long new calls begin (default 5); --seconds N likewise
   --calls N       calls at once (default 100)

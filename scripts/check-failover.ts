@@ -1,4 +1,4 @@
-// `npm run check:failover`: is any call lost when servers die? Replicas behind a load balancer are killed with `kill -9` while
+// `npm run check -- failover`: is any call lost when servers die? Replicas behind a load balancer are killed with `kill -9` while
 // calls run, and a turn that is cut is said again by the fake platform. Redis is restarted and goes away meanwhile, of which nobody may
 // hear anything. See test/fleet.
 import { failover, type FailoverPlan, type FailoverResult } from '../test/fleet/failover.ts';
@@ -11,8 +11,8 @@ const PART_OF_RUN = 0.25;
 const HELP = `Kills servers while calls run over three of them behind HAProxy, with a Redis server that they share. Between two kills Redis is
 restarted once, and once it is away for 60 s, or for a quarter of a shorter run.
 
-  npm run check:failover                                       ten minutes, 100 calls at once, a kill every 15 s
-  npm run check:failover -- --minutes 1 --calls 20 --every 5   shorter
+  npm run check -- failover                                       ten minutes, 100 calls at once, a kill every 15 s
+  npm run check -- failover --minutes 1 --calls 20 --every 5   shorter
 
   --minutes N     how long new calls begin (default 10); --seconds N likewise
   --calls N       calls at once (default 100)

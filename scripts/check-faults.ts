@@ -1,4 +1,4 @@
-// `npm run check:faults`: what do callers hear when something breaks? Each fault is done to a fleet of its own while calls run.
+// `npm run check -- faults`: what do callers hear when something breaks? Each fault is done to a fleet of its own while calls run.
 // See scripts/fleet/faults.ts and docs/faults.md.
 import { parseArgs } from 'node:util';
 import { fleetAdministration, type AwayAdministration } from './fleet/administration.ts';
@@ -12,8 +12,8 @@ const NAMES = FAULTS.map(({ name }) => name).join(', ');
 
 const HELP = `Breaks one thing after the other while calls run over three servers behind HAProxy, with a Redis server that they share.
 
-  npm run check:faults                                        every fault, 20 s each, 20 calls at once
-  npm run check:faults -- --only kill,stop --seconds 30       some of them
+  npm run check -- faults                                        every fault, 20 s each, 20 calls at once
+  npm run check -- faults --only kill,stop --seconds 30       some of them
 
   --only LIST     faults: ${NAMES}
   --seconds N     how long new calls begin, for each fault (default 20)

@@ -1,4 +1,4 @@
-// `npm run check:home`: has each call one home, and what does it cost when its turns come to other servers? See scripts/fleet/home-proof.ts.
+// `npm run check -- home`: has each call one home, and what does it cost when its turns come to other servers? See scripts/fleet/home-proof.ts.
 import { parseArgs } from 'node:util';
 import { HomeStage } from '../test/fleet/home-stage.ts';
 import { hundredths } from './bench/figures.ts';
@@ -11,8 +11,8 @@ const MAX_RATIO = 1.45;
 
 const HELP = `Sends every RPC of a call to the next of several servers, and counts the calls of all of them four times a second.
 
-  npm run check:home                                about two minutes, three servers, 24 calls at once
-  npm run check:home -- --replicas 2 --seconds 10   shorter
+  npm run check -- home                                about two minutes, three servers, 24 calls at once
+  npm run check -- home --replicas 2 --seconds 10   shorter
 
   --replicas N    servers, 2 to 4 (default 3)
   --calls N       calls at once while they are counted (default 24)

@@ -1,4 +1,4 @@
-// `npm run check:model`: plays random calls against the real engine and a reference of one session, in random orders of
+// `npm run check -- model`: plays random calls against the real engine and a reference of one session, in random orders of
 // everything that can happen at once, calls over several processes that die, stand still and stop, and the directory of such
 // calls under partitions and outages. A call that breaks a rule is shrunk where it can be, and printed as an exchange.
 import { parseArgs } from 'node:util';
@@ -8,10 +8,10 @@ import { hunt } from '../test/model/hunt.ts';
 
 const HELP = `Plays random calls against the engine and holds them against test/model/reference.ts.
 
-  npm run check:model                                100,000 calls with a seed of the moment
-  npm run check:model -- --runs 5000 --seed 7        the calls that seed 7 makes
-  npm run check:model -- --homes --runs 2000         calls over several processes; 5,000 unless told
-  npm run check:model -- --directory                 homes of calls while processes die, freeze, are cut off from each other
+  npm run check -- model                                100,000 calls with a seed of the moment
+  npm run check -- model --runs 5000 --seed 7        the calls that seed 7 makes
+  npm run check -- model --homes --runs 2000         calls over several processes; 5,000 unless told
+  npm run check -- model --directory                 homes of calls while processes die, freeze, are cut off from each other
                                                      and from the directory, answers are lost and it is emptied; 5,000
 
 A call that breaks a rule is shrunk and printed as an exchange, with the options that play it again. Progress is on
@@ -57,7 +57,7 @@ async function check(runs: number, seed: number): Promise<number> {
       isOk = false;
       process.stderr.write(`\n${played.found.exchange.join('\n')}\n\n${played.found.wrong}\n`);
       process.stderr.write(
-        `again: npm run check:model -- ${option}--runs ${String(values.directory ? 1 : BATCH)} --seed ${String(played.found.seed)}\n`,
+        `again: npm run check -- model ${option}--runs ${String(values.directory ? 1 : BATCH)} --seed ${String(played.found.seed)}\n`,
       );
     } else process.stderr.write(`${String(interleavings)} of ${String(runs)} calls, ${secondsSince(startedMs)} s\n`);
   }

@@ -1,4 +1,4 @@
-// `npm run check:renewal`: does a call ever lose by a renewal? The server renews the nonces of many organizations against a
+// `npm run check -- renewal`: does a call ever lose by a renewal? The server renews the nonces of many organizations against a
 // fake platform that fails in every way, while calls keep coming in with the tokens that the platform presents. Real sockets
 // and a real token check; hours pass in minutes. See test/renewal.
 import { parseArgs } from 'node:util';
@@ -6,8 +6,8 @@ import { rehearse } from '../test/renewal/rehearsal.ts';
 
 const HELP = `Renews nonces while calls come in, with a platform that fails, and a server that is started again now and then.
 
-  npm run check:renewal                                   1,000 renewals with a seed of the moment
-  npm run check:renewal -- --rotations 100 --seed 7       fewer of them, with the misfortunes that seed 7 draws
+  npm run check -- renewal                                   1,000 renewals with a seed of the moment
+  npm run check -- renewal --rotations 100 --seed 7       fewer of them, with the misfortunes that seed 7 draws
 
   --rotations N       renewals to see (default 1000)
   --organizations N   organizations that share them (default 60)

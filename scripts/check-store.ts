@@ -1,12 +1,12 @@
-// `npm run check:store`: does the sealed store survive kills at any moment? Processes that write without end are killed,
+// `npm run check -- store`: does the sealed store survive kills at any moment? Processes that write without end are killed,
 // and the next start looks at what they left. See test/support/store-kills.ts.
 import { parseArgs } from 'node:util';
 import { killWriters } from '../test/support/store-kills.ts';
 
 const HELP = `Kills processes while they write to the sealed store, and opens it again.
 
-  npm run check:store                       500 kills
-  npm run check:store -- --kills 50         fewer of them
+  npm run check -- store                       500 kills
+  npm run check -- store --kills 50         fewer of them
 
   --kills N           kills to make (default 500)
 

@@ -1,11 +1,12 @@
 // `npm run check`: everything CI runs, in one command. Runs all steps even after one failed, so that one run shows
 // everything there is to mend; the closing line counts steps and tests.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
+import { CHECKS, commandList, runCommand } from './commands.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const GENERATED = ['src/contract/gen', 'docs/protocol.md', 'docs/bot-api.md', 'docs/scenario.schema.json'];
@@ -20,8 +21,10 @@ const HELP = `Runs everything CI runs: generate, test, lint, format, types, laye
   npm run check                     all of it
   npm run check -- lint types       only these steps
   npm run check -- --json           the result as JSON on stdout, progress on stderr
-  npm run check -- walk             no part of all of it: how many files one spoken answer touches (--help says more)
 
+Others take longer or need a quiet machine, and are no part of all of it. Each has a --help of its own:
+
+${commandList(CHECKS, 'check')}
 The closing line is "N passed, N failed". Every step counts one and every test counts one; the step "test" itself counts
 only when it breaks for another reason than a failed test. Skipped tests are listed with their reason and count as neither;
 a test that is skipped without a reason has failed. The exit code is 1 when anything failed.
@@ -40,18 +43,19 @@ const STEPS = [
   // The longest first: the others run beside it. Tests mostly wait, and hold on a machine that is busy with other things.
   { name: 'test', mend: 'npm test', run: tests },
   { name: 'lint', mend: 'npm run lint', run: () => script('lint') },
-  { name: 'format', mend: 'npm run format', run: () => command('node', ['scripts/with-packages.mjs', 'prettier', '--check', '.']) },
+  { name: 'format', mend: 'npm run format', run: () => tool('prettier', '--check', '.') },
   { name: 'types', mend: 'npm run types', run: () => script('types') },
-  { name: 'layers', mend: 'npm run layers', run: () => script('layers') },
-  { name: 'unused', mend: 'npm run unused', run: () => script('unused') },
+  {
+    name: 'layers',
+    mend: 'npm run check -- layers',
+    run: () => tool('depcruise', 'src', 'bots', '--config', 'dependency-cruiser.config.mjs'),
+  },
+  { name: 'unused', mend: 'npm run check -- unused', run: () => tool('knip') },
   { name: 'build', mend: 'npm run build', run: () => script('build') },
 ];
 
-/** Not part of everything: a measure with options and an output of its own. */
-if (process.argv[2] === 'walk') {
-  const walk = ['--conditions=development', '--import=tsx', 'scripts/check-walk.ts', ...process.argv.slice(3)];
-  process.exit(spawnSync(process.execPath, walk, { cwd: ROOT, stdio: 'inherit', timeout: STEP_LIMIT_MS }).status ?? 1);
-}
+const named = CHECKS[process.argv[2] ?? ''];
+if (named !== undefined) process.exit(runCommand(named, process.argv.slice(3)));
 
 const { values, positionals } = parseArgs({
   options: { help: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
@@ -67,8 +71,11 @@ else await check(positionals);
 /** @param {readonly string[]} wanted - names of steps; none means all */
 async function check(wanted) {
   const foreign = wanted.filter((name) => !STEPS.some((step) => step.name === name));
-  if (foreign.length > 0)
-    throw new Error(`there is no step ${foreign.join(', ')}; the steps are ${STEPS.map(({ name }) => name).join(', ')}`);
+  if (foreign.length > 0) {
+    process.stderr.write(`there is no step or check ${foreign.join(', ')}\n\n${HELP}`);
+    process.exitCode = 2;
+    return;
+  }
   const steps = STEPS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 
   /** @type {(StepResult & { passed: number })[]} */
@@ -202,6 +209,14 @@ function judge(report, run) {
  */
 function script(name, args = [], options = {}) {
   return command('npm', ['run', '--silent', name, '--', ...args], options);
+}
+
+/**
+ * @param {string} name - a program of a package
+ * @param {readonly string[]} args
+ */
+function tool(name, ...args) {
+  return command('node', ['scripts/with-packages.mjs', name, ...args]);
 }
 
 /**

@@ -1,4 +1,4 @@
-// `npm run licenses`: the licence of every package that runs in production, as a table. Fails on a licence that is not on the
+// `npm run check -- licenses`: the licence of every package that runs in production, as a table. Fails on a licence that is not on the
 // list below, so on GPL, LGPL, AGPL, on none, and on one that was only guessed from a file.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,9 +15,9 @@ const DECIDED = new Map([
 
 const HELP = `Prints the licence of every production package and fails on one that is not free to use with its notice.
 
-  npm run licenses                 the table
-  npm run licenses -- --json       the same as JSON, for a report
-  npm run licenses -- /srv/parley  of another installation
+  npm run check -- licenses                 the table
+  npm run check -- licenses --json       the same as JSON, for a report
+  npm run check -- licenses /srv/parley  of another installation
 `;
 
 const { values, positionals } = parseArgs({

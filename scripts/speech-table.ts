@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Cost } from './speech-cost.ts';
 import type { Percentiles, Row } from './speech-score.ts';
 
-const BEGIN = '<!-- Made by `npm run bench:speech -- --write`; edits are lost. -->';
+const BEGIN = '<!-- Made by `npm run bench -- speech --write`; edits are lost. -->';
 const END = '<!-- End of what was made. -->';
 
 /** The table of rows, the table of costs, and where both come from. */

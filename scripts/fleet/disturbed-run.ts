@@ -1,4 +1,4 @@
-// The run that `npm run check:failover` and `npm run check:deploys` are, from the options to the last line: a fleet of its own, and
+// The run that `npm run check -- failover` and `npm run check -- deploys` are, from the options to the last line: a fleet of its own, and
 // calls over it while its servers are disturbed every so often. How they are, and what may not come of it, is told from outside.
 import { parseArgs } from 'node:util';
 import type { FailoverPlan } from '../../test/fleet/failover.ts';

@@ -1,6 +1,6 @@
 // Faults that only show when a call goes on, on the reference servers of both transports: what is announced though nobody spoke,
 // later utterances and keys, replies behind the welcome. Each is named with its cause and the exchange that shows it. That no other
-// rule is named is seen in `npm run check:conformance`.
+// rule is named is seen in `npm run check -- conformance`.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS, SOCKET_CHECKS } from '../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks, type Conformance } from '../../src/fake-platform/conformance/run.ts';

@@ -1,5 +1,5 @@
 // Servers that keep the contract in another style than ours: no check fails them, and what they do otherwise is advice. All checks
-// run on them, with tokens, in `npm run check:conformance`.
+// run on them, with tokens, in `npm run check -- conformance`.
 import { expect, it, onTestFinished } from 'vitest';
 import { SOCKET_CHECKS } from '../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../src/fake-platform/conformance/run.ts';

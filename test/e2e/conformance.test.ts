@@ -1,4 +1,4 @@
-// Our server under a few of its own conformance checks: all of them run in `npm run check:conformance`.
+// Our server under a few of its own conformance checks: all of them run in `npm run check -- conformance`.
 import { expect, it, onTestFinished } from 'vitest';
 import { CHECKS, SOCKET_CHECKS } from '../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../src/fake-platform/conformance/run.ts';

@@ -1,4 +1,4 @@
-// A small part of `npm run check:renewal`: nonces are renewed while calls come in, the platform fails and the server is
+// A small part of `npm run check -- renewal`: nonces are renewed while calls come in, the platform fails and the server is
 // started again. What is demanded stands in test/renewal/rehearsal.ts.
 import { expect, it } from 'vitest';
 import { rehearse } from '../renewal/rehearsal.ts';

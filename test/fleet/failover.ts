@@ -1,5 +1,5 @@
 // The proof that no call is lost when servers die: kills while calls run, and what their callers heard. For a test and for
-// `npm run check:failover`; the same for deploys.
+// `npm run check -- failover`; the same for deploys.
 import { heardTable, type PlacedCall } from './callers.ts';
 import { kills, redisAway, restarts, type Interlude } from './disturbances.ts';
 import type { Fleet } from './fleet.ts';

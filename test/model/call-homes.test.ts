@@ -1,4 +1,4 @@
-// Random courses of several processes that share calls. `npm run check:model -- --directory` plays thousands.
+// Random courses of several processes that share calls. `npm run check -- model --directory` plays thousands.
 import { describe, expect, it } from 'vitest';
 import { huntDirectory } from './directory-hunt.ts';
 

@@ -1,4 +1,4 @@
-// One call over several real engines with real homes: random deaths, pauses and stops. `npm run check:model` plays thousands.
+// One call over several real engines with real homes: random deaths, pauses and stops. `npm run check -- model` plays thousands.
 import { describe, expect, it } from 'vitest';
 import { huntHomes } from './homes-hunt.ts';
 import { playHomes } from './homes-lab.ts';

@@ -1,4 +1,4 @@
-// The engine against its reference: random calls in random orders. `npm run check:model` plays a hundred thousand.
+// The engine against its reference: random calls in random orders. `npm run check -- model` plays a hundred thousand.
 import { describe, expect, it } from 'vitest';
 import type { AppError } from '../../src/base/errors.ts';
 import type { Output } from '../../src/dialog/output.ts';

@@ -1,6 +1,6 @@
 // deploy/ fits itself and the server: every object of Kubernetes by its schema, every configuration as the server loads it, ports,
 // paths and times on both sides of each border, the unit as systemd judges it. Starts no server; the proxies are started in
-// test/e2e/deploy-proxies.test.ts.
+// test/system/deploy-proxies.test.ts.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -395,6 +395,6 @@ describe.each([
     const { grpc } = unitSettings('0');
     expect(text).toMatch(new RegExp(`max.concurrent.streams ${String(grpc.maxStreamsPerConnection)}\\b`, 'u'));
     for (const name of ['va', 'listVirtualAgents']) expect(text).toMatch(new RegExp(`\\b${name}\\b`, 'u'));
-    expect(text.split('\n').slice(0, 8).join('\n')).toContain('test/e2e/deploy-proxies.test.ts');
+    expect(text.split('\n').slice(0, 8).join('\n')).toContain('test/system/deploy-proxies.test.ts');
   });
 });

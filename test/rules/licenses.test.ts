@@ -32,7 +32,7 @@ function installation(licence: string | undefined, name = 'dependency'): string 
   return folder;
 }
 
-describe('npm run licenses', () => {
+describe('npm run check -- licenses', () => {
   it('finds only free licences in what runs in production', () => {
     const { status, stdout, stderr } = licenses(ROOT);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });

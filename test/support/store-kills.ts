@@ -1,5 +1,5 @@
 // Kills processes while they write to a durable store, again and again, and looks at what they leave: for a test and for
-// `npm run check:store`. Knows nothing of what the store is for.
+// `npm run check -- store`. Knows nothing of what the store is for.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// The bot that `npm run bench:engine` calls: recorded prompts of 16 KiB each, four as an answer to whatever is said, so that
+// The bot that `npm run bench -- engine` calls: recorded prompts of 16 KiB each, four as an answer to whatever is said, so that
 // nothing is synthesized while the server is measured.
 import { bot, go, play } from '#bot';
 

@@ -1,4 +1,4 @@
-// A small edition of the corpus of `npm run bench:speech`, made of recordings instead of synthesized voices. The bounds are
+// A small edition of the corpus of `npm run bench -- speech`, made of recordings instead of synthesized voices. The bounds are
 // what it comes to today: a change that makes one of them worse must say why.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeCorpus } from '../../../scripts/speech-corpus.ts';

@@ -5,7 +5,7 @@ import type { CheckResult } from '../../../../src/admin/doctor/run-doctor.ts';
 import { OrgNotRegisteredError } from '../../../../src/admin/organizations.ts';
 import { AppError } from '../../../../src/base/errors.ts';
 import { createSigningKey } from '../../../support/token-issuer.ts';
-import { foundIn, ORG, patients, PROFILE, refused, saidIn, skippedIn, webhook, type Patient } from './patient.ts';
+import { foundIn, ORG, patients, PROFILE, refused, saidIn, skippedIn, webhook, type Patient } from '../../../unit/admin/doctor/patient.ts';
 
 const { admit, issuer } = patients();
 const MINUTE_MS = 60_000;

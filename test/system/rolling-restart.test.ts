@@ -1,5 +1,5 @@
 // A deploy while calls run: three real processes behind a load balancer, with Redis, are stopped in good order and started again,
-// one after the other. The long version is `npm run check:deploys`.
+// one after the other. The long version is `npm run check -- deploys`.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deploys } from '../fleet/failover.ts';
 import { Fleet, FLEET_NEEDS } from '../fleet/fleet.ts';

@@ -1,5 +1,5 @@
 // The checks on the reference server: whole, it passes each; with one breach, exactly the rule of the breach is named. A
-// handful here; all of them in `npm run check:conformance`.
+// handful here; all of them in `npm run check -- conformance`.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../../src/fake-platform/conformance/registry.ts';
 import { chooseChecks } from '../../../../src/fake-platform/conformance/run.ts';

@@ -1,4 +1,4 @@
-// A small part of `npm run check:store`, and how long a killed process keeps others out.
+// A small part of `npm run check -- store`, and how long a killed process keeps others out.
 import { expect, it, describe } from 'vitest';
 import { DurableStore } from '../../../src/store/durable-store.ts';
 import { killWriters, Writers } from '../../support/store-kills.ts';

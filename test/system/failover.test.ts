@@ -1,5 +1,5 @@
 // Servers that are killed while they have calls: three real processes behind a load balancer, with Redis. The long version is
-// `npm run check:failover`.
+// `npm run check -- failover`.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { failover } from '../fleet/failover.ts';
 import { Fleet, FLEET_NEEDS } from '../fleet/fleet.ts';

@@ -1,0 +1,57 @@
+// The checks and benchmarks that have a command of their own: `npm run check -- NAME` and `npm run bench -- NAME`.
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+
+/** @typedef {{ readonly file: string, readonly does: string }} NamedCommand - file: in this folder */
+
+/** @type {Readonly<Record<string, NamedCommand>>} */
+export const CHECKS = {
+  attack: { file: 'check-attack.ts', does: 'forged tokens and mutated messages, none of which may get through' },
+  'barge-in': { file: 'check-barge-in.ts', does: 'how soon a prompt stops when the caller speaks' },
+  conformance: { file: 'check-conformance.ts', does: 'the whole contract, and every broken server that must be found' },
+  deploys: { file: 'check-deploys.ts', does: 'servers that are replaced one after the other under calls' },
+  failover: { file: 'check-failover.ts', does: 'servers and Redis that die under calls' },
+  faults: { file: 'check-faults.ts', does: 'everything around a server that can fail' },
+  home: { file: 'check-home.ts', does: 'a balancer that sends every turn elsewhere' },
+  licenses: { file: 'licenses.mjs', does: 'the licenses of all packages that the image has' },
+  model: { file: 'check-model.ts', does: 'random calls in random orders against a reference' },
+  overload: { file: 'check-overload.ts', does: 'more calls than a server can take' },
+  renewal: { file: 'check-renewal.ts', does: 'tokens that are renewed under calls' },
+  store: { file: 'check-store.ts', does: 'a store that is killed while it writes' },
+  walk: { file: 'check-walk.ts', does: 'how many files one spoken answer touches' },
+};
+
+/** @type {Readonly<Record<string, NamedCommand>>} */
+export const BENCHES = {
+  engine: { file: 'bench-engine.ts', does: 'the server beside a bare pass-through of the same traffic' },
+  socket: { file: 'bench-socket.ts', does: 'the same over WebSocket' },
+  speech: { file: 'bench-speech.ts', does: 'quality and cost of voice detection on a corpus' },
+  baseline: { file: 'bench-baseline.ts', does: 'what this machine can do at all' },
+};
+
+/**
+ * A line for each command.
+ *
+ * @param {Readonly<Record<string, NamedCommand>>} commands
+ * @param {string} verb - `check` or `bench`
+ */
+export function commandList(commands, verb) {
+  const lines = Object.entries(commands).map(([name, { does }]) => `  npm run ${verb} -- ${name.padEnd(13)} ${does}\n`);
+  return lines.join('');
+}
+
+/**
+ * Runs one in a process of its own.
+ *
+ * @param {NamedCommand} command
+ * @param {readonly string[]} args
+ * @returns {number} its exit code
+ */
+export function runCommand({ file }, args) {
+  const program = ['--conditions=development', '--import=tsx', path.join(import.meta.dirname, file), ...args];
+  const { status, signal } = spawnSync(process.execPath, program, { cwd: ROOT, stdio: 'inherit' });
+  if (signal !== null) process.stderr.write(`ended by ${signal}\n`);
+  return status ?? 1;
+}
