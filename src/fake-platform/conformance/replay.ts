@@ -1,6 +1,7 @@
 // Takes a call once more as far as a reply that may be cut, and speaks into it: the second RPC of a call that overlaps the first
 // (contract, section 2.6). Judges nothing.
 import { FRAME_MS } from '../../speech/audio-format.ts';
+import { LEAD_MS } from './call.ts';
 import { cuttableReplies, type CuttableReply } from './cuttable-reply.ts';
 import { isHeard } from './heard.ts';
 import { cuttablePlayMs } from './interrupting.ts';
@@ -11,14 +12,13 @@ import {
   hasStart,
   inputOf,
   isBroken,
-  LEAD_MS,
   MULAW_FORMAT,
   SILENCE,
   terminalOf,
   type Input,
-  type ProbeCall,
-  type TurnRecord,
-} from './probe-call.ts';
+  type RpcCall,
+  TurnRecord,
+} from './rpc-call.ts';
 import type { Received, WireRpc } from './wire.ts';
 
 /** A reply of a call over RPCs. */
@@ -26,7 +26,7 @@ export type Reply = CuttableReply<TurnRecord>;
 
 /** A call whose reply has begun: `older` carries it. */
 export interface Replayed {
-  readonly call: ProbeCall;
+  readonly call: RpcCall;
   readonly older: WireRpc;
 }
 
@@ -81,7 +81,7 @@ export async function replayed(lab: CheckLab, { agentId, before, turn, name }: R
 export async function speakInto(lab: CheckLab, reply: Reply): Promise<Pair> {
   const { clock, timing } = lab.suspect;
   const { call, older } = await replayed(lab, reply);
-  const untilMs = (heardIn({ kind: reply.turn.kind, rpc: older })[0]?.atMs ?? 0) + cuttableMs(reply.turn);
+  const untilMs = (heardIn(new TurnRecord(reply.turn.kind, older))[0]?.atMs ?? 0) + cuttableMs(reply.turn);
   const newer = call.open(MULAW_FORMAT);
   // The platform sends silence before a voice (G-50), by which an ear learns the line.
   const lead = Array<Input>(LEAD_MS / FRAME_MS).fill(SILENCE);

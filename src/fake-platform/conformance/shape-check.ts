@@ -1,7 +1,8 @@
 // Makes checks that only look at calls which were placed for all of them. Knows no rule.
-import type { BaseLab, Proof } from './base-lab.ts';
+import type { BaseLab } from './base-lab.ts';
 import type { Check, Need } from './check.ts';
-import type { CallRecord } from './survey.ts';
+import type { Proof } from './exchange.ts';
+import type { CallRecord } from './rpc-survey.ts';
 
 /** There was nothing to look at. */
 export const NOTHING = Symbol('nothing');

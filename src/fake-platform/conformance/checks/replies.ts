@@ -3,9 +3,9 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
-import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
+import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../rpc-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
-import type { CallRecord } from '../survey.ts';
+import type { CallRecord } from '../rpc-survey.ts';
 
 /** Chunks with sound, in order. */
 export function chunksOf({ rpc }: TurnRecord): readonly Answer[] {
@@ -183,7 +183,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       const call = lab.call();
       const { rpc } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
       if (rpc.final === undefined) lab.fail(`no FINAL came, and the RPC ${whyUnanswered(rpc) ?? 'was completed'}`);
-      await call.end();
+      await call.hangUp();
     },
   },
   shapeCheck({

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import { cuttableReplies, type CuttableReply } from '../cuttable-reply.ts';
 import { isHeard } from '../heard.ts';
 import { cuttablePlayMs } from '../interrupting.ts';
-import { LEAD_MS } from '../probe-call.ts';
+import { LEAD_MS } from '../call.ts';
 import type { AnswerMessage } from './message.ts';
 import { inputOf, silenceOf, type SocketCall, type SocketTurn } from './socket-call.ts';
 import type { SocketLab } from './socket-lab.ts';
