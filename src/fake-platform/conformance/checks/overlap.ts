@@ -1,7 +1,7 @@
 // Checks of RPCs of one call that overlap, and of what is cut (contract, section 2.6). Each looks at the welcome and at other
 // replies that may be cut.
 import type { Check } from '../check.ts';
-import { withEach } from '../cuttable-reply.ts';
+import { cuttableMs, repliesBy, streamedMs, withEach } from '../cuttable-reply.ts';
 import { BUSY, CAME_OTHERWISE, interruptionMs, SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
 import type { CheckLab } from '../lab.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type RpcCall,
   TurnRecord,
 } from '../rpc-call.ts';
-import { cuttableMs, repliesBy, replayed, speakInto, streamedMs, type Pair, type Reply } from '../replay.ts';
+import { replayed, speakInto, type Pair, type Reply } from '../replay.ts';
 import type { WireRpc } from '../wire.ts';
 import { whyKeysUnanswered } from './inputs.ts';
 

@@ -1,10 +1,10 @@
 // Checks of a caller who speaks into a prompt (contract, section 3.5). Each looks at the welcome and at other replies that may be cut.
 import type { AnswerPrompt } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
-import { withEach } from '../../cuttable-reply.ts';
+import { cuttableMs, repliesBy, streamedMs, withEach } from '../../cuttable-reply.ts';
 import { BUSY, CAME_OTHERWISE, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';
 import type { SocketLab } from '../socket-lab.ts';
-import { cuttableMs, repliesBy, replayed, speakInto, streamedMs } from '../socket-replay.ts';
+import { replayed, speakInto } from '../socket-replay.ts';
 import { eachMessage, socketShape } from '../socket-shape.ts';
 
 /** How long it is watched what still comes of a reply that is cut, ms. */
