@@ -1,19 +1,12 @@
 // What a check works with whatever carries the calls: what is known of the server, the words by which it ends, the calls that
 // were placed for several checks, and tokens that are presented. Knows no wire and no rule.
 import { pause } from '../../base/abort.ts';
-import { ExchangeLog } from './exchange.ts';
+import type { ProbeCall, ProbeIds, ProbeTurn } from './call.ts';
+import { ExchangeLog, type Proof } from './exchange.ts';
 import type { Slots } from './slots.ts';
+import type { RecordedCall, Survey } from './survey.ts';
 import type { Suspect } from './suspect.ts';
 import { CheckOutcome } from './verdict.ts';
-
-/** A call that was placed for several checks, as proof. */
-export interface Proof {
-  /** What it was placed for, such as `speech`. */
-  readonly name: string;
-  readonly log: ExchangeLog;
-  /** Whether the server said that it has no room. */
-  readonly isOverloaded: boolean;
-}
 
 /** What became of a call or a question with a token. */
 export interface Presented {
@@ -31,10 +24,30 @@ export interface Presented {
   readonly words: string;
 }
 
-/** The surroundings of one check. `Call` is how a call that was placed for several of them is recorded. */
-export abstract class BaseLab<Call extends Proof = Proof> {
+/** What a check opens on the wire. */
+export interface Connection {
+  /** Whether the server said that it has no room. */
+  readonly isOverloaded: boolean;
+  drop(): void;
+}
+
+/** A call that has begun. */
+export interface Begun<Call, Turn> {
+  readonly call: Call;
+  readonly welcome: Turn;
+}
+
+/** The surroundings of one check. `Recorded` is how a call that was placed for several of them is recorded. */
+export abstract class BaseLab<
+  Turn extends ProbeTurn = ProbeTurn,
+  Call extends ProbeCall<Turn> = ProbeCall<Turn>,
+  Recorded extends RecordedCall<Turn> = RecordedCall<Turn>,
+  Wire extends Connection = Connection,
+> {
   readonly suspect: Suspect;
   readonly log: ExchangeLog;
+  protected readonly open: Wire[] = [];
+  readonly #survey: Pick<Survey<Turn, Call, Recorded>, 'calls' | 'welcomes'>;
   readonly #slots: Slots;
   #shown: readonly Proof[] | undefined;
   #isClosed = false;
@@ -43,8 +56,9 @@ export abstract class BaseLab<Call extends Proof = Proof> {
   #lentMs = 0;
 
   /** @param slots - of which the check holds one, and which it lends to the survey while it waits for that. */
-  constructor(suspect: Suspect, slots: Slots) {
+  constructor(suspect: Suspect, survey: Pick<Survey<Turn, Call, Recorded>, 'calls' | 'welcomes'>, slots: Slots) {
     this.suspect = suspect;
+    this.#survey = survey;
     this.#slots = slots;
     this.log = new ExchangeLog(suspect.clock);
   }
@@ -53,18 +67,57 @@ export abstract class BaseLab<Call extends Proof = Proof> {
   abstract readonly refusal: string;
   /** The schema of the other transport, whose tokens are refused here (J-2E). */
   abstract readonly otherSchemaId: string;
-  /** The calls that every check may look at. */
-  abstract calls(): Promise<readonly Call[]>;
+  /** A call on a connection of its own, or on this one. */
+  abstract call(ids?: Partial<ProbeIds>, connection?: Wire): Call;
   /** Begins a call with this header; null sends none. */
   abstract present(authorization: string | null, organizationId?: string): Promise<Presented>;
   /** Asks for the agents with this header; null sends none. */
   abstract presentToList(authorization: string | null, organizationId?: string): Promise<Presented>;
   /** The header that presents a token. */
   abstract authorization(token: string): string;
-  /** Whether the server said on what the check has opened itself that it has no room. */
-  protected abstract readonly isOwnOverloaded: boolean;
-  /** Closes what the check has opened. */
-  protected abstract closeOwn(): void;
+  /** Demands what must hold before a call can go on behind its welcome; the check does not apply otherwise. */
+  async demandKnown(): Promise<void> {
+    // A transport may have nothing to demand.
+  }
+
+  /** A call that has begun; the check does not apply when it cannot. */
+  async begun(ids: Partial<ProbeIds> = {}, connection?: Wire): Promise<Begun<Call, Turn>> {
+    const call = this.call(ids, connection);
+    const welcome = await call.begin();
+    if (welcome.final === undefined) this.skip('the call did not begin with a welcome and its FINAL');
+    return { call, welcome };
+  }
+
+  /** A call that has begun and whose welcome has been heard. */
+  async ready(ids: Partial<ProbeIds> = {}): Promise<Call> {
+    await this.demandKnown();
+    const { call, welcome } = await this.begun(ids);
+    await call.heardOut(welcome);
+    return call;
+  }
+
+  /** Demands that the keys of the profile are answered by a call that nothing happened to; the check does not apply otherwise. */
+  async demandKeysWork(): Promise<void> {
+    if ((await this.#firstOf('keys', 'dtmf'))?.isAnswered !== true)
+      this.skip('the keys of this run are not answered in an ordinary call: name others with --press');
+  }
+
+  /** Demands that plain speech is heard by this bot; the check does not apply otherwise. */
+  async demandHeard(): Promise<void> {
+    const heard = await this.#firstOf('speech', 'speech');
+    if (heard?.answers.some(({ answer }) => answer.event?.kind === 'start_of_input') !== true)
+      this.skip('this bot reported no start of speech when it was spoken to in the plain form');
+  }
+
+  /** The calls that every check may look at. */
+  calls(): Promise<readonly Recorded[]> {
+    return this.lent(() => this.#survey.calls());
+  }
+
+  /** Calls to every listed agent, up to their welcomes. */
+  welcomes(): Promise<readonly Recorded[]> {
+    return this.lent(() => this.#survey.welcomes());
+  }
 
   /** The check has found a breach. */
   fail(reason: string): never {
@@ -103,7 +156,7 @@ export abstract class BaseLab<Call extends Proof = Proof> {
 
   /** Whether the server said on what proves the verdict that it has no room. */
   get isOverloaded(): boolean {
-    return this.isOwnOverloaded || (this.#shown ?? []).some(({ isOverloaded }) => isOverloaded);
+    return this.open.some(({ isOverloaded }) => isOverloaded) || (this.#shown ?? []).some(({ isOverloaded }) => isOverloaded);
   }
 
   /** How long the check has waited for the calls of the survey so far, ms: no time of its own. */
@@ -124,7 +177,7 @@ export abstract class BaseLab<Call extends Proof = Proof> {
   /** Closes what the check has opened and gives its slot back: the check can ask nothing of the server any more. */
   close(): void {
     this.#isClosed = true;
-    this.closeOwn();
+    for (const connection of this.open) connection.drop();
     if (this.#lentFromMs === undefined) this.#slots.give();
   }
 
@@ -141,5 +194,9 @@ export abstract class BaseLab<Call extends Proof = Proof> {
     this.#lentMs = this.lentMs;
     this.#lentFromMs = undefined;
     return result;
+  }
+
+  async #firstOf(name: string, kind: ProbeTurn['kind']): Promise<Turn | undefined> {
+    return (await this.calls()).find((call) => call.name === name)?.turns.find((turn) => turn.kind === kind);
   }
 }

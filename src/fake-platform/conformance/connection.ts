@@ -151,7 +151,7 @@ export class WireConnection {
   }
 
   /** Cancels what is open and closes the connection: nothing can be asked of it any more. */
-  close(): void {
+  drop(): void {
     this.#isClosed = true;
     for (const end of [...this.#open.values()]) end();
     this.#client.close();

@@ -1,6 +1,9 @@
 // Which replies of recorded calls a check speaks into: the welcome, and others that may be cut. Knows no wire and no rule.
 import type { BaseLab } from './base-lab.ts';
-import { BUSY } from './interrupting.ts';
+import type { ProbeTurn, TimedAnswer } from './call.ts';
+import { isHeard } from './heard.ts';
+import { BUSY, cuttablePlayMs } from './interrupting.ts';
+import type { RecordedCall } from './survey.ts';
 import { CheckOutcome } from './verdict.ts';
 
 /** Replies behind the welcome that are spoken into: each takes a call of its own. */
@@ -8,20 +11,8 @@ const MAX_LATER = 2;
 /** How often a reply is looked at: twice to be sure, and more often on a busy machine. */
 const MAX_TRIES = 3;
 
-/** A turn of a recorded call. */
-interface RecordedTurn {
-  readonly kind: string;
-}
-
-/** A recorded call. */
-interface RecordedCall<Turn extends RecordedTurn> {
-  readonly name: string;
-  readonly agentId: string;
-  readonly turns: readonly Turn[];
-}
-
 /** A reply that may be cut, and how it is come by: the same turns with the same agent. */
-export interface CuttableReply<Turn extends RecordedTurn> {
+export interface CuttableReply<Turn extends ProbeTurn> {
   readonly agentId: string;
   readonly before: readonly Turn[];
   readonly turn: Turn;
@@ -40,11 +31,35 @@ const NAMES: Readonly<Record<string, string>> = {
   custom_event: 'the reply to an event of the flow',
 };
 
+/** When the first sound or text of a turn came, by the clock, ms; 0 where none did. */
+export function heardFromMs({ answers }: { readonly answers: readonly TimedAnswer[] }): number {
+  return answers.find(({ answer }) => answer.prompts.some(isHeard))?.atMs ?? 0;
+}
+
+/** How long a reply plays if all of it may be cut, ms; otherwise, and where it ends the call, 0. */
+export function cuttableMs({ answers, terminal }: ProbeTurn): number {
+  return terminal === undefined ? cuttablePlayMs(answers.flatMap(({ answer }) => answer.prompts)) : 0;
+}
+
+/** For how long a reply that may be cut was sent while it played, ms. */
+export function streamedMs(turn: ProbeTurn): number {
+  return Math.min(cuttableMs(turn), (turn.answers.at(-1)?.atMs ?? 0) - heardFromMs(turn));
+}
+
+/** The replies of the recorded calls that a measure finds long enough. */
+export async function repliesBy<Turn extends ProbeTurn>(
+  lab: { welcomes(): Promise<readonly RecordedCall<Turn>[]>; calls(): Promise<readonly RecordedCall<Turn>[]> },
+  measure: (turn: Turn) => number,
+  leastMs: number,
+): Promise<readonly CuttableReply<Turn>[]> {
+  return cuttableReplies(await lab.welcomes(), await lab.calls(), measure, leastMs);
+}
+
 /**
  * The welcome that is longest by a measure, and then the longest replies to other kinds of input, one of each kind and the first of
  * its kind that is long enough. Calls that the caller's keys end or hand over are left out: what they do is for good.
  */
-export function cuttableReplies<Turn extends RecordedTurn>(
+function cuttableReplies<Turn extends ProbeTurn>(
   welcomes: readonly RecordedCall<Turn>[],
   calls: readonly RecordedCall<Turn>[],
   measure: (turn: Turn) => number,

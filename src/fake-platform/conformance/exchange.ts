@@ -142,3 +142,12 @@ function promptText({ text, uri, audio, bargeIn }: AnswerPrompt): string {
   );
   return `prompt (${parts.length === 0 ? 'empty' : parts.join(', ')}${bargeIn ? ', barge-in' : ''})`;
 }
+
+/** A call that was placed for several checks, as proof. */
+export interface Proof {
+  /** What it was placed for, such as `speech`. */
+  readonly name: string;
+  readonly log: ExchangeLog;
+  /** Whether the server said that it has no room. */
+  readonly isOverloaded: boolean;
+}

@@ -5,7 +5,7 @@ import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import type { AnswerPrompt } from '../caller/answer.ts';
 import type { BaseLab } from './base-lab.ts';
 import { isHeard, playMs } from './heard.ts';
-import { LEAD_MS } from './probe-call.ts';
+import { LEAD_MS } from './call.ts';
 
 /** How much of a reply must be left when somebody has spoken into it, ms. */
 export const SPARE_MS = 1000;

@@ -4,7 +4,7 @@ import { failureOf, type Failure } from '../lines/failure.ts';
 import { statusName } from '../lines/status-name.ts';
 import { ConnectionClosed, WireConnection } from './connection.ts';
 import { ExchangeLog, quoted } from './exchange.ts';
-import { ProbeCall } from './probe-call.ts';
+import { RpcCall } from './rpc-call.ts';
 import { authorizationOf, type GivenSuspect, type Reached } from './suspect.ts';
 import type { Ending } from './wire.ts';
 
@@ -25,7 +25,7 @@ export async function reach(suspect: GivenSuspect, signal: AbortSignal | undefin
   const [good, bare = good] = connections;
   if (good === undefined || bare === undefined) throw new TypeError('one connection is always made');
   const stop = (): void => {
-    for (const connection of connections) connection.close();
+    for (const connection of connections) connection.drop();
   };
   signal?.addEventListener('abort', stop, { once: true });
   try {
@@ -65,7 +65,7 @@ export async function missed(suspect: GivenSuspect): Promise<Failure | undefined
     // No room is no silence.
     return hasFinal || connection.isOverloaded ? undefined : failure(suspect, ending);
   } finally {
-    connection.close();
+    connection.drop();
   }
 }
 
@@ -75,11 +75,12 @@ interface Begun {
   readonly isAnswered: boolean;
 }
 
-async function begin({ clock, timing, organizationId, agentId }: GivenSuspect, connection: WireConnection): Promise<Begun> {
-  const call = new ProbeCall(connection, clock, new ExchangeLog(clock), timing, { organizationId, agentId });
+async function begin(suspect: GivenSuspect, connection: WireConnection): Promise<Begun> {
+  const { organizationId, agentId } = suspect;
+  const call = new RpcCall(connection, suspect, new ExchangeLog(suspect.clock), { organizationId, agentId });
   const { rpc } = await call.begin();
   const hasFinal = rpc.final !== undefined;
-  if (hasFinal) await call.end();
+  if (hasFinal) await call.hangUp();
   return { ending: rpc.ending, hasFinal, isAnswered: rpc.received.length > 0 || rpc.isCompleted };
 }
 

@@ -15,7 +15,7 @@ import { TURN_CHECKS } from './checks/turns.ts';
 import { CheckLab } from './lab.ts';
 import { missed, reach } from './reach.ts';
 import type { Suite } from './suite.ts';
-import { Survey } from './survey.ts';
+import { RpcSurvey } from './rpc-survey.ts';
 import type { Level } from './verdict.ts';
 import { ENVELOPE_CHECKS } from './websocket/checks/envelopes.ts';
 import { INPUT_CHECKS as SOCKET_INPUT_CHECKS } from './websocket/checks/inputs.ts';
@@ -91,7 +91,7 @@ export const RPC_SUITE: Suite<CheckLab> = {
   checks: CHECKS,
   ...{ reach, missed },
   open: (suspect, slots) => {
-    const survey = new Survey(suspect, slots);
+    const survey = new RpcSurvey(suspect, slots);
     return {
       lab: () => new CheckLab(suspect, survey, slots),
       close: () => {

@@ -1,9 +1,8 @@
 // Takes a call once more as far as a reply that may be cut, and speaks into it: the second RPC of a call that overlaps the first
 // (contract, section 2.6). Judges nothing.
 import { FRAME_MS } from '../../speech/audio-format.ts';
-import { cuttableReplies, type CuttableReply } from './cuttable-reply.ts';
-import { isHeard } from './heard.ts';
-import { cuttablePlayMs } from './interrupting.ts';
+import { LEAD_MS } from './call.ts';
+import { cuttableMs, heardFromMs, type CuttableReply } from './cuttable-reply.ts';
 import type { CheckLab } from './lab.ts';
 import {
   frameInputs,
@@ -11,22 +10,21 @@ import {
   hasStart,
   inputOf,
   isBroken,
-  LEAD_MS,
   MULAW_FORMAT,
   SILENCE,
   terminalOf,
   type Input,
-  type ProbeCall,
-  type TurnRecord,
-} from './probe-call.ts';
-import type { Received, WireRpc } from './wire.ts';
+  type RpcCall,
+  TurnRecord,
+} from './rpc-call.ts';
+import type { WireRpc } from './wire.ts';
 
 /** A reply of a call over RPCs. */
 export type Reply = CuttableReply<TurnRecord>;
 
 /** A call whose reply has begun: `older` carries it. */
 export interface Replayed {
-  readonly call: ProbeCall;
+  readonly call: RpcCall;
   readonly older: WireRpc;
 }
 
@@ -37,26 +35,6 @@ export interface Pair extends Replayed {
 
 /** Silence behind speech while its announcement is waited for, frames: more than any reply is long. */
 const AFTER_SPEECH_FRAMES = 3000;
-
-/** The answers of a turn that are heard. */
-function heardIn({ rpc }: TurnRecord): readonly Received[] {
-  return rpc.received.filter(({ answer }) => answer.prompts.some(isHeard));
-}
-
-/** How long a reply plays if all of it may be cut, ms; otherwise, and where it ends the call, 0. */
-export function cuttableMs(turn: TurnRecord): number {
-  return terminalOf(turn.rpc) === undefined ? cuttablePlayMs(turn.rpc.answers.flatMap(({ prompts }) => prompts)) : 0;
-}
-
-/** How long a reply that may be cut was streamed while it played, ms. */
-export function streamedMs(turn: TurnRecord): number {
-  return Math.min(cuttableMs(turn), (turn.rpc.received.at(-1)?.atMs ?? 0) - (heardIn(turn)[0]?.atMs ?? 0));
-}
-
-/** The replies of the recorded calls that a measure finds long enough. */
-export async function repliesBy(lab: CheckLab, measure: (turn: TurnRecord) => number, leastMs: number): Promise<readonly Reply[]> {
-  return cuttableReplies(await lab.welcomes(), await lab.calls(), measure, leastMs);
-}
 
 /** Takes the call once more until the reply has begun; the check does not apply when it does not come. */
 export async function replayed(lab: CheckLab, { agentId, before, turn, name }: Reply): Promise<Replayed> {
@@ -81,7 +59,7 @@ export async function replayed(lab: CheckLab, { agentId, before, turn, name }: R
 export async function speakInto(lab: CheckLab, reply: Reply): Promise<Pair> {
   const { clock, timing } = lab.suspect;
   const { call, older } = await replayed(lab, reply);
-  const untilMs = (heardIn({ kind: reply.turn.kind, rpc: older })[0]?.atMs ?? 0) + cuttableMs(reply.turn);
+  const untilMs = heardFromMs(new TurnRecord(reply.turn.kind, older)) + cuttableMs(reply.turn);
   const newer = call.open(MULAW_FORMAT);
   // The platform sends silence before a voice (G-50), by which an ear learns the line.
   const lead = Array<Input>(LEAD_MS / FRAME_MS).fill(SILENCE);

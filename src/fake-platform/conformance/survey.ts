@@ -1,17 +1,33 @@
-// The calls that many checks look at: one of each kind of input, placed once per run. Records and judges nothing.
-import { randomUUID } from 'node:crypto';
-import type { Proof } from './base-lab.ts';
-import { ExchangeLog } from './exchange.ts';
-import { FLOW_EVENT, ProbeCall, eventInput, isBroken, plainSpeech, terminalOf, type TurnRecord } from './probe-call.ts';
-import { WireConnection } from './connection.ts';
-import type { Slots } from './slots.ts';
-import { authorizationOf, speakingMs, type Suspect } from './suspect.ts';
+// The calls that many checks look at, placed once per run: one of each kind of input. What carries them is the line's business.
+// Records and judges nothing.
 import { waitAtMost } from '../../base/abort.ts';
+import type { ProbeCall, ProbeIds, ProbeTurn } from './call.ts';
+import { ExchangeLog, type Proof } from './exchange.ts';
+import type { Slots } from './slots.ts';
+import { speakingMs, type Suspect } from './suspect.ts';
 
 /** A call that was placed for several checks. */
-export interface CallRecord extends Proof {
+export interface RecordedCall<Turn extends ProbeTurn = ProbeTurn> extends Proof {
   readonly agentId: string;
-  readonly turns: readonly TurnRecord[];
+  readonly turns: readonly Turn[];
+  readonly ids: ProbeIds;
+}
+
+/** What a survey needs of a transport. */
+export interface SurveyLine<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Recorded extends RecordedCall<Turn>> {
+  /** A call on a connection of its own. */
+  open(suspect: Suspect, agentId: string, log: ExchangeLog): Call;
+  /** The ids of the agents that the server offers. @param opened - is told what to drop when the run ends. */
+  agentIds(suspect: Suspect, opened: (droppable: Droppable) => void): Promise<readonly string[]>;
+  /** The record of a call that is over. */
+  recorded(call: Call, record: RecordedCall<Turn>): Recorded;
+  /** Calls of this transport beside those that every one has, by name. */
+  readonly acts?: Readonly<Record<string, (call: Call) => Promise<unknown>>>;
+}
+
+/** Something that can be ended at once. */
+export interface Droppable {
+  drop(): void;
 }
 
 /** Reports of silence after which a bot that still asks again is left alone. */
@@ -21,167 +37,147 @@ export const MAX_AGENTS = 6;
 /** Longest time of one call beside what the caller says, ms: a welcome, silence until the bot gives up, and every answer late. */
 const MAX_CALL_MS = 300_000;
 
-type Act = (call: ProbeCall) => Promise<unknown>;
-
 /** The calls of one run, placed when they are first asked for. */
-export class Survey {
+export class Survey<Turn extends ProbeTurn, Call extends ProbeCall<Turn>, Recorded extends RecordedCall<Turn>> {
   readonly #suspect: Suspect;
   readonly #slots: Slots;
-  readonly #open = new Set<WireConnection>();
+  readonly #line: SurveyLine<Turn, Call, Recorded>;
+  readonly #open = new Set<Droppable>();
   #isClosed = false;
-  #calls: Promise<readonly CallRecord[]> | undefined;
-  #welcomes: Promise<readonly CallRecord[]> | undefined;
+  #calls: Promise<readonly Recorded[]> | undefined;
+  #welcomes: Promise<readonly Recorded[]> | undefined;
 
   /** @param slots - of which each call takes one. Whoever waits for a call must not hold the last. */
-  constructor(suspect: Suspect, slots: Slots) {
+  constructor(suspect: Suspect, slots: Slots, line: SurveyLine<Turn, Call, Recorded>) {
     this.#suspect = suspect;
     this.#slots = slots;
+    this.#line = line;
   }
 
   /** Gives up the calls that are still running, and places no more. */
   close(): void {
     this.#isClosed = true;
-    for (const connection of this.#open) connection.close();
+    for (const each of this.#open) each.drop();
   }
 
-  /**
-   * One call of each kind of input, with all their turns. Where no turn after a welcome was taken at all, they are left out:
-   * that is one breach and not one of every rule (G-12).
-   */
-  calls(): Promise<readonly CallRecord[]> {
+  /** One call of each kind of input, with all their turns. */
+  calls(): Promise<readonly Recorded[]> {
     this.#calls ??= this.#placeAll();
     return this.#calls;
   }
 
   /** A call to each agent on the list, up to its welcome. */
-  welcomes(): Promise<readonly CallRecord[]> {
+  welcomes(): Promise<readonly Recorded[]> {
     this.#welcomes ??= this.#listen();
     return this.#welcomes;
   }
 
-  async #placeAll(): Promise<readonly CallRecord[]> {
-    const { speech, press, endPress, transferPress } = this.#suspect;
-    const acts: [string, Act][] = [
-      ['silence', keepSilent],
-      [
-        'keys',
-        (call) =>
-          goOn(
-            call,
-            'keys',
-            () => call.turn('dtmf_start', eventInput('START_OF_DTMF')),
-            () => call.press(press),
-            () => call.press(press),
-          ),
-      ],
-      ['flow', (call) => goOn(call, undefined, () => call.turn('custom_event', FLOW_EVENT))],
-    ];
-    if (speech !== undefined) {
-      const speak = (call: ProbeCall) => (): Promise<TurnRecord> => call.speak(plainSpeech(speech));
-      acts.push(['speech', (call) => goOn(call, 'speech', speak(call), speak(call))]);
-    }
-    if (endPress.length > 0) acts.push(['end', (call) => pressUntilOver(call, () => call.press(endPress))]);
-    if (transferPress.length > 0) acts.push(['transfer', (call) => pressUntilOver(call, () => call.press(transferPress))]);
-    const calls = await Promise.all(acts.map(([name, act]) => this.#place(name, this.#suspect.agentId, act)));
-    return calls.flatMap(({ turns }) => turns.slice(1)).some(wasTaken)
-      ? calls
-      : calls.map((call) => ({ ...call, turns: call.turns.slice(0, 1) }));
-  }
-
-  async #listen(): Promise<readonly CallRecord[]> {
-    const { organizationId, timing } = this.#suspect;
-    const connection = this.#connect();
-    try {
-      const list = await this.#slots.with(() => connection.list(organizationId, timing.answerMs, new ExchangeLog(this.#suspect.clock)));
-      const agents = 'code' in list ? [] : (list.virtual_agents ?? []).slice(0, MAX_AGENTS);
-      return await Promise.all(
-        agents.map(({ virtual_agent_id: agentId = '' }) => this.#place('welcome', agentId, (call) => goOn(call, undefined))),
-      );
-    } finally {
-      this.#disconnect(connection);
-    }
-  }
-
-  #place(name: string, agentId: string, act: Act): Promise<CallRecord> {
-    const { clock, timing, organizationId } = this.#suspect;
+  /** Places one call. @param act - what is done in it. */
+  place(name: string, agentId: string, act: (call: Call) => Promise<unknown>): Promise<Recorded> {
+    const { clock } = this.#suspect;
     return this.#slots.with(async () => {
       const limitMs = MAX_CALL_MS + 2 * speakingMs(this.#suspect);
       const log = new ExchangeLog(clock);
-      const connection = this.#connect();
-      const call = new ProbeCall(connection, clock, log, timing, { conversationId: randomUUID(), organizationId, agentId });
+      const call = this.#line.open(this.#suspect, agentId, log);
+      this.#keep(call);
       try {
         const { kind } = await waitAtMost(act(call), limitMs, clock);
         if (kind === 'timeout') log.add('suite', '', `this call was given up after ${String(Math.round(limitMs / 1000))} s`);
-        return { name, agentId, turns: [...call.turns], log, isOverloaded: connection.isOverloaded };
+        const { ids, turns, isOverloaded } = call;
+        return this.#line.recorded(call, { name, agentId, log, ids, turns: [...turns], isOverloaded });
       } finally {
-        this.#disconnect(connection);
+        call.drop();
+        this.#open.delete(call);
       }
     });
   }
 
-  #connect(): WireConnection {
-    const connection = new WireConnection({ ...this.#suspect, authorization: authorizationOf(this.#suspect) });
-    this.#open.add(connection);
-    if (this.#isClosed) connection.close();
-    return connection;
+  #placeAll(): Promise<readonly Recorded[]> {
+    const { speech, press, endPress, transferPress, agentId } = this.#suspect;
+    const acts: Record<string, (call: Call) => Promise<unknown>> = {
+      silence: (call) => keepSilent(call, press),
+      keys: (call) =>
+        goOn(
+          call,
+          'keys',
+          () => call.firstKey(),
+          () => call.press(press),
+          () => call.press(press),
+        ),
+      flow: (call) => goOn(call, undefined, () => call.flow()),
+      ...this.#line.acts,
+    };
+    if (speech !== undefined)
+      acts['speech'] = (call) =>
+        goOn(
+          call,
+          'speech',
+          () => call.sayPlainly(speech),
+          () => call.sayPlainly(speech),
+        );
+    if (endPress.length > 0) acts['end'] = (call) => pressUntilOver(call, endPress);
+    if (transferPress.length > 0) acts['transfer'] = (call) => pressUntilOver(call, transferPress);
+    return Promise.all(Object.entries(acts).map(([name, act]) => this.place(name, agentId, act)));
   }
 
-  #disconnect(connection: WireConnection): void {
-    connection.close();
-    this.#open.delete(connection);
+  async #listen(): Promise<readonly Recorded[]> {
+    const ids = await this.#slots.with(() =>
+      this.#line.agentIds(this.#suspect, (droppable) => {
+        this.#keep(droppable);
+      }),
+    );
+    return Promise.all(ids.slice(0, MAX_AGENTS).map((id) => this.place('welcome', id, (call) => goOn(call, undefined))));
   }
-}
 
-/** Whether the server knew the call of a turn. */
-function wasTaken({ rpc }: TurnRecord): boolean {
-  return !isBroken(rpc);
+  #keep(droppable: Droppable): void {
+    this.#open.add(droppable);
+    if (this.#isClosed) droppable.drop();
+  }
 }
 
 /**
  * A whole call: its welcome, these turns one after the other, and its end. Stops where the server ends it, gives no welcome or
  * asks for no input of this kind.
  */
-async function goOn(
-  call: ProbeCall,
+async function goOn<Turn extends ProbeTurn>(
+  call: ProbeCall<Turn>,
   kind: 'speech' | 'keys' | undefined,
-  ...turns: readonly (() => Promise<TurnRecord>)[]
-): Promise<TurnRecord> {
+  ...turns: readonly (() => Promise<Turn>)[]
+): Promise<void> {
   let last = await call.begin();
-  if (last.rpc.final === undefined) return last;
+  if (last.final === undefined) return;
   for (const turn of turns) {
-    if (terminalOf(last.rpc) !== undefined) return last;
     await call.heardOut(last);
-    if (kind !== undefined && !call.isAskedFor(kind)) break;
+    if (last.terminal !== undefined || call.isOver || (kind !== undefined && !call.isAskedFor(kind))) break;
     last = await turn();
   }
-  if (terminalOf(last.rpc) === undefined) await call.end();
-  return last;
+  if (last.terminal === undefined) await call.hangUp();
+  else await call.close();
 }
 
 /** Says nothing until the bot gives up, and then says nothing once more. */
-async function keepSilent(call: ProbeCall): Promise<void> {
+async function keepSilent<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: Suspect['press']): Promise<void> {
   let last = await call.begin();
-  if (last.rpc.final === undefined) return;
-  const silence = (): Promise<TurnRecord> => call.turn('no_input', eventInput('NO_INPUT'));
-  for (let round = 0; round < MAX_SILENCES && terminalOf(last.rpc) === undefined; round += 1) {
+  if (last.final === undefined) return;
+  for (let round = 0; round < MAX_SILENCES && last.terminal === undefined && !call.isOver; round += 1) {
     await call.heardOut(last);
     if (!call.isAskedFor('silence')) break;
-    last = await silence();
+    last = await call.silence();
   }
-  if (terminalOf(last.rpc) === undefined) await call.end();
-  else await silence();
+  if (last.terminal === undefined) await call.hangUp();
+  else await call.repeatBehindEnd(last, keys);
 }
 
-/** Presses the keys that end the call, and once more. */
-async function pressUntilOver(call: ProbeCall, press: () => Promise<TurnRecord>): Promise<void> {
-  const last = await call.begin();
-  if (last.rpc.final === undefined) return;
-  await call.heardOut(last);
+/** Presses the keys that end the call, and once more where the transport allows it. */
+async function pressUntilOver<Turn extends ProbeTurn>(call: ProbeCall<Turn>, keys: Suspect['press']): Promise<void> {
+  const welcome = await call.begin();
+  if (welcome.final === undefined) return;
+  await call.heardOut(welcome);
   if (!call.isAskedFor('keys')) {
-    await call.end();
+    await call.hangUp();
     return;
   }
-  const ending = await press();
-  if (terminalOf(ending.rpc) === undefined) await call.end();
-  else await press();
+  const ending = await call.press(keys);
+  if (ending.terminal === undefined) await call.hangUp();
+  else await call.repeatBehindEnd(ending, keys);
 }

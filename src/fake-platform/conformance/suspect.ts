@@ -4,7 +4,7 @@ import type { PlatformProfile } from '../../contract/profile.ts';
 import { MULAW_BYTES_PER_MS } from '../../speech/audio-format.ts';
 import type { ChannelOptions } from '../lines/grpc-client.ts';
 import type { Key } from '../caller/key.ts';
-import type { Timing } from './probe-call.ts';
+import type { Timing } from './call.ts';
 import type { TokenSigner } from './tokens.ts';
 
 /** The server that is looked at, and what its user knows of its bot. */

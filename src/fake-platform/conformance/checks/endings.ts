@@ -3,7 +3,7 @@ import { ROUTING_HINT } from '../../../contract/limits.ts';
 import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
 import { playMs } from '../heard.ts';
-import { hasPrompt, terminalOf } from '../probe-call.ts';
+import { hasPrompt, terminalOf } from '../rpc-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
 import type { Received } from '../wire.ts';
 import { chunksOf, eachTurn } from './replies.ts';

@@ -3,9 +3,9 @@ import type { Answer, ServerEventKind } from '../../caller/answer.ts';
 import type { Key } from '../../caller/key.ts';
 import type { Check } from '../check.ts';
 import { isHeard, isNotice } from '../heard.ts';
-import { endingText, hasPrompt, isBroken, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../probe-call.ts';
+import { endingText, hasPrompt, isBroken, isPlaytimeUnknown, terminalOf, type TurnRecord } from '../rpc-call.ts';
 import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
-import type { CallRecord } from '../survey.ts';
+import type { CallRecord } from '../rpc-survey.ts';
 import type { WireRpc } from '../wire.ts';
 import { eachTurn } from './replies.ts';
 
@@ -153,7 +153,7 @@ export const INPUT_CHECKS: readonly Check[] = [
           if (why !== undefined) lab.fail(`key ${key}: ${why}`);
           if (terminalOf(rpc) !== undefined) continue;
         }
-        await call.end();
+        await call.hangUp();
       }
     },
   },

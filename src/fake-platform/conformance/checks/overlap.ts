@@ -1,7 +1,7 @@
 // Checks of RPCs of one call that overlap, and of what is cut (contract, section 2.6). Each looks at the welcome and at other
 // replies that may be cut.
 import type { Check } from '../check.ts';
-import { withEach } from '../cuttable-reply.ts';
+import { cuttableMs, repliesBy, streamedMs, withEach } from '../cuttable-reply.ts';
 import { BUSY, CAME_OTHERWISE, interruptionMs, SPARE_MS, STOP_MS, watchingStalls } from '../interrupting.ts';
 import type { CheckLab } from '../lab.ts';
 import {
@@ -15,10 +15,10 @@ import {
   terminalOf,
   whyUnanswered,
   type Input,
-  type ProbeCall,
-  type TurnRecord,
-} from '../probe-call.ts';
-import { cuttableMs, repliesBy, replayed, speakInto, streamedMs, type Pair, type Reply } from '../replay.ts';
+  type RpcCall,
+  TurnRecord,
+} from '../rpc-call.ts';
+import { replayed, speakInto, type Pair, type Reply } from '../replay.ts';
 import type { WireRpc } from '../wire.ts';
 import { whyKeysUnanswered } from './inputs.ts';
 
@@ -40,7 +40,7 @@ async function overlapping(lab: CheckLab, look: (pair: Pair, reply: Reply) => Pr
     const newer = call.open(...QUIET);
     await older.settled(lab.suspect.timing.answerMs);
     await look({ call, older, newer }, reply);
-    await call.end();
+    await call.hangUp();
   });
 }
 
@@ -60,7 +60,7 @@ function streamedFirstMs(turn: TurnRecord): number {
 }
 
 /** Demands that a platform would send keys while a reply plays, and behind it. */
-function demandKeysAsked(lab: CheckLab, call: ProbeCall, { turn }: Reply): void {
+function demandKeysAsked(lab: CheckLab, call: RpcCall, { turn }: Reply): void {
   if (!call.isAskedFor('keys') || turn.rpc.final?.answer.mode === 'voice') lab.skip('the bot asks for no keys');
 }
 
@@ -115,12 +115,12 @@ export const OVERLAP_CHECKS: readonly Check[] = [
             if (hasStart(older)) lab.fail(`the caller spoke on ${newer.name} into ${reply.name}, and START_OF_INPUT came on ${older.name}`);
             if (isBusy()) lab.skip(BUSY);
             await older.settled(lab.suspect.timing.answerMs);
-            if (cuttableMs({ kind: reply.turn.kind, rpc: older }) === 0) lab.skip(`${reply.name} ${CAME_OTHERWISE}`);
+            if (cuttableMs(new TurnRecord(reply.turn.kind, older)) === 0) lab.skip(`${reply.name} ${CAME_OTHERWISE}`);
             lab.fail(`no START_OF_INPUT came while ${reply.name} played, and in a silent line the same words got one`);
           }
           newer.halfClose();
           await Promise.all([older, newer].map((rpc) => rpc.settled(lab.suspect.timing.answerMs)));
-          await call.end();
+          await call.hangUp();
         }),
       );
     },
@@ -142,7 +142,7 @@ export const OVERLAP_CHECKS: readonly Check[] = [
           if (!older.isCompleted) lab.fail(`the RPC of ${reply.name}, which was cut, ${endingText(older.ending)}`);
           demandQuiet(lab, older, cutAtMs, isBusy, reply);
           await newer.settled(lab.suspect.timing.answerMs);
-          await call.end();
+          await call.hangUp();
         }),
       );
     },
@@ -162,7 +162,7 @@ export const OVERLAP_CHECKS: readonly Check[] = [
       if (hasPrompt(rpc)) lab.fail('START_OF_DTMF on a listening RPC was answered with a prompt');
       const broken = whyUnanswered(rpc);
       if (broken !== undefined) lab.fail(`the listening RPC of START_OF_DTMF ${broken}`);
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -181,7 +181,7 @@ export const OVERLAP_CHECKS: readonly Check[] = [
           if (isBroken(key)) lab.skip('START_OF_DTMF was refused while a reply was streamed');
           await older.settled(lab.suspect.timing.answerMs);
           demandQuiet(lab, older, cutAtMs, isBusy, reply);
-          await call.end();
+          await call.hangUp();
         }),
       ),
   },
@@ -204,12 +204,12 @@ export const OVERLAP_CHECKS: readonly Check[] = [
           lab.note(`the same keys behind ${reply.name}`);
           const control = await replayed(lab, reply);
           await control.older.settled(timing.answerMs);
-          await control.call.heardOut({ kind: reply.turn.kind, rpc: control.older });
+          await control.call.heardOut(new TurnRecord(reply.turn.kind, control.older));
           if (whyKeysUnanswered((await control.call.press(press)).rpc) !== undefined)
             lab.skip(`these keys are not answered behind ${reply.name} either`);
           lab.fail(`keys that were pressed over ${reply.name}: ${why}; behind it they were answered`);
         }
-        if (terminalOf(rpc) === undefined) await call.end();
+        if (terminalOf(rpc) === undefined) await call.hangUp();
       });
     },
   },

@@ -3,9 +3,9 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
-import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../probe-call.ts';
-import { NOTHING, shapeCheck, type Look } from '../shape-check.ts';
-import type { CallRecord } from '../survey.ts';
+import { endingText, eventInput, terminalOf, whyUnanswered, type TurnRecord } from '../rpc-call.ts';
+import { firstBreach, NOTHING, shapeCheck, type Look } from '../shape-check.ts';
+import type { CallRecord } from '../rpc-survey.ts';
 
 /** Chunks with sound, in order. */
 export function chunksOf({ rpc }: TurnRecord): readonly Answer[] {
@@ -22,12 +22,7 @@ function modeOf(turn: TurnRecord): 'CHUNK' | 'WAV' | undefined {
 
 /** Looks at every turn: a turn of which `look` says so does not count, and the first breach is told with its RPC. */
 export function eachTurn(look: (turn: TurnRecord, call: CallRecord) => string | typeof NOTHING | undefined): Look {
-  return (call) => {
-    const found = call.turns.map((turn) => ({ turn, said: look(turn, call) })).filter(({ said }) => said !== NOTHING);
-    const broken = found.find(({ said }) => typeof said === 'string');
-    if (typeof broken?.said === 'string') return `${broken.turn.rpc.name} (${broken.turn.kind}): ${broken.said}`;
-    return found.length === 0 ? NOTHING : undefined;
-  };
+  return (call) => firstBreach(call.turns.map((turn) => [`${turn.rpc.name} (${turn.kind})`, look(turn, call)]));
 }
 
 /** Looks at every prompt with sound that is in a response of this type. */
@@ -183,7 +178,7 @@ export const REPLY_CHECKS: readonly Check[] = [
       const call = lab.call();
       const { rpc } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
       if (rpc.final === undefined) lab.fail(`no FINAL came, and the RPC ${whyUnanswered(rpc) ?? 'was completed'}`);
-      await call.end();
+      await call.hangUp();
     },
   },
   shapeCheck({

@@ -5,16 +5,7 @@ import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
-import {
-  endingText,
-  eventInput,
-  hasPrompt,
-  terminalOf,
-  whyUnanswered,
-  type Input,
-  type ProbeCall,
-  type TurnRecord,
-} from '../probe-call.ts';
+import { endingText, eventInput, hasPrompt, terminalOf, whyUnanswered, type Input, type RpcCall, type TurnRecord } from '../rpc-call.ts';
 
 /** A number that no event, no key and no format of audio has. */
 const UNKNOWN_NUMBER = 99;
@@ -24,7 +15,7 @@ const ODD_KEYS: readonly Key[] = ['0', '*', '#', 'A', 'B', 'C', 'D'];
 const UNKNOWN_FIELDS = Uint8Array.of(0xf2, 0x7f, 0x03, 0x6e, 0x65, 0x77, 0xf8, 0x7f, 0x01);
 
 /** Demands that the bot of a call asks for keys; the check does not apply otherwise. */
-function askedForKeys(lab: CheckLab, call: ProbeCall): ProbeCall {
+function askedForKeys(lab: CheckLab, call: RpcCall): RpcCall {
   return call.isAskedFor('keys') ? call : lab.skip('the bot asks for no keys');
 }
 
@@ -45,7 +36,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
       const { rpc } = await call.press([]);
       const broken = whyUnanswered(rpc);
       if (broken !== undefined) lab.fail(`the RPC of an empty collection of digits ${broken}`);
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -62,7 +53,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
         // A key that is answered at length was taken.
         const isTaken = rpc.ending === undefined && hasPrompt(rpc);
         if (broken !== undefined && !isTaken) lab.fail(`the RPC of key ${key} ${broken}`);
-        if (terminalOf(rpc) === undefined) await call.end();
+        if (terminalOf(rpc) === undefined) await call.hangUp();
       }
     },
   },
@@ -76,7 +67,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
       const unknown = await call.turn('custom_event', { event_input: { event_type: UNKNOWN_NUMBER } });
       const broken = refused(unknown) ? undefined : whyUnanswered(unknown.rpc);
       if (broken !== undefined) lab.fail(`the RPC of an event with an unknown number ${broken}`);
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -96,7 +87,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
         if (broken !== undefined) lab.fail(`the RPC of ${name} with an unknown number ${broken}`);
         if (terminalOf(unknown.rpc) !== undefined) return;
       }
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -116,7 +107,7 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
       if (rpc.final === undefined) {
         lab.fail(`a SESSION_START with unknown fields got no FINAL, and its RPC ${endingText(rpc.ending)}`);
       }
-      await call.end();
+      await call.hangUp();
     },
   },
 ];

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { BaseLab } from '../base-lab.ts';
 import type { Check } from '../check.ts';
 import { BUSY } from '../interrupting.ts';
-import { endingText, MULAW_FORMAT, SILENCE } from '../probe-call.ts';
+import { endingText, MULAW_FORMAT, SILENCE } from '../rpc-call.ts';
 import { readToken, type SignOrder, type TokenSigner } from '../tokens.ts';
 import { demandRefused } from './tokens.ts';
 
@@ -233,7 +233,7 @@ export const RPC_SIGNED_TOKEN_CHECKS: readonly Check[] = [
       if (watched.ending !== undefined) lab.fail(`the RPC ${endingText(watched.ending)} at the time when its token ended`);
       watched.halfClose();
       await watched.settled(timing.answerMs);
-      await call.end();
+      await call.hangUp();
     },
   },
 ];

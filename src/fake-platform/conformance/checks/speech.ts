@@ -3,6 +3,7 @@ import { VOICE_ENCODING } from '../../../contract/grpc.ts';
 import { FRAME_MS, LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
 import { mulawWav } from '../../../speech/wav.ts';
+import { LEAD_MS } from '../call.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
 import { isHeard, playMs } from '../heard.ts';
@@ -12,15 +13,14 @@ import {
   frameInputs,
   hasPrompt,
   hasStart,
-  LEAD_MS,
   MULAW_FORMAT,
   SILENCE,
   terminalOf,
   whyUnanswered,
   type Input,
   type SpokenForm,
-} from '../probe-call.ts';
-import type { CallRecord } from '../survey.ts';
+} from '../rpc-call.ts';
+import type { CallRecord } from '../rpc-survey.ts';
 
 /** What the platform sends before the first audio, bytes (G-33). */
 const TINY_BYTES = 3;
@@ -72,7 +72,7 @@ function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => Spo
       const call = await lab.ready();
       const { rpc } = await call.speak(formOf(lab.speech));
       if (!hasStart(rpc)) lab.fail(`speech as ${words} got no START_OF_INPUT, and plain speech did`);
-      await call.end();
+      await call.hangUp();
     },
   };
 }
@@ -122,7 +122,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
         if (!hasStart(control.rpc)) lab.skip('later speech is not announced also where its format is named');
         lab.fail('speech in the format of an earlier RPC got no START_OF_INPUT, and with its format it did');
       }
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -147,7 +147,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
         if (why !== undefined) lab.skip(`an RPC with a frame of silence alone ${why}, too`);
         lab.fail(`the RPC that began with packets of ${String(TINY_BYTES)} bytes ${broken ?? ''}, and one with silence alone did not`);
       }
-      if (terminalOf(rpc) === undefined) await call.end();
+      if (terminalOf(rpc) === undefined) await call.hangUp();
     },
   },
   {
@@ -167,7 +167,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
         rpc.halfClose();
         await rpc.settled(lab.suspect.timing.answerMs);
         if (hasStart(rpc)) lab.fail(`START_OF_INPUT came on ${rpc.name}, which carried nothing but ${what}`);
-        if (terminalOf(rpc) === undefined) await call.end();
+        if (terminalOf(rpc) === undefined) await call.hangUp();
       }
     },
   },
@@ -198,7 +198,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
       // Seen on a busy machine: so many small messages were held up on the way until the RPC was cancelled.
       if (broken !== undefined && rpc.ending === undefined) lab.giveUp(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
       if (broken !== undefined) lab.fail(`the RPC of pieces of ${String(PROBE_BYTES)} bytes ${broken}`);
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -220,7 +220,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
       const early = rpc.received.find(({ answer, atMs }) => answer.event?.kind === 'start_of_input' && atMs < untilMs);
       rpc.cancel();
       if (early !== undefined) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');
-      await call.end();
+      await call.hangUp();
     },
   },
 ];

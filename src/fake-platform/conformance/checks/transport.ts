@@ -4,8 +4,9 @@ import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
 import { isHeard } from '../heard.ts';
-import { endingText, eventInput, hasPrompt } from '../probe-call.ts';
-import { MAX_AGENTS, type CallRecord } from '../survey.ts';
+import { endingText, eventInput, hasPrompt, TurnRecord } from '../rpc-call.ts';
+import type { CallRecord } from '../rpc-survey.ts';
+import { MAX_AGENTS } from '../survey.ts';
 
 /** An organization that is nobody's. */
 const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
@@ -54,7 +55,7 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       if ('code' in list && list.code === status.UNIMPLEMENTED) lab.fail('ListVirtualAgents is UNIMPLEMENTED');
       const call = lab.call({}, connection);
       const { rpc } = await call.begin();
-      if (rpc.final !== undefined) await call.end();
+      if (rpc.final !== undefined) await call.hangUp();
       if (rpc.ending?.code === status.UNIMPLEMENTED) lab.fail('ProcessCallerInput is UNIMPLEMENTED');
       // A server that asks for the token first says nothing of its methods.
       const isHidden = [rpc.ending, list].some(
@@ -162,14 +163,14 @@ export const TRANSPORT_CHECKS: readonly Check[] = [
       const unnamed = lab.call({ agentId: '' });
       const { rpc } = await unnamed.begin();
       if (rpc.final === undefined) lab.fail('a call that names no agent got no welcome');
-      await unnamed.end();
+      await unnamed.hangUp();
       if (chosen === undefined) return;
       const welcomes = await lab.welcomes();
       const texts = new Map(welcomes.map((record) => [record.agentId, welcomeText(record)]));
       const own = texts.get(chosen);
       // Ids that change from list to list are another breach (G-06).
       if (own === undefined) return;
-      const heard = welcomeText({ turns: [{ kind: 'session_start', rpc }] });
+      const heard = welcomeText({ turns: [new TurnRecord('session_start', rpc)] });
       const other = [...texts].find(([id, text]) => id !== chosen && text === heard && text !== own);
       if (other !== undefined)
         lab.fail('a call that names no agent got the welcome of another agent than the default, or the first where none is marked');

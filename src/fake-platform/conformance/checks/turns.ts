@@ -2,7 +2,7 @@
 import { status } from '@grpc/grpc-js';
 import type { Check } from '../check.ts';
 import type { CheckLab } from '../lab.ts';
-import { FLOW_EVENT, hasPrompt, SILENCE, terminalOf, whyUnanswered, type ProbeCall, type TurnRecord } from '../probe-call.ts';
+import { FLOW_EVENT, hasPrompt, SILENCE, terminalOf, whyUnanswered, type RpcCall, type TurnRecord } from '../rpc-call.ts';
 import type { WireRpc } from '../wire.ts';
 
 /** How long a cancellation travels at most, ms. */
@@ -22,16 +22,16 @@ function howItWent(rpc: WireRpc): string {
 }
 
 /** Demands that a call still answers keys, which a call that nothing happened to does. */
-async function demandAlive(lab: CheckLab, call: ProbeCall, after: string): Promise<void> {
+async function demandAlive(lab: CheckLab, call: RpcCall, after: string): Promise<void> {
   const turn = await call.press(lab.suspect.press);
   if (!goesOn(turn)) {
     lab.note(`the same keys without ${after}`);
     const control = await lab.ready();
     if (!goesOn(await control.press(lab.suspect.press))) lab.skip(`these keys are not answered without ${after} either`);
-    await control.end();
+    await control.hangUp();
     lab.fail(`after ${after} keys of the call ${howItWent(turn.rpc)}, and without it they got a FINAL`);
   }
-  if (terminalOf(turn.rpc) === undefined) await call.end();
+  if (terminalOf(turn.rpc) === undefined) await call.hangUp();
 }
 
 export const TURN_CHECKS: readonly Check[] = [
@@ -49,7 +49,7 @@ export const TURN_CHECKS: readonly Check[] = [
       if (broken !== undefined && (await lab.calls()).some(({ turns }) => turns.length > 1))
         lab.skip(`${turn.kind} is not taken behind a welcome, and other input is`);
       if (broken !== undefined) lab.fail(`behind the half-closed RPC of the welcome the one of ${turn.kind} ${broken}`);
-      if (terminalOf(turn.rpc) === undefined) await call.end();
+      if (terminalOf(turn.rpc) === undefined) await call.hangUp();
     },
   },
   {
@@ -104,7 +104,7 @@ export const TURN_CHECKS: readonly Check[] = [
       const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
       if (rpc.ending === undefined || !allowed.includes(rpc.ending.code))
         lab.fail(`an RPC that names another agent than its call ${howItWent(rpc)} and was not INVALID_ARGUMENT`);
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -121,7 +121,7 @@ export const TURN_CHECKS: readonly Check[] = [
       const { rpc } = await foreign.turn('custom_event', FLOW_EVENT);
       if (hasPrompt(rpc) || rpc.isCompleted || rpc.ending === undefined)
         lab.fail(`an RPC that names another organization than its call ${howItWent(rpc)} and was not refused`);
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -137,7 +137,7 @@ export const TURN_CHECKS: readonly Check[] = [
       const broken = rpc.ending?.code === status.INVALID_ARGUMENT ? undefined : whyUnanswered(rpc);
       if (broken !== undefined) lab.fail(`the RPC of a message without input ${broken}`);
       if (hasPrompt(rpc)) lab.fail('a message without input was answered with a prompt');
-      await call.end();
+      await call.hangUp();
     },
   },
   {
@@ -153,7 +153,7 @@ export const TURN_CHECKS: readonly Check[] = [
       if (rpc.ending?.code === status.UNAUTHENTICATED) lab.skip('the server refused the token');
       if (rpc.final === undefined) lab.fail(`SESSION_START ${howItWent(rpc)}`);
       if (!hasPrompt(rpc)) lab.fail('SESSION_START was answered without a prompt');
-      await call.end();
+      await call.hangUp();
     },
   },
   {

@@ -1,21 +1,15 @@
 // A call on a socket in the hands of a check: counts its messages, adds the ids of its conversation to each, and takes turns as
 // the platform does. What is asked of the server is the check's business.
-import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../base/json.ts';
 import { dtmfNameOf } from '../../../contract/numbers.ts';
 import { LINE_RATE_HZ, MULAW_BYTES_PER_MS } from '../../../speech/audio-format.ts';
 import { MULAW_SILENCE } from '../../../speech/g711.ts';
-import { isTerminalEvent } from '../../caller/answer.ts';
 import type { Key } from '../../caller/key.ts';
-import { isHeard, playLeftMs } from '../heard.ts';
+import { LEAD_MS, ProbeCall, ProbeTurn, type ProbeIds, type ProbeTurnKind } from '../call.ts';
+import { playLeftMs } from '../heard.ts';
 import { atPace } from '../pacing.ts';
-import { LEAD_MS, type ProbeIds, type Timing } from '../probe-call.ts';
 import { answersIn, finalIn, type AnswerMessage, type Message } from './message.ts';
 import type { ProbeSocket } from './probe-socket.ts';
-
-/** What a turn was taken for. */
-export type SocketTurnKind = 'session_start' | 'dtmf_start' | 'dtmf' | 'no_input' | 'custom_event' | 'speech' | 'session_end';
 
 /** What stands behind a FINAL shows itself within this time, ms. */
 const SETTLE_MS = 250;
@@ -27,6 +21,8 @@ const OPTIONAL_MS = 2500;
 const MAX_ANSWERING_MS = 60_000;
 /** Between two messages of audio, ms of real time. */
 const TICK_MS = 20;
+/** How long an answer behind the end of the call is watched for, ms. */
+const LATE_MS = 3000;
 /** Longest silence behind speech, and audio that goes on behind a FINAL, ms of audio. */
 const [TAIL_MS, AFTER_MS] = [20_000, 300];
 
@@ -61,7 +57,7 @@ export function silenceOf(ms: number): Uint8Array {
 const FLOW_EVENT = eventOf('CUSTOM_EVENT', { name: 'conformance', parameters: { asked_by: 'conformance' } });
 
 /** What is sent in a turn of a kind; speech is no single message. */
-export function inputOf(kind: Exclude<SocketTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
+export function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): JsonObject {
   switch (kind) {
     case 'session_start':
       return eventOf('SESSION_START');
@@ -79,16 +75,15 @@ export function inputOf(kind: Exclude<SocketTurnKind, 'speech'>, keys: readonly 
 }
 
 /** One turn: what came from when it was opened until the next one was. */
-export class SocketTurn {
-  readonly kind: SocketTurnKind;
+export class SocketTurn extends ProbeTurn {
   /** Number of its first message. */
   readonly seq: number;
   readonly #socket: ProbeSocket;
   readonly #from: number;
   #to: number | undefined;
 
-  constructor(kind: SocketTurnKind, seq: number, socket: ProbeSocket) {
-    this.kind = kind;
+  constructor(kind: ProbeTurnKind, seq: number, socket: ProbeSocket) {
+    super(kind);
     this.seq = seq;
     this.#socket = socket;
     this.#from = socket.received.length;
@@ -112,15 +107,6 @@ export class SocketTurn {
     return this.final !== undefined || this.hasPrompt;
   }
 
-  /** The answer that ends the call, if any. */
-  get terminal(): AnswerMessage | undefined {
-    return this.answers.find(({ answer }) => isTerminalEvent(answer.event));
-  }
-
-  get hasPrompt(): boolean {
-    return this.answers.some(({ answer }) => answer.prompts.some(isHeard));
-  }
-
   /** Nothing more belongs to it. */
   end(): void {
     this.#to ??= this.#socket.received.length;
@@ -128,23 +114,21 @@ export class SocketTurn {
 }
 
 /** One call. */
-export class SocketCall {
-  readonly ids: ProbeIds;
-  readonly turns: SocketTurn[] = [];
+export class SocketCall extends ProbeCall<SocketTurn> {
   readonly socket: ProbeSocket;
-  readonly #clock: Clock;
-  readonly #timing: Timing;
   #seq = 0;
 
-  constructor(
-    socket: ProbeSocket,
-    { clock, timing }: { readonly clock: Clock; readonly timing: Timing },
-    ids: Pick<ProbeIds, 'organizationId' | 'agentId'> & Partial<ProbeIds>,
-  ) {
+  constructor(socket: ProbeSocket, suspect: ConstructorParameters<typeof ProbeCall>[0], ids: ConstructorParameters<typeof ProbeCall>[1]) {
+    super(suspect, ids);
     this.socket = socket;
-    this.#clock = clock;
-    this.#timing = timing;
-    this.ids = { conversationId: randomUUID(), ...ids };
+  }
+
+  get isOver(): boolean {
+    return this.socket.isOver;
+  }
+
+  get isOverloaded(): boolean {
+    return this.socket.isOverloaded;
   }
 
   /** The number of the last message. */
@@ -160,7 +144,7 @@ export class SocketCall {
   /** The next message of this call. @param more - beside the head of the envelope, or in place of it. */
   envelope(type: string, more: JsonObject = {}): string {
     this.#seq += 1;
-    const ts = new Date(this.#clock.nowMs()).toISOString();
+    const ts = new Date(this.clock.nowMs()).toISOString();
     return JSON.stringify({ type, seq: this.#seq, ts, conversation_id: this.ids.conversationId, ...more });
   }
 
@@ -181,7 +165,7 @@ export class SocketCall {
   }
 
   /** Opens a turn with these inputs. Who opens it waits for it. */
-  open(kind: SocketTurnKind, ...inputs: readonly JsonObject[]): SocketTurn {
+  open(kind: ProbeTurnKind, ...inputs: readonly JsonObject[]): SocketTurn {
     this.turns.at(-1)?.end();
     const turn = new SocketTurn(kind, this.#seq + 1, this.socket);
     this.turns.push(turn);
@@ -190,22 +174,22 @@ export class SocketCall {
   }
 
   /** Waits until a turn is answered by a FINAL and what may stand behind it, or nothing comes for `limitMs`. */
-  async answered(turn: SocketTurn, limitMs = this.#timing.answerMs): Promise<void> {
-    const untilMs = this.#clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
+  async answered(turn: SocketTurn, limitMs = this.timing.answerMs): Promise<void> {
+    const untilMs = this.clock.monotonicMs() + Math.max(MAX_ANSWERING_MS, limitMs);
     const isDone = (): boolean => this.socket.isOver || turn.final !== undefined;
     let known = -1;
-    while (!isDone() && turn.messages.length > known && this.#clock.monotonicMs() < untilMs) {
+    while (!isDone() && turn.messages.length > known && this.clock.monotonicMs() < untilMs) {
       known = turn.messages.length;
       const before = known;
       // A server may wait until what it has said was heard.
-      const playMs = Math.max(0, playLeftMs(turn.answers, this.#clock.monotonicMs()));
+      const playMs = Math.max(0, playLeftMs(turn.answers, this.clock.monotonicMs()));
       await this.socket.until(() => isDone() || turn.messages.length > before, limitMs + playMs);
     }
     if (turn.final !== undefined) await this.socket.until(() => this.socket.isOver, SETTLE_MS);
   }
 
   /** A whole turn: these inputs and everything that comes back. */
-  async turn(kind: SocketTurnKind, ...inputs: readonly JsonObject[]): Promise<SocketTurn> {
+  async turn(kind: ProbeTurnKind, ...inputs: readonly JsonObject[]): Promise<SocketTurn> {
     const turn = this.open(kind, ...inputs);
     await this.answered(turn);
     return turn;
@@ -235,14 +219,8 @@ export class SocketCall {
   /** An event of the flow, which may be answered. */
   async flow(): Promise<SocketTurn> {
     const turn = this.open('custom_event', FLOW_EVENT);
-    await this.answered(turn, Math.min(OPTIONAL_MS, this.#timing.answerMs));
+    await this.answered(turn, Math.min(OPTIONAL_MS, this.timing.answerMs));
     return turn;
-  }
-
-  /** Takes a turn that the bot asked for and that is answered: silence, else keys, else an event of the flow. */
-  goOn(keys: readonly Key[]): Promise<SocketTurn> {
-    if (this.isAskedFor('silence')) return this.silence();
-    return this.isAskedFor('keys') ? this.press(keys) : this.flow();
   }
 
   /** Hangs up, watches for a moment whether something is said to that (W-28), and closes. Does nothing where the server has closed. */
@@ -253,18 +231,29 @@ export class SocketCall {
     await this.socket.close();
   }
 
-  /** Whether a platform would send this now, as the last FINAL asked for it. */
-  isAskedFor(kind: 'speech' | 'keys' | 'silence'): boolean {
-    const last = this.turns.findLast(({ final }) => (final?.answer.config ?? final?.answer.mode) !== undefined);
-    const { mode, config } = last?.final?.answer ?? {};
-    if (kind === 'silence') return config?.noInputMs !== 0;
-    return mode !== (kind === 'keys' ? 'voice' : 'dtmf');
+  /** Last words are heard out, and then the platform closes (W-29); a report of silence may still come behind them. */
+  async repeatBehindEnd(ending: SocketTurn): Promise<void> {
+    if (ending.kind === 'no_input') {
+      const late = this.open('no_input', eventOf('NO_INPUT'));
+      await this.answered(late, LATE_MS);
+    } else await this.heardOut(ending);
+    await this.close();
   }
 
-  /** Waits until the prompts of a turn have been heard, within a bound, or the server closes. */
-  async heardOut(turn: SocketTurn): Promise<void> {
-    const leftMs = playLeftMs(turn.answers, this.#clock.monotonicMs());
-    if (leftMs > 0) await this.socket.until(() => this.socket.isOver, leftMs);
+  async close(): Promise<void> {
+    await this.socket.close();
+  }
+
+  drop(): void {
+    this.socket.drop();
+  }
+
+  sayPlainly(mulaw: Uint8Array): Promise<SocketTurn> {
+    return this.speak(mulaw);
+  }
+
+  protected untilOver(limitMs: number): Promise<boolean> {
+    return this.socket.until(() => this.socket.isOver, limitMs);
   }
 
   /**
@@ -277,16 +266,16 @@ export class SocketCall {
     const hasEnded = (): boolean => turn.answers.some(({ answer }) => answer.event?.kind === 'end_of_input');
     await this.stream(Buffer.concat([silenceOf(LEAD_MS), mulaw]), hasEnded);
     await this.stream(silenceOf(TAIL_MS), () => turn.final !== undefined);
-    await this.stream(silenceOf(AFTER_MS * this.#timing.pace));
+    await this.stream(silenceOf(AFTER_MS * this.timing.pace));
     await this.answered(turn, SETTLE_MS);
     return turn;
   }
 
   /** Sends audio at the pace of the call until `enough`. */
   async stream(mulaw: Uint8Array, enough = (): boolean => false): Promise<void> {
-    const perTick = Math.round(TICK_MS * MULAW_BYTES_PER_MS * Math.max(1, this.#timing.pace));
+    const perTick = Math.round(TICK_MS * MULAW_BYTES_PER_MS * Math.max(1, this.timing.pace));
     let from = 0;
-    await atPace(this.#clock, TICK_MS, () => {
+    await atPace(this.clock, TICK_MS, () => {
       if (from >= mulaw.length || enough() || this.socket.isOver) return false;
       this.send(audioOf(mulaw.subarray(from, from + perTick)));
       from += perTick;

@@ -1,7 +1,7 @@
 // What a check of a server of sockets works with: sockets and calls of its own. Closes what a check leaves open. Knows no rule.
 import type { JsonObject } from '../../../base/json.ts';
 import { BaseLab, type Presented } from '../base-lab.ts';
-import type { ProbeIds } from '../probe-call.ts';
+import type { ProbeIds } from '../call.ts';
 import type { Slots } from '../slots.ts';
 import type { Suspect } from '../suspect.ts';
 import { agentsIn, askForAgents, listIn } from './list-question.ts';
@@ -19,14 +19,13 @@ class CheckGivenUp extends Error {
 const [REFUSED, FORBIDDEN]: readonly [readonly number[], readonly number[]] = [[401], [401, 403]];
 
 /** The surroundings of one check of a server of sockets. */
-export class SocketLab extends BaseLab<SocketRecord> {
+export class SocketLab extends BaseLab<SocketTurn, SocketCall, SocketRecord, ProbeSocket> {
   readonly refusal = 'HTTP 401 before the upgrade';
   readonly #survey: SocketSurvey;
-  readonly #open: ProbeSocket[] = [];
 
   /** @param slots - as of {@link BaseLab}. */
   constructor(suspect: Suspect, survey: SocketSurvey, slots: Slots) {
-    super(suspect, slots);
+    super(suspect, survey, slots);
     this.#survey = survey;
   }
 
@@ -50,8 +49,8 @@ export class SocketLab extends BaseLab<SocketRecord> {
   ): ProbeSocket {
     if (this.isClosed) throw new CheckGivenUp('the check was given up');
     const options = { ...socketOptionsOf(this.suspect, channel), authorization: authorization ?? undefined, isCompressing };
-    const socket = new ProbeSocket(`WS${String(this.#open.length + 1)}`, options, this.log);
-    this.#open.push(socket);
+    const socket = new ProbeSocket(`WS${String(this.open.length + 1)}`, options, this.log);
+    this.open.push(socket);
     return socket;
   }
 
@@ -59,27 +58,6 @@ export class SocketLab extends BaseLab<SocketRecord> {
   call(ids: Partial<ProbeIds> = {}, socket: ProbeSocket = this.connect()): SocketCall {
     const { organizationId, agentId } = this.suspect;
     return new SocketCall(socket, this.suspect, { organizationId, agentId, ...ids });
-  }
-
-  /** A call that has begun; the check does not apply when it cannot. */
-  async begun(ids: Partial<ProbeIds> = {}, socket?: ProbeSocket): Promise<{ readonly call: SocketCall; readonly welcome: SocketTurn }> {
-    const call = this.call(ids, socket);
-    const welcome = await call.begin();
-    if (welcome.final === undefined) this.skip('the call did not begin with a welcome and its FINAL');
-    return { call, welcome };
-  }
-
-  /** A call that has begun and whose welcome has been heard. */
-  async ready(ids: Partial<ProbeIds> = {}): Promise<SocketCall> {
-    const { call, welcome } = await this.begun(ids);
-    await call.heardOut(welcome);
-    return call;
-  }
-
-  /** Demands that the keys of the profile get a reply in a call that nothing happened to; the check does not apply otherwise. */
-  async demandKeysWork(): Promise<void> {
-    const turn = (await this.calls()).find(({ name }) => name === 'keys')?.turns.find(({ kind }) => kind === 'dtmf');
-    if (turn?.isAnswered !== true) this.skip('the keys of this run get no reply in an ordinary call: name others with --press');
   }
 
   /** Demands that a call still answers. @param likewise - what else was done to it, for the call that it is compared with. */
@@ -124,27 +102,9 @@ export class SocketLab extends BaseLab<SocketRecord> {
     return presented(socket, listIn(messages) !== undefined);
   }
 
-  /** The calls that every check may look at. */
-  calls(): Promise<readonly SocketRecord[]> {
-    return this.lent(() => this.#survey.calls());
-  }
-
-  /** Calls to every listed agent, up to their welcomes. */
-  welcomes(): Promise<readonly SocketRecord[]> {
-    return this.lent(() => this.#survey.welcomes());
-  }
-
   /** What the server did upon everything that no honest platform does. */
   misdeeds(): Promise<readonly MisdeedRecord[]> {
     return this.lent(() => this.#survey.misdeeds());
-  }
-
-  protected get isOwnOverloaded(): boolean {
-    return this.#open.some(({ isOverloaded }) => isOverloaded);
-  }
-
-  protected closeOwn(): void {
-    for (const socket of this.#open) socket.drop();
   }
 }
 

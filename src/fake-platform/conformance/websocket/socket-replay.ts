@@ -1,10 +1,7 @@
 // Takes a call on a socket once more as far as a reply that may be cut, and speaks into it. Judges nothing.
 import type { JsonObject } from '../../../base/json.ts';
-import { cuttableReplies, type CuttableReply } from '../cuttable-reply.ts';
-import { isHeard } from '../heard.ts';
-import { cuttablePlayMs } from '../interrupting.ts';
-import { LEAD_MS } from '../probe-call.ts';
-import type { AnswerMessage } from './message.ts';
+import { cuttableMs, heardFromMs, type CuttableReply } from '../cuttable-reply.ts';
+import { LEAD_MS } from '../call.ts';
 import { inputOf, silenceOf, type SocketCall, type SocketTurn } from './socket-call.ts';
 import type { SocketLab } from './socket-lab.ts';
 
@@ -13,26 +10,6 @@ export type SocketReply = CuttableReply<SocketTurn>;
 
 /** Longest silence behind speech while its announcement is waited for, ms of audio. */
 const AFTER_SPEECH_MS = 60_000;
-
-/** The answers of a turn that are heard. */
-function heardIn({ answers }: SocketTurn): readonly AnswerMessage[] {
-  return answers.filter(({ answer }) => answer.prompts.some(isHeard));
-}
-
-/** How long a reply plays if all of it may be cut, ms; otherwise, and where it ends the call, 0. */
-export function cuttableMs(turn: SocketTurn): number {
-  return turn.terminal === undefined ? cuttablePlayMs(turn.answers.flatMap(({ answer }) => answer.prompts)) : 0;
-}
-
-/** For how long a reply that may be cut was sent while it played, ms. */
-export function streamedMs(turn: SocketTurn): number {
-  return Math.min(cuttableMs(turn), (turn.answers.at(-1)?.atMs ?? 0) - (heardIn(turn)[0]?.atMs ?? 0));
-}
-
-/** The replies of the recorded calls that a measure finds long enough. */
-export async function repliesBy(lab: SocketLab, measure: (turn: SocketTurn) => number, leastMs: number): Promise<readonly SocketReply[]> {
-  return cuttableReplies(await lab.welcomes(), await lab.calls(), measure, leastMs);
-}
 
 /** What came of a caller who spoke into a reply. */
 export interface SpokenInto {
@@ -73,7 +50,7 @@ export async function replayed(lab: SocketLab, { agentId, before, turn, name }: 
 export async function speakInto(lab: SocketLab, reply: SocketReply): Promise<SpokenInto> {
   const { clock } = lab.suspect;
   const [call, turn] = await replayed(lab, reply);
-  const untilMs = (heardIn(turn)[0]?.atMs ?? 0) + cuttableMs(reply.turn);
+  const untilMs = heardFromMs(turn) + cuttableMs(reply.turn);
   const from = call.socket.received.length;
   const startedAtMs = (): number | undefined =>
     call.socket.received.slice(from).find(({ answer }) => answer?.event?.kind === 'start_of_input')?.atMs;

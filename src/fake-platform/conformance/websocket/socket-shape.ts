@@ -1,6 +1,6 @@
 // Makes checks that only look at sockets which were used for all of them. Knows no rule.
 import type { Check } from '../check.ts';
-import { judge, NOTHING, type Look, type ShapeOptions } from '../shape-check.ts';
+import { firstBreach, NOTHING, shapeOf, type Look, type ShapeOptions } from '../shape-check.ts';
 import type { Message } from './message.ts';
 import type { MisdeedName } from './misdeeds.ts';
 import type { SocketTurn } from './socket-call.ts';
@@ -9,32 +9,17 @@ import type { MisdeedRecord, SocketRecord } from './socket-survey.ts';
 
 /** A check that looks at recorded calls. */
 export function socketShape(options: ShapeOptions<SocketRecord>): Check<SocketLab> {
-  const { look, otherwise, needs = [], ...named } = options;
-  return {
-    ...named,
-    needs: ['call', ...needs],
-    run: async (lab) => {
-      judge(lab, await lab.calls(), look, otherwise);
-    },
-  };
+  return shapeOf<SocketLab, SocketRecord>(options, (lab) => lab.calls());
 }
 
 /** Looks at every turn: a turn of which `look` says so does not count, and the first breach is told with its kind. */
 export function eachTurn(look: (turn: SocketTurn, call: SocketRecord) => string | typeof NOTHING | undefined): Look<SocketRecord> {
-  return (call) => first(call.turns.map((turn) => [turn.kind, look(turn, call)]));
+  return (call) => firstBreach(call.turns.map((turn) => [turn.kind, look(turn, call)]));
 }
 
 /** Looks at every message of every call. */
 export function eachMessage(look: (message: Message, call: SocketRecord) => string | typeof NOTHING | undefined): Look<SocketRecord> {
-  return (call) => first(call.socket.received.map((message, index) => [`message ${String(index + 1)}`, look(message, call)]));
-}
-
-/** The first breach of several looks, {@link NOTHING} where none had anything to look at. */
-function first(looks: readonly (readonly [string, string | typeof NOTHING | undefined])[]): string | typeof NOTHING | undefined {
-  const found = looks.filter(([, said]) => said !== NOTHING);
-  const broken = found.find(([, said]) => typeof said === 'string');
-  if (broken !== undefined) return `${broken[0]}: ${String(broken[1])}`;
-  return found.length === 0 ? NOTHING : undefined;
+  return (call) => firstBreach(call.socket.received.map((message, index) => [`message ${String(index + 1)}`, look(message, call)]));
 }
 
 /** What a look at one misdeed that was done found. */
@@ -48,18 +33,13 @@ export interface MisdeedOptions extends Pick<Check<SocketLab>, 'id' | 'rules' | 
 }
 
 /** Makes the check. */
-export function misdeedCheck({ of, look, needs = [], ...named }: MisdeedOptions): Check<SocketLab> {
-  return {
-    ...named,
-    needs: ['call', ...needs],
-    run: async (lab) => {
-      const misdeeds = (await lab.misdeeds()).filter(({ name }) => of.includes(name));
-      judge(
-        lab,
-        misdeeds,
-        (misdeed) => (misdeed.after === undefined ? NOTHING : look(misdeed, misdeed.after)),
-        'nothing came of it that could be looked at',
-      );
+export function misdeedCheck({ of, look, ...named }: MisdeedOptions): Check<SocketLab> {
+  return shapeOf<SocketLab, MisdeedRecord>(
+    {
+      ...named,
+      look: (misdeed) => (misdeed.after === undefined ? NOTHING : look(misdeed, misdeed.after)),
+      otherwise: 'nothing came of it that could be looked at',
     },
-  };
+    async (lab) => (await lab.misdeeds()).filter(({ name }) => of.includes(name)),
+  );
 }

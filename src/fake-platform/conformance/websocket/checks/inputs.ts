@@ -1,10 +1,10 @@
 // Checks of what keys and silence are answered with, and of how a call ends (contract, sections 3.5 and 3.7).
 import { isTerminalEvent } from '../../../caller/answer.ts';
 import type { Key } from '../../../caller/key.ts';
+import type { TimedAnswer } from '../../call.ts';
 import type { Check } from '../../check.ts';
 import { isHeard, playLeftMs } from '../../heard.ts';
 import { NOTHING, type Look } from '../../shape-check.ts';
-import type { AnswerMessage } from '../message.ts';
 import type { SocketTurn } from '../socket-call.ts';
 import { stateText, type SocketLab } from '../socket-lab.ts';
 import { HANG_UP_MS, type SocketRecord } from '../socket-survey.ts';
@@ -18,12 +18,12 @@ const NO_KEYS = 'no call came as far as keys that the bot asks for';
 const NO_END = 'the server ended no call: name keys upon which it does with --end-press';
 
 /** The answer that ended a call, if any. */
-function terminalOf({ turns }: SocketRecord): AnswerMessage | undefined {
+function terminalOf({ turns }: SocketRecord): TimedAnswer | undefined {
   return turns.map(({ terminal }) => terminal).find((terminal) => terminal !== undefined);
 }
 
 /** Looks at the answer that ended a call. */
-function eachTerminal(look: (terminal: AnswerMessage, call: SocketRecord) => string | typeof NOTHING | undefined): Look<SocketRecord> {
+function eachTerminal(look: (terminal: TimedAnswer, call: SocketRecord) => string | typeof NOTHING | undefined): Look<SocketRecord> {
   return (call) => {
     const terminal = terminalOf(call);
     return terminal === undefined ? NOTHING : look(terminal, call);

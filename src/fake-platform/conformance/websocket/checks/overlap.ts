@@ -1,10 +1,10 @@
 // Checks of a caller who speaks into a prompt (contract, section 3.5). Each looks at the welcome and at other replies that may be cut.
 import type { AnswerPrompt } from '../../../caller/answer.ts';
 import type { Check } from '../../check.ts';
-import { withEach } from '../../cuttable-reply.ts';
+import { cuttableMs, repliesBy, streamedMs, withEach } from '../../cuttable-reply.ts';
 import { BUSY, CAME_OTHERWISE, interruptionMs, STOP_MS, watchingStalls } from '../../interrupting.ts';
 import type { SocketLab } from '../socket-lab.ts';
-import { cuttableMs, repliesBy, replayed, speakInto, streamedMs } from '../socket-replay.ts';
+import { replayed, speakInto } from '../socket-replay.ts';
 import { eachMessage, socketShape } from '../socket-shape.ts';
 
 /** How long it is watched what still comes of a reply that is cut, ms. */
@@ -12,13 +12,6 @@ const WATCHED_MS = 1500;
 
 /** A reply shorter than this is over before a key is pressed, ms. */
 const MIN_CUT_MS = 500;
-
-/** Demands that plain speech is heard by this bot; the check does not apply otherwise. */
-async function demandHeard(lab: SocketLab): Promise<void> {
-  const heard = (await lab.calls()).find(({ name }) => name === 'speech')?.turns.find(({ kind }) => kind === 'speech');
-  if (heard?.answers.some(({ answer }) => answer.event?.kind === 'start_of_input') !== true)
-    lab.skip('this bot reported no start of speech when it was spoken to');
-}
 
 /** Whether sound behind START_OF_INPUT is what was cut. What may not be cut is none of it: last words, with which a bot may end the call. */
 function isOfOldReply({ audio, bargeIn }: AnswerPrompt): boolean {
@@ -32,7 +25,7 @@ export const OVERLAP_CHECKS: readonly Check<SocketLab>[] = [
     title: 'A caller who speaks into a prompt that may be cut is announced by START_OF_INPUT.',
     needs: ['call', 'speech'],
     run: async (lab) => {
-      await demandHeard(lab);
+      await lab.demandHeard();
       const leastMs = interruptionMs(lab);
       const tooShort = `no reply was heard that may be cut and plays for ${String(Math.ceil(leastMs / 1000))} s`;
       await withEach(lab, await repliesBy(lab, cuttableMs, leastMs), tooShort, (reply) =>
@@ -55,7 +48,7 @@ export const OVERLAP_CHECKS: readonly Check<SocketLab>[] = [
     title: 'Behind START_OF_INPUT nothing more of the old reply is heard.',
     needs: ['call', 'speech'],
     run: async (lab) => {
-      await demandHeard(lab);
+      await lab.demandHeard();
       const replies = await repliesBy(lab, streamedMs, interruptionMs(lab));
       await withEach(lab, replies, 'no reply was heard that may be cut and is sent while it plays', (reply) =>
         watchingStalls(async (isBusy) => {

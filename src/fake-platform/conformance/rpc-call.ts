@@ -1,52 +1,47 @@
 // A call in the hands of a check: adds the ids of its conversation to every message, opens turns as the platform does, and
 // knows how long the prompts that came are heard. What is asked of the server is the check's business.
-import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { isTerminalEvent, type Answer } from '../caller/answer.ts';
 import type { Key } from '../caller/key.ts';
 import { SILENT_FRAME } from '../caller/microphone.ts';
-import type { TurnKind } from '../caller/turn-check.ts';
+import { LEAD_MS, ProbeCall, ProbeTurn, type ProbeTurnKind } from './call.ts';
 import type { WireConnection } from './connection.ts';
 import { quoted, type ExchangeLog } from './exchange.ts';
-import { isHeard, MAX_PLAYBACK_MS, playLeftMs, playMs } from './heard.ts';
+import { isHeard, MAX_PLAYBACK_MS, playMs } from './heard.ts';
 import { atPace } from './pacing.ts';
 import { statusName } from '../lines/status-name.ts';
-import type { Ending, WireRpc } from './wire.ts';
+import type { Ending, Received, WireRpc } from './wire.ts';
 
 /** What one message carries beside the ids of its call. */
 export type Input = Omit<MediaRequest, 'conversation_id' | 'customer_org_id' | 'virtual_agent_id'>;
 
 /** One turn that is over. */
-export interface TurnRecord {
-  readonly kind: TurnKind | 'custom_event';
+export class TurnRecord extends ProbeTurn {
   readonly rpc: WireRpc;
+
+  constructor(kind: ProbeTurnKind, rpc: WireRpc) {
+    super(kind);
+    this.rpc = rpc;
+  }
+
+  get answers(): readonly Received[] {
+    return this.rpc.received;
+  }
+
+  get final(): Received | undefined {
+    return this.rpc.final;
+  }
+
+  get isAnswered(): boolean {
+    return this.final !== undefined;
+  }
 }
 
-/** Times that a call keeps to. */
-export interface Timing {
-  /** Longest wait for a sign of the server, ms. */
-  readonly answerMs: number;
-  /** How many times as fast as real time the caller's audio is sent. */
-  readonly pace: number;
-  /** Longest wait until a new key of the platform is known, ms: a server may ask for keys only now and then (J-14). */
-  readonly newKeyMs: number;
-}
-
-/** What names a call. */
-export interface ProbeIds {
-  readonly conversationId: string;
-  readonly organizationId: string;
-  /** Empty: the server's default. */
-  readonly agentId: string;
-}
-
-/** Silence before speech, and after it when the server asks for no other time, ms of audio. */
-export const LEAD_MS = 400;
+/** Silence after speech when the server asks for no other time, ms of audio. */
 const TAIL_MS = 6000;
 /** Longest silence after speech, and what a server needs beyond the silence that it waits for itself, ms of audio. */
 const [MAX_TAIL_MS, TAIL_MARGIN_MS] = [30_000, 3000];
@@ -67,7 +62,7 @@ function keysInput(keys: readonly Key[]): Input {
 }
 
 /** What is sent in a turn of a kind; speech is no single message. */
-export function inputOf(kind: Exclude<TurnRecord['kind'], 'speech'>, keys: readonly Key[]): Input {
+export function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): Input {
   switch (kind) {
     case 'session_start':
       return eventInput('SESSION_START');
@@ -154,27 +149,26 @@ export function isPlaytimeUnknown({ rpc }: TurnRecord): boolean {
 }
 
 /** One conversation. */
-export class ProbeCall {
-  readonly ids: ProbeIds;
-  readonly turns: TurnRecord[] = [];
+export class RpcCall extends ProbeCall<TurnRecord> {
+  /** An RPC is closed with its turn, and a call has nothing else. */
+  readonly isOver = false;
   readonly #connection: WireConnection;
-  readonly #clock: Clock;
   readonly #log: ExchangeLog;
-  readonly #timing: Timing;
   #rpcs = 0;
 
   constructor(
     connection: WireConnection,
-    clock: Clock,
+    suspect: ConstructorParameters<typeof ProbeCall>[0],
     log: ExchangeLog,
-    timing: Timing,
-    ids: Pick<ProbeIds, 'organizationId' | 'agentId'> & Partial<ProbeIds>,
+    ids: ConstructorParameters<typeof ProbeCall>[1],
   ) {
+    super(suspect, ids);
     this.#connection = connection;
-    this.#clock = clock;
     this.#log = log;
-    this.#timing = timing;
-    this.ids = { conversationId: randomUUID(), ...ids };
+  }
+
+  get isOverloaded(): boolean {
+    return this.#connection.isOverloaded;
   }
 
   /** A message of this conversation. */
@@ -194,49 +188,51 @@ export class ProbeCall {
     return this.#connection.open(`RPC${String(this.#rpcs)}`, this.#log).send(...inputs.map((input) => this.message(input)));
   }
 
-  /**
-   * Whether a platform would send this now, as the last FINAL asked for it: no keys in a mode of voice, no voice in one of
-   * keys, and no report of silence where its time is 0 (G-35, G-81, G-82).
-   */
-  isAskedFor(kind: 'speech' | 'keys' | 'silence'): boolean {
-    const last = this.turns.findLast(({ rpc }) => (rpc.final?.answer.config ?? rpc.final?.answer.mode) !== undefined);
-    const { mode, config } = last?.rpc.final?.answer ?? {};
-    if (kind === 'silence') return config?.noInputMs !== 0;
-    return mode !== (kind === 'keys' ? 'voice' : 'dtmf');
-  }
-
   /** A whole turn: these inputs, half-close, and everything that comes back. */
-  async turn(kind: TurnRecord['kind'], ...inputs: readonly Input[]): Promise<TurnRecord> {
+  async turn(kind: ProbeTurnKind, ...inputs: readonly Input[]): Promise<TurnRecord> {
     const rpc = this.open(...inputs).halfClose();
-    await rpc.settled(this.#timing.answerMs);
+    await rpc.settled(this.timing.answerMs);
     return this.#keep(kind, rpc);
   }
 
-  /** Opens the call (G-20). */
   begin(): Promise<TurnRecord> {
     return this.turn('session_start', eventInput('SESSION_START'));
   }
 
-  /** Presses keys, without their start (G-64). */
   press(keys: readonly Key[]): Promise<TurnRecord> {
     return this.turn('dtmf', keysInput(keys));
   }
 
-  /** Takes a turn that the bot asked for: silence, else keys, else an event of the flow, which may come at any time (G-72). */
-  goOn(keys: readonly Key[]): Promise<TurnRecord> {
-    if (this.isAskedFor('silence')) return this.turn('no_input', eventInput('NO_INPUT'));
-    return this.isAskedFor('keys') ? this.press(keys) : this.turn('custom_event', FLOW_EVENT);
+  firstKey(): Promise<TurnRecord> {
+    return this.turn('dtmf_start', eventInput('START_OF_DTMF'));
   }
 
-  /** Hangs up. */
-  end(): Promise<TurnRecord> {
+  silence(): Promise<TurnRecord> {
+    return this.turn('no_input', eventInput('NO_INPUT'));
+  }
+
+  flow(): Promise<TurnRecord> {
+    return this.turn('custom_event', FLOW_EVENT);
+  }
+
+  hangUp(): Promise<TurnRecord> {
     return this.turn('session_end', eventInput('SESSION_END'));
   }
 
-  /** Waits until the prompts of a turn have been heard, within a bound. */
-  async heardOut({ rpc }: TurnRecord): Promise<void> {
-    const leftMs = playLeftMs(rpc.received, this.#clock.monotonicMs());
-    if (leftMs > 0) await this.wait(leftMs);
+  repeatBehindEnd({ kind }: TurnRecord, keys: readonly Key[]): Promise<TurnRecord> {
+    return kind === 'no_input' ? this.silence() : this.press(keys);
+  }
+
+  async close(): Promise<void> {
+    // Each RPC was settled with its turn.
+  }
+
+  drop(): void {
+    this.#connection.drop();
+  }
+
+  sayPlainly(mulaw: Uint8Array): Promise<TurnRecord> {
+    return this.speak(plainSpeech(mulaw));
   }
 
   /**
@@ -247,7 +243,7 @@ export class ProbeCall {
     const rpc = this.open();
     await this.say(rpc, form);
     rpc.halfClose();
-    await rpc.settled(this.#timing.answerMs);
+    await rpc.settled(this.timing.answerMs);
     return this.#keep('speech', rpc);
   }
 
@@ -264,9 +260,9 @@ export class ProbeCall {
 
   /** Sends frames at the pace of the call until `enough`. */
   async stream(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
-    const perTick = Math.max(1, Math.round((this.#timing.pace * TICK_MS) / FRAME_MS));
+    const perTick = Math.max(1, Math.round((this.timing.pace * TICK_MS) / FRAME_MS));
     let from = 0;
-    await atPace(this.#clock, TICK_MS, () => {
+    await atPace(this.clock, TICK_MS, () => {
       if (from >= frames.length || enough()) return false;
       rpc.send(...frames.slice(from, from + perTick).map((input) => this.message(input)));
       from += perTick;
@@ -276,7 +272,11 @@ export class ProbeCall {
 
   /** Waits, ms of real time. */
   async wait(ms: number): Promise<void> {
-    await pause(ms, this.#clock);
+    await pause(ms, this.clock);
+  }
+
+  protected untilOver(limitMs: number): Promise<void> {
+    return this.wait(limitMs);
   }
 
   /** How long the server says that it waits for the end of speech, with a margin, ms (section 2.9 of the contract). */
@@ -286,8 +286,8 @@ export class ProbeCall {
     return Math.min(MAX_TAIL_MS, ownMs + TAIL_MARGIN_MS);
   }
 
-  #keep(kind: TurnRecord['kind'], rpc: WireRpc): TurnRecord {
-    const turn = { kind, rpc };
+  #keep(kind: ProbeTurnKind, rpc: WireRpc): TurnRecord {
+    const turn = new TurnRecord(kind, rpc);
     this.turns.push(turn);
     return turn;
   }
