@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/app/config/load-settings.ts';
-import { variableOf } from '../../src/app/config/naming.ts';
 import { RULES } from '../../src/app/config/schema.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,7 +37,7 @@ const defaults = keysOf(parseDocument(readFileSync(join(ROOT, 'config/default.ya
 
 function expectedRow({ key, value, comment }: DefaultKey): string {
   const written = typeof value === 'string' ? (value === '' ? "`''`" : `\`${value}\``) : `\`${JSON.stringify(value)}\``;
-  return [`\`${key}\``, written, `\`${variableOf(key)}\``, comment].join(' | ');
+  return [`\`${key}\``, written, comment].join(' | ');
 }
 
 describe('config/default.yaml', () => {
@@ -77,7 +76,7 @@ describe('docs/config.md', () => {
         .join(' | '),
     );
 
-  it('has one row per key with default, variable and meaning, and no other row', () => {
+  it('has one row per key with default and meaning, and no other row', () => {
     expect(rows).toEqual(defaults.map(expectedRow));
   });
 });
