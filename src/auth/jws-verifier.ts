@@ -113,7 +113,7 @@ class JwsVerifier implements TokenVerifier {
       if (remembered !== undefined) {
         const admitted = this.#admitRefreshed(() => this.#admitAgain(digest, remembered, transport));
         if (admitted instanceof Promise) return this.#told(admitted, true);
-        this.#tellAccepted(true);
+        this.#notifyAccepted(true);
         return admitted;
       }
       const signed = this.#signatures.check(digest, compact);
@@ -139,7 +139,7 @@ class JwsVerifier implements TokenVerifier {
   async #told(admitted: Promise<Principal>, remembered: boolean): Promise<Principal> {
     try {
       const principal = await admitted;
-      this.#tellAccepted(remembered);
+      this.#notifyAccepted(remembered);
       return principal;
     } catch (thrown) {
       throw this.#refusal(thrown);
@@ -202,7 +202,7 @@ class JwsVerifier implements TokenVerifier {
     return refuse(reason);
   }
 
-  #tellAccepted(remembered: boolean): void {
+  #notifyAccepted(remembered: boolean): void {
     quietly(() => {
       this.#options.observer?.tokenAccepted(remembered);
     });

@@ -11,7 +11,7 @@ import type { Session } from '../../session/session.ts';
 import { demandSameCall, type WireCall } from '../caller-request.ts';
 import type { HeldTurn, Relay } from '../forward/relay.ts';
 import type { Visitor } from '../gate.ts';
-import { isTurnedAway } from '../refused.ts';
+import { endsInTransfer } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { CallerRpc, type Delivered } from './caller-rpc.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
@@ -219,7 +219,7 @@ class CallerStream {
   #unopened({ call, input }: Opening, thrown: unknown, isReplyOwed = false): void {
     const error = toAppError(thrown);
     // The keys come in a turn of their own, which is answered (G-61).
-    if (input?.kind === 'dtmf_start' && isTurnedAway(error)) {
+    if (input?.kind === 'dtmf_start' && endsInTransfer(error)) {
       this.rpc.complete();
       return;
     }
@@ -227,7 +227,7 @@ class CallerStream {
     // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
     const isListening = input === undefined || input.kind === 'audio';
     const isLineOwed = isReplyOwed || !isListening || (error.code === 'state_unreadable' && input !== undefined);
-    if (!isTurnedAway(error) || !isLineOwed) {
+    if (!endsInTransfer(error) || !isLineOwed) {
       this.rpc.refuse(error);
       return;
     }
@@ -235,7 +235,7 @@ class CallerStream {
     refusals.write('a new call, with a spoken line,', error, this.rpc.ids);
     if (this.rpc.isOver) return;
     if (input?.kind === 'session_end') this.rpc.completeEmpty();
-    else sessions.turnAway(this.rpc, error, call, input?.kind !== 'session_start');
+    else sessions.transferRefused(this.rpc, error, call, input?.kind !== 'session_start');
   }
 
   /** What comes on the stream is the relay's, until it is over or comes back. */
