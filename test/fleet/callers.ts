@@ -120,8 +120,8 @@ export class Callers {
     sum.breaches += call.breaches.length;
     for (const oddity of call.oddities) sum.oddities[oddity] += 1;
     for (const failure of call.failures) sum.failures.set(failure, (sum.failures.get(failure) ?? 0) + 1);
-    const isTold = (verdict !== 'whole' && verdict !== 'refused') || call.oddities.length > 0 || call.breaches.length > 0;
-    if (isTold && this.stories.length < MAX_STORIES) this.stories.push(storyOf(call, verdict));
+    const isReported = (verdict !== 'whole' && verdict !== 'refused') || call.oddities.length > 0 || call.breaches.length > 0;
+    if (isReported && this.stories.length < MAX_STORIES) this.stories.push(storyOf(call, verdict));
   }
 }
 

@@ -42,7 +42,7 @@ export class CallerInput {
 
   /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
   get isAwaited(): boolean {
-    return this.#playback.playing === undefined && !this.#book.isReplyOwed && !this.#entry.isOpen;
+    return this.#playback.playing === undefined && !this.#book.isReplyDue && !this.#entry.isOpen;
   }
 
   /** Whether silence will be reported. */
@@ -75,7 +75,7 @@ export class CallerInput {
     this.#timeline.add('caller', 'presses', { detail: key });
     if (this.#entry.add(key)) return true;
     const { playing } = this.#playback;
-    const refusal = this.#expected.takesKeys ? this.#entry.refusal(playing, this.#book.isReplyOwed) : 'the server listens for speech only';
+    const refusal = this.#expected.takesKeys ? this.#entry.refusal(playing, this.#book.isReplyDue) : 'the server listens for speech only';
     if (refusal !== undefined) {
       this.#timeline.add('platform', 'drops_key', { detail: refusal });
       return false;
@@ -96,7 +96,7 @@ export class CallerInput {
     const { listening } = this;
     const { takesVoice, config } = this.#expected;
     // G-50: while a prompt with barge-in plays, the next RPC opens before the last one is over.
-    const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.#book.isReplyOwed : playing.bargeIn);
+    const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.#book.isReplyDue : playing.bargeIn);
     if (listening.turn === undefined && mayListen) {
       if (this.#book.nextId > MAX_TURNS) return false;
       this.#timeline.add('platform', 'listens', { turn: listening.open().id });

@@ -79,7 +79,7 @@ export class TurnBook {
   }
 
   /** Whether a reply is due that will come or be over: an event that nothing completes may stay without one (G-72). */
-  get isReplyOwed(): boolean {
+  get isReplyDue(): boolean {
     const { incomplete } = this.#options.line.rules ?? GRPC_RULES;
     return this.#turns.some(({ kind, phase, check }) => {
       const mayStaySilent = kind === 'custom_event' && !check.hasAnswer && incomplete(kind) === undefined;

@@ -216,7 +216,7 @@ class CallerStream {
   }
 
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
-  #unopened({ call, input }: Opening, thrown: unknown, isReplyOwed = false): void {
+  #unopened({ call, input }: Opening, thrown: unknown, isReplyDue = false): void {
     const error = toAppError(thrown);
     // The keys come in a turn of their own, which is answered (G-61).
     if (input?.kind === 'dtmf_start' && endsInTransfer(error)) {
@@ -226,8 +226,8 @@ class CallerStream {
     // A caller of a call that is not known here any more is as lost as a new one.
     // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
     const isListening = input === undefined || input.kind === 'audio';
-    const isLineOwed = isReplyOwed || !isListening || (error.code === 'state_unreadable' && input !== undefined);
-    if (!endsInTransfer(error) || !isLineOwed) {
+    const isLineDue = isReplyDue || !isListening || (error.code === 'state_unreadable' && input !== undefined);
+    if (!endsInTransfer(error) || !isLineDue) {
       this.rpc.refuse(error);
       return;
     }
@@ -253,9 +253,9 @@ class CallerStream {
         onHome: (found, held) => {
           this.#comeHome(opening, found, held);
         },
-        onFailed: (error, isReplyOwed) => {
+        onFailed: (error, isReplyDue) => {
           this.#countHere();
-          this.#unopened(opening, error, isReplyOwed);
+          this.#unopened(opening, error, isReplyDue);
         },
       },
       located,

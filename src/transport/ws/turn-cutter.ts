@@ -99,7 +99,7 @@ export class TurnCutter {
 
   #isWelcomeDue(): boolean {
     if (this.#welcome === undefined) return false;
-    if (!this.#welcome.owesWelcome) this.#welcome = undefined;
+    if (!this.#welcome.isWelcomeDue) this.#welcome = undefined;
     return this.#welcome !== undefined;
   }
 }

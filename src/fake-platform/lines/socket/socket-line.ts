@@ -47,7 +47,7 @@ export class SocketLine implements Line {
   #isDropped = false;
   #lastSeq = 0;
   #cancelHangUp: () => void = () => undefined;
-  #tellEnd: (failure: Failure) => void = () => undefined;
+  #reportEnd: (failure: Failure) => void = () => undefined;
   #untold: Breach[] = [];
   #found: (breach: Breach) => void = (breach) => {
     this.#untold.push(breach);
@@ -123,7 +123,7 @@ export class SocketLine implements Line {
   }
 
   watchEnd(told: (failure: Failure) => void): void {
-    this.#tellEnd = told;
+    this.#reportEnd = told;
   }
 
   close(): void {
@@ -256,7 +256,7 @@ export class SocketLine implements Line {
     this.#quieten();
     const isWanted = this.#isLeaving || this.#turns.hasEnded;
     this.#turns.close({ kind: 'broken', failure: this.#failure });
-    if (!isWanted) this.#tellEnd(this.#failure);
+    if (!isWanted) this.#reportEnd(this.#failure);
     void this.#client?.close();
   }
 
@@ -265,10 +265,10 @@ export class SocketLine implements Line {
     this.#cancelHangUp();
     const isWanted = this.#isLeaving || this.#turns.hasEnded;
     if (isWanted && !this.#isDropped && this.#failure === undefined) this.#lookAtClose(closeCode);
-    const isTold = this.#failure !== undefined;
+    const isReported = this.#failure !== undefined;
     this.#failure ??= failure;
     this.#turns.close(isWanted ? COMPLETED : { kind: 'broken', failure: this.#failure });
-    if (!isWanted && !isTold && !this.#isClosed) this.#tellEnd(this.#failure);
+    if (!isWanted && !isReported && !this.#isClosed) this.#reportEnd(this.#failure);
   }
 
   /** How the server closed at the end of the call, or answered our close. */

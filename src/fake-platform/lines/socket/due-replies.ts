@@ -9,7 +9,7 @@ export const CUT_REPLY_MS = 1000;
 const CROSSING_MS = 100;
 
 /** The replies that are owed on one socket. */
-export class OwedReplies {
+export class DueReplies {
   readonly #nowMs: () => number;
   readonly #given: (turn: SocketTurn) => void;
   /** The one that waits longest first; a turn that was given up may be among them. */
