@@ -11,7 +11,7 @@ import { CHECKS, commandList, runCommand } from './commands.mjs';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const GENERATED = ['src/contract/gen', 'docs/protocol.md', 'docs/bot-api.md', 'docs/scenario.schema.json'];
 /** Longer than the slowest step on a slow machine: only a step that hangs is ended by it. */
-const STEP_LIMIT_MS = 13 * 60_000;
+const STEP_LIMIT_MS = 14 * 60_000;
 
 /** Steps that run at once: one uses a core. */
 const LANES = Math.min(2, availableParallelism());
