@@ -31,6 +31,8 @@ export type Delivered = (turnId: string) => Promise<boolean>;
 
 /** What an RPC is opened with. */
 interface CallerRpcOptions {
+  /** Called when the wire is gone: what came before that is taken first. */
+  readonly onGone: () => void;
   /** Called once, when nothing can be written any more. */
   readonly onOver: () => void;
   /** On the peer port. */
@@ -168,6 +170,7 @@ export class CallerRpc implements TurnSink {
   // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it tells the
   // client and nobody else): nothing can be written any more (G-16).
   readonly #gone = (): void => {
+    this.#options.onGone();
     if (!this.#close()) return;
     this.#parts.log.debug(this.ids, 'a stream was cut: cancelled, disconnected, or a message larger than allowed');
     this.turn?.abort('hang_up');
