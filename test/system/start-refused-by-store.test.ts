@@ -217,16 +217,13 @@ describe('with admin.fail_startup off, a server whose store is away', () => {
 });
 
 describe('a process that was asked to serve', () => {
-  it.each([
-    ['alone', []],
-    ['as one of several', ['--workers', '2']],
-  ] as const)('ends with 1, loudly, when a bot ends it with 0, %s', async (_way, workers) => {
+  it('ends with 1, loudly, when a bot ends it with 0', async () => {
     const around = await adminSurroundings();
     const folder = await mkdtemp(path.join(tmpdir(), 'parley-bots-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await writeFile(path.join(folder, 'leaver.mjs'), 'process.exit(0);\n');
     const flags = flagsFor(around, [`redis.url=${open.url}`]).filter((flag) => !flag.startsWith('--bots.'));
-    const server = serve([...flags, `--bots.folder=${folder}`, ...workers]);
+    const server = serve([...flags, `--bots.folder=${folder}`]);
     expect(await server.ended()).toEqual({ code: 1, signal: null });
     expect(server.stderr).toContain('the process ends although nobody has told the server to stop');
   });

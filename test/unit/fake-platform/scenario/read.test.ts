@@ -173,7 +173,7 @@ describe('files of scenarios', () => {
         if ('file' in read) return read.file.tests.every((_, index) => isWithin(read.placeOf(['tests', index])));
         return read.problems.every(({ at, message }) => isWithin(at) && message !== '');
       }),
-      { numRuns: 80 },
+      { numRuns: 40 },
     );
   });
 
