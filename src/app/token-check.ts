@@ -1,6 +1,6 @@
 // The token check with the operator's settings: the server has it before its media door, and commands ask it what the
 // server would say. Knows nobody who is trusted.
-import { createTokenVerifier, type TokenObserver, type TokenVerifier } from '../auth/jws-verifier.ts';
+import { TokenVerifier, type TokenObserver } from '../auth/jws-verifier.ts';
 import { KeySource } from '../auth/key-source.ts';
 import { KeyWatch } from '../auth/key-watch.ts';
 import type { Clock } from '../base/clock.ts';
@@ -47,7 +47,7 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
     cooldownMs: auth.keySet.cooldownMs,
     staleMs: auth.keySet.staleMs,
   });
-  const verifier = createTokenVerifier({
+  const verifier = new TokenVerifier({
     ...{ keys, ...common },
     dataSources: trust.sources,
     nonces: trust.nonces,

@@ -1,5 +1,5 @@
 // One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and holds what a
-// next home would need. Reads nothing of what the caller says; of what is told to the platform, only which kind it is.
+// next home would need. Reads nothing of what the caller says; of what is sent to the platform, only which kind it is.
 import { randomUUID } from 'node:crypto';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
@@ -8,7 +8,7 @@ import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { responseKind } from '../../contract/response-kind.ts';
 import type { CallKey } from '../../dialog/call.ts';
-import type { Asked, Located, LocatedElsewhere, Peer } from '../../dialog/home.ts';
+import type { Asked, ForwardOutcome, Located, LocatedElsewhere, Peer } from '../../dialog/home.ts';
 import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
@@ -24,10 +24,6 @@ const MAX_ATTEMPTS = 5;
 const PAUSE_MS = 50;
 /** Most bytes of the platform's that are held: sixteen seconds of telephone sound. */
 const MAX_HELD_BYTES = 131_072;
-
-/** How forwarding a turn ended. Public: a label of a metric. */
-export const FORWARD_OUTCOMES = ['completed', 'error', 'cancelled', 'taken_over', 'failed'] as const;
-export type ForwardOutcome = (typeof FORWARD_OUTCOMES)[number];
 
 /** What is left of a forwarded turn for whoever answers it in this process. */
 export interface HeldTurn {

@@ -21,8 +21,8 @@ const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
 const APOLOGY_TRAILER = 'parley-apology';
 
 /**
- * Turns of the event loop after which grpc-js has handed the last message and the status to the system. Two were enough for a
- * status to outlive a process that was killed then (grpc-js 1.14, measured 2026-11-22); it tells nobody when it has.
+ * Turns of the event loop after which grpc-js has given the last message and the status to the system. Two were enough for a
+ * status to outlive a process that was killed then (grpc-js 1.14, measured 2026-11-22); it does not report when it has.
  */
 const SENT_AFTER_TURNS = 3;
 
@@ -167,7 +167,7 @@ export class CallerRpc implements TurnSink {
     else this.turn.fail(error);
   };
 
-  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it tells the
+  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it notifies the
   // client and nobody else): nothing can be written any more (G-16).
   readonly #gone = (): void => {
     this.#options.onGone();

@@ -18,7 +18,7 @@ import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import { MessageBatch } from './message-batch.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
-/** The handler of the RPC. On the peer port it is told what has become of its reply. */
+/** The handler of the RPC. On the peer port it learns what has become of its reply. */
 export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall, delivered?: Delivered) => void {
   const batch = new MessageBatch();
   return (call, delivered) => {
@@ -131,7 +131,7 @@ class CallerStream {
       if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input, bytes });
       else if (input !== undefined) this.rpc.turn?.push(input);
     }
-    // From here on the same ids in front of other audio need no second look.
+    // From here on the same ids in front of other audio are not decoded again.
     if (input?.kind === 'audio') this.#frames.learn(bytes);
   }
 
@@ -227,7 +227,7 @@ class CallerStream {
     return this.#isOpening;
   }
 
-  /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
+  /** There is no session for the turn. A refused call ends with a spoken line, once there is something to answer. */
   #unopened({ call, input }: Opening, thrown: unknown, isReplyDue = false): void {
     const error = toAppError(thrown);
     // The keys come in a turn of their own, which is answered (G-61).
@@ -236,7 +236,7 @@ class CallerStream {
       return;
     }
     // A caller of a call that is not known here any more is as lost as a new one.
-    // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
+    // Who only listens hears it when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
     const isListening = input === undefined || input.kind === 'audio';
     const isLineDue = isReplyDue || !isListening || (error.code === 'state_unreadable' && input !== undefined);
     if (!endsInTransfer(error) || !isLineDue) {
@@ -303,7 +303,7 @@ class CallerStream {
     this.#cancelTimer?.();
     this.#call.off('data', this.#arrived);
     this.#call.off('end', this.#ended);
-    // What the platform still sends is read and dropped, or the stream would keep its place.
+    // What the platform still sends is read and dropped, or the stream would stay open.
     this.#call.resume();
     if (this.#relay === undefined) this.#parts.admission.streamClosed();
     else this.#relay.cancel();
