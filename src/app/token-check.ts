@@ -39,13 +39,9 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
   const { clock, log } = common;
   const { issuers, keySetSuffix, allowLoopbackHttpIssuers, claims } = profile.jws;
   const keys = new KeySource({
-    ...{ clock, log, keySetSuffix },
+    ...{ clock, log, keySetSuffix, ...auth.keySet },
     issuers: [...issuers, ...platform.extraIssuers],
     allowLoopbackHttp: allowLoopbackHttpIssuers,
-    timeoutMs: auth.keySet.timeoutMs,
-    maxBytes: auth.keySet.maxBytes,
-    cooldownMs: auth.keySet.cooldownMs,
-    staleMs: auth.keySet.staleMs,
   });
   const verifier = createTokenVerifier({
     ...{ keys, ...common },

@@ -6,7 +6,7 @@ import { toAppError } from '../../base/errors.ts';
 import type { LogLevel, Logger } from '../../base/log.ts';
 import type { FileVerdict } from '../../app/app.ts';
 import type { LoadedSettings } from '../../app/config/load-settings.ts';
-import { changedSettings } from '../../app/config/changed-settings.ts';
+import { changedSettings } from '../../app/config/describe-settings.ts';
 
 /** Longest wait for files that do not answer, ms. */
 const LIMIT_MS = 10_000;
