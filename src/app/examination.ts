@@ -211,7 +211,7 @@ function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | un
   const { store } = settings;
   if (store.kind === 'memory') return undefined;
   const { url, sentinels, sentinelName = '' } = store.redis;
-  const look = async () => {
+  const examine = async () => {
     const { RedisConnection } = await import('../store/redis/connection.ts');
     const { examineRedis } = await import('./redis-examination.ts');
     const connection = await RedisConnection.open({ ...store.redis, clock, log });
@@ -221,7 +221,7 @@ function storeOf({ settings, clock, log }: ExaminationParts): ExaminedStore | un
       await connection.close();
     }
   };
-  return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, look };
+  return { place: sentinels.length === 0 ? url : `${sentinelName} of ${sentinels.join(', ')}`, examine };
 }
 
 /** Where the platform dials for a call over WebSocket, behind the registered address (W-01, W-02). */

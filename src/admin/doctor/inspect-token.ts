@@ -1,5 +1,5 @@
-// A token for people: what it says, and whether the server would let it in. What it says is believed by nobody until the
-// token check has; neither the token nor its nonce is in the answer.
+// A token for people: what it says, unverified, and whether the server would let it in. Neither the token nor its nonce is in the
+// answer.
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { TokenVerifier } from '../../auth/jws-verifier.ts';
@@ -21,22 +21,7 @@ export interface InspectTokenOptions {
 }
 
 /** What a token says of itself; undefined where it does not. Texts are fit for a terminal. */
-export interface ShownClaims {
-  readonly algorithm: string | undefined;
-  readonly keyId: string | undefined;
-  readonly issuer: string | undefined;
-  readonly audience: string | undefined;
-  readonly subject: string | undefined;
-  readonly url: string | undefined;
-  readonly schemaId: string | undefined;
-  readonly organizationId: string | undefined;
-  /** ISO times. */
-  readonly issuedAt: string | undefined;
-  readonly notBefore: string | undefined;
-  readonly expiresAt: string | undefined;
-  /** The beginning of the nonce's SHA-256 in hex. */
-  readonly nonceDigest: string | undefined;
-}
+export type ShownClaims = ReturnType<typeof shownClaims>;
 
 /** What is known of a token. */
 export interface TokenInspection {
@@ -90,7 +75,7 @@ function decoded(compact: string): DecodedToken | undefined {
   }
 }
 
-function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }: InspectTokenOptions['profile']): ShownClaims {
+function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }: InspectTokenOptions['profile']) {
   const nonce = typeof claims['jti'] === 'string' ? claims['jti'] : undefined;
   const text = (value: unknown): string | undefined => (typeof value === 'string' ? shownText(value, [nonce, compact]) : undefined);
   const audience: unknown = claims['aud'];
@@ -103,9 +88,11 @@ function shownClaims({ header, claims }: DecodedToken, compact: string, { jws }:
     url: text(claims[jws.claims.url]),
     schemaId: text(claims[jws.claims.schema]),
     organizationId: text(claims[jws.claims.org]),
+    // ISO times.
     issuedAt: isoTime(claims['iat']),
     notBefore: isoTime(claims['nbf']),
     expiresAt: isoTime(claims['exp']),
+    // The beginning of the nonce's SHA-256 in hex.
     nonceDigest: nonce === undefined ? undefined : createHash('sha256').update(nonce).digest('hex').slice(0, DIGEST_CHARS),
   };
 }

@@ -59,7 +59,7 @@ export function probeTls(
   const socket = connectTls({
     ...{ host, port, ...trusting(host, authorities) },
     ALPNProtocols: [...protocols],
-    // Both are looked at below, each for itself.
+    // Both are read below, each for itself.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });
@@ -171,7 +171,7 @@ function settled<T>(
       try {
         resolve(probe());
       } catch (cause) {
-        reject(new Error('the connection could not be looked at', { cause }));
+        reject(new Error('the connection could not be examined', { cause }));
       } finally {
         attempt.destroy();
       }

@@ -1,5 +1,5 @@
 // What every `parley admin` command has in common: settings, the open administration interface, Ctrl-C, a time limit, and
-// the one place that prints. What a command does with them, it says itself.
+// what prints. What a command does with them is its own.
 import type { Command } from 'commander';
 import pc from 'picocolors';
 import { openAdminAccess, platformOf, type AdminAccess, type AdminAccessParts } from '../../app/admin-access.ts';
@@ -35,6 +35,12 @@ export interface AdminWork {
   readonly signal: AbortSignal;
   readonly output: AdminOutput;
 }
+
+/** The same with the administration switched on and its interface open. */
+export type AccessWork = AdminWork & { readonly access: AdminAccess };
+
+/** `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it. */
+export type AccessOptions = { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'>;
 
 /** What people and programs read. */
 export interface AdminOutput {
@@ -94,16 +100,12 @@ export async function runAsConfigured(
   }
 }
 
-/**
- * As {@link runAsConfigured}, with the administration switched on and its interface open.
- *
- * @param options - `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it.
- */
+/** As {@link runAsConfigured}, with the administration switched on and its interface open. */
 export async function runWithAccess(
   command: Command,
   purpose: AdminAccessParts['purpose'],
-  work: (given: AdminWork & { readonly access: AdminAccess }) => Promise<void>,
-  { limitMs, ...how }: { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'> = {},
+  work: (given: AccessWork) => Promise<void>,
+  { limitMs, ...how }: AccessOptions = {},
 ): Promise<void> {
   const withAccess = async (given: AdminWork): Promise<void> => {
     const access = await openAdminAccess(given.admin, { ...given, sharing: given.settings.store, purpose, ...how });

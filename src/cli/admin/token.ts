@@ -16,7 +16,7 @@ const MAX_TOKEN_BYTES = 65_536;
 /** The command with its parts. @param person - who may type the token in. */
 export function tokenGroup(person: Person): Command {
   return new Command('token')
-    .description('look at tokens of data sources')
+    .description('inspect tokens of data sources')
     .addHelpText('after', '\nExample:\n  $ parley admin token inspect --token-file token.txt --config my.yaml')
     .addCommand(inspectCommand(person));
 }
