@@ -7,11 +7,11 @@ import type { Logger } from '../base/log.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { openAccess, type Access, type AccessSettings } from './access.ts';
 import type { DataSourceState } from './lifecycle/data-source-reconciler.ts';
-import { confirmedDataSources, confirmedRenewing, confirmedWebhooks } from './lifecycle/confirmed.ts';
 import type { LifecycleObserver, Leader, Trust, WantedDataSource } from './lifecycle/ports.ts';
 import type { LifecycleTimes } from './lifecycle/schedule.ts';
 import { ServedOrganizations } from './lifecycle/served-organizations.ts';
 import { wantedIn, type WantedEverywhere } from './lifecycle/wanted.ts';
+import { renewingAfter } from './kept-tokens.ts';
 import { platformAddress } from './platform-address.ts';
 import { decodeId } from './platform-id.ts';
 import { failureOfStart, type FirstFailure } from './lifecycle/start-failure.ts';
@@ -20,7 +20,7 @@ import { RestClient } from './rest/rest-client.ts';
 import { retryAfterOf } from './rest/retry-after.ts';
 import type { SecretStore } from './secret-store.ts';
 import { openWebhookSide, type WebhookObserver, type WebhookSettings, type WebhookSide } from './webhooks/webhook-side.ts';
-import { AuthorizationHooks, type AuthorizationHooksOptions, type NamedHook } from './webhooks/authorization-hooks.ts';
+import { AuthorizationHooks, type AuthorizationHooksOptions } from './webhooks/authorization-hooks.ts';
 import type { AuthorizationResult } from './webhooks/authorization-result.ts';
 import type { ServiceAppEvent } from './webhooks/delivery.ts';
 import type { AuthorizingOrganization, HandledEvent, Received } from './webhooks/inbox.ts';
@@ -33,19 +33,18 @@ const SERVING_LOOK_MS = 15_000;
 /** How long the data sources wait for the webhooks at the first look, ms. */
 const WEBHOOKS_FIRST_MS = 5000;
 
-/** Told of everything that operators want to know; its calls must not throw. */
+/** Notified of everything that operators want to know; its calls must not throw. */
 export interface AdministrationObserver extends LifecycleObserver, WebhookObserver {
   /** A change of the nonces could not be saved. */
-  unsaved?(error: AppError): void;
-  /** The login of the integration was looked at; an error says that it is of no use now. */
-  loginChecked?(error: AppError | undefined): void;
+  readonly unsaved: (error: AppError) => void;
+  /** The login of the integration was checked; an error says that it is of no use now. */
+  readonly loginChecked: (error: AppError | undefined) => void;
   /** An event of the service app has had its effect. */
-  authorizationChanged?(result: AuthorizationResult): void;
-  /** Code of the operator that was to be told of it failed. */
-  hookFailed?(hook: NamedHook['name'], result: AuthorizationResult, error: AppError): void;
+  readonly authorizationChanged: (result: AuthorizationResult) => void;
+  /** Code of the operator that was to be notified of it failed. */
+  readonly hookFailed: AuthorizationHooksOptions['onFailed'];
 }
 
-/** What an administration is made with. */
 export interface AdministrationOptions {
   readonly profile: PlatformProfile;
   /** Stands in for the address of the profile. */
@@ -91,20 +90,16 @@ export class Administration {
     this.#options = options;
     const { profile, clock, log, store, trust, times, observer, leader, bufferSeconds } = options;
     const address = platformAddress(profile, options.baseUrl);
-    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, renewing: confirmedRenewing(leader) });
-    const onFailed: AuthorizationHooksOptions['onFailed'] = (...failure) => {
-      observer.hookFailed?.(...failure);
-    };
-    this.#hooks = new AuthorizationHooks({ ...options.hooks, clock, onFailed });
+    const confirm = leader?.confirm;
+    const renewing = confirm && renewingAfter(confirm);
+    this.#access = openAccess(options.access, { address, profile, store, clock, log, bufferSeconds, confirm, renewing });
+    this.#hooks = new AuthorizationHooks({ ...options.hooks, clock, onFailed: observer.hookFailed });
     this.#organizations = new ServedOrganizations({
       ...{ store, trust, times, clock, observer, leader },
       tokens: this.#access.organizations,
       wanted: (organizationId) => this.#wanted(organizationId),
-      openApi: (tokens) =>
-        confirmedDataSources(new DataSources(new RestClient({ address, tokens, clock, log }), profile.jws.claims), leader),
-      onUnsaved: (error) => {
-        observer.unsaved?.(error);
-      },
+      openApi: (tokens) => new DataSources(new RestClient({ address, tokens, clock, log, confirm }), profile.jws.claims),
+      onUnsaved: observer.unsaved,
     });
   }
 
@@ -128,11 +123,10 @@ export class Administration {
    *   that {@link failureOfStart} picks.
    */
   async start(signal: AbortSignal): Promise<void> {
-    const { webhooks, observer, store, clock, failsStart, leader } = this.#options;
+    const { webhooks, observer, store, clock, failsStart } = this.#options;
     const { serviceApp } = this.#access;
     if (webhooks !== undefined && serviceApp !== undefined) {
-      const app = { ...serviceApp, api: confirmedWebhooks(serviceApp.api, leader) };
-      this.#webhooks = await openWebhookSide(webhooks, app, {
+      this.#webhooks = await openWebhookSide(webhooks, serviceApp, {
         ...{ handler: this.#organizations, store, clock, observer },
         onDone: (event) => {
           this.#onHandled(event);
@@ -195,7 +189,7 @@ export class Administration {
     const { organizations } = this.#access;
     const result: AuthorizationResult =
       event === 'authorized' ? { event, ...about, tokens: organizations.tokensOf(authorizerOrgId) } : { event, ...about };
-    this.#options.observer.authorizationChanged?.(result);
+    this.#options.observer.authorizationChanged(result);
     this.#hooks.tell(result);
   }
 
@@ -249,7 +243,7 @@ export class Administration {
     };
     const { integration } = this.#access;
     const refused = await attempt(integration?.keepAlive(signal), 'the login could not be looked at');
-    if (integration !== undefined && !signal.aborted) observer.loginChecked?.(refused);
+    if (integration !== undefined && !signal.aborted) observer.loginChecked(refused);
     await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
     return failures;
   }

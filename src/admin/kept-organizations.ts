@@ -18,7 +18,6 @@ export interface AuthorizationView {
   readonly isOpen: boolean;
 }
 
-/** One organization. */
 export interface KeptOrganization {
   /** A plain UUID. */
   readonly organizationId: string;

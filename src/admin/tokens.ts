@@ -25,7 +25,6 @@ export const oauthTokens = z.object({
   scopes: z.array(z.string()).optional(),
 });
 
-/** A pair of tokens. */
 export type OAuthTokens = Readonly<z.infer<typeof oauthTokens>>;
 
 /** How the tokens of one organization are kept, as JSON. */

@@ -18,7 +18,6 @@ import { accessSettings, openSeal, type AdminSettings } from './admin-settings.t
 import type { Settings } from './config/settings.ts';
 import { FileCommandStore } from './file-command-store.ts';
 
-/** What a command needs. */
 export interface AdminAccessParts {
   readonly profile: PlatformProfile;
   readonly clock: Clock;

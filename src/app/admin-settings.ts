@@ -10,7 +10,6 @@ import { Seal } from '../store/seal.ts';
 import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
 
-/** The settings of the administration. */
 export type AdminSettings = Settings['admin'];
 
 /** The seal of the store: the first key closes, each opens. */

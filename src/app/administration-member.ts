@@ -24,7 +24,6 @@ import { watchedStore } from './watched-store.ts';
 /** Until a server tries again that could not begin to lead, ms. */
 const RETRY_MS = 5000;
 
-/** What it is joined to. */
 export interface MemberParts {
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
@@ -36,7 +35,6 @@ export interface MemberParts {
   readonly hasOldKeys: boolean;
 }
 
-/** What it is made with. */
 export interface MemberOptions {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly store: AdminStore;
@@ -204,7 +202,7 @@ export class AdministrationMember {
         ...observer,
         unsaved: (error) => {
           // Else another server leads, and this one logs that: nobody has lost a nonce.
-          if (lease.isHeld) observer.unsaved?.(error);
+          if (lease.isHeld) observer.unsaved(error);
         },
       },
       store: watchedStore(written, (isWritable) => {

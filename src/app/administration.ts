@@ -19,7 +19,6 @@ import type { Trust } from './trust.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
 
-/** What the administration is joined to. */
 export interface AdministrationParts extends ProcessParts {
   readonly profile: PlatformProfile;
   /** For webhooks over TLS. */

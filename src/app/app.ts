@@ -49,7 +49,6 @@ export interface FileVerdict {
   readonly verdict: Verdict;
 }
 
-/** A running server. */
 export interface App {
   readonly ready: ReadySummary;
   /** Sessions that are not over. */
@@ -71,7 +70,6 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** What may be replaced from outside. */
 export interface AppOptions {
   readonly settings: Settings;
   /** Where a setting stands, for messages; default: a hint how to find out. */

@@ -14,7 +14,6 @@ const OTHER_CONNECTIONS = 200;
 const DESCRIPTORS = 'descriptors';
 const MEND = 'raise the limit (LimitNOFILE, ulimit -n)';
 
-/** What it is made of. */
 export interface DescriptorWatchOptions {
   readonly descriptors: Descriptors;
   readonly readiness: Pick<Readiness, 'hold'>;

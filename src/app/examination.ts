@@ -37,7 +37,6 @@ import { openTrust, type Trust } from './trust.ts';
 /** Life of tokens whose data source is not managed here, minutes: the longest there is (J-01). */
 const UNKNOWN_LIFETIME_MINUTES = 1440;
 
-/** What is examined, and with what. */
 export interface ExaminationParts {
   readonly settings: Settings;
   /** Where a setting stands, for messages. */

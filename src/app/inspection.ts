@@ -12,7 +12,6 @@ import type { Settings } from './config/settings.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
 
-/** What is inspected, and with what. */
 export interface InspectionParts {
   readonly settings: Settings;
   readonly profile: PlatformProfile;
@@ -22,7 +21,6 @@ export interface InspectionParts {
   readonly asks: boolean;
 }
 
-/** What is known of a token. */
 export interface Inspection extends TokenInspection {
   /** How many data sources it was held against, by where they come from. */
   readonly heldAgainst: { readonly settings: number; readonly store: number; readonly platform: number };

@@ -24,7 +24,6 @@ export interface ReadySummary {
   readonly websocket?: SocketAddress;
 }
 
-/** What it tells of. */
 export interface ReadyParts extends Servers {
   readonly operations: OpsServer | undefined;
   /** The catalogue of the start. */

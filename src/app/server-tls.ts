@@ -12,7 +12,6 @@ import type { FileMetrics, Watched } from '../telemetry/file-metrics.ts';
 import type { ListenerSecurity } from '../transport/socket-listener.ts';
 import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
-/** What it is made with. */
 export interface ServerTlsParts {
   readonly profile: PlatformProfile;
   /** Looks at the files from now on. */
@@ -22,7 +21,6 @@ export interface ServerTlsParts {
   readonly log: Logger;
 }
 
-/** How each server is secured. */
 export interface ServerTls {
   readonly media: ListenerSecurity;
   /** The platform shows no certificate over WebSocket (W-09). */

@@ -28,7 +28,6 @@ const MAX_WAITING = 1000;
 /** Between two tries to reach a store that is away at the start, ms. */
 const START_RETRY_MS = 5000;
 
-/** What it is joined to. */
 export interface SharedAdministrationParts extends MemberParts {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly lifecycle: Lifecycle;
@@ -119,8 +118,6 @@ async function openDeliveries(
   return openDeliveryPort(webhooks, serviceAppIdentity(access.serviceApp, profile), {
     ...{ inbox: member, refresh, clock },
     secrets: () => secretsIn(readRegistrations(texts.peek(REGISTRATIONS_KEY)), clock.nowMs()),
-    onDelivery: (outcome, about) => {
-      observer.delivered?.(outcome, about);
-    },
+    onDelivery: observer.delivered,
   });
 }

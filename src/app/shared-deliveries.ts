@@ -13,7 +13,6 @@ const MAX_UNQUEUED = 100;
 /** What keeps every delivery from being taken, and not this one alone. */
 const OF_THE_STORE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_failed', 'store_unavailable', 'shutting_down']);
 
-/** What it is joined to. */
 export interface SharedDeliveriesParts {
   readonly queue: Pick<DeliveryQueue, 'add' | 'waiting' | 'remove'>;
   /** Does what events ask for, while this server leads; undefined on every other server. */

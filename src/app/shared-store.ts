@@ -7,12 +7,10 @@ import { sealKeys } from './changing-secrets.ts';
 import type { Settings } from './config/settings.ts';
 import type { ProcessParts } from './process-parts.ts';
 
-/** What the store is joined to. */
 export interface SharedStoreParts extends ProcessParts {
   readonly metrics: StoreMetrics;
 }
 
-/** What several servers share. */
 export interface SharedStore {
   readonly connection: RedisConnection;
   readonly seal: Seal;

@@ -9,7 +9,6 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import type { Settings } from './config/settings.ts';
 import type { Trust } from './trust.ts';
 
-/** What it is made with. */
 export interface TokenCheckParts {
   readonly profile: PlatformProfile;
   readonly trust: Trust;

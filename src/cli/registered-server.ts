@@ -14,7 +14,6 @@ const ANSWER_LIMIT_MS = 8000;
 /** What a server says that is well and has no health service for us, which is optional (1.8). */
 const ANSWERS: ReadonlySet<FindingCode> = new Set<FindingCode>(['not_served', 'unauthenticated', 'forbidden']);
 
-/** Who asks. */
 export interface ServerQuestionsOptions {
   readonly profile: ConnectionOptions['profile'];
   readonly clock: Clock;

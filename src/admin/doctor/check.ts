@@ -55,7 +55,6 @@ export class CaseNotes {
   readonly handshakes = new Map<string, Handshake>();
 }
 
-/** What one run of a check gets. */
 export interface CheckTools {
   /** Ends when nobody waits for the check any more. */
   readonly signal: AbortSignal;
@@ -66,14 +65,12 @@ export interface CheckTools {
   readonly notes: CaseNotes;
 }
 
-/** One check of one subject. */
 export interface CheckTask {
   readonly subject: Subject;
   /** May throw; that becomes a finding. */
   run(tools: CheckTools): Promise<Verdict> | Verdict;
 }
 
-/** A check. */
 export interface Check {
   readonly id: CheckId;
   /** What is right when nothing is found, as half a sentence. */

@@ -78,7 +78,6 @@ export interface ExaminedStore {
   readonly examine: () => Promise<readonly Found[]>;
 }
 
-/** Everything that is examined. */
 export interface DoctorContext {
   readonly profile: PlatformProfile;
   /** Undefined: no server shares its calls with others. */

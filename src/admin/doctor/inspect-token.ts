@@ -11,7 +11,6 @@ import { shownText } from '../../base/shown-text.ts';
 /** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to tell one. */
 const DIGEST_CHARS = 8;
 
-/** What inspecting needs. */
 export interface InspectTokenOptions {
   /** The one that the server itself uses. */
   readonly verifier: TokenVerifier;
@@ -23,7 +22,6 @@ export interface InspectTokenOptions {
 /** What a token says of itself; undefined where it does not. Texts are fit for a terminal. */
 export type ShownClaims = ReturnType<typeof shownClaims>;
 
-/** What is known of a token. */
 export interface TokenInspection {
   /** Undefined for what cannot be read as a token. */
   readonly claims: ShownClaims | undefined;

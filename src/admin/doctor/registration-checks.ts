@@ -11,7 +11,6 @@ import { pairRecords } from './registered-records.ts';
 import { shownText } from '../../base/shown-text.ts';
 import { compareUrls } from './url-spelling.ts';
 
-/** A wanted data source and the record of it. */
 export interface RecordCase {
   readonly wanted: ExaminedDataSource;
   readonly record: DataSource;
@@ -19,7 +18,6 @@ export interface RecordCase {
   readonly tools: CheckTools;
 }
 
-/** A check of the record of each wanted data source. */
 export function recordCheck(
   check: Pick<Check, 'id' | 'title'> & { readonly needs?: readonly CheckId[] },
   examine: (of: RecordCase) => Promise<Verdict> | Verdict,

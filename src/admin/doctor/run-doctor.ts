@@ -7,7 +7,6 @@ import { CaseNotes, type Check, type CheckId, type CheckTask, type Verdict } fro
 import type { DoctorContext } from './context.ts';
 import { fault, type Finding, type Found } from './finding.ts';
 
-/** How the checks are run. */
 export interface DoctorOptions {
   /** Stops all of it; checks that are not over count as skipped. */
   readonly signal: AbortSignal;
@@ -20,7 +19,6 @@ export interface DoctorOptions {
   readonly onResult?: ((result: CheckResult, checks: number) => void) | undefined;
 }
 
-/** How one check of one subject ended. */
 export interface CheckResult {
   readonly id: CheckId;
   /** What is right when the state is `ok`. */

@@ -22,7 +22,6 @@ import { ifThere } from './twin-records.ts';
 /** Random bytes of a nonce (L-11). */
 const NONCE_BYTES = 32;
 
-/** What a reconciler is made with. */
 export interface DataSourceReconcilerOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
@@ -321,7 +320,7 @@ export class DataSourceReconciler {
     const { wanted, observer } = this.#options;
     const { organizationId, transport } = wanted;
     const known = { dataSourceId: this.#served.id, expiresAtMs: this.#time.expiresAtMs, error };
-    observer.dataSourceChanged?.({ organizationId, transport, transition, ...known });
+    observer.dataSourceChanged({ organizationId, transport, transition, ...known });
   }
 }
 

@@ -9,7 +9,6 @@ import type { DataSourcesApi, Served, Trust, WantedDataSource } from './ports.ts
 import { valuesIn } from './registered-values.ts';
 import { ServedDataSource } from './served-data-source.ts';
 
-/** What is looked at, and what is filled. */
 export interface KeptTrustParts {
   readonly store: SecretStore;
   readonly trust: Trust;

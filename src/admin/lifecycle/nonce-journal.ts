@@ -69,7 +69,6 @@ export function journalKey({ organizationId, transport }: { readonly organizatio
   return `${JOURNALS}${organizationId}/${transport}`;
 }
 
-/** What a journal is made with. */
 export interface NonceJournalOptions {
   /** Its name in the store. */
   readonly key: string;

@@ -1,14 +1,13 @@
 // Which record of the platform is the data source that a reconciler looks after: asks for it, and leaves none of it twice. What
 // is chosen is decided elsewhere; what is done with it as well.
 import { AppError } from '../../base/errors.ts';
-import type { DataSource, DataSourceItem } from '../records.ts';
+import type { DataSource } from '../records.ts';
 import { shownText } from '../../base/shown-text.ts';
 import { chosenRecord, type Match } from './match.ts';
 import type { NonceJournal } from './nonce-journal.ts';
 import type { DataSourcesApi, WantedDataSource } from './ports.ts';
 import { ifThere, withoutTwins } from './twin-records.ts';
 
-/** What it is made with. */
 export interface RecordFinderOptions {
   readonly wanted: WantedDataSource;
   readonly api: DataSourcesApi;
@@ -62,7 +61,7 @@ export class RecordFinder {
   }
 
   /** What the platform lists, without records that we registered twice. @param keptId - stays in any case. */
-  async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSourceItem[]> {
+  async #listed(keptId: string | undefined, signal: AbortSignal): Promise<readonly DataSource[]> {
     const { api, journal, onRemoved } = this.#options;
     const { items, deleted } = await withoutTwins(await api.list(signal), keptId, journal.posted, api, signal);
     if (deleted > 0) onRemoved();

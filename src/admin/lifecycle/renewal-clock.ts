@@ -14,7 +14,6 @@ const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'org_not_registered',
 ]);
 
-/** What it goes by. */
 export interface RenewalClockOptions {
   readonly times: LifecycleTimes;
   /** Of a whole token, ms. */

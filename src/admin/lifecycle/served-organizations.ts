@@ -26,7 +26,6 @@ export interface OrganizationTokens {
   forget(organization: string): Promise<void>;
 }
 
-/** What the registry is made with. */
 export interface ServedOrganizationsOptions {
   readonly store: SecretStore;
   readonly tokens: OrganizationTokens;
@@ -50,14 +49,10 @@ export interface StartFailure {
   readonly error: AppError;
 }
 
-interface Served {
-  readonly reconcilers: Promise<readonly DataSourceReconciler[]>;
-}
-
 /** All organizations that are served. `close` must be called. */
 export class ServedOrganizations implements AuthorizationHandler {
   readonly #options: ServedOrganizationsOptions;
-  readonly #served = new Map<string, Served>();
+  readonly #served = new Map<string, Promise<readonly DataSourceReconciler[]>>();
   /** Reconcilers that let in what is known of their data source. */
   readonly #reconcilers = new Map<string, readonly DataSourceReconciler[]>();
   /** Deauthorized since the start: a start that is still under way must not bring them back (H-23). */
@@ -137,7 +132,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   async deauthorized({ organizationId }: AuthorizingOrganization): Promise<void> {
     const { store, tokens } = this.#options;
     this.#gone.add(organizationId);
-    const reconcilers = (await this.#served.get(organizationId)?.reconcilers.catch(() => [])) ?? [];
+    const reconcilers = (await this.#served.get(organizationId)?.catch(() => [])) ?? [];
     // All of them, whatever becomes of one: the trust in each is gone at once.
     const forgotten = await Promise.allSettled(reconcilers.map((reconciler) => reconciler.forget()));
     this.#served.delete(organizationId);
@@ -152,7 +147,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   /** Ends all work; nothing is deleted or disabled, here or there (L-13). */
   async close(): Promise<void> {
     this.#over.abort('shutdown');
-    const opened = await Promise.allSettled([...this.#served.values()].map(({ reconcilers }) => reconcilers));
+    const opened = await Promise.allSettled([...this.#served.values()]);
     const reconcilers = opened.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     await Promise.all(reconcilers.map((reconciler) => reconciler.stop()));
     await this.#starting;
@@ -167,7 +162,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     const { organizationId } = organization;
     if (this.#hasEnded(organizationId) || this.#served.has(organizationId)) return [];
     const opening = this.#open(organization);
-    this.#served.set(organizationId, { reconcilers: opening });
+    this.#served.set(organizationId, opening);
     try {
       const reconcilers = await opening;
       if (this.#hasEnded(organizationId)) return [];

@@ -14,7 +14,6 @@ import { ServedDataSource } from './served-data-source.ts';
 /** Organizations that are followed before anything else of this process has its turn. */
 const MAX_IN_A_ROW = 20;
 
-/** What is followed, and how. */
 export interface TrustFollowerOptions {
   /** As others write it. */
   readonly store: Pick<SecretStore, 'get' | 'keys'>;

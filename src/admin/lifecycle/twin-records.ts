@@ -1,6 +1,6 @@
 // A registration whose answer was lost may turn up after another one was sent. Both carry the same nonce, which nobody
 // else knows: so they are ours, and one is too many.
-import type { DataSourceItem } from '../records.ts';
+import type { DataSource } from '../records.ts';
 import { isNotThere } from '../rest/rest-error.ts';
 import type { Posted } from './nonce-journal.ts';
 import type { DataSourcesApi } from './ports.ts';
@@ -14,12 +14,12 @@ import type { DataSourcesApi } from './ports.ts';
  * @throws AppError of the platform.
  */
 export async function withoutTwins(
-  items: readonly DataSourceItem[],
+  items: readonly DataSource[],
   keptId: string | undefined,
   posted: Posted | undefined,
   api: Pick<DataSourcesApi, 'get' | 'delete'>,
   signal: AbortSignal,
-): Promise<{ readonly items: readonly DataSourceItem[]; readonly deleted: number }> {
+): Promise<{ readonly items: readonly DataSource[]; readonly deleted: number }> {
   if (posted === undefined || posted.times < 2) return { items, deleted: 0 };
   const twins: string[] = [];
   for (const item of items) if ((await nonceOf(item, api, signal)) === posted.nonce) twins.push(item.id);
@@ -30,7 +30,7 @@ export async function withoutTwins(
 }
 
 /** An item may say less than the single record. */
-async function nonceOf({ id, nonce }: DataSourceItem, api: Pick<DataSourcesApi, 'get'>, signal: AbortSignal): Promise<string | undefined> {
+async function nonceOf({ id, nonce }: DataSource, api: Pick<DataSourcesApi, 'get'>, signal: AbortSignal): Promise<string | undefined> {
   return nonce ?? (await ifThere(api.get(id, signal)))?.nonce;
 }
 

@@ -20,7 +20,6 @@ export type WebhookOwner = 'ours' | 'same_app' | 'other';
 /** What may be shown of a webhook. Members that the platform does not name are missing. */
 export type WebhookView = Omit<WebhookRegistration, 'secret'> & { readonly owner: WebhookOwner };
 
-/** What is worked with. */
 export interface AppWebhooksOptions {
   readonly app: ServiceAppSide;
   readonly store: SecretStore;

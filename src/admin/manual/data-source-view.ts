@@ -40,13 +40,11 @@ export interface SchemaView extends Omit<Schema, 'description'> {
   readonly transport: TokenTransport | undefined;
 }
 
-/** The schema as it may be shown. */
 export function schemaView(schema: Schema, { schemas }: Pick<PlatformProfile, 'schemas'>): SchemaView {
   const { description: name, ...shown } = shownRecord(schema);
   return { ...shown, name, transport: transportOf({ schemaId: schema.id }, schemas) };
 }
 
-/** What a record is seen with. */
 export interface Seeing {
   readonly organizationId: string;
   readonly schemas: PlatformProfile['schemas'];
@@ -57,7 +55,6 @@ export interface Seeing {
   readonly takenFor: WantedDataSource | undefined;
 }
 
-/** The record as it may be shown. */
 export function dataSourceView(record: DataSource, seeing: Seeing): DataSourceView {
   const { organizationId, schemas, applicationId, wanted, takenFor } = seeing;
   const { nonce, jwsToken, orgId: _orgId, tokenExpiresAtMs, ...members } = record;

@@ -17,7 +17,6 @@ import { dataSourceView, transportOf, type DataSourceView } from './data-source-
 import { keepOnce, type KeptOutcome } from './keep-once.ts';
 import { bringsToken, changedWanted, createBody, statusUpdate, type DataSourceChanges } from './data-source-changes.ts';
 
-/** What is worked with. */
 export interface OrganizationDataSourcesOptions {
   /** A plain UUID. */
   readonly organizationId: string;

@@ -2,7 +2,6 @@
 // came in the address.
 import { escaped } from '../../base/html-text.ts';
 
-/** How it ended. */
 export interface LoginEnd {
   readonly status: number;
   readonly title: string;
@@ -20,7 +19,6 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   connection: 'close',
 };
 
-/** The page as HTML. */
 export function loginPage({ title, text }: Pick<LoginEnd, 'title' | 'text'>): string {
   return [
     '<!doctype html>',

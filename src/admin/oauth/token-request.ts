@@ -17,7 +17,6 @@ import { RestClient, type RestClientOptions } from '../rest/rest-client.ts';
 import { RestError } from '../rest/rest-error.ts';
 import { readTokenReply, type IntegrationCredentials, type OAuthTokens, type ServiceAppCredentials } from '../tokens.ts';
 
-/** What asks the token endpoint, and for whom. */
 export interface TokenRequestsOptions extends Omit<RestClientOptions, 'tokens'> {
   readonly credentials: IntegrationCredentials | ServiceAppCredentials;
 }

@@ -17,7 +17,6 @@ export interface NamedHook {
   readonly close?: () => Promise<void>;
 }
 
-/** Who is told, and for how long. */
 export interface AuthorizationHooksOptions {
   readonly hooks: readonly NamedHook[];
   /** Longest time of one hook for one result, ms. */

@@ -37,7 +37,6 @@ export interface AuthorizationHandler {
 /** What became of an event. */
 export type Received = 'taken' | 'known' | 'outdated';
 
-/** What an inbox is made with. */
 export interface InboxOptions {
   readonly store: SecretStore;
   readonly handler: AuthorizationHandler;

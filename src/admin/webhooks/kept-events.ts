@@ -19,7 +19,6 @@ const keptEvent = z.strictObject({
   seen: z.array(z.string()).readonly(),
 });
 
-/** The newest event of one organization. */
 export type KeptEvent = z.infer<typeof keptEvent>;
 
 /** The name in the store. @param organizationId - a plain UUID. */

@@ -34,7 +34,6 @@ export interface RegistrationChange {
   readonly error?: AppError | undefined;
 }
 
-/** What registrations are made with. */
 export interface RegistrationsOptions {
   readonly api: Pick<Webhooks, 'list' | 'create' | 'update' | 'delete'>;
   readonly store: SecretStore;

@@ -12,7 +12,6 @@ const waitingEvent = z.strictObject({
   idempotencyKey: z.string(),
 });
 
-/** The text of an event. */
 export function writeWaitingEvent(event: ServiceAppEvent): string {
   return JSON.stringify(event satisfies z.infer<typeof waitingEvent>);
 }

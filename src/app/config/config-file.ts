@@ -13,7 +13,6 @@ const MAX_FILE_BYTES = 1_048_576;
 /** A node of a parsed file that may be missing. */
 type Node = ParsedNode | null | undefined;
 
-/** How a file is read. */
 export interface FileOptions {
   /** What its values are called in {@link Origin}. */
   readonly kind: 'default' | 'file';
@@ -23,7 +22,6 @@ export interface FileOptions {
   readonly namedBy: string;
 }
 
-/** Reads a file. */
 export function readConfigFile(file: string, options: FileOptions): Source {
   const subject = fileText(file, options.cwd);
   const unreadable = (rule: string, mend: string, from = options.namedBy): Source => ({
@@ -54,7 +52,6 @@ export function readConfigFile(file: string, options: FileOptions): Source {
 
 type ReaderOptions = Pick<FileOptions, 'kind' | 'baseFolder'> & { readonly file: string; readonly subject: string };
 
-/** Walks the mappings of one file along the schema. */
 class FileReader {
   readonly #document: Document.Parsed;
   readonly #lines: LineCounter;

@@ -24,7 +24,6 @@ import {
   type Source,
 } from './sources.ts';
 
-/** Where settings come from; what is left out comes from the process. */
 export interface LoadOptions {
   /** Flags after the command's name; default none. */
   readonly argv?: readonly string[];

@@ -92,7 +92,6 @@ export function integer(min: number, max: number): Rule<number> {
   );
 }
 
-/** A switch. */
 export function flag(): Rule<boolean> {
   return plain(
     'true or false',

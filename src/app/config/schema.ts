@@ -70,7 +70,6 @@ const organizationLimits = record({
   max_new_per_s: optional(integer(0, 100_000)),
 });
 
-/** The schema as a tree. */
 export const SCHEMA = {
   platform: { profile: nameOrPath(), extra_issuers: list(issuer, 100) },
   grpc: {

@@ -6,7 +6,6 @@ import type { App } from '../app.ts';
 import { isSent, type Answer, type FromWorker, type Question, type Sent, type ToWorker } from './messages.ts';
 import { STATE_PERIOD_MS } from './workers.ts';
 
-/** Of a worker. */
 export class PrimaryLink {
   readonly #worker: Worker;
 

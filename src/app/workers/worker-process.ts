@@ -3,7 +3,6 @@
 import cluster from 'node:cluster';
 import { isSent, type FromWorker, type Sent, type ToWorker } from './messages.ts';
 
-/** One of them. */
 export interface WorkerProcess {
   /** Grows from start to start; it stands in the log. */
   readonly id: number;
@@ -17,7 +16,6 @@ export interface WorkerProcess {
   kill(signal: 'SIGTERM' | 'SIGKILL'): void;
 }
 
-/** Starts one. */
 export type StartWorker = (onMessage: (message: FromWorker) => void) => WorkerProcess;
 
 /** How this program is started once more, with the same arguments. However this process ends, short of being killed, no worker stays. */

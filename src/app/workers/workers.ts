@@ -19,7 +19,6 @@ const ANSWER_MS = 2000;
 /** The pause before a worker is replaced doubles with each end within the window, ms. */
 const [WINDOW_MS, FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 100, 5000];
 
-/** What they are made of. */
 export interface WorkersOptions {
   /** How many there are when all is well. */
   readonly size: number;

@@ -32,7 +32,6 @@ const CHANGES: ReadonlyMap<string, (value: string) => DataSourceChanges> = new M
   ['status', (status) => ({ status: status === 'active' || status === 'disabled' ? status : wrong('A status is active or disabled.') })],
 ]);
 
-/** `create`. */
 export function createCommand(): Command {
   const command = adminCommand(new Command('create'), 'data-sources create --org $ORG --config my.yaml')
     .description('register the data source that the configuration wants, or one of any schema; refused when one that fits is there')
@@ -51,7 +50,6 @@ export function createCommand(): Command {
   });
 }
 
-/** `renew`. */
 export function renewCommand(): Command {
   const command = adminCommand(new Command('renew'), 'data-sources renew --org $ORG --config my.yaml')
     .description('make fresh tokens, and put back what is not as the configuration wants it; a running server does so by itself')
@@ -70,7 +68,6 @@ export function renewCommand(): Command {
   });
 }
 
-/** `update`. */
 export function updateCommand(): Command {
   const command = adminCommand(new Command('update'), 'data-sources update $ID --org $ORG --set status=disabled "message=We are moving"')
     .description('change a data source; everything but the status brings a fresh token')

@@ -10,7 +10,6 @@ import { dataSourcesOf, inEach } from './organizations-meant.ts';
 import type { Person } from './person.ts';
 import { adminCommand, runWithAccess } from './run.ts';
 
-/** The group. */
 export function dataSourcesGroup(person: Person): Command {
   const group = new Command('data-sources')
     .description('show the data sources of organizations, register, change, renew and delete them')
@@ -36,7 +35,6 @@ function listCommand(): Command {
   });
 }
 
-/** `get`. */
 function getCommand(): Command {
   const command = adminCommand(new Command('get'), 'data-sources get $ID --org $ORG --config my.yaml')
     .description('show a data source, and what about it is not as the configuration wants it')

@@ -5,7 +5,6 @@ import { organizationsMeant } from '../../app/admin-data-sources.ts';
 import { AppError } from '../../base/errors.ts';
 import { adminCommand, runWithAccess } from './run.ts';
 
-/** The group. */
 export function schemasGroup(): Command {
   return new Command('schemas')
     .description('list the schemas of data sources')

@@ -11,7 +11,6 @@ import { adminCommand, runWithAccess, type AccessWork } from './run.ts';
 const OWNERS = { ours: 'ours', same_app: 'same app, elsewhere', other: 'other' } as const;
 const HEADINGS = ['ID', 'NAME', 'RESOURCE', 'EVENT', 'STATUS', 'OWNER', 'OWNED BY', 'CREATED', 'FILTER', 'TARGET'];
 
-/** The group. */
 export function webhooksGroup(person: Person): Command {
   const group = new Command('webhooks')
     .description('list the webhooks of the integration, register and mend those of the service app, delete one')

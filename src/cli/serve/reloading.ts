@@ -11,7 +11,6 @@ import { changedSettings } from '../../app/config/describe-settings.ts';
 /** Longest wait for files that do not answer, ms. */
 const LIMIT_MS = 10_000;
 
-/** Who reloads. */
 export interface ReloadingOptions {
   /** What is in force. */
   readonly loaded: LoadedSettings;
