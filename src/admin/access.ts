@@ -84,7 +84,7 @@ export interface Access {
    * Begins no renewal from now on, and asks for no token again that the platform has put off: a refresh token that it has
    * replaced is lost with a process that is killed, or whose store is another's.
    *
-   * @param why - what whoever needs a renewal is told; default: we stop.
+   * @param why - the error of who needs a renewal; default: we stop.
    */
   rest(why?: AppError): void;
   /** Resolves when a renewal under way is over and kept. */

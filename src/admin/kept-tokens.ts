@@ -37,7 +37,7 @@ export interface KeepingParts {
 export interface KeptTokensOptions<T extends OAuthTokens> extends KeepingParts {
   /** Where the pair lies in the store. */
   readonly key: string;
-  /** What it must look like there. */
+  /** Its shape there. */
   readonly shape: z.ZodType<T>;
   /** Gets a new pair from the platform; `before` is the one that is over, undefined when there is none. */
   readonly obtain: (before: T | undefined, signal: AbortSignal) => Promise<T>;
@@ -161,7 +161,7 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
     const { obtain, missing, renewing = alwaysRenewing } = this.#options;
     const found = await this.#storedInstead(stale);
     if (found !== undefined) return found;
-    // Whoever may not renew now would be told of a token that has ended, and there is none.
+    // Who may not renew now would get an error about a token that has ended, and there is none.
     if (this.#held === undefined && missing !== undefined) throw missing();
     return renewing(async () => {
       // Whoever was let before us may have renewed it.

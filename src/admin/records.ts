@@ -43,7 +43,7 @@ const dataSourceFields = z.object({
 
 type DataSourceFields = Readonly<z.infer<typeof dataSourceFields>>;
 
-/** A data source as the platform names it. Everything but its id may be missing, and in a list more than in the record itself. */
+/** A data source as the platform sends it. Everything but its id may be missing, and in a list more than in the record itself. */
 export interface DataSource extends Omit<DataSourceFields, 'tokenLifeMinutes' | 'jwtToken' | 'tokenExpiryTime'> {
   /** When the current token ends, ms since the epoch: as the record says, else the token's `exp` (L-06). */
   readonly tokenExpiresAtMs?: number | undefined;
@@ -103,7 +103,7 @@ function decoded(token: string | undefined): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token);
   } catch {
-    // A token that cannot be read tells nothing more about the record; whoever needs it finds fields missing.
+    // A token that cannot be read adds nothing to the record; whoever needs it finds fields missing.
     return {};
   }
 }

@@ -26,7 +26,7 @@ export function pinnedDataSources({ dataSources }: AdminSettings, { ids }: Platf
   }));
 }
 
-/** When data sources are renewed, looked at, and tried again. */
+/** When data sources are renewed, checked, and tried again. */
 export function dataSourceTimes({ dataSources }: AdminSettings): LifecycleTimes {
   return {
     leadMs: dataSources.renewalLeadMinutes * 60_000,

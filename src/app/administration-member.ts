@@ -77,7 +77,7 @@ export class AdministrationMember {
       log,
     });
     this.#follower = new TrustFollower({
-      ...{ store: texts, trust, clock, mayLeave: isApp, hearsEvents: isApp && webhooks !== undefined },
+      ...{ store: texts, trust, clock, mayLeave: isApp, hasEvents: isApp && webhooks !== undefined },
       organizations: options.organizations.map((each) => decodeId(each, 'ORGANIZATION', profile.ids?.urnScheme ?? '')),
       wanted: (organizationId) => wantedIn(organizationId, { wanted, pinned, applicationId }),
       onFailed: (organizationId, error) => {
@@ -91,7 +91,7 @@ export class AdministrationMember {
     return this.#isReadable && this.#isWritable;
   }
 
-  /** Every data source that is looked after here or elsewhere. */
+  /** Every data source that is managed here or elsewhere. */
   get states(): readonly DataSourceState[] {
     return this.#leader?.administration.states ?? this.#follower.states;
   }
@@ -111,7 +111,7 @@ export class AdministrationMember {
   }
 
   /**
-   * One poll: lets in what others have written down, and does what is due: leads if nobody does, hands on deliveries or takes them.
+   * One poll: lets in what others have written down, and does what is due: leads if nobody does, queues deliveries or takes them.
    * Never throws.
    */
   async poll(): Promise<void> {
@@ -152,7 +152,7 @@ export class AdministrationMember {
     }
   }
 
-  /** Hands over, and leads no more; goes on following. Resolves when nothing is renewed any more. Idempotent. */
+  /** Leads no more, so that another server can; goes on following. Resolves when nothing is renewed any more. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#leading !== undefined) await this.#end(this.#leading);

@@ -80,7 +80,7 @@ export interface AppOptions {
   readonly log?: Logger;
   /** Gives the start up. */
   readonly signal?: AbortSignal;
-  /** Told of organizations that authorize the service app or take that back, by the server that looks after them. */
+  /** Notified of organizations that authorize the service app or take that back, by the server that manages them. */
   readonly onAuthorization?: AuthorizationHook | undefined;
   /** One of several processes that take the same calls: it opens no operations server. Default false. */
   readonly isWorker?: boolean;
@@ -217,8 +217,8 @@ async function open(opening: Opening): Promise<App> {
     shown,
     warmed: voices.warmAll(first),
     checkNow: async () => {
-      const [looked, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
-      return bots === undefined ? looked : [...looked, { what: 'bots', verdict: bots }];
+      const [read, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
+      return bots === undefined ? read : [...read, { what: 'bots', verdict: bots }];
     },
     stopListening: () => {
       media.stopListening();

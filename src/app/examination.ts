@@ -1,5 +1,5 @@
-// What the doctor looks at, from the operator's settings: the organizations and data sources that the server has or would
-// have, the token check that it has, and the platform. Looks only: a server may run meanwhile.
+// What the doctor examines, from the operator's settings: the organizations and data sources that the server has or would
+// have, the token check that it has, and the platform. Changes nothing: a server may run meanwhile.
 import type {
   DoctorContext,
   ExaminedScopes,
@@ -14,11 +14,11 @@ import { ServedDataSource } from '../admin/lifecycle/served-data-source.ts';
 import { probeDelivery } from '../admin/doctor/probes.ts';
 import { requestTargetOf } from '../admin/doctor/subject.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';
-import { grantedScopes } from '../admin/granted-scopes.ts';
 import { INTEGRATION_KEY } from '../admin/oauth/integration-tokens.ts';
 import { tokensKey } from '../admin/organizations.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
 import { isSameId } from '../admin/platform-id.ts';
+import { grantedScopes } from '../admin/tokens.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -52,7 +52,7 @@ export interface ExaminationParts {
   readonly server: Pick<DoctorContext, 'health' | 'listAgents'>;
 }
 
-/** All that is looked at. `close` must be called. */
+/** `close` must be called. */
 export interface Examination {
   readonly context: DoctorContext;
   close(): Promise<void>;
@@ -61,7 +61,7 @@ export interface Examination {
 /**
  * Opens it; nobody outside is asked yet.
  *
- * @throws AppError `config_invalid`, also when there is nothing to look at; `store_failed`, `profile_invalid`, `bad_message`.
+ * @throws AppError `config_invalid`, also when there is nothing to examine; `store_failed`, `profile_invalid`, `bad_message`.
  */
 export async function openExamination(parts: ExaminationParts): Promise<Examination> {
   const { settings, profile, clock, log, authorities, server } = parts;
@@ -133,7 +133,7 @@ async function managedSide(
   return { organizations, scopes, wanted, addresses: everywhere.wanted, webhooks: webhooksOf(admin, access, authorities), platformDate };
 }
 
-/** Of the kept tokens of the integration and of organizations, as far as the platform told. */
+/** Of the kept tokens of the integration and of organizations, as far as the platform named them. */
 async function scopesOf(
   ids: readonly string[],
   store: Pick<SecretStore, 'get'>,
@@ -152,7 +152,7 @@ async function scopesOf(
   return known;
 }
 
-/** A server with this configuration also lets in what it wants, as soon as its next look finds that the platform has it. */
+/** A server with this configuration also lets in what it wants, as soon as its next check finds that the platform has it. */
 function withConfigured(known: KnownNonces, configured: RegisteredValues, clock: Clock): KnownNonces {
   const { current, replaced } = known;
   if (current === undefined || areSameValues(current.values, configured)) return known;

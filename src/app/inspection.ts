@@ -1,5 +1,5 @@
 // What the server would say to one token, from the operator's settings: the data sources of the settings, those that the
-// store knows, and, when it is wanted, what the platform says of them. Looks only: a server may run meanwhile.
+// store knows, and, when it is wanted, what the platform says of them. Changes nothing: a server may run meanwhile.
 import { inspectToken, type TokenInspection } from '../admin/doctor/inspect-token.ts';
 import { trustAsked, trustKept } from '../admin/lifecycle/kept-trust.ts';
 import type { Clock } from '../base/clock.ts';
@@ -63,17 +63,17 @@ async function fillFromStore(
   const access = await openAdminAccess(admin, { profile, clock, log, sharing, purpose: 'read' });
   try {
     const parts = { store: access.store, trust, clock };
-    const told = { store: 0, platform: 0 };
+    const found = { store: 0, platform: 0 };
     for (const organizationId of await organizationsMeant(undefined, { admin, access })) {
       for (const wanted of wantedDataSourcesIn(organizationId, { admin, access })) {
         const keptId = await trustKept(wanted, parts);
-        if (keptId !== undefined) told.store += 1;
+        if (keptId !== undefined) found.store += 1;
         if (organizationId !== asked) continue;
         const id = await trustAsked(wanted, keptId, access.dataSourcesOf(organizationId), parts, signal);
-        if (id !== undefined) told.platform += 1;
+        if (id !== undefined) found.platform += 1;
       }
     }
-    return told;
+    return found;
   } finally {
     await access.close();
   }

@@ -14,7 +14,7 @@ import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
 export interface ServerTlsParts {
   readonly profile: PlatformProfile;
-  /** Looks at the files from now on. */
+  /** Watches the files from now on. */
   readonly files: WatchedFiles<Watched>;
   readonly metrics: FileMetrics;
   readonly clock: Clock;

@@ -31,7 +31,7 @@ const START_RETRY_MS = 5000;
 export interface SharedAdministrationParts extends MemberParts {
   readonly options: Omit<AdministrationOptions, 'store'>;
   readonly lifecycle: Lifecycle;
-  /** Hands on the seal of the store, and what writes it anew once the keys of the seal have changed. */
+  /** Gets the seal of the store, and what writes it anew once the keys of the seal have changed. */
   readonly followKeys: (seal: Seal, rewrite: () => void) => void;
   /** Longest wait for its end, ms. */
   readonly closeMs: number;
@@ -81,7 +81,7 @@ export async function startSharedAdministration(
   lifecycle.opened('deliveries', () => endpoint?.close());
   lifecycle.opened('administration', () => member.stop(), parts.closeMs);
   await member.start();
-  // Handed over at once: what this server still does for open calls needs no renewal.
+  // Another server may lead at once: what this one still does for open calls needs no renewal.
   return { rest: () => void member.stop() };
 }
 

@@ -42,7 +42,7 @@ export async function openSharedStore(
   return { connection, seal: new Seal(...sealKeys(store.keys)), keyPrefix: store.redis.keyPrefix };
 }
 
-/** Says what is wrong with the server. Never throws: the connection tells what is wrong with itself. */
+/** Says what is wrong with the server. Never throws: the connection logs what is wrong with itself. */
 async function warnOfFindings(
   connection: Pick<RedisConnection, 'send'>,
   settings: Pick<Settings, 'store' | 'admin'>,

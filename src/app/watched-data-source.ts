@@ -1,6 +1,6 @@
 // A data source as the gauges see it, and when somebody must be woken for it. Numbers and errors in, a verdict out.
 import type { DataSourceState } from '../admin/lifecycle/data-source-reconciler.ts';
-import { alarmDueMs, lookAlarmDueMs, type LifecycleTimes } from '../admin/lifecycle/schedule.ts';
+import { alarmDueMs, checkAlarmDueMs, type LifecycleTimes } from '../admin/lifecycle/schedule.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { WatchedDataSource } from '../telemetry/admin-metrics.ts';
 
@@ -23,8 +23,8 @@ export interface Watch {
 }
 
 /**
- * What is told of a data source. It alarms when its token is overdue, when no call can come in, when only people can mend what
- * it failed with, when it has not been looked at well for several intervals, and while nonces cannot be written down: a
+ * What the gauges show of a data source. It alarms when its token is overdue, when no call can come in, when only people can mend what
+ * it failed with, when no check of it went well for several intervals, and while nonces cannot be written down: a
  * restart would refuse its calls.
  */
 export function watchedDataSource(
@@ -32,7 +32,7 @@ export function watchedDataSource(
   { times, nowMs, isStoreWritable }: Watch,
 ): WatchedDataSource {
   const isOverdue = expiresAtMs !== undefined && nowMs >= alarmDueMs(expiresAtMs, wanted.tokenLifetimeMinutes * 60_000, times);
-  const isUnseen = nowMs >= lookAlarmDueMs(wellAtMs, times);
+  const isUnseen = nowMs >= checkAlarmDueMs(wellAtMs, times);
   const needsPeople = error !== undefined && FOR_PEOPLE.has(error.code);
   const isAlarming = isOverdue || !isServed || needsPeople || isUnseen || !isStoreWritable;
   return { transport: wanted.transport, isServed, expiresAtMs, isAlarming };

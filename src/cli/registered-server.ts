@@ -1,5 +1,5 @@
 // Asks the server that answers at a registered address what the platform asks it: its health and its agents. Uses the fake
-// platform's clients, which dial and check certificates as `parley call` does. Judges nothing.
+// platform's clients, which dial and check certificates as `parley call` does. Decides nothing.
 import { rootCertificates } from 'node:tls';
 import type { AgentsQuestion, DoctorContext } from '../admin/doctor/context.ts';
 import type { Clock } from '../base/clock.ts';

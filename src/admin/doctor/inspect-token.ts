@@ -8,7 +8,7 @@ import { REFUSAL_HINTS, refusalReason, type RefusalReason } from '../../auth/ref
 import type { PlatformProfile } from '../../contract/profile.ts';
 import { shownText } from '../../base/shown-text.ts';
 
-/** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to tell one. */
+/** Hex digits of a nonce's digest that are shown: enough to compare two nonces, too few to know one. */
 const DIGEST_CHARS = 8;
 
 export interface InspectTokenOptions {

@@ -1,5 +1,5 @@
 // Two addresses that mean the same and are not written the same: tokens are compared character for character (J-19), so
-// that such a pair lets nobody in, and looks right to everybody.
+// that such a pair lets nobody in, although a reader sees no difference.
 
 export type UrlComparison =
   | { readonly kind: 'same' }

@@ -70,7 +70,7 @@ export class ServedOrganizations implements AuthorizationHandler {
     this.#options = options;
   }
 
-  /** Every data source that is looked after, for people and for gauges. */
+  /** Every data source that is managed, for people and for gauges. */
   get states(): readonly DataSourceState[] {
     return [...this.#reconcilers.values()].flatMap((reconcilers) => reconcilers.map(({ state }) => state));
   }
@@ -108,7 +108,7 @@ export class ServedOrganizations implements AuthorizationHandler {
   }
 
   /**
-   * An organization has authorized the app. Resolves when its tokens are there and its data sources have been looked after
+   * An organization has authorized the app. Resolves when its tokens are there and its data sources have been checked
    * once; what fails of these is tried again without end.
    *
    * @throws AppError as the tokens do: `org_not_registered` while the authorization is not known everywhere (H-26); of the
@@ -185,11 +185,11 @@ export class ServedOrganizations implements AuthorizationHandler {
     const errors: AppError[] = [];
     const started = reconcilers.map((reconciler) =>
       reconciler.start().catch((thrown: unknown) => {
-        errors.push(toAppError(thrown, 'internal', 'a data source could not be looked after'));
+        errors.push(toAppError(thrown, 'internal', 'a data source could not be checked'));
       }),
     );
     const isOver = await this.#wait(Promise.all(started), signal);
-    if (!isOver && !signal.aborted) errors.push(new AppError('platform_unavailable', 'the first look after a data source takes too long'));
+    if (!isOver && !signal.aborted) errors.push(new AppError('platform_unavailable', 'the first check of a data source takes too long'));
     return errors;
   }
 

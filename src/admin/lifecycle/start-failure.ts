@@ -1,9 +1,8 @@
-// Which failure of the first look ends a start whose operator wants that: a mistake is to be seen at once, and neither an outage
-// of the platform nor the trouble of one organization is to cost a call whose token is good. Looks at errors, does nothing
-// about them.
+// Which failure of the first check ends a start whose operator wants that: a mistake is to be seen at once, and neither an outage
+// of the platform nor the trouble of one organization is to cost a call whose token is good. Pure comparison.
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 
-/** Something that failed at the first look. */
+/** Something that failed at the first check. */
 export interface FirstFailure {
   readonly error: AppError;
   /** `app`: login and webhooks, which no call needs; `organizations`: no one in particular; else the UUID of the only one. */
@@ -25,7 +24,7 @@ const ABOUT_ALL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['config_invalid', 
 export interface Serving {
   /** With tokens that were good before the start (L-15). */
   readonly isServing: boolean;
-  /** UUIDs of the organizations whose calls can come in after the first look. */
+  /** UUIDs of the organizations whose calls can come in after the first check. */
   readonly served: readonly string[];
 }
 

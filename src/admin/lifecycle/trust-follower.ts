@@ -22,8 +22,8 @@ export interface TrustFollowerOptions {
   readonly organizations: readonly string[];
   /** Whether an organization of the settings can take its authorization back: there is a service app. */
   readonly mayLeave: boolean;
-  /** Whether organizations tell by webhook that they authorize us. */
-  readonly hearsEvents: boolean;
+  /** Whether webhooks notify us of organizations that authorize us. */
+  readonly hasEvents: boolean;
   /** The data sources that an organization, a plain UUID, is to have. */
   readonly wanted: (organizationId: string) => readonly WantedDataSource[];
   readonly clock: Clock;
@@ -76,8 +76,8 @@ export class TrustFollower {
 
   /** Lets in everything that is written down. Never throws. */
   async followAll(): Promise<void> {
-    const { store, organizations, hearsEvents } = this.#options;
-    const known = hearsEvents ? await organizationsWithEvents(store) : [];
+    const { store, organizations, hasEvents } = this.#options;
+    const known = hasEvents ? await organizationsWithEvents(store) : [];
     await this.#followEach([...organizations, ...known, ...this.#followed.keys()]);
   }
 
@@ -128,9 +128,9 @@ export class TrustFollower {
   }
 
   async #isAuthorized(organizationId: string): Promise<boolean> {
-    const { store, organizations, mayLeave, hearsEvents } = this.#options;
+    const { store, organizations, mayLeave, hasEvents } = this.#options;
     const event = (await readKeptEvent(store, organizationId))?.event;
     if (organizations.includes(organizationId)) return !mayLeave || event !== 'deauthorized';
-    return hearsEvents && event === 'authorized';
+    return hasEvents && event === 'authorized';
   }
 }

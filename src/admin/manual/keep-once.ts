@@ -22,7 +22,7 @@ export interface KeepOnceParts {
   readonly clock: Clock;
   /** Whether a fresh token is made in any case. */
   readonly isRenewed: boolean;
-  /** False for a data source that this store does not look after; default true. */
+  /** False for a data source that this store keeps nothing of; default true. */
   readonly isJournalled?: boolean;
 }
 
@@ -79,7 +79,7 @@ export async function keepOnce(
   return { id, outcome };
 }
 
-/** The weightiest of what happened. */
+/** The most important of what happened. */
 function outcomeOf(seen: ReadonlySet<Transition>): KeptOutcome | undefined {
   return (['created', 'repaired', 'renewed', 'adopted'] as const).find((outcome) => seen.has(outcome));
 }

@@ -9,7 +9,7 @@ export interface LoginEnd {
   readonly text: string;
 }
 
-/** Headers of every page: nothing is kept, loaded, framed or told to anybody. */
+/** Headers of every page: nothing is kept, loaded, framed or sent to anybody. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',

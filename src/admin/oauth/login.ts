@@ -10,7 +10,7 @@ import type { LoginEnd } from './login-page.ts';
 import { openRedirectServer, redirectAddress } from './redirect-server.ts';
 import type { TokenRequests } from './token-request.ts';
 
-/** How long somebody has to agree, unless told otherwise, ms. */
+/** Default of {@link LoginOptions.limitMs}, ms. */
 const LIMIT_MS = 5 * 60_000;
 
 export interface LoginOptions {

@@ -10,8 +10,7 @@ import {
   type DataSourceCreate,
   type DataSourceUpdate,
 } from '../records.ts';
-import { pathSegment } from './path-segment.ts';
-import type { RestClient } from './rest-client.ts';
+import { pathSegment, type RestClient } from './rest-client.ts';
 import { RestError } from './rest-error.ts';
 
 const PATH = '/dataSources';

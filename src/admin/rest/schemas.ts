@@ -1,7 +1,6 @@
 // The schemas that data sources are registered under (5.3). Any token of the platform may read them.
 import { readList, readSchema, type Schema } from '../records.ts';
-import { pathSegment } from './path-segment.ts';
-import type { RestClient } from './rest-client.ts';
+import { pathSegment, type RestClient } from './rest-client.ts';
 
 const PATH = '/dataSources/schemas';
 

@@ -10,9 +10,8 @@ import {
   type WebhookUpdate,
 } from '../webhook-records.ts';
 import { nextPage } from './next-page.ts';
-import { pathSegment } from './path-segment.ts';
 import type { RestAnswer } from './rest-answer.ts';
-import type { RestClient } from './rest-client.ts';
+import { pathSegment, type RestClient } from './rest-client.ts';
 
 const PATH = '/webhooks';
 /** Entries asked for at once, and the most pages that are fetched: nobody has thousands of webhooks. */

@@ -4,7 +4,7 @@
 import { linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
-import { retryAfterOf } from '../rest/retry-after.ts';
+import { retryAfterOf } from '../rest/rest-error.ts';
 import type { SecretStore } from '../secret-store.ts';
 import type { ServiceAppEvent } from './delivery.ts';
 import { isOpen, organizationsWithEvents, readKeptEvent, writeKeptEvent, type KeptEvent } from './kept-events.ts';
@@ -154,7 +154,7 @@ export class Inbox {
         if (isOpen(organization.written)) {
           await this.#handle(id, organization.written, work.signal);
           failures = 0;
-          if (markDone(organization, generation)) this.#tell(id, organization.written);
+          if (markDone(organization, generation)) this.#notify(id, organization.written);
         }
         if (!isSaved(organization)) await this.#save(id, organization);
       } catch (thrown) {
@@ -177,7 +177,7 @@ export class Inbox {
     return event === 'authorized' ? handler.authorized(organization, signal) : handler.deauthorized(organization, signal);
   }
 
-  #tell(organizationId: string, { event, authorizerOrgId, authorizedAtMs }: KeptEvent): void {
+  #notify(organizationId: string, { event, authorizerOrgId, authorizedAtMs }: KeptEvent): void {
     this.#options.onDone({ organizationId, event, authorizerOrgId, authorizedAtMs });
   }
 

@@ -36,7 +36,7 @@ export async function organizationsWithEvents(store: Pick<SecretStore, 'keys'>):
   return (await store.keys(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
 }
 
-/** Undefined when there is none, or another version wrote it: the schedule that looks at all organizations finds it again. */
+/** Undefined when there is none, or another version wrote it: the next check of all organizations finds it again. */
 export async function readKeptEvent(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<KeptEvent | undefined> {
   return keptEvent.safeParse(parseJson((await store.get(keptEventKey(organizationId))) ?? '')).data;
 }

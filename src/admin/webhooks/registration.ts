@@ -26,7 +26,7 @@ export const REGISTRATION_OUTCOMES = ['kept', 'created', 'updated', 'reactivated
  */
 export type RegistrationOutcome = (typeof REGISTRATION_OUTCOMES)[number];
 
-/** What is told about a registration. */
+/** What was done about a registration. */
 export interface RegistrationChange {
   readonly event: ServiceAppEventName;
   readonly outcome: RegistrationOutcome;
@@ -47,7 +47,7 @@ export interface RegistrationsOptions {
   readonly resource: string;
   readonly idScheme: string;
   readonly clock: Clock;
-  /** Told of each registration at each look; must not throw. */
+  /** Gets each registration at each check; must not throw. */
   readonly onRegistration: (change: RegistrationChange) => void;
 }
 
@@ -72,7 +72,7 @@ export class Registrations {
   }
 
   /**
-   * Looks at both registrations and mends what is wrong. One that fails does not keep the other from being mended.
+   * Checks both registrations and mends what is wrong. One that fails does not keep the other from being mended.
    *
    * @throws AppError of the platform, of the tokens, or of the store: the first one.
    */
@@ -111,7 +111,7 @@ export class Registrations {
     for (const other of fitting.filter(({ id }) => id !== ours?.id)) await this.#weedOut(other, event, signal);
   }
 
-  /** The one that we made, else the one that looks most like it. */
+  /** The one that we made, else the one that is most like it. */
   #chosen(fitting: readonly WebhookRegistration[], event: ServiceAppEventName): WebhookRegistration | undefined {
     const known = this.#kept[event]?.webhookId;
     return (
@@ -134,7 +134,7 @@ export class Registrations {
   #secretOf(webhook: WebhookRegistration, event: ServiceAppEventName): string | undefined {
     const { webhookId, current, announced, isSecretTold } = this.#kept[event] ?? {};
     if (webhookId !== webhook.id || announced !== undefined) return undefined;
-    // A platform that does not tell secrets as they are says nothing by telling another.
+    // A platform that does not repeat secrets as they are says nothing by another one.
     return isSecretTold !== true || webhook.secret === undefined || webhook.secret === current ? current : undefined;
   }
 
@@ -156,7 +156,7 @@ export class Registrations {
     onRegistration({ event, outcome: isInactive(webhook) ? 'reactivated' : 'updated', webhookId: webhook.id });
   }
 
-  /** A second one of ours would deliver everything twice; anything else may be somebody's and is only told of. */
+  /** A second one of ours would deliver everything twice; anything else may be somebody's and is only reported. */
   async #weedOut(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, onRegistration } = this.#options;
     const isOurs = this.#isOurs(webhook, event);
@@ -173,11 +173,11 @@ export class Registrations {
   }
 
   /** The platform has this secret; the one before is good for a while. */
-  async #confirm(event: ServiceAppEventName, { id, secret: told }: WebhookRegistration, secret: string): Promise<void> {
+  async #confirm(event: ServiceAppEventName, { id, secret: repeated }: WebhookRegistration, secret: string): Promise<void> {
     const { current, previous } = this.#kept[event] ?? {};
     const isNew = current !== undefined && current !== secret;
     const last = isNew ? { secret: current, untilMs: this.#options.clock.nowMs() + PREVIOUS_MS } : previous;
-    await this.#keep(event, { webhookId: id, current: secret, previous: last, isSecretTold: told === secret });
+    await this.#keep(event, { webhookId: id, current: secret, previous: last, isSecretTold: repeated === secret });
   }
 
   async #keep(event: ServiceAppEventName, kept: KeptRegistration): Promise<void> {
@@ -187,7 +187,7 @@ export class Registrations {
   }
 }
 
-/** Whether a webhook tells of this event and this app: ids are compared for what they stand for (H-04). */
+/** Whether a webhook is about this event and this app: ids are compared for what they stand for (H-04). */
 export function notifiesOf(
   { resource, event, filter }: WebhookRegistration,
   wanted: ServiceAppEventName,
@@ -197,7 +197,7 @@ export function notifiesOf(
   return isSameId(filter.slice(FILTER.length), target.applicationId, 'APPLICATION', target.idScheme);
 }
 
-/** Whether a webhook of this event looks as one that we made for this address. */
+/** Whether a webhook of this event has the name and address that we give. */
 export function isMadeByUs({ name, targetUrl }: WebhookRegistration, event: ServiceAppEventName, ourUrl: string | undefined): boolean {
   return name === nameOf(event) && targetUrl === ourUrl;
 }

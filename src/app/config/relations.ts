@@ -136,7 +136,7 @@ export const RELATIONS: readonly Relation[] = [
   {
     key: 'websocket.max_connections',
     holds: ({ websocket, sessions }) => !websocket.enabled || websocket.maxConnections > sessions.max,
-    rule: 'there are more connections for calls over WebSocket than calls, or a call too many hears nothing where it should hear that it is not taken',
+    rule: 'there are more connections for calls over WebSocket than calls, or a caller too many hears nothing instead of a refusal',
     mend: 'raise websocket.max_connections, or lower sessions.max',
   },
   {

@@ -8,7 +8,7 @@ export interface WorkerProcess {
   readonly id: number;
   /** Undefined: it could not even be started, and has exited. */
   readonly pid: number | undefined;
-  /** Resolves when it has ended and its last message was heard. */
+  /** Resolves when it has ended and its last message was received. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Does nothing when it is gone. */
   send(message: ToWorker): void;

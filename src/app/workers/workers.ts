@@ -26,7 +26,7 @@ export interface WorkersOptions {
   readonly metrics: Pick<WorkersMetrics, 'read' | 'ended'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Workers end again and again, and none takes calls. Whoever hears it stops them. */
+  /** Workers end again and again, and none takes calls. Whoever is called stops them. */
   readonly onHopeless: () => void;
 }
 
@@ -125,7 +125,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     const { startWorker, clock, log } = this.#options;
     while (!this.#stop.signal.aborted) {
       const process = startWorker((message) => {
-        this.#hear(worker, message);
+        this.#onMessage(worker, message);
       });
       const worker: Worker = { process, silentPeriods: -Infinity, asked: new Map() };
       this.#running.add(worker);
@@ -159,7 +159,7 @@ export class Workers implements Pick<Readiness, 'current'> {
     return pauseMs;
   }
 
-  #hear(worker: Worker, message: FromWorker): void {
+  #onMessage(worker: Worker, message: FromWorker): void {
     const { size, metrics, log } = this.#options;
     const { id, pid } = worker.process;
     worker.silentPeriods = 0;

@@ -75,7 +75,7 @@ function rowsOf({ verdict, claims, transport, heldAgainst }: Inspection, colors:
         ]),
     [
       'held against',
-      `data sources: ${String(settings)} of the settings, ${String(store)} of the store, ${String(platform)} as the platform tells them`,
+      `data sources: ${String(settings)} of the settings, ${String(store)} of the store, ${String(platform)} of the platform`,
     ],
     ['transport', transport],
     ...(claims === undefined ? [['claims', 'it cannot be read as a token']] : claimRows(claims, nowMs)),

@@ -52,8 +52,8 @@ export class Reloading {
     while (this.#isAsked) {
       this.#isAsked = false;
       const settings = this.#readSettings();
-      const looked = await waitAtMost(checkNow(), LIMIT_MS, systemClock);
-      if (looked.kind === 'value') this.#tell([...looked.value, ...settings.verdicts], settings.needRestart);
+      const read = await waitAtMost(checkNow(), LIMIT_MS, systemClock);
+      if (read.kind === 'value') this.#report([...read.value, ...settings.verdicts], settings.needRestart);
       else this.#options.log.error({ event: 'reload_refused', limitMs: LIMIT_MS }, 'the files that are read anew did not answer in time');
     }
     this.#isRunning = false;
@@ -79,7 +79,7 @@ export class Reloading {
     }
   }
 
-  #tell(verdicts: readonly FileVerdict[], needRestart: readonly string[]): void {
+  #report(verdicts: readonly FileVerdict[], needRestart: readonly string[]): void {
     const named = (wanted: FileVerdict['verdict']): readonly string[] =>
       verdicts.filter(({ verdict }) => verdict === wanted).map(({ what }) => what);
     const fields = { event: 'reloaded', taken: named('taken'), unchanged: named('unchanged'), refused: named('refused'), needRestart };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { DataSources } from '../../../../src/admin/rest/data-sources.ts';
 import { nextPage } from '../../../../src/admin/rest/next-page.ts';
-import { pathSegment } from '../../../../src/admin/rest/path-segment.ts';
+import { pathSegment } from '../../../../src/admin/rest/rest-client.ts';
 import { RestClient } from '../../../../src/admin/rest/rest-client.ts';
 import { Schemas } from '../../../../src/admin/rest/schemas.ts';
 import { Webhooks } from '../../../../src/admin/rest/webhooks.ts';
