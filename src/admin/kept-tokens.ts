@@ -86,7 +86,9 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   /** The pair as it is, from memory or store; asks the platform for nothing. Undefined when there is none. */
   async peek(): Promise<T | undefined> {
     this.#demandHere();
-    if (this.#held === undefined) this.#adopt(await this.#read());
+    const stored = this.#held ?? (await this.#read());
+    // There may be a newer pair meanwhile.
+    this.#held ??= stored;
     this.#demandHere();
     return this.#held;
   }
@@ -114,11 +116,6 @@ export class KeptTokens<T extends OAuthTokens> implements TokenSource {
   async close(): Promise<void> {
     await this.#renewal?.catch(() => undefined);
     await this.#writing;
-  }
-
-  /** Takes what was stored, unless there is a newer pair meanwhile. */
-  #adopt(stored: T | undefined): void {
-    this.#held ??= stored;
   }
 
   /** The access token of a pair that is `good`, else of another one. */

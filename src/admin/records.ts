@@ -6,8 +6,8 @@ import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { looseCount, looseSingle, looseText, looseTime, looseWord } from './loose-fields.ts';
 
-/** Longest life of a data source's token, minutes (J-01). */
-const MAX_TOKEN_LIFETIME_MINUTES = 1440;
+/** Longest life of a data source's token, minutes (J-01); assumed where nobody says how long it is. */
+export const MAX_TOKEN_LIFETIME_MINUTES = 1440;
 
 const id = z.string().min(1).max(512);
 const written = z.string().min(1).max(2048);

@@ -25,6 +25,7 @@ import { watchedStore } from './watched-store.ts';
 const RETRY_MS = 5000;
 
 export interface MemberParts {
+  /** Filled from now on; `refresh` is given where several servers share a store. */
   readonly trust: Trust;
   readonly metrics: AdminMetrics;
   readonly clock: Clock;

@@ -9,29 +9,20 @@ import type { Live } from '../base/live-value.ts';
 import type { TlsIdentity } from '../base/tls-identity.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import { DurableStore } from '../store/durable-store.ts';
-import type { Seal } from '../store/seal.ts';
 import type { AdminMetrics } from '../telemetry/admin-metrics.ts';
 import { authorizationHooks } from './authorization-hooks.ts';
 import { accessSettings, dataSourceTimes, openSeal, pinnedDataSources, wantedDataSources, type AdminSettings } from './admin-settings.ts';
 import type { Settings } from './config/settings.ts';
-import type { ProcessParts } from './process-parts.ts';
-import type { Trust } from './trust.ts';
+import type { SharedAdministrationParts } from './shared-administration.ts';
 import { watchedDataSource } from './watched-data-source.ts';
 import { watchedStore } from './watched-store.ts';
 
-export interface AdministrationParts extends ProcessParts {
+export interface AdministrationParts extends Omit<SharedAdministrationParts, 'options' | 'hasOldKeys' | 'closeMs'> {
   readonly profile: PlatformProfile;
   /** For webhooks over TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
-  /** Gets the seal of the store, and what writes it anew once the keys of the seal have changed. */
-  readonly followKeys: (seal: Seal, rewrite: () => void) => void;
-  /** Filled from now on; `refresh` is given where several servers share a store. */
-  readonly trust: Trust;
-  readonly metrics: AdminMetrics;
   /** Code of whoever starts the server, notified of authorizations; undefined: none. */
   readonly onAuthorization: AuthorizationHook | undefined;
-  /** Gives the start up. */
-  readonly signal: AbortSignal;
 }
 
 /**

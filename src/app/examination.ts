@@ -18,6 +18,7 @@ import { INTEGRATION_KEY } from '../admin/oauth/integration-tokens.ts';
 import { tokensKey } from '../admin/organizations.ts';
 import type { SecretStore } from '../admin/secret-store.ts';
 import { isSameId } from '../admin/platform-id.ts';
+import { MAX_TOKEN_LIFETIME_MINUTES } from '../admin/records.ts';
 import { grantedScopes } from '../admin/tokens.ts';
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
@@ -33,9 +34,6 @@ import type { Settings } from './config/settings.ts';
 import { openCatalog, type OriginText } from './open-catalog.ts';
 import { openTokenCheck } from './token-check.ts';
 import { openTrust, type Trust } from './trust.ts';
-
-/** Life of tokens whose data source is not managed here, minutes: the longest there is (J-01). */
-const UNKNOWN_LIFETIME_MINUTES = 1440;
 
 export interface ExaminationParts {
   readonly settings: Settings;
@@ -156,7 +154,7 @@ async function scopesOf(
 function withConfigured(known: KnownNonces, configured: RegisteredValues, clock: Clock): KnownNonces {
   const { current, replaced } = known;
   if (current === undefined || areSameValues(current.values, configured)) return known;
-  const validUntilMs = current.validUntilMs ?? clock.nowMs() + UNKNOWN_LIFETIME_MINUTES * 60_000;
+  const validUntilMs = current.validUntilMs ?? clock.nowMs() + MAX_TOKEN_LIFETIME_MINUTES * 60_000;
   return { ...known, replaced: [...replaced, { nonce: current.nonce, values: valuesOf(configured), validUntilMs }] };
 }
 
@@ -193,7 +191,7 @@ function staticDataSources(
     .filter(({ organizationId }) => managed.every(({ id }) => !isSame(id, organizationId)))
     .map(({ organizationId, transport, url, schemaId = profile.schemas[transport], audience, subject }) => ({
       ...{ organizationId, transport, url, schemaId, audience, subject },
-      tokenLifetimeMinutes: UNKNOWN_LIFETIME_MINUTES,
+      tokenLifetimeMinutes: MAX_TOKEN_LIFETIME_MINUTES,
     }));
 }
 

@@ -4,19 +4,17 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { digestNonce } from '../../auth/nonces.ts';
 import { REFUSAL_HINTS, refusalReason } from '../../auth/refusal.ts';
 import { alarmDueMs } from '../lifecycle/schedule.ts';
-import type { DataSource } from '../records.ts';
+import { MAX_TOKEN_LIFETIME_MINUTES, type DataSource } from '../records.ts';
 import { fault, warning } from './finding.ts';
 import { recordCheck } from './registration-checks.ts';
 import { shownText } from '../../base/shown-text.ts';
 
 const MINUTE_MS = 60_000;
-/** Where neither record nor token says how long tokens live, minutes (J-01). */
-const DEFAULT_LIFETIME_MINUTES = 1440;
 const NO_TOKEN = { skipped: 'the record has no token' };
 
 /** The current token lives longer than the alarm of the renewal (L-07). */
 export const tokenExpiryCheck = recordCheck({ id: 'token_expiry', title: 'its token is renewed in time' }, ({ record, context, tools }) => {
-  const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = DEFAULT_LIFETIME_MINUTES } = record;
+  const { tokenExpiresAtMs: endMs, tokenLifetimeMinutes = MAX_TOKEN_LIFETIME_MINUTES } = record;
   if (endMs === undefined) return { skipped: 'neither record nor token says when it ends' };
   const nowMs = tools.clock.nowMs();
   const end = new Date(endMs).toISOString();

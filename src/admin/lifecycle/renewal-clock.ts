@@ -6,7 +6,7 @@ import { retryAfterOf } from '../rest/rest-error.ts';
 import { alarmDueMs, renewalDueMs, retryPauseMs, type LifecycleTimes } from './schedule.ts';
 
 /** What only people mend: asking again soon is of no use, while there is time. */
-const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+export const FOR_PEOPLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'authorization_needed',
   'config_invalid',
   'data_source_unclear',

@@ -59,11 +59,6 @@ export class Webhooks {
     return found;
   }
 
-  /** @throws RestError `platform_refused` with the status 404 for one that is not there. */
-  async get(id: string, signal: AbortSignal): Promise<WebhookRegistration> {
-    return this.#rest.send({ method: 'GET', path: `${PATH}/${pathSegment(id)}` }, signal, ({ body }) => readWebhook(body));
-  }
-
   /** Changes what can be changed (R-20). @throws AppError `config_invalid` for what cannot be sent. */
   async update(id: string, update: WebhookUpdate, signal: AbortSignal): Promise<WebhookRegistration> {
     const request = { method: 'PUT', path: `${PATH}/${pathSegment(id)}`, body: { ...writeWebhookUpdate(update) } } as const;

@@ -116,18 +116,14 @@ export class Registrations {
     const known = this.#kept[event]?.webhookId;
     return (
       fitting.find(({ id }) => id === known) ??
-      fitting.find((webhook) => this.#isOurs(webhook, event)) ??
+      fitting.find((webhook) => isMadeByUs(webhook, event, this.#options.targetUrl)) ??
       fitting.find(({ targetUrl }) => targetUrl === this.#options.targetUrl) ??
       fitting[0]
     );
   }
 
-  #isOurs(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
-    return isMadeByUs(webhook, event, this.#options.targetUrl);
-  }
-
   #isRight(webhook: WebhookRegistration, event: ServiceAppEventName): boolean {
-    return this.#isOurs(webhook, event) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
+    return isMadeByUs(webhook, event, this.#options.targetUrl) && !isInactive(webhook) && this.#secretOf(webhook, event) !== undefined;
   }
 
   /** The secret that a webhook surely has; undefined when that is not known, or it has another one than it should. */
@@ -159,7 +155,7 @@ export class Registrations {
   /** A second one of ours would deliver everything twice; anything else may be somebody's and is only reported. */
   async #weedOut(webhook: WebhookRegistration, event: ServiceAppEventName, signal: AbortSignal): Promise<void> {
     const { api, onRegistration } = this.#options;
-    const isOurs = this.#isOurs(webhook, event);
+    const isOurs = isMadeByUs(webhook, event, this.#options.targetUrl);
     if (isOurs) await api.delete(webhook.id, signal);
     onRegistration({ event, outcome: isOurs ? 'removed' : 'duplicate', webhookId: webhook.id });
   }

@@ -3,6 +3,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/manual/data-source-changes.ts';
 import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
+import { MAX_TOKEN_LIFETIME_MINUTES } from '../../admin/records.ts';
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
 import { AppError } from '../../base/errors.ts';
 import { alignedRows } from '../../base/terminal/table.ts';
@@ -14,8 +15,6 @@ import type { Person } from './person.ts';
 import { adminCommand, runWithAccess, type AccessWork } from './run.ts';
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu;
-/** Longest life of a token, minutes (J-01). */
-const MAX_LIFETIME = 1440;
 
 const FIELDS = 'schema (UUID), url, audience, subject, lifetime (minutes), nonce';
 const SETTABLE = `${FIELDS}, status (active or disabled), message (why it is disabled)`;
@@ -120,8 +119,8 @@ function changed(text: string, before: DataSourceChanges = {}): DataSourceChange
 }
 
 function lifetimeOf(text: string): number {
-  const isRight = /^[1-9]\d{0,3}$/u.test(text) && Number(text) <= MAX_LIFETIME;
-  return right(isRight, Number(text), `A lifetime is 1 to ${String(MAX_LIFETIME)} minutes (J-01).`);
+  const isRight = /^[1-9]\d{0,3}$/u.test(text) && Number(text) <= MAX_TOKEN_LIFETIME_MINUTES;
+  return right(isRight, Number(text), `A lifetime is 1 to ${String(MAX_TOKEN_LIFETIME_MINUTES)} minutes (J-01).`);
 }
 
 function right<T>(isRight: boolean, value: T, otherwise: string): T {
