@@ -8,7 +8,6 @@ import { wholeNumberFrom } from '../base/terminal/option-values.ts';
 import { acceptSettings, settingsArguments } from './settings-arguments.ts';
 import type { Serving } from './serve/serving.ts';
 
-/** Most workers of one server. */
 const MAX_WORKERS = 64;
 
 interface ServeOptions {

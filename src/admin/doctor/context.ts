@@ -28,7 +28,6 @@ export interface ExaminedDataSource extends WantedDataSource {
   readonly knownId?: string | undefined;
 }
 
-/** The scopes of one kept token. */
 export interface ExaminedScopes {
   /** UUID; undefined for the token of the integration. */
   readonly organizationId: string | undefined;
@@ -66,7 +65,6 @@ export interface AgentsQuestion {
  */
 export type HealthAnswer = 'serving' | 'not_serving' | 'unknown' | { readonly unanswered: string };
 
-/** The store that servers share. */
 export interface ExaminedStore {
   /** Where it is, for people. */
   readonly place: string;

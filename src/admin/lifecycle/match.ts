@@ -4,7 +4,6 @@ import { isActive } from '../records.ts';
 import type { WantedDataSource } from './ports.ts';
 import { REGISTERED_VALUES } from './registered-values.ts';
 
-/** What a list says about a wanted data source. */
 export type Match =
   | { readonly kind: 'found'; readonly id: string }
   | { readonly kind: 'none' }

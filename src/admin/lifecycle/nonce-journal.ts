@@ -45,7 +45,6 @@ export interface KnownNonce {
   readonly values: RegisteredValues;
 }
 
-/** The nonces that tokens may come with. */
 export interface KnownNonces {
   /** Of the current token; undefined when it is not known. `validUntilMs` is its end as far as the platform said it or we assumed. */
   readonly current?: (KnownNonce & { readonly validUntilMs?: number | undefined }) | undefined;
@@ -243,7 +242,6 @@ export async function journalledDataSource(store: Pick<SecretStore, 'get'>, key:
   return read(await store.get(key)).dataSourceId;
 }
 
-/** What people may see of a journal. */
 export interface JournalView {
   readonly transport: TokenTransport;
   /** Undefined when none is known. */
@@ -254,7 +252,6 @@ export interface JournalView {
   readonly isRenewalOpen: boolean;
 }
 
-/** The journals of one organization, a plain UUID. */
 export async function journalsOf(store: Pick<SecretStore, 'get'>, organizationId: string): Promise<readonly JournalView[]> {
   const views: JournalView[] = [];
   for (const transport of TRANSPORTS) {
@@ -271,7 +268,6 @@ export function organizationOfJournal(key: string): string | undefined {
   return key.startsWith(JOURNALS) ? key.slice(JOURNALS.length).split('/')[0] : undefined;
 }
 
-/** UUIDs of the organizations with a journal in the store. */
 export async function organizationsWithJournals(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
   return (await store.keys(JOURNALS)).flatMap((key) => organizationOfJournal(key) ?? []);
 }

@@ -61,7 +61,6 @@ export const TRANSITIONS = ['adopted', 'created', 'repaired', 'renewed', 'follow
  */
 export type Transition = (typeof TRANSITIONS)[number];
 
-/** What has become of one data source. */
 export interface DataSourceChanged {
   readonly organizationId: string;
   readonly transport: TokenTransport;

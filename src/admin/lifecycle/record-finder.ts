@@ -16,7 +16,6 @@ export interface RecordFinderOptions {
   readonly onRemoved: () => void;
 }
 
-/** Finds the record of one data source. */
 export class RecordFinder {
   readonly #options: RecordFinderOptions;
   /** A record that is not taken, although it is known. */

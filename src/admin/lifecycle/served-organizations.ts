@@ -18,7 +18,6 @@ const MAX_IN_A_ROW = 50;
 /** Longest wait for the first step of an organization, ms; its reconcilers go on all the same. */
 const MAX_START_MS = 120_000;
 
-/** Where the tokens of organizations come from. */
 export interface OrganizationTokens {
   /** @throws AppError `bad_message` for what is no organization. */
   tokensOf(organization: string): TokenSource;
@@ -43,7 +42,6 @@ export interface ServedOrganizationsOptions {
   readonly onUnsaved: (error: AppError) => void;
 }
 
-/** Why an organization could not be begun. */
 export interface StartFailure {
   readonly organizationId: string;
   readonly error: AppError;

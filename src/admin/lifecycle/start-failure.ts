@@ -2,7 +2,6 @@
 // of the platform nor the trouble of one organization is to cost a call whose token is good. Pure comparison.
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 
-/** Something that failed at the first check. */
 export interface FirstFailure {
   readonly error: AppError;
   /** `app`: login and webhooks, which no call needs; `organizations`: no one in particular; else the UUID of the only one. */
@@ -20,7 +19,6 @@ const CAN_WAIT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What no organization can help, and no other one escapes. */
 const ABOUT_ALL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['config_invalid', 'profile_invalid', 'store_failed']);
 
-/** Where calls can come in. */
 export interface Serving {
   /** With tokens that were good before the start (L-15). */
   readonly isServing: boolean;

@@ -36,7 +36,6 @@ interface Followed {
   readonly journal: NonceJournal;
 }
 
-/** Everything that one server lets in. */
 export class TrustFollower {
   readonly #options: TrustFollowerOptions;
   readonly #followed = new Map<string, readonly Followed[]>();

@@ -5,7 +5,6 @@ import type { ServiceAppSide } from '../access.ts';
 import { startEndpoint, type Endpoint, type EndpointOptions } from './endpoint.ts';
 import { Receiver, type ReceiverOptions } from './receiver.ts';
 
-/** Where deliveries arrive. */
 export type DeliveryAddress = Pick<EndpointOptions, 'host' | 'port' | 'path' | 'tls' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'>;
 
 export interface DeliveryPortParts extends Omit<ReceiverOptions, 'target'> {

@@ -22,7 +22,6 @@ export interface ServiceAppEvent {
   readonly idempotencyKey: string;
 }
 
-/** What a delivery is compared with. */
 export interface DeliveryTarget {
   /** The service app's client id, in any spelling. */
   readonly applicationId: string;

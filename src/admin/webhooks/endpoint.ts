@@ -36,7 +36,6 @@ export interface EndpointOptions extends Omit<ConnectionLimits, 'maxConnections'
   readonly clock: Clock;
 }
 
-/** A listening endpoint. */
 export interface Endpoint {
   /** The port it really listens on. */
   readonly port: number;

@@ -11,7 +11,6 @@ import { isOpen, organizationsWithEvents, readKeptEvent, writeKeptEvent, type Ke
 
 /** Events of one organization that are known again when they are delivered again. */
 const MAX_SEEN = 20;
-/** Most organizations that are kept. */
 const MAX_ORGANIZATIONS = 5000;
 /** The first pause after a failed try, ms, doubled up to the longest. */
 const FIRST_RETRY_MS = 2000;
@@ -34,7 +33,6 @@ export interface AuthorizationHandler {
   deauthorized(organization: AuthorizingOrganization, signal: AbortSignal): Promise<void>;
 }
 
-/** What became of an event. */
 export type Received = 'taken' | 'known' | 'outdated';
 
 export interface InboxOptions {

@@ -31,7 +31,6 @@ export function organizationOfEvent(key: string): string | undefined {
   return key.startsWith(KEY_PREFIX) ? key.slice(KEY_PREFIX.length) : undefined;
 }
 
-/** UUIDs of the organizations with an event in the store. */
 export async function organizationsWithEvents(store: Pick<SecretStore, 'keys'>): Promise<readonly string[]> {
   return (await store.keys(KEY_PREFIX)).map((key) => key.slice(KEY_PREFIX.length));
 }

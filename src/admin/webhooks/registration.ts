@@ -10,7 +10,6 @@ import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from './delivery.ts';
 import { keptRegistrations, secretsIn, writeRegistrations, type KeptRegistration, type KeptRegistrations } from './kept-registrations.ts';
 
-/** Random bytes of a secret. */
 const SECRET_BYTES = 32;
 /** How long deliveries are good that were signed with the secret before, ms: they may have been on their way, or come again. */
 const PREVIOUS_MS = 10 * 60_000;
@@ -26,7 +25,6 @@ export const REGISTRATION_OUTCOMES = ['kept', 'created', 'updated', 'reactivated
  */
 export type RegistrationOutcome = (typeof REGISTRATION_OUTCOMES)[number];
 
-/** What was done about a registration. */
 export interface RegistrationChange {
   readonly event: ServiceAppEventName;
   readonly outcome: RegistrationOutcome;

@@ -9,7 +9,6 @@ import { Inbox, type AuthorizationHandler, type AuthorizingOrganization, type In
 import type { ReceiverOptions } from './receiver.ts';
 import { Registrations, type RegistrationsOptions } from './registration.ts';
 
-/** Where deliveries arrive. */
 export interface WebhookSettings extends DeliveryAddress {
   /** As the platform reaches us. */
   readonly targetUrl: string;
@@ -25,7 +24,6 @@ export interface WebhookObserver {
   readonly eventFailed: InboxOptions['onFailed'];
 }
 
-/** The open side. */
 export interface WebhookSide {
   /** Undefined where deliveries are taken elsewhere. */
   readonly port: number | undefined;

@@ -2,7 +2,6 @@
 import type { SettingKey } from './schema.ts';
 import type { CompiledSettings } from './settings.ts';
 
-/** One rule between settings. */
 export interface Relation {
   /** Whose value is blamed. */
   readonly key: SettingKey;

@@ -4,7 +4,6 @@ import { EXIT } from '../../base/terminal/failure.ts';
 import type { Person } from './person.ts';
 import { INTERRUPTED, runWithAccess, type AccessOptions, type AccessWork } from './run.ts';
 
-/** What is done after a yes. */
 export interface ConfirmedWork {
   readonly person: Person;
   /** Completes "Really …?", such as `delete the data source 1`. @throws AppError for what cannot be done anyway. */

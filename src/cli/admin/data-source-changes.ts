@@ -19,7 +19,6 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/iu;
 const FIELDS = 'schema (UUID), url, audience, subject, lifetime (minutes), nonce';
 const SETTABLE = `${FIELDS}, status (active or disabled), message (why it is disabled)`;
 
-/** What each name of `--set` changes. */
 const CHANGES: ReadonlyMap<string, (value: string) => DataSourceChanges> = new Map<string, (value: string) => DataSourceChanges>([
   ['url', (url) => ({ url: right(URL.canParse(url), url, 'The url is no address.') })],
   ['schema', (id) => ({ schemaId: right(UUID.test(id), id.toLowerCase(), 'A schema is a UUID.') })],

@@ -3,7 +3,6 @@ import type { Lifetimes } from '../../admin/access.ts';
 import type { KeptOrganization } from '../../admin/kept-organizations.ts';
 import { endText, isoTime } from './time-text.ts';
 
-/** An organization with what the settings say of it. */
 export interface OrganizationView extends KeptOrganization {
   /** Whether it stands in admin.organizations. */
   readonly isConfigured: boolean;
@@ -12,7 +11,6 @@ export interface OrganizationView extends KeptOrganization {
 /** Headings of {@link organizationRow}. */
 export const ORGANIZATION_HEADINGS = ['ORGANIZATION', 'AUTHORIZED', 'TOKEN', 'DATA SOURCES'];
 
-/** One line of a table. */
 export function organizationRow(view: OrganizationView, nowMs: number): readonly string[] {
   const { organizationId, tokens, dataSources } = view;
   const ids = dataSources.map(({ transport, dataSourceId }) => `${transport} ${dataSourceId ?? 'not registered yet'}`);

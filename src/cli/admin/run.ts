@@ -22,7 +22,6 @@ const LIMIT_MS = 120_000;
 /** What a Ctrl-C aborts the signal with. */
 export const INTERRUPTED: AbortReason = 'shutdown';
 
-/** What a command is given. */
 export interface AdminWork {
   readonly settings: Settings;
   /** Where a setting stands, for messages. */
@@ -42,7 +41,6 @@ export type AccessWork = AdminWork & { readonly access: AdminAccess };
 /** `limitMs` is the longest time, ms; the rest as {@link AdminAccessParts} has it. */
 export type AccessOptions = { readonly limitMs?: number } & Pick<AdminAccessParts, 'ifHeld' | 'asksForFirst'>;
 
-/** What people and programs read. */
 export interface AdminOutput {
   readonly isJson: boolean;
   readonly colors: ReturnType<typeof pc.createColors>;

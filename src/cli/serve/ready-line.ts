@@ -14,7 +14,6 @@ export function readyLine(ready: Ready): string {
   return `${line}${sockets}${unheard}${workers === undefined ? '' : `  workers ${String(workers)}`}`;
 }
 
-/** Prints it to the standard output. */
 export function printReady(ready: Ready, isJson: boolean): void {
   console.log(isJson ? JSON.stringify({ event: 'ready', ...ready }) : readyLine(ready));
 }

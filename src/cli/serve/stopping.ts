@@ -7,7 +7,6 @@ import type { LogFields, Logger } from '../../base/log.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { catchStrayFailures } from '../stray-failures.ts';
 
-/** A server that is running. */
 export interface Running {
   /** Absent: other processes have them, and say so themselves. */
   readonly openSessions?: () => number;
