@@ -9,7 +9,6 @@ import type { PlatformProfile } from '../contract/profile.ts';
 import type { Settings } from './config/settings.ts';
 import type { Trust } from './trust.ts';
 
-/** What it is made with. */
 export interface TokenCheckParts {
   readonly profile: PlatformProfile;
   readonly trust: Trust;
@@ -39,13 +38,9 @@ export function openTokenCheck({ auth, platform }: Pick<Settings, 'auth' | 'plat
   const { clock, log } = common;
   const { issuers, keySetSuffix, allowLoopbackHttpIssuers, claims } = profile.jws;
   const keys = new KeySource({
-    ...{ clock, log, keySetSuffix },
+    ...{ clock, log, keySetSuffix, ...auth.keySet },
     issuers: [...issuers, ...platform.extraIssuers],
     allowLoopbackHttp: allowLoopbackHttpIssuers,
-    timeoutMs: auth.keySet.timeoutMs,
-    maxBytes: auth.keySet.maxBytes,
-    cooldownMs: auth.keySet.cooldownMs,
-    staleMs: auth.keySet.staleMs,
   });
   const verifier = new TokenVerifier({
     ...{ keys, ...common },

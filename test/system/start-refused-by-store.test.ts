@@ -225,7 +225,7 @@ describe('a process that was asked to serve', () => {
     const flags = flagsFor(around, [`redis.url=${open.url}`]).filter((flag) => !flag.startsWith('--bots.'));
     const server = serve([...flags, `--bots.folder=${folder}`]);
     expect(await server.ended()).toEqual({ code: 1, signal: null });
-    expect(server.stderr).toContain('the process ends although nobody has told the server to stop');
+    expect(server.stderr).toContain('the process ends although nobody has asked the server to stop');
   });
 
   it('ends with 1 and says that somebody must log in, where nobody has', async () => {

@@ -12,7 +12,6 @@ export type Origin =
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'flag'; readonly flag: string };
 
-/** One value as it was given. */
 export interface Given {
   readonly key: string;
   readonly raw: unknown;
@@ -23,13 +22,11 @@ export interface Given {
   readonly lineAt?: (path: Path) => number;
 }
 
-/** What one source gave, good or bad. */
 export interface Source {
   readonly given: readonly Given[];
   readonly problems: readonly Problem[];
 }
 
-/** What the command line said. */
 export interface CommandLine extends Source {
   /** The operator's file of `--config`, as written; undefined when the flag was not given. */
   readonly configFile: string | undefined;

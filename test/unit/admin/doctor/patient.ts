@@ -175,7 +175,7 @@ function patientAt(urls: Readonly<Record<TokenTransport, string>>, authority: Au
         },
       ],
       times: { leadMs: 20 * 60_000, retryMs: 60_000, checkMs: 60_000 },
-      store: { place: 'redis://store.example.test', look: () => Promise.resolve([]) },
+      store: { place: 'redis://store.example.test', examine: () => Promise.resolve([]) },
       platformDate: () => Promise.resolve(patient.date),
       webhooks: {
         list: () => patient.webhookList(),
