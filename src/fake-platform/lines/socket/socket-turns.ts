@@ -5,7 +5,7 @@ import { isClosing, isTerminalEvent, type Answer } from '../../caller/answer.ts'
 import type { LineEnd, PlatformInput, TurnListener } from '../line.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
 import type { Breach } from '../wire-rules.ts';
-import { CUT_REPLY_MS, OwedReplies } from './owed-replies.ts';
+import { CUT_REPLY_MS, DueReplies } from './due-replies.ts';
 import { hasSound, isEmpty, SocketTurn } from './socket-turn.ts';
 
 const COMPLETED: LineEnd = { kind: 'completed', promptTexts: [] };
@@ -15,7 +15,7 @@ export class SocketTurns {
   readonly #nowMs: () => number;
   readonly #found: (breach: Breach) => void;
   readonly #turns: SocketTurn[] = [];
-  readonly #owed: OwedReplies;
+  readonly #due: DueReplies;
   #lastHeard: SocketTurn | undefined;
   /** Speech was reported when nobody listened any more, and its reply has not come. */
   #hasCrossed = false;
@@ -25,7 +25,7 @@ export class SocketTurns {
   constructor(nowMs: () => number, found: (breach: Breach) => void) {
     this.#nowMs = nowMs;
     this.#found = found;
-    this.#owed = new OwedReplies(nowMs, (turn) => {
+    this.#due = new DueReplies(nowMs, (turn) => {
       this.#over(turn, COMPLETED);
     });
   }
@@ -54,14 +54,14 @@ export class SocketTurns {
         return;
       case 'dtmf_start':
         turn.kind = 'key';
-        this.#owed.cut();
+        this.#due.cut();
         return;
       case 'session_end':
         turn.kind = 'hang_up';
         return;
       case 'dtmf':
         // Without START_OF_DTMF before it, the digits themselves come in between (G-64).
-        this.#owed.cut();
+        this.#due.cut();
         break;
       case 'custom_event':
         turn.mayStaySilent = true;
@@ -70,19 +70,19 @@ export class SocketTurns {
       case 'no_input':
     }
     turn.kind = 'input';
-    this.#owed.add(turn);
+    this.#due.add(turn);
   }
 
-  /** Nothing more is sent on a turn. One that owes nothing is complete then: the socket itself knows no half-close (W-23). */
+  /** Nothing more is sent on a turn. One that awaits no reply is complete then: the socket itself knows no half-close (W-23). */
   halfClose(turn: SocketTurn): void {
     if (turn.isHalfClosed) return;
     turn.isHalfClosed = true;
     turn.deafAtMs ??= this.#nowMs();
-    const isComplete = turn.kind === 'key' || (turn.kind === 'audio' && !this.#owed.has(turn));
+    const isComplete = turn.kind === 'key' || (turn.kind === 'audio' && !this.#due.has(turn));
     if (isComplete) this.#endSoon(turn, COMPLETED);
   }
 
-  /** A turn is given up. The reply that it may owe is still on its way, and nobody's. */
+  /** A turn is given up. The reply to it may still be on its way, and nobody's. */
   cancel(turn: SocketTurn): void {
     turn.isHalfClosed = true;
     turn.deafAtMs ??= this.#nowMs();
@@ -101,11 +101,11 @@ export class SocketTurns {
       return;
     }
     if (kind === 'end_of_input') {
-      const ear = this.#ear;
-      if (ear !== undefined) this.#hearOut(ear);
+      const listening = this.#listeningTurn;
+      if (listening !== undefined) this.#hearOut(listening);
       if (!isClosed) {
-        if (ear === undefined) this.#tellOfNoInput(answer);
-        else ear.listener.answered(answer);
+        if (listening === undefined) this.#reportNoInput(answer);
+        else listening.listener.answered(answer);
         return;
       }
     }
@@ -114,13 +114,13 @@ export class SocketTurns {
     // A server may reply without reporting the end of speech first.
     if (turn.kind === 'audio' && !turn.isHeardOut) this.#hearOut(turn);
     turn.isReplied = true;
-    if (isClosed) this.#owed.settle(turn);
-    // Last words may come unasked, and show by their end alone.
-    if (isClosed && turn.isUnasked && !isTerminal) this.#tellOfUnasked();
+    if (isClosed) this.#due.settle(turn);
+    // A farewell may come unasked, and shows by its end alone.
+    if (isClosed && turn.isUnasked && !isTerminal) this.#reportUnasked();
     if (!turn.isOver) turn.listener.answered(answer);
     if (!isClosed) return;
-    if (turn.cutAtMs === undefined) this.#owed.dropCut();
-    if (isTerminal) this.#owed.dropIdle();
+    if (turn.cutAtMs === undefined) this.#due.dropCut();
+    if (isTerminal) this.#due.dropIdle();
     if (turn.kind !== 'hang_up') this.#over(turn, { kind: 'completed', promptTexts, isApology });
   }
 
@@ -128,37 +128,37 @@ export class SocketTurns {
   close(end: LineEnd): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    this.#owed.clear();
+    this.#due.clear();
     for (const turn of [...this.#turns]) this.#over(turn, end);
   }
 
   /** The turn that carries what the caller says now. */
-  get #ear(): SocketTurn | undefined {
+  get #listeningTurn(): SocketTurn | undefined {
     return this.#turns.findLast(({ isListening }) => isListening);
   }
 
   #inputStarted(answer: Answer): void {
-    const turn = this.#ear;
+    const turn = this.#listeningTurn;
     if (turn === undefined) {
-      this.#tellOfNoInput(answer);
+      this.#reportNoInput(answer);
       return;
     }
     turn.hasHeardSpeech = true;
     this.#lastHeard = turn;
-    this.#owed.cut();
+    this.#due.cut();
     turn.listener.answered(answer);
   }
 
   /** What was said is complete. What was cut before has had its time: the next answer is the one to this input. */
   #hearOut(turn: SocketTurn): void {
-    this.#owed.dropCut();
+    this.#due.dropCut();
     turn.isHeardOut = true;
     turn.deafAtMs ??= this.#nowMs();
-    this.#owed.add(turn);
+    this.#due.add(turn);
   }
 
   /** An event about speech while nobody listens: on its way it may have crossed the end of the turn that did. */
-  #tellOfNoInput(answer: Answer): void {
+  #reportNoInput(answer: Answer): void {
     const open = this.#turns.findLast(({ isOver }) => !isOver);
     const wasListening = this.#turns.findLast(({ kind }) => kind === 'audio' || kind === 'key');
     const isEnd = answer.event?.kind === 'end_of_input';
@@ -176,9 +176,9 @@ export class SocketTurns {
   }
 
   #whose(answer: Answer): SocketTurn | undefined {
-    const ear = this.#ear;
-    const speaker = ear?.hasHeardSpeech === true ? ear : undefined;
-    const owing = this.#owed.whose(answer, speaker);
+    const listening = this.#listeningTurn;
+    const speaker = listening?.hasHeardSpeech === true ? listening : undefined;
+    const owing = this.#due.whose(answer, speaker);
     if (owing !== undefined) {
       // A reply that had not begun may be to an input that the server took while the caller spoke.
       if (owing.cutAtMs !== undefined && speaker !== undefined && owing.isReplied && hasSound(answer)) {
@@ -189,26 +189,26 @@ export class SocketTurns {
     }
     const leaving = this.#turns.findLast(({ kind, isOver }) => kind === 'hang_up' && !isOver);
     if (leaving !== undefined) return leaving;
-    if (ear === undefined || (speaker === undefined && isEmpty(answer))) {
-      this.#tellOfNobody(answer);
+    if (listening === undefined || (speaker === undefined && isEmpty(answer))) {
+      this.#reportNobody(answer);
       return undefined;
     }
-    ear.isUnasked = speaker === undefined && !ear.hasSpoken && !this.#hasCrossed;
+    listening.isUnasked = speaker === undefined && !listening.hasSpoken && !this.#hasCrossed;
     this.#hasCrossed = false;
-    return ear;
+    return listening;
   }
 
-  #tellOfNobody(answer: Answer): void {
+  #reportNobody(answer: Answer): void {
     if (this.#turns.at(-1)?.kind === 'key') {
       this.#found({ code: 'answer_to_key_press', rule: 'W-26', message: 'START_OF_DTMF was answered; it needs no reply' });
     } else if (isEmpty(answer)) {
       this.#found({ code: 'second_final', rule: 'W-24', message: 'more than one closing FINAL came for one reply' });
     } else {
-      this.#tellOfUnasked();
+      this.#reportUnasked();
     }
   }
 
-  #tellOfUnasked(): void {
+  #reportUnasked(): void {
     this.#found({ code: 'answer_unasked', rule: 'W-24', message: 'an answer came behind the FINAL of its reply' });
   }
 
