@@ -17,6 +17,9 @@ const NEVER = ['**/node_modules/**', 'dist/**', 'cache/**', 'coverage/**', 'demo
 /** Whole minutes each: begun last, one of them would keep a single core busy while the others wait. */
 const LONGEST = [
   'readme.test.ts',
+  'start-refused-by-store.test.ts',
+  'deploy-proxies.test.ts',
+  'shared-administration-troubles.test.ts',
   'doctor.test.ts',
   'day.test.ts',
   'canary.test.ts',

@@ -10,7 +10,7 @@ Without a name it builds the server and measures the engine: npm run bench -- --
 
 const [first = '', ...rest] = process.argv.slice(2);
 const named = BENCHES[first];
-if (named !== undefined) process.exitCode = runCommand(named, rest);
+if (named !== undefined) runCommand(named, rest);
 else if (first === '--help') process.stdout.write(HELP);
 else if (first !== '' && !first.startsWith('-')) {
   process.stderr.write(`there is no benchmark ${first}\n\n${HELP}`);
@@ -20,5 +20,6 @@ else if (first !== '' && !first.startsWith('-')) {
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   });
-  process.exitCode = built.status === 0 ? runCommand({ file: 'bench-engine.ts', does: '' }, process.argv.slice(2)) : 1;
+  if (built.status === 0) runCommand({ file: 'bench-engine.ts', does: '' }, process.argv.slice(2));
+  else process.exitCode = 1;
 }

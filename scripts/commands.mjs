@@ -1,5 +1,6 @@
 // The checks and benchmarks that have a command of their own: `npm run check -- NAME` and `npm run bench -- NAME`.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import path from 'node:path';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
@@ -43,15 +44,21 @@ export function commandList(commands, verb) {
 }
 
 /**
- * Runs one in a process of its own.
+ * Runs one in our place: its input, output, signals and exit code are ours.
  *
  * @param {NamedCommand} command
  * @param {readonly string[]} args
- * @returns {number} its exit code
  */
 export function runCommand({ file }, args) {
   const program = ['--conditions=development', '--import=tsx', path.join(import.meta.dirname, file), ...args];
-  const { status, signal } = spawnSync(process.execPath, program, { cwd: ROOT, stdio: 'inherit' });
-  if (signal !== null) process.stderr.write(`ended by ${signal}\n`);
-  return status ?? 1;
+  const child = spawn(process.execPath, program, { cwd: ROOT, stdio: 'inherit' });
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP', 'SIGINT'])) {
+    process.on(signal, () => {
+      // Ctrl-C on a terminal reaches the child by itself.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.once('exit', (code, signal) => {
+    process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+  });
 }

@@ -6,7 +6,7 @@ import { init } from 'license-checker-rseidelsohn';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
-/** Licences that ask for no more than their notice. A new one is a decision, so it is added here by hand. */
+/** Licences that ask for no more than their notice. A new one is a decision, so somebody adds it here. */
 const FREE = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'CC0-1.0', 'ISC', 'MIT', 'Unlicense', 'Zlib']);
 /** Packages whose licence is fine although it is not on the list, each with the reason. */
 const DECIDED = new Map([

@@ -1,4 +1,4 @@
-// The load's connection: HTTP/2 and gRPC framing by hand on a plain socket, because a library that spends as much on a frame
+// The load's connection: HTTP/2 and gRPC frames on a plain socket, because a library that spends as much on a frame
 // as the server under test could not load it. Keeps flow control in both directions; knows no message.
 import { once } from 'node:events';
 import net from 'node:net';

@@ -38,7 +38,7 @@ export interface AdministrationObserver extends LifecycleObserver, WebhookObserv
   /** A change of the nonces could not be saved. */
   unsaved?(error: AppError): void;
   /** The login of the integration was looked at; an error says that it is of no use now. */
-  loginLooked?(error: AppError | undefined): void;
+  loginChecked?(error: AppError | undefined): void;
   /** An event of the service app has had its effect. */
   authorizationChanged?(result: AuthorizationResult): void;
   /** Code of the operator that was to be told of it failed. */
@@ -142,7 +142,7 @@ export class Administration {
     await this.#organizations.serveKept(await this.#known());
     if (this.#over.isAborted) throw new AppError('shutting_down', 'the start was given up');
     const isServing = this.states.some(({ isServed }) => isServed);
-    const looked = this.#firstLook();
+    const looked = this.#firstCheck();
     this.#firstLooked = looked;
     if (!failsStart) return;
     const waited = await waitAtMost(looked, isServing ? SERVING_LOOK_MS : FIRST_LOOK_MS, clock, signal);
@@ -200,7 +200,7 @@ export class Administration {
   }
 
   /** @returns what failed, each of it told. Never throws. */
-  async #firstLook(): Promise<readonly FirstFailure[]> {
+  async #firstCheck(): Promise<readonly FirstFailure[]> {
     const { signal } = this.#over;
     const { clock, log } = this.#options;
     const ensured = this.#lookAtApp(signal);
@@ -249,7 +249,7 @@ export class Administration {
     };
     const { integration } = this.#access;
     const refused = await attempt(integration?.keepAlive(signal), 'the login could not be looked at');
-    if (integration !== undefined && !signal.aborted) observer.loginLooked?.(refused);
+    if (integration !== undefined && !signal.aborted) observer.loginChecked?.(refused);
     await attempt(this.#webhooks?.registrations.ensure(signal), 'the webhooks could not be registered');
     return failures;
   }

@@ -1,5 +1,5 @@
 // The data sources of organizations for one command: the settings' wishes joined to the open administration interface.
-import { OrganizationDataSources } from '../admin/by-hand/organization-data-sources.ts';
+import { OrganizationDataSources } from '../admin/manual/organization-data-sources.ts';
 import { KeptOrganizations } from '../admin/kept-organizations.ts';
 import type { WantedDataSource } from '../admin/lifecycle/ports.ts';
 import { wantedIn } from '../admin/lifecycle/wanted.ts';

@@ -165,10 +165,10 @@ export function observerOf(metrics: AdminMetrics, log: Logger): AdministrationOb
     hookFailed: (hook, { event: result, organizationId }, error) => {
       log.warn({ event: 'authorization_hook', hook, result, organizationId, err: error }, 'a hook was not told of an authorization');
     },
-    loginLooked: (error) => {
+    loginChecked: (error) => {
       const isDead = error !== undefined && DEAD_LOGIN.has(error.code);
       // What keeps the platform from answering says nothing about the login.
-      if (error === undefined || isDead) metrics.loginLooked(!isDead);
+      if (error === undefined || isDead) metrics.loginChecked(!isDead);
       if (error === undefined) return;
       const line = { event: 'integration_login', err: error };
       log.warn(line, isDead ? 'the login of the integration is of no use now' : 'the login of the integration could not be looked at');

@@ -64,7 +64,7 @@ export interface App {
   /** Resolves when the static prompts have been spoken; only tests and demos wait for it. */
   readonly warmed: Promise<void>;
   /** Reads anew certificates, keys, nonces and, where they are watched, bots. Calls go on; never rejects. */
-  readonly lookNow: () => Promise<readonly FileVerdict[]>;
+  readonly checkNow: () => Promise<readonly FileVerdict[]>;
   /** Takes no more connections for calls, for one of several processes that drains: the others take them. What is open goes on. */
   stopListening(): void;
   /** Refuses new calls, finishes open turns within the grace time, then closes everything. Idempotent; never throws. */
@@ -218,8 +218,8 @@ async function open(opening: Opening): Promise<App> {
     openTurns: () => sessions.openTurns,
     shown,
     warmed: voices.warmAll(first),
-    lookNow: async () => {
-      const [looked, bots] = await Promise.all([files.lookNow(), watchedBots?.lookNow()]);
+    checkNow: async () => {
+      const [looked, bots] = await Promise.all([files.checkNow(), watchedBots?.checkNow()]);
       return bots === undefined ? looked : [...looked, { what: 'bots', verdict: bots }];
     },
     stopListening: () => {

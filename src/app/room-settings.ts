@@ -3,7 +3,7 @@ import type { AdmissionLimits } from '../session/admission.ts';
 import { AppError } from '../base/errors.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { EngineSettings } from '../session/settings.ts';
-import type { DoorSecurity } from '../transport/door.ts';
+import type { ListenerSecurity } from '../transport/socket-listener.ts';
 import type { MediaServerSettings } from '../transport/grpc/server.ts';
 import type { SocketServerSettings } from '../transport/ws/settings.ts';
 import type { RecognizerChoice } from '../voice/recognizers/find-recognizer.ts';
@@ -72,7 +72,7 @@ export function soleOrganization({ auth, admin, bots }: Settings): string | unde
 }
 
 /** Settings of the media server. */
-export function mediaServerSettings({ grpc, turns, media }: Settings, security: DoorSecurity): MediaServerSettings {
+export function mediaServerSettings({ grpc, turns, media }: Settings, security: ListenerSecurity): MediaServerSettings {
   return {
     host: grpc.host,
     port: grpc.port,
@@ -104,7 +104,7 @@ export function socketPaths({ websocket, name }: PlatformProfile): NonNullable<P
 }
 
 /** Settings of the WebSocket server. */
-export function socketServerSettings({ websocket, turns, media }: Settings, security: DoorSecurity): SocketServerSettings {
+export function socketServerSettings({ websocket, turns, media }: Settings, security: ListenerSecurity): SocketServerSettings {
   return {
     host: websocket.host,
     port: websocket.port,

@@ -9,7 +9,7 @@ import { tlsIdentity, type TlsFiles, type TlsIdentity } from '../base/tls-identi
 import { readFiles, type WatchedFiles } from '../base/watched-files.ts';
 import type { PlatformProfile } from '../contract/profile.ts';
 import type { FileMetrics, Watched } from '../telemetry/file-metrics.ts';
-import type { DoorSecurity } from '../transport/door.ts';
+import type { ListenerSecurity } from '../transport/socket-listener.ts';
 import type { ClientCertificateSettings, Settings } from './config/settings.ts';
 
 /** What it is made with. */
@@ -24,9 +24,9 @@ export interface ServerTlsParts {
 
 /** How each server is secured. */
 export interface ServerTls {
-  readonly media: DoorSecurity;
+  readonly media: ListenerSecurity;
   /** The platform shows no certificate over WebSocket (W-09). */
-  readonly sockets: DoorSecurity;
+  readonly sockets: ListenerSecurity;
   /** Undefined without TLS. */
   readonly identity: Live<TlsIdentity> | undefined;
 }
@@ -42,7 +42,7 @@ const NOTHING = Buffer.alloc(0);
 export async function openServerTls({ tls }: Pick<Settings, 'tls'>, parts: ServerTlsParts): Promise<ServerTls> {
   if (tls.mode === 'off') return { media: tls, sockets: tls, identity: undefined };
   const identity = await openIdentity(tls, parts);
-  const sockets: DoorSecurity = { mode: 'tls', identity };
+  const sockets: ListenerSecurity = { mode: 'tls', identity };
   if (tls.clients === undefined) return { media: sockets, sockets, identity };
   const trust = await openClientTrust(tls.clients, parts);
   return { media: { ...sockets, clients: { trust, onRefused: parts.metrics.clientRefused } }, sockets, identity };

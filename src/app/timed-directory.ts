@@ -19,7 +19,7 @@ export function timedDirectory(directory: CallDirectory, { time }: Pick<StoreMet
 export function timedTable(table: InstanceTable, { time }: Pick<StoreMetrics, 'time'>): InstanceTable {
   return {
     beat: (entry, heard) => time('beat', table.beat(entry, heard)),
-    tell: (id, taken) => table.tell(id, taken),
+    notify: (id, taken) => table.notify(id, taken),
     remove: (gone) => table.remove(gone),
   };
 }

@@ -113,7 +113,7 @@ class JwsVerifier implements TokenVerifier {
       if (remembered !== undefined) {
         const admitted = this.#admitRefreshed(() => this.#admitAgain(digest, remembered, transport));
         if (admitted instanceof Promise) return this.#told(admitted, true);
-        this.#tellAccepted(true);
+        this.#notifyAccepted(true);
         return admitted;
       }
       const signed = this.#signatures.check(digest, compact);
@@ -139,7 +139,7 @@ class JwsVerifier implements TokenVerifier {
   async #told(admitted: Promise<Principal>, remembered: boolean): Promise<Principal> {
     try {
       const principal = await admitted;
-      this.#tellAccepted(remembered);
+      this.#notifyAccepted(remembered);
       return principal;
     } catch (thrown) {
       throw this.#refusal(thrown);
@@ -193,7 +193,7 @@ class JwsVerifier implements TokenVerifier {
     const known = refusalReason(thrown);
     const reason = known ?? 'verifier_failed';
     quietly(() => {
-      this.#refusals.note(reason, known === undefined ? placeOf(thrown) : undefined);
+      this.#refusals.note(reason, known === undefined ? positionOf(thrown) : undefined);
     });
     quietly(() => {
       this.#options.observer?.tokenRefused(reason);
@@ -202,7 +202,7 @@ class JwsVerifier implements TokenVerifier {
     return refuse(reason);
   }
 
-  #tellAccepted(remembered: boolean): void {
+  #notifyAccepted(remembered: boolean): void {
     quietly(() => {
       this.#options.observer?.tokenAccepted(remembered);
     });
@@ -214,7 +214,7 @@ function principalOf(source: TrustedDataSource): Principal {
 }
 
 /** Name and first frame of an unexpected error. Not its message, which may quote what was parsed. */
-function placeOf(thrown: unknown): string {
+function positionOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const frame = thrown.stack?.split('\n').find((line) => line.startsWith('    at '));
   return `${thrown.name}${frame === undefined ? '' : ` ${frame.trim()}`}`;

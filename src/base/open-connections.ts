@@ -58,7 +58,7 @@ export class OpenConnections {
   /** Those that are not verified, by address, the longest idle first. */
   readonly #strangers = new Map<string, Set<Connection>>();
 
-  /** @param onClosed - told of each connection that was closed for one of the limits. */
+  /** @param onClosed - called for each connection that was closed for one of the limits. */
   constructor(limits: ConnectionLimits, clock: Clock, onClosed: (why: ClosedFor) => void = () => undefined) {
     this.#limits = limits;
     this.#clock = clock;

@@ -7,7 +7,7 @@ import { AppError, toAppError, type ErrorCode } from './errors.ts';
 import type { Logger } from './log.ts';
 
 /** Pause between two looks, ms. A change counts when two looks in a row have found it: files are not written in one moment. */
-export const LOOK_MS = 2000;
+export const CHECK_MS = 2000;
 /** Largest file, bytes: certificates, keys and short lists. */
 const MAX_FILE_BYTES = 1_048_576;
 
@@ -28,11 +28,10 @@ export interface Watch<What extends string> {
   readonly take: (contents: readonly Buffer[]) => boolean;
 }
 
-/** Who looks, and who is told. */
 export interface WatchedFilesOptions<What extends string> {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told whether what lies in the files is in use, first when they are followed; must not throw. */
+  /** Notified whether what lies in the files is in use, first when they are followed; must not throw. */
   readonly onJudged?: (what: What, isTaken: boolean) => void;
 }
 
@@ -55,14 +54,14 @@ export class WatchedFiles<What extends string> {
     if (this.#isClosed || watch.files.length === 0) return;
     this.#options.onJudged?.(watch.what, true);
     this.#followers.push(new Follower(watch, this.#options));
-    this.#cancelTimer ??= every(this.#options.clock, LOOK_MS, () => {
+    this.#cancelTimer ??= every(this.#options.clock, CHECK_MS, () => {
       for (const each of this.#followers) each.look();
     });
   }
 
   /** Looks at once, for somebody who says that everything is written; a change counts without a second look. */
-  lookNow(): Promise<readonly { readonly what: What; readonly verdict: Verdict }[]> {
-    return Promise.all(this.#followers.map(async (each) => ({ what: each.what, verdict: await each.lookNow() })));
+  checkNow(): Promise<readonly { readonly what: What; readonly verdict: Verdict }[]> {
+    return Promise.all(this.#followers.map(async (each) => ({ what: each.what, verdict: await each.checkNow() })));
   }
 
   /** Resolves when the looks that are under way are over. */
@@ -115,7 +114,7 @@ class Follower<What extends string> {
   /** What was judged last. */
   #judged = '';
   #isRefused = false;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(watch: Watch<What>, options: WatchedFilesOptions<What>) {
@@ -128,7 +127,7 @@ class Follower<What extends string> {
   }
 
   get looking(): Promise<void> {
-    return this.#looking ?? Promise.resolve();
+    return this.#checking ?? Promise.resolve();
   }
 
   close(): void {
@@ -137,12 +136,12 @@ class Follower<What extends string> {
 
   /** Never overlaps: a folder on another machine that does not answer holds up its own files, and nothing else. */
   look(): void {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+    this.#checking ??= this.#look().finally(() => {
+      this.#checking = undefined;
     });
   }
 
-  async lookNow(): Promise<Verdict> {
+  async checkNow(): Promise<Verdict> {
     await this.looking;
     const found = await this.#find();
     if (found === undefined) return 'unchanged';

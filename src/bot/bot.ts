@@ -88,7 +88,7 @@ export interface SessionEnded {
   readonly by: SessionEnd;
 }
 
-/** Events a bot is told of and cannot reply to. */
+/** Events that notify a bot; it cannot reply to them. */
 export type NotifyingEvent = TurnStarted | BargeIn | TurnEnded | SessionEnded;
 
 /** What surrounds a handler. */
@@ -127,7 +127,7 @@ export interface BotDefinition<S> {
    * Brings a state of another version into today's shape, so that calls go on when a new version is deployed. Without
    * it, or when it throws or returns undefined, a call of an older version starts over with the welcome. Look at
    * `fromVersion`: while servers of both versions run, or after going back, states of a newer version come too. Return
-   * undefined for those you cannot read, and their callers are handed over.
+   * undefined for those you cannot read, and their callers are transferred.
    */
   readonly migrate?: (state: JsonValue, fromVersion: number) => S | undefined;
   /**
@@ -201,7 +201,7 @@ export type MustTravel<S> = [S] extends [Travelling<S>]
 
 const MARK: unique symbol = Symbol.for('parley.bot');
 
-/** A bot as the engine runs it: its state is JSON, its events come through two doors. */
+/** A bot as the engine runs it: its state is JSON, its events come through two functions. */
 export interface Bot {
   readonly [MARK]: true;
   readonly id: string;

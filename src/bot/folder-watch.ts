@@ -15,7 +15,6 @@ const MAX_FOLDERS = 200;
 const MAX_FILES = 2000;
 const MODULE_FILE = /\.(?:[cm]?[jt]s|json)$/u;
 
-/** What is watched and who is told. */
 export interface FolderWatchOptions {
   /** Absolute. */
   readonly folder: string;
@@ -32,7 +31,7 @@ export class FolderWatch {
   #known = '';
   #cancelTimer: CancelTimer | undefined;
   #firstChangeMs: number | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   private constructor(options: FolderWatchOptions) {
@@ -46,19 +45,19 @@ export class FolderWatch {
     return opened;
   }
 
-  /** Stops watching; a change that is being told of is waited for. Idempotent. */
+  /** Stops watching; a notification that is under way is waited for. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelTimer?.();
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
-    await this.#looking;
+    await this.#checking;
   }
 
-  /** Looks at once. Resolves when a change that was found has been told. */
-  async lookNow(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#tell());
-    await this.#looking;
+  /** Checks at once. Resolves when the listener was notified of a change that was found. */
+  async checkNow(): Promise<void> {
+    this.#checking = this.#checking.then(() => this.#notify());
+    await this.#checking;
   }
 
   #touched(): void {
@@ -69,11 +68,11 @@ export class FolderWatch {
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.clock.after(Math.max(0, Math.min(QUIET_MS, restMs)), () => {
       this.#firstChangeMs = undefined;
-      this.#looking = this.#looking.then(() => this.#tell());
+      this.#checking = this.#checking.then(() => this.#notify());
     });
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     if (this.#isClosed) return;
     const found = await this.#look();
     // Recordings, notes and files that an editor wrote and removed again change nothing.

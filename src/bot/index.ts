@@ -1,4 +1,4 @@
-// The one door for bot modules: `import { bot, go, say } from '#bot'`.
+// What bot modules import: `import { bot, go, say } from '#bot'`.
 export { bot } from './bot.ts';
 export type {
   AfterReply,

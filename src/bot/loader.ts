@@ -7,7 +7,7 @@ import { waitAtMost } from '../base/abort.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { isBot, type Bot } from './bot.ts';
-import { placeInFolder } from './module-place.ts';
+import { locationInFolder } from './error-location.ts';
 
 /** A module that is a bot. */
 export interface BotModule {
@@ -104,7 +104,7 @@ async function loadModule(folder: string, file: string, options: LoadOptions): P
     return { file, problem: 'the default export is no bot', mend };
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    const place = placeInFolder(folder, thrown);
+    const place = locationInFolder(folder, thrown);
     return {
       file,
       problem: message.replaceAll('\n', '\n    '),

@@ -100,7 +100,7 @@ export class TestCall {
   }
 
   /**
-   * The caller acts while the last reply is still playing or still being made: the bot is told (`barge_in`), and so is its next
+   * The caller acts while the last reply is still playing or still being made: the bot is notified (`barge_in`), and so is its next
    * event. A handler that is at work, because its step was not awaited yet, has its signal aborted and is waited for. What it
    * throws then is no failure: its state stays as it was. What it returns is kept and not heard, unless it ends the call.
    *
@@ -111,12 +111,12 @@ export class TestCall {
     await this.#stop('barge_in');
     this.#heard = { complete: false, ms: 0, text: '', ...heard };
     const event = { type: 'barge_in', by, heard: this.#heard } as const;
-    // After an end of its own a bot is told nothing more.
+    // After an end of its own a bot is notified of nothing more.
     if (this.reply.next.kind === 'listen') this.#state = await runNote(this.#bot, this.#state, event, this.#context());
     return this;
   }
 
-  /** The caller hangs up; a handler that is at work is told to stop, as by {@link TestCall.interrupt}. */
+  /** The caller hangs up; a handler that is at work is cancelled, as by {@link TestCall.interrupt}. */
   async hangUp(): Promise<this> {
     this.#mustBeOpen();
     await this.#stop('hang_up');

@@ -21,7 +21,7 @@ export interface WatchedCatalogOptions {
   readonly first: Catalog;
   /** Makes a catalogue of bots. @throws AppError when the settings do not fit them. */
   readonly open: (bots: readonly Bot[]) => Catalog;
-  /** Told after each attempt; the catalogue is undefined when the modules cannot be used and the one before stays. */
+  /** Called after each attempt; the catalogue is undefined when the modules cannot be used and the one before stays. */
   readonly onReload?: (catalog: Catalog | undefined) => void;
   readonly clock: Clock;
   readonly log: Logger;
@@ -55,9 +55,9 @@ export class WatchedCatalog implements CatalogSource {
   }
 
   /** Looks for changes at once. Resolves when what was found is loaded. */
-  async lookNow(): Promise<Verdict> {
+  async checkNow(): Promise<Verdict> {
     const before = this.#current;
-    await this.#watch?.lookNow();
+    await this.#watch?.checkNow();
     if (this.#isRefused) return 'refused';
     return this.#current === before ? 'unchanged' : 'taken';
   }

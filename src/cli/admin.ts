@@ -1,4 +1,4 @@
-// `parley admin`: the platform's administration by hand. Each group of commands has a file of its own.
+// `parley admin`: the platform's administration, one command at a time. Each group of commands has a file of its own.
 import { Command } from 'commander';
 import { dataSourcesGroup } from './admin/data-sources.ts';
 import { loginCommand } from './admin/login.ts';
@@ -12,7 +12,7 @@ import { webhooksGroup } from './admin/webhooks.ts';
 /** The command with all its sub-commands. @param person - who is asked and shown something beside the output. */
 export function adminGroup(person: Person = personAt()): Command {
   const group = new Command('admin')
-    .description('log in to the platform and look after organizations, data sources and webhooks by hand')
+    .description('log in to the platform and manage organizations, data sources and webhooks')
     .addHelpText('after', '\nExample:\n  $ parley admin login --config my.yaml\n  $ parley admin orgs list --config my.yaml');
   for (const part of [dataSourcesGroup(person), schemasGroup(), scopesCommand(), webhooksGroup(person)]) group.addCommand(part);
   for (const part of [loginCommand(person), orgsGroup(person), tokenGroup(person)]) group.addCommand(part);

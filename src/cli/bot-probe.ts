@@ -4,7 +4,7 @@ import { waitAtMost } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { toAppError } from '../base/errors.ts';
 import type { BotModule, BotProblem } from '../bot/loader.ts';
-import { placeInFolder } from '../bot/module-place.ts';
+import { locationInFolder } from '../bot/error-location.ts';
 import { TestCall } from '../bot/testing.ts';
 import { shownFile } from '../dialog/shown-file.ts';
 
@@ -46,7 +46,7 @@ export async function probeBot({ file, bot }: BotModule, options: ProbeOptions):
       return undefined;
     } catch (thrown) {
       const { message, cause } = toAppError(thrown);
-      const place = placeInFolder(options.folder, cause);
+      const place = locationInFolder(options.folder, cause);
       const reason = cause instanceof Error ? `${message}: ${cause.message}` : message;
       return problemOf(file, event, reason, place === undefined ? 'mend this handler' : `look at ${place}`);
     }

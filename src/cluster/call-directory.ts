@@ -35,7 +35,7 @@ export type Claim =
       readonly epoch: number;
       /** As it was saved last. */
       readonly snapshot?: string;
-      /** Who owned it before, did not release it, and has perhaps not been told by owners who wrote nothing. */
+      /** Who owned it before, did not release it, and was perhaps not notified: owners that wrote nothing may have notified nobody. */
       readonly takenFrom?: readonly string[];
     }
   | { readonly kind: 'theirs'; readonly owner: string; readonly epoch: number }

@@ -153,7 +153,7 @@ export class CallHomes implements Snapshots {
     // It was taken between a turn that found it here and its session.
     if (home === undefined && !this.#isClosed) {
       queueMicrotask(() => {
-        if (!this.#homes.has(id)) this.#tellTaken(call);
+        if (!this.#homes.has(id)) this.#notifyTaken(call);
       });
     }
     if (home === undefined || home.leaving !== undefined) return;
@@ -253,7 +253,7 @@ export class CallHomes implements Snapshots {
     return !home.isGone;
   }
 
-  /** The directory was not told that the call leaves, or it is not known whether it was: it is registered anew. */
+  /** The release of the call failed, or may have failed: it is registered anew. */
   #comeBack(home: Home): void {
     home.located = restoredOf(home.text, home.epoch);
     home.leaving = undefined;
@@ -299,10 +299,10 @@ export class CallHomes implements Snapshots {
   #lose(home: Home): void {
     if (home.isGone) return;
     this.#drop(home);
-    if (home.leaving === undefined) this.#tellTaken(home.call);
+    if (home.leaving === undefined) this.#notifyTaken(home.call);
   }
 
-  #tellTaken(call: CallKey): void {
+  #notifyTaken(call: CallKey): void {
     for (const listener of this.#listeners) listener(call);
   }
 

@@ -13,7 +13,7 @@ import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
 /**
  * How many times as long as the directory all peers together may take to say whether they have a call, when nobody else knows: without an
- * answer the caller is handed over.
+ * answer the caller is transferred.
  */
 const PEERS_PATIENCE = 4;
 /** Most silent instances that are remembered. */
@@ -143,7 +143,7 @@ export class HomeSearch {
   async #taken(call: CallKey, claim: Extract<Claim, { kind: 'mine' }>, doubt: Doubt | undefined): Promise<HomeFound> {
     const { directory, instances } = this.#options;
     const { epoch, snapshot: text, takenFrom } = claim;
-    for (const before of takenFrom ?? []) instances.tell(before, { call, epoch });
+    for (const before of takenFrom ?? []) instances.notify(before, { call, epoch });
     if (text === undefined || formOf(text) <= instances.self.version) return { kind: 'mine', epoch, text };
     // Written by a newer program: one like it goes on with it.
     const given = { owner: instances.self.id, epoch, seq: 1, heardAtMs: this.#options.clock.nowMs(), isRelease: true };

@@ -15,7 +15,7 @@ const REWRITES = 3;
 /** What writes are made with. */
 export interface HomeWritesOptions {
   readonly directory: CallDirectory;
-  readonly instances: Pick<Instances, 'self' | 'tell'>;
+  readonly instances: Pick<Instances, 'self' | 'notify'>;
   readonly log: Logger;
   /** The call has another owner. */
   readonly onFenced: (home: Home) => void;
@@ -131,7 +131,7 @@ export class HomeWrites {
     }
     const { epoch, takenFrom } = registered;
     home.epoch = epoch;
-    for (const before of takenFrom ?? []) instances.tell(before, { call, epoch });
+    for (const before of takenFrom ?? []) instances.notify(before, { call, epoch });
     // It is only known now under which epoch it goes.
     if (leaving !== undefined) this.#wanted.set(home, 'write');
   }
@@ -152,7 +152,7 @@ export class HomeWrites {
     const { call, text, heardAtMs, leaving } = home;
     const isRelease = leaving === 'release';
     const result = await directory.save(call, { owner, epoch, seq: (home.seq += 1), heardAtMs, isRelease, ...snapshotOf(text) });
-    if (result.kind === 'saved') for (const before of result.takenFrom ?? []) instances.tell(before, { call, epoch });
+    if (result.kind === 'saved') for (const before of result.takenFrom ?? []) instances.notify(before, { call, epoch });
     if (!isRelease) {
       if (result.kind === 'fenced') onFenced(home);
       // A release whose answer was lost is fenced by itself; and the call may be wanted here again.

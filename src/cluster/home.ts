@@ -16,7 +16,7 @@ export interface Home {
   text: string | undefined;
   /** When the caller was heard last, ms since the epoch of clocks. */
   heardAtMs: number;
-  /** What turns are told. */
+  /** What turns get. */
   located: LocatedHere;
   /** It goes with its next write: given away, or over. */
   leaving: 'release' | 'forget' | undefined;

@@ -1,4 +1,4 @@
-// Port: the processes that share calls, and what each is told. Who of them is alive is not decided here.
+// Port: the processes that share calls, and the notifications for each. Who of them is alive is not decided here.
 import type { CallKey } from '../dialog/call.ts';
 import type { Peer } from '../dialog/home.ts';
 
@@ -41,7 +41,7 @@ export interface InstanceTable {
    */
   beat(entry: ReadInstance, heard: readonly TakenCall[]): Promise<Reading>;
   /** Puts a call into the inbox of an instance. */
-  tell(id: string, taken: TakenCall): Promise<void>;
+  notify(id: string, taken: TakenCall): Promise<void>;
   /** Takes an instance out, unless it has beaten since. */
   remove(gone: Pick<ReadInstance, 'id' | 'counter'>): Promise<void>;
 }

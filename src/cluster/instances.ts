@@ -15,8 +15,8 @@ const STILL_READINGS = 3;
 const GAP_BEATS = 2;
 /** Readings after which a dead one is taken out of the table: a minute. */
 const FORGOTTEN_READINGS = 80;
-/** Most calls that wait to be told to their old owners; it hears of others with its next save. */
-const MAX_UNTOLD = 1000;
+/** Most calls whose old owners wait to be notified; an owner learns of others with its next save. */
+const MAX_UNNOTIFIED = 1000;
 
 /** What a process is, and where it meets the others. */
 export interface InstancesOptions {
@@ -62,8 +62,8 @@ export class Instances {
   readonly #beatMs: number;
   readonly #seen = new Map<string, Seen>();
   readonly #listeners = new Set<InstancesListener>();
-  /** Those that the table could not be told yet, by id and call. */
-  readonly #untold = new Map<string, { readonly id: string; readonly taken: TakenCall }>();
+  /** Notifications that the table has not taken yet, by id and call. */
+  readonly #unnotified = new Map<string, { readonly id: string; readonly taken: TakenCall }>();
   /** What the last beat that was answered has brought. */
   #heard: readonly TakenCall[] = [];
   #counter = 0;
@@ -133,7 +133,7 @@ export class Instances {
     return this.#readings >= STILL_READINGS ? 'dead' : 'unknown';
   }
 
-  /** Takes no new calls from now on, and tells the others. */
+  /** Takes no new calls from now on, and notifies the others. */
   drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;
@@ -141,11 +141,11 @@ export class Instances {
   }
 
   /** Tells an instance that one of its calls was taken; again with each beat until the table has taken it. */
-  tell(id: string, taken: TakenCall): void {
-    this.#untold.set(JSON.stringify([id, taken.call]), { id, taken });
-    const [oldest] = this.#untold.keys();
-    if (this.#untold.size > MAX_UNTOLD && oldest !== undefined) this.#untold.delete(oldest);
-    void this.#tellAll();
+  notify(id: string, taken: TakenCall): void {
+    this.#unnotified.set(JSON.stringify([id, taken.call]), { id, taken });
+    const [oldest] = this.#unnotified.keys();
+    if (this.#unnotified.size > MAX_UNNOTIFIED && oldest !== undefined) this.#unnotified.delete(oldest);
+    void this.#notifyAll();
   }
 
   /**
@@ -213,7 +213,7 @@ export class Instances {
       for (const peer of dead) listener.onDead?.(peer);
       listener.onBeat?.({ wasAway, isNew });
     }
-    void this.#tellAll();
+    void this.#notifyAll();
   }
 
   /** @returns those that count as dead since this reading. */
@@ -242,12 +242,12 @@ export class Instances {
     return dead;
   }
 
-  async #tellAll(): Promise<void> {
-    const told = [...this.#untold].map(async ([key, { id, taken }]) => {
-      await this.#options.table.tell(id, taken);
-      if (this.#untold.get(key)?.taken === taken) this.#untold.delete(key);
+  async #notifyAll(): Promise<void> {
+    const sent = [...this.#unnotified].map(async ([key, { id, taken }]) => {
+      await this.#options.table.notify(id, taken);
+      if (this.#unnotified.get(key)?.taken === taken) this.#unnotified.delete(key);
     });
-    await Promise.allSettled(told);
+    await Promise.allSettled(sent);
   }
 }
 

@@ -141,7 +141,7 @@ function listOf(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : [];
 }
 
-/** Who has it by now is told nothing. */
+/** The present owner is not notified. */
 function fromOf(ids: unknown, owner: string): { readonly takenFrom?: readonly string[] } {
   const takenFrom = textOf(ids)
     .split(' ')

@@ -4,7 +4,7 @@ import type { Logger } from '../base/log.ts';
 import { parseJson } from '../base/json.ts';
 import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
 import type { RedisCommands, Sealing } from './redis-directory.ts';
-import { BEAT, READ_INBOX, REMOVE, TELL } from './redis-scripts.ts';
+import { BEAT, READ_INBOX, REMOVE, NOTIFY } from './redis-scripts.ts';
 import { inboxKey, instancesKey } from './redis-use.ts';
 
 /** The table lasts this long without any beat, ms. */
@@ -41,7 +41,7 @@ export class RedisInstances implements InstanceTable {
     const text = `${String(counter)} ${seal.close(JSON.stringify(entry), SEALED_FOR)}`;
     const [table, inbox] = await Promise.all([
       connection.run(BEAT, this.#key, [entry.id, text, String(TABLE_TTL_MS)]),
-      connection.run(READ_INBOX, this.#inboxOf(entry.id), heard.map(told)),
+      connection.run(READ_INBOX, this.#inboxOf(entry.id), heard.map(inboxEntry)),
     ]);
     const [isNew, fields] = Array.isArray(table) ? (table as readonly unknown[]) : [];
     return {
@@ -51,8 +51,8 @@ export class RedisInstances implements InstanceTable {
     };
   }
 
-  async tell(id: string, taken: TakenCall): Promise<void> {
-    await this.#options.connection.run(TELL, this.#inboxOf(id), [told(taken), String(INBOX_TTL_MS)]);
+  async notify(id: string, taken: TakenCall): Promise<void> {
+    await this.#options.connection.run(NOTIFY, this.#inboxOf(id), [inboxEntry(taken), String(INBOX_TTL_MS)]);
   }
 
   async remove({ id, counter }: Pick<ReadInstance, 'id' | 'counter'>): Promise<void> {
@@ -90,7 +90,7 @@ export class RedisInstances implements InstanceTable {
 }
 
 /** As it lies in an inbox. */
-function told({ call, epoch }: TakenCall): string {
+function inboxEntry({ call, epoch }: TakenCall): string {
   return JSON.stringify([call.organizationId, call.conversationId, epoch]);
 }
 

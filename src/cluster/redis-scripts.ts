@@ -1,7 +1,7 @@
 // What the Redis server does in one step, with one key each: with the hash of a call, the hash of all instances, and an inbox.
 //
 // Fields of a call: `owner`, empty when it was released or is over; `epoch`, from 1; `seq`, the owner's last write; `snapshot`, sealed, may be
-// missing; `heard_at`, by the owner's clock; `from`, who had it before, did not release it, and may not have been told, parted by spaces;
+// missing; `heard_at`, by the owner's clock; `from`, who had it before, did not release it, and may not have been notified, parted by spaces;
 // `ended`, when it is over.
 // Fields of the instances: their ids, each with its counter, a space, and its sealed entry.
 import { createHash } from 'node:crypto';
@@ -16,9 +16,9 @@ function script(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
 
-/** An owner who dies before it has written anything may have told nobody: the next one tells them all. Ten ids are kept. */
-const UNTOLD = `
-local function untold(before, owner)
+/** An owner who dies before it has written anything may have notified nobody: the next one notifies them all. Ten ids are kept. */
+const UNNOTIFIED = `
+local function unnotified(before, owner)
   local all = before or ''
   if owner and owner ~= '' then all = all == '' and owner or all .. ' ' .. owner end
   return string.sub(all, -369)
@@ -26,7 +26,7 @@ end
 `;
 
 /** owner, may create, begins anew, dead epoch or nothing, is forced, heard at, ttl → kind, then: epoch, snapshot, from | owner, epoch. */
-export const CLAIM = script(`${UNTOLD}local key, me, may_create, is_anew = KEYS[1], ARGV[1], ARGV[2] == '1', ARGV[3] == '1'
+export const CLAIM = script(`${UNNOTIFIED}local key, me, may_create, is_anew = KEYS[1], ARGV[1], ARGV[2] == '1', ARGV[3] == '1'
 local dead_epoch, is_forced, heard_at, ttl = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6], ARGV[7]
 local call = redis.call('HMGET', key, 'owner', 'epoch', 'snapshot', 'from', 'ended')
 local owner, epoch, snapshot, from, is_ended = call[1], tonumber(call[2]), call[3], call[4], call[5]
@@ -34,7 +34,7 @@ if not epoch and not may_create then return { 'unknown' } end
 if is_ended and not is_anew then return { 'ended' } end
 if epoch and owner ~= me then
   if owner ~= '' and epoch ~= dead_epoch and not is_forced then return { 'theirs', owner, epoch } end
-  from = untold(from, owner)
+  from = unnotified(from, owner)
   redis.call('HDEL', key, 'seq')
 end
 if owner ~= me then epoch = (epoch or 0) + 1 end
@@ -63,14 +63,15 @@ return { 'saved', stored and stored < epoch and owner ~= me and owner or '' }
 `);
 
 /** owner, seq, snapshot or nothing, heard at, ttl → fenced | mine, epoch, from. */
-export const REGISTER = script(`${UNTOLD}local key, me, seq, snapshot, heard_at, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+export const REGISTER =
+  script(`${UNNOTIFIED}local key, me, seq, snapshot, heard_at, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local call = redis.call('HMGET', key, 'owner', 'epoch', 'heard_at', 'from')
 local owner, epoch, last = call[1] or '', tonumber(call[2] or 0) + 1, tonumber(call[3] or 0)
 -- A registration whose answer was lost is sent again.
 local from = call[4] or ''
 if owner == me then owner = '' end
 if owner ~= '' and last >= tonumber(heard_at) then return { 'fenced' } end
-from = untold(from, owner)
+from = unnotified(from, owner)
 redis.call('DEL', key)
 redis.call('HSET', key, 'owner', me, 'epoch', epoch, 'seq', seq, 'heard_at', heard_at, 'from', from)
 if snapshot ~= '' then redis.call('HSET', key, 'snapshot', snapshot) end
@@ -112,7 +113,7 @@ return redis.call('SMEMBERS', KEYS[1])
 `);
 
 /** what to hear, ttl → 1. */
-export const TELL = script(`
+export const NOTIFY = script(`
 redis.call('SADD', KEYS[1], ARGV[1])
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);

@@ -2,7 +2,7 @@
 
 /** How one turn ended. */
 export type TurnEnd =
-  /** The bot's reply was handed over whole. */
+  /** The whole reply of the bot was sent. */
   | 'replied'
   /** The caller said nothing on this turn, or only started to press keys (G-61). */
   | 'nothing_said'
@@ -25,7 +25,7 @@ export type SessionEnd =
   | 'restarted'
   /** Nothing arrived for too long, or the caller vanished. */
   | 'idle'
-  /** The longest allowed time was over; the caller was handed over. */
+  /** The longest allowed time was over; the caller was transferred. */
   | 'too_long'
   | 'shutdown'
   | 'failed';

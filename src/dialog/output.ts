@@ -38,7 +38,7 @@ export interface Remains {
   readonly transcript?: string | undefined;
 }
 
-/** What the platform is told at the end of a turn. */
+/** What the platform gets at the end of a turn. */
 export type FinalNext =
   | ({ readonly kind: 'listen'; readonly event?: FlowEvent | undefined } & ListenSettings)
   | ({ readonly kind: 'transfer'; readonly metadata: JsonObject } & Remains)

@@ -23,7 +23,7 @@ export interface Listen {
   readonly kind: 'listen';
   /** What the caller may use next; default both. */
   readonly accept?: 'speech' | 'keys' | 'both';
-  /** How many keys to collect before they are handed over, 1 to 64. */
+  /** How many keys to collect before the bot gets them, 1 to 64. */
   readonly digits?: number;
   /** Longest pause between two keys, ms. */
   readonly interDigitMs?: number;
@@ -55,7 +55,7 @@ export interface Transfer {
   readonly summary?: string;
   /** 1 to 64 ASCII characters: a letter, then letters, digits, `_` or `-` (G-79). */
   readonly routingHint?: string;
-  /** What the bot has collected, handed over with the call. */
+  /** What the bot has collected; transferred with the call. */
   readonly fields?: JsonObject;
 }
 

@@ -17,11 +17,11 @@ export class Readiness {
   readonly #holds = new Map<symbol, string>();
   #hasStarted = false;
   #isDraining = false;
-  /** The last answer that was told. */
+  /** The last answer of which the listener was notified. */
   #wasReady = false;
   #onChange: (isReady: boolean) => void = () => undefined;
 
-  /** Has `listener`, and nobody else, told whenever ready turns to not ready or back; it is not ready at first. */
+  /** Has `listener`, and nobody else, notified whenever ready turns to not ready or back; it is not ready at first. */
   onChange(listener: (isReady: boolean) => void): void {
     this.#onChange = listener;
   }

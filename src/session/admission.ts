@@ -17,7 +17,7 @@ export const ADMISSION_REFUSALS = [
 ] as const;
 export type AdmissionRefusal = (typeof ADMISSION_REFUSALS)[number];
 
-/** How busy the process is. Each value is a look back over the last seconds, never a forecast. */
+/** How busy the process is. Each value is measured over the last seconds. */
 export interface LoadReading {
   /** How late the event loop runs, ms. */
   readonly loopDelayMs: number;
@@ -69,7 +69,7 @@ const CALM_MS = 3000;
 const CALM_DELAY = 0.7;
 const CALM_MEMORY = 0.95;
 
-/** Counts sessions and streams, and says no. One per process. */
+/** Counts sessions and streams, and refuses. One per process. */
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #load: LoadSource;
@@ -102,7 +102,7 @@ export class Admission {
     this.#isDraining = true;
   }
 
-  /** Why a new call of an organization is refused now; undefined: it is welcome. Counts nothing. */
+  /** Why a new call of an organization is refused now; undefined: it is not. Counts nothing. */
   refusal(organizationId: string): AdmissionRefusal | undefined {
     const { maxSessions, maxStreams } = this.#limits;
     const own = this.#limitsOf(organizationId);
@@ -112,7 +112,7 @@ export class Admission {
     if (this.#rate.isOver(organizationId)) return 'organization_rate';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
-    // All are looked at, so that each knows how long it has been calm.
+    // All are checked, so that each knows how long it has been calm.
     const isMemoryShort = [this.#rss.isOver(rssBytes), this.#heap.isOver(heapPercent)].includes(true);
     if (this.#delay.isOver(loopDelayMs)) return 'loop_delay';
     return isMemoryShort ? 'memory' : undefined;
@@ -138,7 +138,7 @@ export class Admission {
   }
 
   /**
-   * A stream was opened; `streamClosed` must follow, also after a no.
+   * A stream was opened; `streamClosed` must follow, also after a refusal.
    *
    * @returns false when there are so many that not even a running call gets one more.
    */
@@ -171,7 +171,7 @@ export function refusedCall(
   });
 }
 
-/** The error of a stream for which `streamOpened` said no. */
+/** The error of a stream for which `streamOpened` returned false. */
 export function refusedStream(): AppError {
   return refusedCall('streams');
 }

@@ -11,7 +11,7 @@ import type { Snapshot } from './snapshot/snapshot.ts';
 import { OpenTurns } from './turn/open-turns.ts';
 import type { Turn } from './turn/turn.ts';
 
-/** How a call is to end: what the platform is told, and what that means. */
+/** How a call is to end. */
 export interface PendingEnd {
   readonly next: FinalNext;
   readonly end: SessionEnd;

@@ -4,26 +4,26 @@ import { waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Session } from './session.ts';
 
-/** Pause between two looks at the calls, ms. */
-const LOOK_MS = 50;
+/** Pause between two checks of the calls, ms. */
+const POLL_MS = 50;
 /** Part of the time to stop, ms, that is kept for transferring the callers who are still there; half of it at most. */
 const TRANSFER_MS = 5000;
-/** Longest wait at the very end, ms: for terminal events that are written now and for bots that are told. */
+/** Longest wait at the very end, ms: for terminal events that are written now and for notifying bots. */
 const LAST_WAIT_MS = 1000;
 
 /** What a process that stopped did not let come to its own end. */
 export interface CutCalls {
   /** Turns that were not finished; their callers were transferred. */
   readonly turns: number;
-  /** Calls that ended without a word, because none of their streams came any more. */
+  /** Calls that ended silently, because none of their streams came any more. */
   readonly calls: number;
 }
 
-/** What a stop is told. */
+/** How the process stops. */
 export interface DrainingOptions {
   /** Until when all calls are over; a second more for what is written last. */
   readonly limitMs: number;
-  /** Whether other processes could go on with the calls now: only turns that are being answered keep them here then. Asked at each look. */
+  /** Whether other processes could go on with the calls now: only turns that are being answered keep them here then. Asked at each check. */
   readonly canMove: () => boolean;
   /** Gives a call up that no turn keeps here. @returns false when one does by now. */
   readonly release: (session: Session) => Promise<boolean>;
@@ -37,7 +37,7 @@ export class Draining {
   readonly #release: DrainingOptions['release'];
   readonly #transferAtMs: number;
   readonly #deadlineMs: number;
-  #look: Promise<void> | undefined;
+  #poll: Promise<void> | undefined;
   #turns = 0;
   #calls = 0;
 
@@ -58,7 +58,7 @@ export class Draining {
       const idle = moving.filter(({ canMove }) => canMove);
       await waitAtMost(Promise.all(idle.map((session) => this.#release(session))), LAST_WAIT_MS, this.#clock);
       if (this.#clock.monotonicMs() >= this.#transferAtMs || !this.#isBusy()) return;
-      await this.#nextLook();
+      await this.#nextPoll();
     }
   }
 
@@ -72,7 +72,7 @@ export class Draining {
     const left = [...this.#live()];
     // A farewell that is being spoken is not cut yet.
     const farewells = left.filter(({ hasPendingEnd }) => hasPendingEnd);
-    const allLeft = Promise.all(left.map((session) => this.#seeOff(session)));
+    const allLeft = Promise.all(left.map((session) => this.#moveOrTransfer(session)));
     await waitAtMost(allLeft, Math.max(0, this.#deadlineMs - this.#clock.monotonicMs()), this.#clock);
     this.#turns += openTurnsOf(farewells);
     hurry();
@@ -80,19 +80,19 @@ export class Draining {
     return { turns: this.#turns, calls: this.#calls };
   }
 
-  async #seeOff(session: Session): Promise<void> {
+  async #moveOrTransfer(session: Session): Promise<void> {
     // What is being answered has the rest of the time; its caller has no other server to be answered by.
     while (this.#mayMove(session)) {
       session.completeSilent();
       if (session.canMove && (await this.#release(session))) return;
       if (this.#isOver) break;
-      await this.#nextLook();
+      await this.#nextPoll();
     }
     await this.#leave(session);
     // Again for a turn that opened while the call was left, and for one that the caller comes back on.
     while (!session.isEnded && (session.openTurns > 0 || this.#isAwaited(session))) {
       if (session.openTurns > 0) await this.#leave(session);
-      else await this.#nextLook();
+      else await this.#nextPoll();
     }
     if (!session.isEnded) this.#calls += 1;
     await session.stop('shutdown');
@@ -123,14 +123,14 @@ export class Draining {
   }
 
   /** One timer for all who wait. */
-  #nextLook(): Promise<void> {
-    this.#look ??= new Promise((resolve) => {
-      this.#clock.after(LOOK_MS, () => {
-        this.#look = undefined;
+  #nextPoll(): Promise<void> {
+    this.#poll ??= new Promise((resolve) => {
+      this.#clock.after(POLL_MS, () => {
+        this.#poll = undefined;
         resolve();
       });
     });
-    return this.#look;
+    return this.#poll;
   }
 }
 

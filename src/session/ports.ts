@@ -9,13 +9,13 @@ import type { Utterance } from '../dialog/utterance.ts';
 import type { AdmissionRefusal } from './admission.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
-/** The mouth of one turn, as the transport offers it. Nothing may be written after `complete` or `fail` (G-14). */
+/** Where the outputs of one turn go; the transport implements it. Nothing may be written after `complete` or `fail` (G-14). */
 export interface TurnSink {
   /** The platform's correlation id of this turn, or one of ours; safe to log. */
   readonly trackingId?: string;
   /** The turn was forwarded: its id at the process that has its stream. It comes again, under the same id, when this home dies. */
   readonly forwardedId?: string | undefined;
-  /** Hands one output to the wire. False: wait for `onceDrained` before the next. */
+  /** Sends one output. False: wait for `onceDrained` before the next. */
   write(output: Output): boolean;
   /** Calls `listener` once when the wire can take more. At most one listener waits at a time. */
   onceDrained(listener: () => void): void;
@@ -80,14 +80,14 @@ export interface Recognizer {
  * break a call. No member is called per audio frame, and none is given caller data.
  */
 export interface SessionObserver {
-  /** A new call got no session; its caller heard a line and was handed over. */
+  /** A new call got no session; its caller heard a prompt and was transferred. */
   callRefused?(call: CallKey, reason: AdmissionRefusal): void;
   /** @param isContinued - the call was begun in another process. */
   sessionStarted?(call: CallFacts, isContinued?: boolean): void;
   /** @param end - `moved`: the call goes on in another process. */
   sessionEnded?(call: CallFacts, end: SessionEnd | 'moved'): void;
   turnStarted?(call: CallFacts, turnId: string, trackingId?: string): void;
-  /** The first prompt audio of a turn was handed to the wire, `latencyMs` after the caller's input was complete. */
+  /** The first prompt audio of a turn was sent, `latencyMs` after the caller's input was complete. */
   replyStarted?(call: CallFacts, turnId: string, latencyMs: number): void;
   turnEnded?(call: CallFacts, turnId: string, end: TurnEnd): void;
   /** The caller began or stopped speaking. */

@@ -1,5 +1,5 @@
 // When something last happened in a session, and when the caller of one without an open stream is to be back: what is known of the
-// platform's next step. Looks at no clock itself, and knows nothing of turns and of who asks.
+// platform's next step. Reads no clock itself, and knows nothing of turns and of who asks.
 import type { ListenSettings } from '../dialog/output.ts';
 
 /** How late the platform may be with a stream, ms: it notices the end of a prompt in its own time, and then connects. */
@@ -59,7 +59,7 @@ export class SessionTimes {
     return nowMs - this.lastInputMs;
   }
 
-  /** How long the caller, who has no open stream, has been gone without a word, ms. */
+  /** How long the caller, who has no open stream, has been gone without a hang-up, ms. */
   vanishedForMs(nowMs: number): number {
     return nowMs - (this.#vanishedMs ?? nowMs);
   }

@@ -131,7 +131,7 @@ export class Session {
     return true;
   }
 
-  /** How long the caller has been gone without a word, ms; 0 while a turn is open or was closed properly. */
+  /** How long the caller has been gone without a hang-up, ms; 0 while a turn is open or was closed properly. */
   vanishedForMs(nowMs: number): number {
     return this.#conversation.open.size > 0 ? 0 : this.times.vanishedForMs(nowMs);
   }
@@ -156,7 +156,7 @@ export class Session {
   /**
    * Opens a turn.
    *
-   * @param isHangUp - a hang-up always finds a place.
+   * @param isHangUp - a hang-up is never refused.
    * @throws AppError `overloaded` when the session has too many open turns.
    */
   beginTurn(sink: TurnSink, isHangUp = false): Turn {
@@ -228,7 +228,7 @@ export class Session {
    */
   async stop(end: SessionEnd | 'moved'): Promise<void> {
     this.#conversation.ends(end);
-    // Again for a turn that had the session in its hand already.
+    // Again for a turn that had found the session before it ended.
     do {
       this.#conversation.open.stop(end);
       await this.#runner.done();

@@ -10,7 +10,7 @@ import { callId, type CallKey } from '../dialog/call.ts';
 import type { TurnOpening } from '../dialog/input.ts';
 import type { DeliveryMode } from '../dialog/output.ts';
 import { refusedCall, type Admission } from './admission.ts';
-import { turnAway } from './answer/turned-away.ts';
+import { transferRefused } from './answer/transfer-refused.ts';
 import { Draining, openTurnsOf, type CutCalls } from './draining.ts';
 import type { Restored } from '../dialog/home.ts';
 import type { TurnSink } from './ports.ts';
@@ -54,7 +54,7 @@ export class Sessions {
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
   #closing: Promise<CutCalls> | undefined;
-  /** Nobody looks after sessions that are made now. */
+  /** Sessions that are made now are not drained any more. */
   #isTransferring = false;
 
   /** Starts sweeping at once; `close` ends it. */
@@ -148,7 +148,7 @@ export class Sessions {
     return this.#live.has(id) || this.#stopping.has(id);
   }
 
-  /** The call lives in another process by now: its session here ends without a word. */
+  /** The call lives in another process by now: its session here ends silently. */
   lose(key: CallKey): void {
     const id = callId(key);
     const session = this.#live.get(id);
@@ -157,12 +157,12 @@ export class Sessions {
     void this.#stopped(id, session.call, session.stop('moved'), 'a session whose call lives in another process could not be ended');
   }
 
-  /** Answers a call that `acquire` refused, or whose home nobody can name, on its stream: see {@link turnAway}. */
-  turnAway(sink: TurnSink, refusal: AppError, call: CallKey, isBegun = false): void {
+  /** Answers a call that `acquire` refused, or whose home is unknown, on its stream: see {@link transferRefused}. */
+  transferRefused(sink: TurnSink, refusal: AppError, call: CallKey, isBegun = false): void {
     const isUnknown = refusal.code === 'store_unavailable';
     if (isUnknown) this.#parts.observer.callRefused?.(call, 'store');
-    const told = isUnknown ? refusedCall('store', { cause: refusal }) : refusal;
-    turnAway(sink, told, this.#parts, isBegun, this.#process.signal);
+    const answered = isUnknown ? refusedCall('store', { cause: refusal }) : refusal;
+    transferRefused(sink, answered, this.#parts, isBegun, this.#process.signal);
   }
 
   /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with may begin here until the last moment. */
@@ -250,7 +250,7 @@ export class Sessions {
     const bot = this.#bot(snapshot.call.agentId, organizationId);
     const call = Object.freeze({ ...snapshot.call });
     const session = this.#create(id, { bot, generation, isTied: false, snapshot: { ...snapshot, call } });
-    // A call that goes from server to server is nowhere when they look for old ones.
+    // A call that moves often could escape every sweep.
     if (this.#isTooLong(session)) this.#leaveTooLong(session);
     return session;
   }

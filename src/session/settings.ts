@@ -22,7 +22,7 @@ export interface EngineSettings {
   readonly maxAheadMs: number;
   /** A bot that thinks for this long lets the caller hear `filler`; 0 never. */
   readonly fillerAfterMs: number;
-  /** Longest wait until the last words were heard, before a call is transferred or ended (G-7A). */
+  /** Longest wait until a farewell was heard, before a call is transferred or ended (G-7A). */
   readonly maxFarewellMs: number;
   /** Whether prompts go on that were cut by something in which a recognizer finds no words. */
   readonly resumesPrompts: boolean;

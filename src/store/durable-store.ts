@@ -49,7 +49,7 @@ export interface DurableStoreOptions {
   /** Absolute. Its folder is made when it is not there. */
   readonly file: string;
   readonly seal: Seal;
-  /** Told when another process has taken the file away; nothing is written from then on. */
+  /** Called when another process has taken the file away; nothing is written from then on. */
   readonly onLost?: (error: AppError) => void;
   /** False: a store that another process holds is not waited for. Default true: as long as a killed process seems to hold it. */
   readonly waits?: boolean;

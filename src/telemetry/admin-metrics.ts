@@ -33,7 +33,7 @@ export interface AdminMetrics {
   registered(event: Event, outcome: Registration): void;
   eventFailed(event: Event): void;
   /** The login of the integration was looked at, and the platform said whether it is good. */
-  loginLooked(isGood: boolean): void;
+  loginChecked(isGood: boolean): void;
   /** The store of the administration was to be changed. */
   storeWritten(isWritten: boolean): void;
   /** Whether this process is the one that renews. */
@@ -179,7 +179,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
       // What is done about further ones says nothing about ours.
       if (outcome !== 'duplicate' && outcome !== 'removed') state.set({ event }, outcome === 'failed' ? 0 : 1);
     },
-    loginLooked: (isGood) => {
+    loginChecked: (isGood) => {
       login.set(isGood ? 1 : 0);
     },
     storeWritten: (isWritten) => {

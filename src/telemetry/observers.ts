@@ -16,7 +16,7 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     reported.add(key);
     log.error({ observer: index, event: member, err: error }, 'an observer failed; its further failures at this event are not logged');
   };
-  const tell = (member: Member, call: (observer: SessionObserver) => unknown): void => {
+  const notify = (member: Member, call: (observer: SessionObserver) => unknown): void => {
     for (const [index, observer] of observers.entries()) {
       try {
         const result = call(observer);
@@ -33,52 +33,52 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
   };
   return {
     callRefused(call, reason) {
-      tell('callRefused', (observer) => observer.callRefused?.(call, reason));
+      notify('callRefused', (observer) => observer.callRefused?.(call, reason));
     },
     sessionStarted(call, isContinued) {
-      tell('sessionStarted', (observer) => observer.sessionStarted?.(call, isContinued));
+      notify('sessionStarted', (observer) => observer.sessionStarted?.(call, isContinued));
     },
     sessionEnded(call, end) {
-      tell('sessionEnded', (observer) => observer.sessionEnded?.(call, end));
+      notify('sessionEnded', (observer) => observer.sessionEnded?.(call, end));
     },
     turnStarted(call, turnId, trackingId) {
-      tell('turnStarted', (observer) => observer.turnStarted?.(call, turnId, trackingId));
+      notify('turnStarted', (observer) => observer.turnStarted?.(call, turnId, trackingId));
     },
     replyStarted(call, turnId, latencyMs) {
-      tell('replyStarted', (observer) => observer.replyStarted?.(call, turnId, latencyMs));
+      notify('replyStarted', (observer) => observer.replyStarted?.(call, turnId, latencyMs));
     },
     turnEnded(call, turnId, end) {
-      tell('turnEnded', (observer) => observer.turnEnded?.(call, turnId, end));
+      notify('turnEnded', (observer) => observer.turnEnded?.(call, turnId, end));
     },
     inputStarted(call, turnId) {
-      tell('inputStarted', (observer) => observer.inputStarted?.(call, turnId));
+      notify('inputStarted', (observer) => observer.inputStarted?.(call, turnId));
     },
     inputEnded(call, turnId) {
-      tell('inputEnded', (observer) => observer.inputEnded?.(call, turnId));
+      notify('inputEnded', (observer) => observer.inputEnded?.(call, turnId));
     },
     botAsked(call, turnId, event) {
-      tell('botAsked', (observer) => observer.botAsked?.(call, turnId, event));
+      notify('botAsked', (observer) => observer.botAsked?.(call, turnId, event));
     },
     botAnswered(call, turnId, tookMs) {
-      tell('botAnswered', (observer) => observer.botAnswered?.(call, turnId, tookMs));
+      notify('botAnswered', (observer) => observer.botAnswered?.(call, turnId, tookMs));
     },
     bargeIn(call, turnId, by, heardMs) {
-      tell('bargeIn', (observer) => observer.bargeIn?.(call, turnId, by, heardMs));
+      notify('bargeIn', (observer) => observer.bargeIn?.(call, turnId, by, heardMs));
     },
     promptResumed(call, turnId) {
-      tell('promptResumed', (observer) => observer.promptResumed?.(call, turnId));
+      notify('promptResumed', (observer) => observer.promptResumed?.(call, turnId));
     },
     fillerSpoken(call, turnId) {
-      tell('fillerSpoken', (observer) => observer.fillerSpoken?.(call, turnId));
+      notify('fillerSpoken', (observer) => observer.fillerSpoken?.(call, turnId));
     },
     replyRepeated(call, turnId) {
-      tell('replyRepeated', (observer) => observer.replyRepeated?.(call, turnId));
+      notify('replyRepeated', (observer) => observer.replyRepeated?.(call, turnId));
     },
     slowReader(call, turnId) {
-      tell('slowReader', (observer) => observer.slowReader?.(call, turnId));
+      notify('slowReader', (observer) => observer.slowReader?.(call, turnId));
     },
     botFailed(call, turnId, error) {
-      tell('botFailed', (observer) => observer.botFailed?.(call, turnId, error));
+      notify('botFailed', (observer) => observer.botFailed?.(call, turnId, error));
     },
   };
 }

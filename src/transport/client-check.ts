@@ -1,4 +1,4 @@
-// Clients that must show a certificate: who may speak after the handshake, and what is told of the others. The runtime has
+// Clients that must show a certificate: who may speak after the handshake, and what the log says of the others. The runtime has
 // checked the chain by then (O-11); here the subject is compared (O-12).
 import type { TLSSocket } from 'node:tls';
 import { subjectKey, type ClientRefusal, type ClientTrust, type SubjectAttributes } from '../base/client-trust.ts';
@@ -18,14 +18,14 @@ export interface ClientDemand {
 const MAX_SHOWN = 200;
 const OUT_OF_TIME: ReadonlySet<unknown> = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
-/** One per door. */
+/** One per socket listener. */
 export class ClientCheck {
   readonly #demand: ClientDemand;
   readonly #name: string;
   readonly #log: Logger;
   readonly #pacer: LinePacer<ClientRefusal>;
 
-  /** @param options.name - whose door it is, in the words of the log. */
+  /** @param options.name - whose socket it is, in the words of the log. */
   constructor(demand: ClientDemand, { name, clock, log }: { readonly name: string; readonly clock: Clock; readonly log: Logger }) {
     this.#demand = demand;
     this.#name = name;

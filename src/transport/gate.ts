@@ -1,4 +1,4 @@
-// The door of every transport: token in, principal out, and the organization of each message bound to it. The caller
+// The token check of every transport: token in, principal out, and the organization of each message bound to it. The caller
 // of a refused request learns only that it was refused; the reason is in the log and the metrics.
 import { AppError } from '../base/errors.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';

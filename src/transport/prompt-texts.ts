@@ -1,4 +1,4 @@
-// The texts of prompts as tests are told them: what was heard, in words. Never on a server that takes real calls.
+// The texts of prompts as tests get them: what was heard, in words. Never on a server that takes real calls.
 import type { Output } from '../dialog/output.ts';
 
 /** A text for each prompt with sound that an output begins; empty for sound that has no text of its own. */

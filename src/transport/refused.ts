@@ -24,7 +24,7 @@ export type RefusedWhat =
 /** What can be said to be ignored, likewise. */
 export type IgnoredWhat = 'an envelope of an unknown type';
 
-/** What keeps a server from having a session for a call: its caller hears a line and is handed over, rather than an error. */
+/** What keeps a server from having a session for a call: its caller hears a prompt and is transferred, instead of an error. */
 const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'shutting_down',
@@ -34,7 +34,7 @@ const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Whether an error of `Sessions.acquire` is to be heard as a spoken line. */
-export function isTurnedAway({ code }: AppError): boolean {
+export function endsInTransfer({ code }: AppError): boolean {
   return TURNED_AWAY.has(code);
 }
 

@@ -1,4 +1,4 @@
-// Text to audio, once: in memory, on the shelf (disk), else from the synthesizer. Texts may hold what a caller said or
+// Text to audio, once: in memory, on the disk, else from the synthesizer. Texts may hold what a caller said or
 // pressed, so the disk only ever sees texts that were announced as static, and no text is logged or kept as a key: a
 // prompt is known by a hash. What was not announced lives in memory alone.
 import { createHash } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { PromptAudio } from '../dialog/output.ts';
 import { LINE_RATE_HZ } from '../speech/audio-format.ts';
 import { GrowingPrompt } from './growing-prompt.ts';
 import { promptAudio } from './prompt-audio.ts';
-import type { PromptShelf } from './prompt-shelf.ts';
+import type { PromptDiskCache } from './prompt-disk-cache.ts';
 import type { Synthesizer } from './synthesizer.ts';
 
 /** Most texts that can be announced; further ones stay in memory only. */
@@ -24,10 +24,10 @@ const ENTRY_BYTES = 300;
 export interface PromptCacheOptions {
   /** Names the sound of the synthesizer that was chosen, whether it is there or not; part of every key. */
   readonly soundName: string;
-  /** Undefined: only what lies on the shelf can be played. */
+  /** Undefined: only what lies on disk can be played. */
   readonly synthesizer: Synthesizer | undefined;
   /** Undefined: nothing is kept on disk. */
-  readonly shelf: PromptShelf | undefined;
+  readonly disk: PromptDiskCache | undefined;
   /** Most bytes of audio in memory; default 64 MiB. */
   readonly maxBytes?: number;
   readonly clock: Clock;
@@ -128,7 +128,7 @@ export class PromptCache {
   }
 
   #canMake(key: string): boolean {
-    return this.#options.synthesizer !== undefined || (this.#options.shelf !== undefined && this.#announced.has(key));
+    return this.#options.synthesizer !== undefined || (this.#options.disk !== undefined && this.#announced.has(key));
   }
 
   #begin(key: string, text: string, inPieces: boolean): Pending {
@@ -160,8 +160,8 @@ export class PromptCache {
     signal: AbortSignal,
     onPiece: ((mulaw: Uint8Array) => void) | undefined,
   ): Promise<PromptAudio | undefined> {
-    const { synthesizer, shelf, clock, log } = this.#options;
-    const stored = this.#announced.has(key) ? await shelf?.read(key) : undefined;
+    const { synthesizer, disk, clock, log } = this.#options;
+    const stored = this.#announced.has(key) ? await disk?.read(key) : undefined;
     if (stored !== undefined) return this.#remember(key, stored);
     if (synthesizer === undefined) return undefined;
     const startedMs = clock.monotonicMs();
@@ -182,9 +182,9 @@ export class PromptCache {
   }
 
   #store(key: string, audio: PromptAudio): void {
-    const { shelf } = this.#options;
-    if (shelf === undefined) return;
-    const stored = shelf.write(key, audio.mulaw).finally(() => this.#storing.delete(stored));
+    const { disk } = this.#options;
+    if (disk === undefined) return;
+    const stored = disk.write(key, audio.mulaw).finally(() => this.#storing.delete(stored));
     this.#storing.add(stored);
   }
 

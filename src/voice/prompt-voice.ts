@@ -10,7 +10,7 @@ import type { PromptVoice, Sound } from '../session/ports.ts';
 import { promptAudio } from './prompt-audio.ts';
 import { PromptCache } from './prompt-cache.ts';
 import { PromptFiles } from './prompt-files.ts';
-import { PromptShelf } from './prompt-shelf.ts';
+import { PromptDiskCache } from './prompt-disk-cache.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { findSynthesizer, soundName, type SynthesizerChoice, type SynthesizerParts } from './synthesizers/find-synthesizer.ts';
 import type { VoiceObserver } from './voice-observer.ts';
@@ -189,9 +189,9 @@ export function openPromptVoice(settings: VoiceSettings, parts: SynthesizerParts
   const synthesizer = findSynthesizer(settings.synthesizer, parts);
   const name = soundName(settings.synthesizer);
   // Without a chosen voice no stored prompt can be the right one.
-  const shelf =
-    cacheFolder === undefined || name === undefined ? undefined : new PromptShelf({ folder: cacheFolder, maxBytes, clock, log });
-  const cache = new PromptCache({ soundName: name ?? 'none', synthesizer, shelf, maxBytes, clock, log });
+  const disk =
+    cacheFolder === undefined || name === undefined ? undefined : new PromptDiskCache({ folder: cacheFolder, maxBytes, clock, log });
+  const cache = new PromptCache({ soundName: name ?? 'none', synthesizer, disk, maxBytes, clock, log });
   const files = new PromptFiles({ folder: settings.promptsFolder, createResampler, clock });
   return new CachingPromptVoice({ cache, files, synthesizer, clock, log, ...(observer === undefined ? {} : { observer }) });
 }

@@ -1,4 +1,4 @@
-// Who watches the voice: prompts without sound, and what is asked of speech services. Told nothing of any text or caller.
+// Who watches the voice: prompts without sound, and what is asked of speech services. Gets no text and no caller.
 import type { CircuitState } from '../base/circuit-breaker.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { RequestOutcome } from '../base/http-exchange.ts';

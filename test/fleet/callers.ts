@@ -38,7 +38,7 @@ export type PlacedCall = HeardCall & { readonly beganAtMs: number };
 export class Callers {
   readonly #processes: readonly ChildProcess[];
   readonly #done: Promise<unknown>;
-  readonly #isTurnedAway: boolean;
+  readonly #endsInTransfer: boolean;
   readonly #running = new Map<number, number>();
   readonly calls: PlacedCall[] = [];
   readonly sum = emptySum();
@@ -47,8 +47,8 @@ export class Callers {
   /** The worst second of the callers themselves: how late a timer was, ms. */
   lateMs = 0;
 
-  private constructor(wish: CallersWish, isTurnedAway: boolean) {
-    this.#isTurnedAway = isTurnedAway;
+  private constructor(wish: CallersWish, endsInTransfer: boolean) {
+    this.#endsInTransfer = endsInTransfer;
     const count = wish.callers === undefined ? 1 : Math.max(1, Math.ceil(wish.callers / CALLERS_PER_PROCESS));
     const started = Array.from({ length: count }, (_, index) => this.#start(wish, index, count));
     this.#processes = started.map(({ child }) => child);
@@ -57,9 +57,9 @@ export class Callers {
     this.#done.catch(() => undefined);
   }
 
-  /** @param isTurnedAway - the server may turn calls away; a human then takes them. */
-  static begin(wish: CallersWish, isTurnedAway = false): Callers {
-    return new Callers(wish, isTurnedAway);
+  /** @param endsInTransfer - the server may turn calls away; a human then takes them. */
+  static begin(wish: CallersWish, endsInTransfer = false): Callers {
+    return new Callers(wish, endsInTransfer);
   }
 
   /** Calls at this moment. */
@@ -104,7 +104,7 @@ export class Callers {
   }
 
   #take(call: HeardCall, beganAtMs: number): void {
-    const verdict = verdictOf(call, this.#isTurnedAway);
+    const verdict = verdictOf(call, this.#endsInTransfer);
     const { sum } = this;
     this.calls.push({ ...call, beganAtMs });
     sum.verdicts[verdict] += 1;
@@ -120,8 +120,8 @@ export class Callers {
     sum.breaches += call.breaches.length;
     for (const oddity of call.oddities) sum.oddities[oddity] += 1;
     for (const failure of call.failures) sum.failures.set(failure, (sum.failures.get(failure) ?? 0) + 1);
-    const isTold = (verdict !== 'whole' && verdict !== 'refused') || call.oddities.length > 0 || call.breaches.length > 0;
-    if (isTold && this.stories.length < MAX_STORIES) this.stories.push(storyOf(call, verdict));
+    const isReported = (verdict !== 'whole' && verdict !== 'refused') || call.oddities.length > 0 || call.breaches.length > 0;
+    if (isReported && this.stories.length < MAX_STORIES) this.stories.push(storyOf(call, verdict));
   }
 }
 

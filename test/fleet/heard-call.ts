@@ -127,10 +127,10 @@ function waitsOf({ replies }: CallResult, wanted: 'speech' | 'dtmf'): readonly n
   return replies.flatMap(({ kind, latencyMs }) => (latencyMs !== undefined && kind === wanted ? [latencyMs] : []));
 }
 
-/** What it has come to. @param isTurnedAway - the server may turn calls away. */
-export function verdictOf({ outcome, oddities, turnsLost, answers }: HeardCall, isTurnedAway = false): Verdict {
+/** What it has come to. @param endsInTransfer - the server may turn calls away. */
+export function verdictOf({ outcome, oddities, turnsLost, answers }: HeardCall, endsInTransfer = false): Verdict {
   if (outcome === 'interrupted') return 'broken_off';
-  if (isTurnedAway && outcome === 'transferred' && answers === 0) return 'refused';
+  if (endsInTransfer && outcome === 'transferred' && answers === 0) return 'refused';
   const isToItsEnd = outcome === 'ended' || (outcome === 'hung_up' && oddities.includes('noGoodbye'));
   if (isToItsEnd && !oddities.some((each) => LOSSES.has(each))) return 'whole';
   return turnsLost > 0 && !oddities.some((each) => LOSSES.has(each)) ? 'lost_in_turn' : 'lost_between_turns';

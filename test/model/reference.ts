@@ -166,8 +166,8 @@ export class Reference {
       return;
     }
     // G-76, G-77: an end of ours is told to whoever is there and reads.
-    const isTold = this.mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
-    if (!isTold && !this.open.some(({ isUnread }) => isUnread))
+    const isReported = this.mouth.terminals > 0 || by === 'caller' || by === 'idle' || this.open.length === 0;
+    if (!isReported && !this.open.some(({ isUnread }) => isUnread))
       this.#wrong('G-76 G-77', `the call ended (${by}) and nobody told the caller`);
   }
 

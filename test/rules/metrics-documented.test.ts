@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { WorkersMetrics } from '../../src/telemetry/workers-metrics.ts';
-import { CALM, callFacts, tellAll } from '../support/call-events.ts';
+import { CALM, callFacts, notifyAll } from '../support/call-events.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8')
@@ -23,7 +23,7 @@ const rows = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'u
 async function servedRows(): Promise<string[]> {
   const clock = new FakeClock();
   const metrics = createMetrics({ knownBots: ['echo'], clock, load: CALM });
-  tellAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
+  notifyAll(metrics.sessions, callFacts({ startedAtMs: clock.nowMs() }));
   metrics.tokens.tokenAccepted(true);
   metrics.admin.watch(
     () => [{ transport: 'grpc', isServed: true, expiresAtMs: 1000, isAlarming: false }],

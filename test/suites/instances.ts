@@ -174,7 +174,7 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
     it('puts a taken call into the inbox of its old owner, who reads it with its next beat and never again', async () => {
       const table = createTable();
       const [one, other] = [await Process.started('one', table.view()), await Process.started('other', table.view())];
-      one.instances.tell('other', { call: CALL, epoch: 2 });
+      one.instances.notify('other', { call: CALL, epoch: 2 });
       await one.instances.beat();
       await other.beat();
       expect(other.taken).toEqual([2]);
@@ -186,7 +186,7 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
     it('reads its inbox again when the answer was lost', async () => {
       const table = createTable();
       const [one, other] = [await Process.started('one', table.view()), await Process.started('other', table.view())];
-      one.instances.tell('other', { call: CALL, epoch: 2 });
+      one.instances.notify('other', { call: CALL, epoch: 2 });
       await one.instances.beat();
       other.line.state = 'answers_lost';
       await other.beat(2);
@@ -200,7 +200,7 @@ export function instancesSuite(name: string, createTable: () => { view(): Instan
       const table = createTable();
       const [one, other] = [await Process.started('one', table.view()), await Process.started('other', table.view())];
       one.line.state = 'away';
-      one.instances.tell('other', { call: CALL, epoch: 2 });
+      one.instances.notify('other', { call: CALL, epoch: 2 });
       await one.beat(2);
       await other.beat();
       one.line.state = 'up';

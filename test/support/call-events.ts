@@ -13,7 +13,7 @@ export function callFacts(facts: Partial<CallFacts> = {}): CallFacts {
 }
 
 /** Tells an observer of a call with one turn in which everything happens. */
-export function tellAll(observer: SessionObserver, call: CallFacts, turnId = 't'): void {
+export function notifyAll(observer: SessionObserver, call: CallFacts, turnId = 't'): void {
   observer.callRefused?.(call, 'total');
   observer.sessionStarted?.(call, false);
   observer.turnStarted?.(call, turnId, 'tracking');

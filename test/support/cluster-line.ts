@@ -25,7 +25,7 @@ export class ClusterLine {
   tableOf(table: InstanceTable): InstanceTable {
     return {
       beat: (entry, heard) => this.#through(() => table.beat(entry, heard)),
-      tell: (id, taken) => this.#through(() => table.tell(id, taken)),
+      notify: (id, taken) => this.#through(() => table.notify(id, taken)),
       remove: (gone) => this.#through(() => table.remove(gone)),
     };
   }

@@ -157,7 +157,7 @@ export class ClusterProcess {
     // Whatever is shared now: it may be lost.
     const table = this.line.tableOf({
       beat: (entry, heard) => world.table.beat(entry, heard),
-      tell: (other, taken) => world.table.tell(other, taken),
+      notify: (other, taken) => world.table.notify(other, taken),
       remove: (gone) => world.table.remove(gone),
     });
     const directory: CallDirectory = this.line.directoryOf({

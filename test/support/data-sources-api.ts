@@ -32,7 +32,7 @@ export class MemoryDataSources implements DataSourcesApi {
   /** What updates do not change, although they are answered well. */
   readonly ignored = new Set<keyof DataSource>();
   /** What answers to updates leave out. */
-  readonly untold = new Set<keyof DataSource>();
+  readonly unnotified = new Set<keyof DataSource>();
   /** What lists leave out. */
   readonly hiddenInList = new Set<keyof DataSource>();
   /** What answers leave out. */
@@ -79,7 +79,7 @@ export class MemoryDataSources implements DataSourcesApi {
       const record = { ...before, ...update, ...(isFresh ? { tokenExpiresAtMs: this.#endOf(minutes) } : {}) };
       this.records.set(id, record);
       if (update.nonce !== undefined) this.onTaken(update.nonce, id);
-      return { ...without(this.#told(record), this.untold), id };
+      return { ...without(this.#told(record), this.unnotified), id };
     });
   }
 

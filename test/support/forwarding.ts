@@ -228,7 +228,7 @@ export class Forwarder {
   readonly homes: ScriptedHomes;
   readonly events: string[] = [];
   readonly cameHome: { readonly located: Located; readonly held: HeldTurn }[] = [];
-  readonly failed: { readonly error: AppError; readonly isReplyOwed: boolean }[] = [];
+  readonly failed: { readonly error: AppError; readonly isReplyDue: boolean }[] = [];
   asked: Asked = { opensWith: 'nothing' };
   readonly #client: Client;
   readonly #port: number;
@@ -317,8 +317,8 @@ export class Forwarder {
         onHome: (found, held) => {
           this.cameHome.push({ located: found, held });
         },
-        onFailed: (error, isReplyOwed) => {
-          this.failed.push({ error, isReplyOwed });
+        onFailed: (error, isReplyDue) => {
+          this.failed.push({ error, isReplyDue });
           stream.emit('error', { code: 14, details: error.code });
         },
       },

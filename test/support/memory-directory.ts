@@ -57,7 +57,7 @@ export class MemoryDirectory implements CallDirectory {
     }
     const epoch = isMine ? entry.epoch : (entry?.epoch ?? 0) + 1;
     const snapshot = beginsAnew ? undefined : entry?.snapshot;
-    const takenFrom = untold(entry, owner);
+    const takenFrom = unnotified(entry, owner);
     this.#set(call, { owner, epoch, seq: isMine ? entry.seq : 0, snapshot, heardAtMs, takenFrom, isEnded: false });
     return Promise.resolve({
       kind: 'mine',
@@ -99,7 +99,7 @@ export class MemoryDirectory implements CallDirectory {
     if (other !== undefined && other.heardAtMs >= heardAtMs) return Promise.resolve({ kind: 'fenced' });
     const epoch = (entry?.epoch ?? 0) + 1;
     // A registration whose answer was lost is sent again.
-    const takenFrom = untold(entry, owner);
+    const takenFrom = unnotified(entry, owner);
     this.#set(call, { owner, epoch, seq, snapshot, heardAtMs, takenFrom, isEnded: false });
     return Promise.resolve({ kind: 'mine', epoch, ...(takenFrom.length === 0 ? {} : { takenFrom }) });
   }
@@ -139,7 +139,7 @@ export class MemoryDirectory implements CallDirectory {
 }
 
 /** An owner that has written nothing may have told nobody. */
-function untold(entry: Entry | undefined, owner: string): readonly string[] {
+function unnotified(entry: Entry | undefined, owner: string): readonly string[] {
   if (entry === undefined) return [];
   const before = [...entry.takenFrom, entry.owner];
   return before.filter((id) => id !== '' && id !== owner);

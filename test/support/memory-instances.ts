@@ -17,7 +17,7 @@ export class MemoryInstances implements InstanceTable {
     return Promise.resolve({ instances: [...this.#instances.values()], taken: [...(inbox?.values() ?? [])], isNew });
   }
 
-  tell(id: string, taken: TakenCall): Promise<void> {
+  notify(id: string, taken: TakenCall): Promise<void> {
     const inbox = this.#inboxes.get(id) ?? new Map<string, TakenCall>();
     // Whoever is not there any more reads nothing.
     if (this.#instances.has(id)) this.#inboxes.set(id, inbox.set(callId(taken.call), taken));

@@ -1,4 +1,4 @@
-// A server with TLS for a test: its files in a folder of its own, an authority that signs, and a door that says everything back.
+// A server with TLS for a test: its files in a folder of its own, an authority that signs, and a server that says everything back.
 // Its clock stands still unless a test moves it.
 import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
@@ -10,7 +10,7 @@ import { WatchedFiles } from '../../src/base/watched-files.ts';
 import { loadProfile, type PlatformProfile } from '../../src/contract/profile.ts';
 import type { Watched } from '../../src/telemetry/file-metrics.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { openDoor, type DoorSecurity } from '../../src/transport/door.ts';
+import { openSocketListener, type ListenerSecurity } from '../../src/transport/socket-listener.ts';
 import { CALM } from './call-events.ts';
 import { certificateAuthority, type Authority, type ServerCertificate } from './certificate-authority.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -46,7 +46,7 @@ function echo(connection: Duplex): void {
   connection.on('error', () => undefined).pipe(connection);
 }
 
-/** What a server has of its files, and a door that says everything back. */
+/** What a server has of its files, and a server that says everything back. */
 export async function serve({ folder }: Ground, clients?: ClientCertificateSettings, profile: PlatformProfile = PROFILE) {
   const clock = new FakeClock(systemClock.nowMs());
   const lines: Line[] = [];
@@ -56,8 +56,8 @@ export async function serve({ folder }: Ground, clients?: ClientCertificateSetti
   onTestFinished(() => files.close());
   const settings = { mode: 'files', certificateFile: folder.file('tls.crt'), keyFile: folder.file('tls.key'), clients } as const;
   const tls: ServerTls = await openServerTls({ tls: settings }, { profile, files, metrics: metrics.files, clock, log });
-  const open = async (security: DoorSecurity): Promise<number> => {
-    const door = await openDoor({
+  const open = async (security: ListenerSecurity): Promise<number> => {
+    const listener = await openSocketListener({
       ...{
         name: 'test server',
         protocols: ['http/1.1'],
@@ -72,10 +72,10 @@ export async function serve({ folder }: Ground, clients?: ClientCertificateSetti
       ...{ clock, log, onConnection: echo },
     });
     onTestFinished(async () => {
-      door.cut();
-      await door.close();
+      listener.cut();
+      await listener.close();
     });
-    return door.port;
+    return listener.port;
   };
   const metric = async (name: string): Promise<number | undefined> => {
     const line = (await metrics.text()).split('\n').find((text) => text.startsWith(`${name} `));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { LOOK_MS, type WatchedFiles } from '../../src/base/watched-files.ts';
+import { CHECK_MS, type WatchedFiles } from '../../src/base/watched-files.ts';
 import type { FakeClock } from './fake-clock.ts';
 import { within } from './until.ts';
 
@@ -47,7 +47,7 @@ export class WatchedFolder {
 /** Lets files be looked at so often. */
 export async function look<What extends string>(files: WatchedFiles<What>, clock: FakeClock, times = 1): Promise<void> {
   for (let done = 0; done < times; done++) {
-    clock.advance(LOOK_MS);
+    clock.advance(CHECK_MS);
     await within('the look is over', files.looked());
   }
 }

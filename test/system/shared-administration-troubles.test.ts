@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeWaitingEvent } from '../../src/admin/webhooks/waiting-event.ts';
-import { LOOK_MS } from '../../src/base/watched-files.ts';
+import { CHECK_MS } from '../../src/base/watched-files.ts';
 import { DeliveryQueue } from '../../src/store/redis/delivery-queue.ts';
 import { Seal } from '../../src/store/seal.ts';
 import { requireDebian } from '../support/debian.ts';
@@ -149,7 +149,7 @@ describe('servers with one store', () => {
     const fresh = randomBytes(32).toString('hex');
     const taken = async (server: RunningServer): Promise<void> => {
       await until('the key is taken', () => {
-        clock.advance(LOOK_MS);
+        clock.advance(CHECK_MS);
         return server.logged({ event: 'files_taken', what: 'admin_store_keys' }).length > 0;
       });
     };

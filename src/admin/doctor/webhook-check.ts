@@ -2,7 +2,7 @@
 // answer there?
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS, type ServiceAppEventName } from '../webhooks/delivery.ts';
-import { tellsOf } from '../webhooks/registration.ts';
+import { notifiesOf } from '../webhooks/registration.ts';
 import { scopeFinding } from './access-checks.ts';
 import { DELIVERY_STATUS } from '../webhooks/receiver.ts';
 import type { Check, CheckTools, Finding, FindingCode } from './check.ts';
@@ -32,7 +32,7 @@ export const webhooksCheck: Check = {
         try {
           const all = await webhooks.list(signal);
           const registered = SERVICE_APP_EVENTS.flatMap((event) => {
-            const ours = all.filter((each) => tellsOf(each, event, app));
+            const ours = all.filter((each) => notifiesOf(each, event, app));
             return findingsOf(event, ours, webhooks);
           });
           return [...(await receiverFindings(webhooks, tools)), ...registered];

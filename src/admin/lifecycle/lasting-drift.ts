@@ -24,14 +24,14 @@ export class LastingDrift {
    */
   after(before: DataSource, answer: DataSource, wanted: WantedDataSource): readonly string[] {
     const seen = driftOf(answer, wanted);
-    const open = driftOf(before, wanted).filter((member) => !isTold(answer, member));
+    const open = driftOf(before, wanted).filter((member) => !isReported(answer, member));
     const whole: DataSource = { ...before, ...Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) };
     this.#left = seen.length + open.length > 0 ? spelled(whole, driftOf(whole, wanted)) : undefined;
     return seen;
   }
 }
 
-function isTold(record: DataSource, member: string): boolean {
+function isReported(record: DataSource, member: string): boolean {
   return Object.entries(record).some(([name, value]) => name === member && value !== undefined);
 }
 

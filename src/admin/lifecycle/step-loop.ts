@@ -43,7 +43,7 @@ export class StepLoop {
   async stop(): Promise<void> {
     this.#over.abort('shutdown');
     await this.#running;
-    this.#tellWaiting();
+    this.#notifyWaiting();
   }
 
   async #run(): Promise<void> {
@@ -53,12 +53,12 @@ export class StepLoop {
         this.#wake = resolve;
       });
       const pauseMs = await this.#step(signal);
-      this.#tellWaiting();
+      this.#notifyWaiting();
       await waitAtMost(woken, pauseMs, this.#clock, signal);
     }
   }
 
-  #tellWaiting(): void {
+  #notifyWaiting(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -104,7 +104,7 @@ export class Registrations {
 
   async #ensureOne(event: ServiceAppEventName, listed: readonly WebhookRegistration[], signal: AbortSignal): Promise<void> {
     const { onRegistration } = this.#options;
-    const fitting = listed.filter((webhook) => tellsOf(webhook, event, this.#options));
+    const fitting = listed.filter((webhook) => notifiesOf(webhook, event, this.#options));
     const ours = this.#chosen(fitting, event);
     if (ours === undefined) await this.#create(event, signal);
     else if (this.#isRight(ours, event)) onRegistration({ event, outcome: 'kept', webhookId: ours.id });
@@ -189,7 +189,7 @@ export class Registrations {
 }
 
 /** Whether a webhook tells of this event and this app: ids are compared for what they stand for (H-04). */
-export function tellsOf(
+export function notifiesOf(
   { resource, event, filter }: WebhookRegistration,
   wanted: ServiceAppEventName,
   target: Pick<RegistrationsOptions, 'resource' | 'applicationId' | 'idScheme'>,

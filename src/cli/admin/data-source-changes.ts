@@ -1,8 +1,8 @@
 // `parley admin data-sources create`, `update`, `renew` and `delete`. What brings a fresh nonce needs the store alone: a server
 // that runs beside it would refuse the calls that carry it.
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/by-hand/data-source-changes.ts';
-import type { DataSourceChange } from '../../admin/by-hand/organization-data-sources.ts';
+import { bringsToken, demandSound, type DataSourceChanges } from '../../admin/manual/data-source-changes.ts';
+import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
 import { openDataSources, organizationsMeant } from '../../app/admin-data-sources.ts';
 import type { AdminAccess } from '../../app/admin-access.ts';
 import { AppError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 // Data sources as people read them: rows of a table, the members of one, and what a change of one leads to.
-import type { DataSourceView } from '../../admin/by-hand/data-source-view.ts';
-import type { DataSourceChange } from '../../admin/by-hand/organization-data-sources.ts';
+import type { DataSourceView } from '../../admin/manual/data-source-view.ts';
+import type { DataSourceChange } from '../../admin/manual/organization-data-sources.ts';
 import { endText } from './time-text.ts';
 
 const OWNERS = { ours: 'ours', other_app: "another app's", unknown: 'unknown' } as const;

@@ -1,6 +1,6 @@
 // `parley admin schemas`: what data sources can be registered under.
 import { Command } from 'commander';
-import { schemaView } from '../../admin/by-hand/schema-view.ts';
+import { schemaView } from '../../admin/manual/schema-view.ts';
 import { organizationsMeant } from '../../app/admin-data-sources.ts';
 import { AppError } from '../../base/errors.ts';
 import { adminCommand, runWithAccess } from './run.ts';

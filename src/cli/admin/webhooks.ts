@@ -1,6 +1,6 @@
 // `parley admin webhooks`: through which the platform tells who authorizes the service app.
 import { Command } from 'commander';
-import { AppWebhooks, type WebhookView } from '../../admin/by-hand/app-webhooks.ts';
+import { AppWebhooks, type WebhookView } from '../../admin/manual/app-webhooks.ts';
 import type { RegistrationChange } from '../../admin/webhooks/registration.ts';
 import type { AdminAccess } from '../../app/admin-access.ts';
 import { AppError } from '../../base/errors.ts';

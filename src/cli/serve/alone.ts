@@ -24,7 +24,7 @@ export async function serveAlone({ loaded, load, isJson, leave }: Serving): Prom
   try {
     const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal });
     if (stopping.started(app)) printReady(app.ready, isJson);
-    reloading.started(app.lookNow);
+    reloading.started(app.checkNow);
   } catch (thrown) {
     stopping.failed(thrown);
   }

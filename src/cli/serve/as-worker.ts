@@ -32,7 +32,7 @@ export async function serveAsWorker({ loaded, load, leave }: Serving, link: Prim
     const app = await createApp({ settings, originOf: originOf(loaded), changing, log, signal: stopping.signal, isWorker: true });
     const close = attendPrimary(app, { link, clock: systemClock, log });
     stopping.started({ ...app, close });
-    reloading.started(app.lookNow);
+    reloading.started(app.checkNow);
   } catch (thrown) {
     const { code, message, details } = toAppError(thrown);
     if (code !== 'shutting_down') await link.send({ kind: 'failed', code, message, details });

@@ -25,7 +25,7 @@ export interface ReloadingOptions {
 export class Reloading {
   readonly #options: ReloadingOptions;
   #level: LogLevel;
-  #lookNow: (() => Promise<readonly FileVerdict[]>) | undefined;
+  #checkNow: (() => Promise<readonly FileVerdict[]>) | undefined;
   #isAsked = false;
   #isRunning = false;
 
@@ -37,23 +37,23 @@ export class Reloading {
   /** Reloads now; during the start, as soon as the server runs. Asking again while a reload goes on brings one more. */
   ask(): void {
     this.#isAsked = true;
-    if (this.#lookNow === undefined) this.#options.log.info({}, 'asked to reload during the start: it is done as soon as the server runs');
-    else void this.#run(this.#lookNow);
+    if (this.#checkNow === undefined) this.#options.log.info({}, 'asked to reload during the start: it is done as soon as the server runs');
+    else void this.#run(this.#checkNow);
   }
 
-  /** The server runs. @param lookNow - reads its files anew. Must not reject. */
-  started(lookNow: () => Promise<readonly FileVerdict[]>): void {
-    this.#lookNow = lookNow;
-    if (this.#isAsked) void this.#run(lookNow);
+  /** The server runs. @param checkNow - reads its files anew. Must not reject. */
+  started(checkNow: () => Promise<readonly FileVerdict[]>): void {
+    this.#checkNow = checkNow;
+    if (this.#isAsked) void this.#run(checkNow);
   }
 
-  async #run(lookNow: () => Promise<readonly FileVerdict[]>): Promise<void> {
+  async #run(checkNow: () => Promise<readonly FileVerdict[]>): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     while (this.#isAsked) {
       this.#isAsked = false;
       const settings = this.#readSettings();
-      const looked = await waitAtMost(lookNow(), LIMIT_MS, systemClock);
+      const looked = await waitAtMost(checkNow(), LIMIT_MS, systemClock);
       if (looked.kind === 'value') this.#tell([...looked.value, ...settings.verdicts], settings.needRestart);
       else this.#options.log.error({ event: 'reload_refused', limitMs: LIMIT_MS }, 'the files that are read anew did not answer in time');
     }

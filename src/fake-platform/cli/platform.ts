@@ -87,7 +87,7 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
     ...{ port: flags.port ?? PLATFORM_PORT, redirectUri: flags.redirectUri, controlKey },
     observer: {
       requested: (entry) => {
-        if (!isOurLook(entry)) tell(requestEvent(entry));
+        if (!isOwnRequest(entry)) tell(requestEvent(entry));
       },
       delivered: (delivery) => {
         tell(deliveryEvent(delivery));
@@ -113,7 +113,7 @@ async function platformUntil(interrupted: Promise<void>, flags: Flags, print: (l
 }
 
 /** Commands look at the platform again and again, and change nothing by it. */
-function isOurLook({ asker, path: asked, status }: JournalEntry): boolean {
+function isOwnRequest({ asker, path: asked, status }: JournalEntry): boolean {
   return asker?.kind === 'control' && asked === `${CONTROL_PREFIX}/status` && status === 200;
 }
 

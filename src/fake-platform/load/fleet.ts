@@ -107,7 +107,7 @@ export class Fleet {
       }
       const limitMs = HEAD_START_MS + lengthOf(arrivals.phases) + drainMs;
       await waitAtMost(over, limitMs, this.#clock, signal);
-      for (const { worker } of held) worker.send({ kind: 'stop', hangUp: true });
+      for (const { worker } of held) worker.send({ kind: 'stop' });
       await waitAtMost(this.#until('done', held, { onSecond, endsWithLoss: false }), HANG_UP_LIMIT_MS, this.#clock);
       // It may never be done, and then would take the next order for a mistake.
       for (const member of held) lose(member, `did not hang up within ${String(HANG_UP_LIMIT_MS / 1000)} s`);

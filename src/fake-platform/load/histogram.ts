@@ -18,7 +18,7 @@ const LONGEST_MS = 3_600_000;
 const LONGEST_COARSE_MS = 60_000;
 
 // The JavaScript build: a load records some ten thousand values a second, which cost it 0.3 % of a core, and the faster
-// WebAssembly build wants to be freed by hand.
+// WebAssembly build must be freed manually.
 function emptyWith(numberOfSignificantValueDigits: 2 | 3, highestMs: number): Recorded {
   const highestTrackableValue = highestMs * MICROSECONDS;
   return build({ bitBucketSize: 32, lowestDiscernibleValue: 1, highestTrackableValue, numberOfSignificantValueDigits });

@@ -4,7 +4,7 @@ import { isRefused, type CallFacts, type WaitFact } from './call-facts.ts';
 import { Histogram } from './histogram.ts';
 import type { LoadResult, Times } from './load-result.ts';
 import type { WorkerLoad } from './saturation.ts';
-import { SecondSeries, type ServerLook } from './second-series.ts';
+import { SecondSeries, type ServerSample } from './second-series.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 
 /** What the account of a run begins with. */
@@ -105,7 +105,7 @@ export class LoadBook {
   readonly #failures = new Map<string, LoadResult['failures'][number]>();
   readonly #lengths = new Map<number, { calls: number; totalMs: number }>();
   #gapsOver100Ms = 0;
-  #server: ServerLook | undefined;
+  #server: ServerSample | undefined;
 
   constructor(options: LoadBookOptions) {
     this.#options = options;
@@ -163,7 +163,7 @@ export class LoadBook {
   }
 
   /** Takes a look at the server. @param atMs - ms since the run began. */
-  addServer(look: ServerLook, atMs: number): void {
+  addServer(look: ServerSample, atMs: number): void {
     this.#series.addServer(look, this.#server, atMs);
     this.#server = look;
   }

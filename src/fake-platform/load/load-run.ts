@@ -11,7 +11,7 @@ import { LoadBook } from './load-book.ts';
 import type { LoadResult } from './load-result.ts';
 import type { LevelTime } from './load-shape.ts';
 import { saturationOf, silenceOf, stallsOf } from './saturation.ts';
-import { lookAtServer } from './server-metrics.ts';
+import { sampleServer } from './server-metrics.ts';
 
 /** What callers do, how often, and how long it takes. */
 export interface WeightedScenario {
@@ -81,7 +81,7 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const looking = new AbortController();
   const look = (): void => {
     if (options.metricsUrl === undefined) return;
-    lookAtServer(options.metricsUrl, clock, sendRequest, looking.signal).then(
+    sampleServer(options.metricsUrl, clock, sendRequest, looking.signal).then(
       (seen) => {
         book.addServer(seen, elapsed());
       },

@@ -6,14 +6,14 @@ import type { LoadResult, LoadSecond } from './load-result.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 
 /** One look at the metrics page of a server. */
-export interface ServerLook {
+export interface ServerSample {
   /** CPU used since the process began, s. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   /** Calls it has open; undefined when it does not say. */
   readonly sessions: number | undefined;
   /** When it was looked at, ms. */
-  readonly lookedAtMs: number;
+  readonly sampledAtMs: number;
 }
 
 interface Stretch {
@@ -26,7 +26,7 @@ interface Stretch {
   replies: Histogram | undefined;
   generatorCpu: number;
   /** The last look before it, or its first, and its last. */
-  server: { readonly from: ServerLook; to: ServerLook } | undefined;
+  server: { readonly from: ServerSample; to: ServerSample } | undefined;
   serverMb: number | null;
   serverSessions: number | null;
 }
@@ -64,7 +64,7 @@ export class SecondSeries {
     if (outcome === 'failed') stretch.failed += 1;
   }
 
-  addServer(look: ServerLook, before: ServerLook | undefined, atMs: number): void {
+  addServer(look: ServerSample, before: ServerSample | undefined, atMs: number): void {
     const stretch = this.#at(atMs);
     stretch.serverMb = Math.max(look.residentBytes / MB, stretch.serverMb ?? 0);
     stretch.serverSessions = look.sessions ?? null;
@@ -147,9 +147,9 @@ function sum(values: readonly number[]): number {
 
 /** Part of one core, over all looks at the server in the stretch. */
 function serverCpuOf({ server }: Stretch): number | null {
-  if (server === undefined || server.to.lookedAtMs <= server.from.lookedAtMs) return null;
+  if (server === undefined || server.to.sampledAtMs <= server.from.sampledAtMs) return null;
   const { from, to } = server;
-  return Math.max(0, (to.cpuSeconds - from.cpuSeconds) / ((to.lookedAtMs - from.lookedAtMs) / 1000));
+  return Math.max(0, (to.cpuSeconds - from.cpuSeconds) / ((to.sampledAtMs - from.sampledAtMs) / 1000));
 }
 
 function orderOf(waits: Histogram | undefined): Readonly<Record<'p50' | 'p99' | 'max', number | null>> {

@@ -2,7 +2,7 @@
 // calls where there are any.
 import type { Clock } from '../../base/clock.ts';
 import { exchange, isGoodStatus, refusalOf, RequestFailure, type SendRequest } from '../../base/http-exchange.ts';
-import type { ServerLook } from './second-series.ts';
+import type { ServerSample } from './second-series.ts';
 
 const LIMITS = { firstByteMs: 900, maxAnswerBytes: 4 * 1024 * 1024 };
 const CPU = 'process_cpu_seconds_total';
@@ -14,7 +14,7 @@ const SESSIONS = 'parley_sessions_open';
  *
  * @throws RequestFailure when the page does not answer, and RangeError when it is no such page.
  */
-export async function lookAtServer(url: string, clock: Clock, send: SendRequest, signal: AbortSignal): Promise<ServerLook> {
+export async function sampleServer(url: string, clock: Clock, send: SendRequest, signal: AbortSignal): Promise<ServerSample> {
   const request = { method: 'GET', url, headers: {}, body: undefined } as const;
   const page = await exchange({ clock, send, limits: LIMITS }, request, signal, async (answer) => {
     if (!isGoodStatus(answer.status)) throw refusalOf(answer, clock);
@@ -26,7 +26,7 @@ export async function lookAtServer(url: string, clock: Clock, send: SendRequest,
   const cpuSeconds = sumOf(page, CPU);
   const residentBytes = sumOf(page, MEMORY);
   if (cpuSeconds === undefined || residentBytes === undefined) throw new RangeError(`the page has no ${CPU} or no ${MEMORY}`);
-  return { cpuSeconds, residentBytes, sessions: sumOf(page, SESSIONS), lookedAtMs: clock.monotonicMs() };
+  return { cpuSeconds, residentBytes, sessions: sumOf(page, SESSIONS), sampledAtMs: clock.monotonicMs() };
 }
 
 /** Why a look failed, in words that complete "the metrics page …". */

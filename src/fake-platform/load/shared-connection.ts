@@ -1,4 +1,4 @@
-// One HTTP/2 connection that many calls share, with gRPC's framing by hand: a load must spend less on a frame than the
+// One HTTP/2 connection that many calls share, with its own gRPC framing: a load must spend less on a frame than the
 // server does, and the gRPC library spends as much. Speaks to the same port as the other lines; knows no turn grammar.
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { isIP } from 'node:net';

@@ -64,7 +64,6 @@ function reportsOf(generator: Generator, zeroMs: number): CancelTimer {
       timerLateness: clock.takeLateness().encoded,
       cpu: (used.user + used.system) / 1000 / Math.max(1, nowMs - atMs),
       // What is measured is the interval itself, which on time has the length of the resolution.
-      loopDelayP99Ms: Math.max(0, loop.percentile(99) / NS_PER_MS - LOOP_RESOLUTION_MS),
       loopDelayMaxMs: Math.max(0, loop.max / NS_PER_MS - LOOP_RESOLUTION_MS),
       residentBytes: process.memoryUsage.rss(),
     });
@@ -182,7 +181,7 @@ function obey(order: WorkerOrder): void {
       return;
     case 'stop':
       running?.generator.stop();
-      if (order.hangUp) running?.hangUp.abort();
+      running?.hangUp.abort();
   }
 }
 

@@ -77,8 +77,8 @@ export const orderSchema = z.discriminatedUnion('kind', [
     /** After the last arrival, hang up as soon as no caller waits any more for something it waited for by then. */
     endsWhenAnswered: z.boolean(),
   }),
-  /** No further call begins; those that are held go on to their end, or are hung up. */
-  z.object({ kind: z.literal('stop'), hangUp: z.boolean() }),
+  /** No further call begins, and those that are held are hung up. */
+  z.object({ kind: z.literal('stop') }),
 ]);
 /** One of them. */
 export type WorkerOrder = z.infer<typeof orderSchema>;
@@ -103,7 +103,6 @@ export const reportSchema = z.discriminatedUnion('kind', [
     /** Part of one core, since the last report. */
     cpu: z.number(),
     /** Delay of the event loop, ms, since the last report. */
-    loopDelayP99Ms: z.number(),
     loopDelayMaxMs: z.number(),
     residentBytes: z.number(),
   }),

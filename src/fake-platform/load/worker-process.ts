@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { reportSchema, type WorkerOrder, type WorkerReport } from './worker-messages.ts';
 
 /** Of what a worker writes before it ends, so much is kept: the end, where the reason stands. */
-const LAST_WORDS = 2048;
+const LAST_OUTPUT = 2048;
 
 /** A worker, wherever it runs. */
 export interface LoadWorker {
@@ -36,12 +36,12 @@ export function startWorkerProcess(): LoadWorker {
 
 class WorkerProcess implements LoadWorker {
   readonly #child: ChildProcess;
-  #lastWords = '';
+  #lastOutput = '';
 
   constructor(child: ChildProcess) {
     this.#child = child;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS);
+      this.#lastOutput = (this.#lastOutput + text).slice(-LAST_OUTPUT);
     });
   }
 
@@ -64,7 +64,7 @@ class WorkerProcess implements LoadWorker {
     });
     // Not `exit`: then everything it wrote has been read.
     this.#child.once('close', (code, signal) => {
-      const said = this.#lastWords.trim();
+      const said = this.#lastOutput.trim();
       onGone(`it ended with ${signal ?? String(code)}${said === '' ? '' : `: ${said}`}`);
     });
   }

@@ -5,13 +5,13 @@ import type { WorkerReport } from './worker-messages.ts';
 const LONGEST_REASON = 2048;
 
 /** Says something. Nobody hears it once the other process is gone. */
-export function tell(report: WorkerReport, onTold: () => void = () => undefined): void {
-  if (process.send === undefined) onTold();
-  else process.send(report, onTold);
+export function tell(report: WorkerReport, onSent: () => void = () => undefined): void {
+  if (process.send === undefined) onSent();
+  else process.send(report, onSent);
 }
 
 /** Says that this worker cannot go on, and where it broke. */
-export function fail(thrown: unknown, onTold?: () => void): void {
+export function fail(thrown: unknown, onSent?: () => void): void {
   const why = thrown instanceof Error ? (thrown.stack ?? thrown.message) : 'it threw something that is no error';
-  tell({ kind: 'failed', message: why.slice(0, LONGEST_REASON) }, onTold);
+  tell({ kind: 'failed', message: why.slice(0, LONGEST_REASON) }, onSent);
 }

@@ -20,7 +20,7 @@ import type { Turn } from '../turn/turn.ts';
 /** How long an interrupted handler may still take to finish its state, ms; the next input waits for it. */
 const INTERRUPTED_GRACE_MS = 300;
 
-/** How often a handler may still yield that was told to stop: nothing of it is heard. */
+/** How often a cancelled handler may still yield: nothing of it is heard. */
 const MAX_UNHEARD_YIELDS = 100;
 
 /**
@@ -111,7 +111,7 @@ export class BotQuestion {
         resolve('deadline');
       };
       giveUp = () => {
-        if (!this.#isToldToStop) return;
+        if (!this.#isCancelled) return;
         cancelGrace = clock.after(INTERRUPTED_GRACE_MS, () => {
           resolve('abandoned');
         });
@@ -122,7 +122,7 @@ export class BotQuestion {
     this.#onHandlerBegun = giveUp;
     try {
       const outcome = await Promise.race([this.#think(input), stopped]);
-      if (outcome === 'abandoned' || (outcome === 'deadline' && this.#isToldToStop)) return { kind: 'abandoned' };
+      if (outcome === 'abandoned' || (outcome === 'deadline' && this.#isCancelled)) return { kind: 'abandoned' };
       if (outcome === 'false_interruption') return { kind: 'false_interruption' };
       if (outcome !== 'deadline') return { kind: 'answer', ...outcome, early: this.#early };
       return {
@@ -133,8 +133,8 @@ export class BotQuestion {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') throw error;
-      // Whatever comes of a handler that was told to stop is no failure of its bot.
-      return this.#isToldToStop ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
+      // What a cancelled handler does is no failure of its bot.
+      return this.#isCancelled ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
       this.#isWaitedFor = false;
       cancelGrace();
@@ -149,7 +149,7 @@ export class BotQuestion {
   }
 
   /** A handler is at work whose answer nobody needs any more. */
-  get #isToldToStop(): boolean {
+  get #isCancelled(): boolean {
     return this.#hasHandlerBegun && this.#unneeded.aborted;
   }
 
@@ -220,9 +220,9 @@ export class BotQuestion {
     return this.#isWaitedFor;
   }
 
-  /** Nothing of it is heard, so only this holds the handler up; the deadline is looked after between two yields. */
+  /** Nothing of it is heard, so only this holds the handler up; the deadline can pass between two yields. */
   async #mayYieldUnheard(): Promise<boolean> {
-    if (this.#isToldToStop) this.#unheardYields += 1;
+    if (this.#isCancelled) this.#unheardYields += 1;
     else await new Promise(setImmediate);
     return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
   }

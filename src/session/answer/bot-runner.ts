@@ -115,7 +115,7 @@ export class BotRunner {
       .catch((err: unknown) => {
         this.#parts.log.error({ conversationId: call.conversationId, err }, 'work of a session failed');
       })
-      // Whoever is told of a failure must not be the next one.
+      // A log that fails must not stop the queue.
       .catch(() => undefined)
       .finally(() => {
         this.#size -= 1;

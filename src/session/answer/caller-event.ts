@@ -1,5 +1,5 @@
-// What the caller did, as a bot is told of it: utterances are recognized, spoken digits become keys, and the reply
-// before it is judged by what was heard. Knows no handler and no reply.
+// What the caller did, as an event for the bot: utterances are recognized, spoken digits become keys, and the reply
+// before it gets what was heard of it. Knows no handler and no reply.
 import { toAppError } from '../../base/errors.ts';
 import type { ReplyingEvent, SpeechInput } from '../../bot/bot.ts';
 import type { CallFacts } from '../../dialog/call.ts';
@@ -105,7 +105,7 @@ async function recognize(
     const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
     return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
   } catch (thrown) {
-    // It was told to stop: the turn is over, and nothing has failed.
+    // It was cancelled: the turn is over, and nothing has failed.
     if (signal.aborted) return { text: undefined, understood: 'failed' };
     // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
     const error = toAppError(thrown, 'recognition_failed');
@@ -126,7 +126,7 @@ function logWords(event: SpeechInput, { parts, conversation, turn }: InputContex
   parts.log.info({ event: 'utterance_understood', understood, words, ...turn.logIds }, 'what the recognizer understood');
 }
 
-// G-67: whether the platform hands over the key that ended the collection is not known; bots never see it.
+// G-67: whether the platform sends the key that ended the collection is not known; bots never see it.
 function withoutTerminator(digits: string, { conversation, parts }: InputContext): string {
   const terminator = conversation.snapshot.listen.terminator ?? parts.settings.listen.terminator;
   // No digits end with the word "none".

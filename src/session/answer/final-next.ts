@@ -1,4 +1,4 @@
-// What the platform is told at the end of a reply: the bot's next step with every default filled in and the transfer
+// What the platform gets at the end of a reply: the bot's next step with every default filled in and the transfer
 // data under the platform's names.
 import type { JsonObject } from '../../base/json.ts';
 import type { FinalNext, ListenSettings } from '../../dialog/output.ts';

@@ -18,7 +18,7 @@ interface Piece {
 /** Sound that is not here. */
 const NO_SOUND = new Uint8Array(0);
 
-/** A prompt that was handed over. Times are monotonic ms. */
+/** A prompt that was sent. Times are monotonic ms. */
 export interface Played {
   readonly prompt: SpokenPrompt;
   /** All of its sound, in pieces when it was synthesized while it was sent; between two of them there may be silence. */

@@ -31,13 +31,13 @@ export interface PlayedReply {
 /** The playout clock of one session. Times are monotonic ms. */
 export class Playout {
   #played: Played[] = [];
-  /** False when prompts of the reply were never handed over. */
+  /** False when prompts of the reply were never sent. */
   #isWhole = true;
   /** Its last prompt is unfinished. */
   #isStreaming = false;
   /** What was heard of a reply that was cut. */
   #cutHeard: Heard | undefined;
-  /** The last reply was never handed over: what is known here is of an earlier one. */
+  /** The last reply was never sent: what is known here is of an earlier one. */
   #isUnspoken = false;
   /** What is heard is estimated from a snapshot. */
   #isEstimated = false;
@@ -66,7 +66,7 @@ export class Playout {
     this.#before = before;
   }
 
-  /** A prompt was handed over at `nowMs`; it plays after those before it (G-22). Without sound it takes no time here. */
+  /** A prompt was sent at `nowMs`; it plays after those before it (G-22). Without sound it takes no time here. */
   queued(prompt: SpokenPrompt, nowMs: number): void {
     const startMs = Math.max(nowMs, this.#played.at(-1)?.endMs ?? nowMs);
     const { audio } = prompt;
@@ -115,7 +115,7 @@ export class Playout {
     if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
   }
 
-  /** An answer is over of which nothing was handed over. @param isKept - its bot goes on from it, and it is the last reply. */
+  /** An answer is over of which nothing was sent. @param isKept - its bot goes on from it, and it is the last reply. */
   unspoken(isKept: boolean): void {
     this.#isUnspoken ||= isKept;
     this.#isBeingDropped = false;
@@ -126,7 +126,7 @@ export class Playout {
     return this.remainingMs(nowMs) > 0;
   }
 
-  /** How long the prompts that were handed over still play. */
+  /** How long the prompts that were sent still play. */
   remainingMs(nowMs: number): number {
     const last = this.#played.at(-1);
     return last === undefined ? 0 : Math.max(0, last.endMs - nowMs);
@@ -161,7 +161,7 @@ export class Playout {
     return this.#isUnspoken || this.#isBeingDropped;
   }
 
-  /** Of the last reply that was handed over. */
+  /** Of the last reply that was sent. */
   #heardHere(nowMs: number): Heard {
     if (this.#cutHeard !== undefined) return this.#cutHeard;
     let { ms } = this.#before;

@@ -16,7 +16,7 @@ import type { Turn } from '../turn/turn.ts';
 export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
   readonly turn: Turn;
   readonly conversation: Pick<Conversation, 'mode' | 'playout' | 'leaving'>;
-  /** `slowReaderMs` bounds each wait for the client to read, `maxFarewellMs` the one for the last words (G-7A). */
+  /** `slowReaderMs` bounds each wait for the client to read, `maxFarewellMs` the one for the farewell (G-7A). */
   readonly settings: Pick<EngineSettings, 'slowReaderMs' | 'maxFarewellMs'>;
   /** The first sound of this turn is on the wire. */
   readonly onFirstAudio: () => void;
@@ -25,7 +25,7 @@ export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' 
 /** What a recording counts for that cannot be played, ms: a handler must not yield it for ever. */
 const LOST_MS = 1000;
 
-/** The mouth of one turn. */
+/** Writes the reply of one turn. */
 export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
   /**
@@ -51,7 +51,7 @@ export class ReplyWriter {
     this.#sounds = new TurnSounds(options.voice, options.clock);
   }
 
-  /** Whether the caller hears anything of the reply, or was told what comes next. */
+  /** Whether the caller hears anything of the reply, or the platform got what comes next. */
   get hasSaid(): boolean {
     return this.#hasSaid;
   }
@@ -129,7 +129,7 @@ export class ReplyWriter {
    * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before
    *   (G-55); the final waits until the caller has heard what was sent ahead of it (G-7A).
    * @param isApology - see {@link Output}.
-   * @returns whether the final was handed over; false when the turn was over before, or would listen on a call that we end.
+   * @returns whether the final was sent; false when the turn was over before, or would listen on a call that we end.
    * @throws AppError `slow_reader`.
    */
   async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean, isApology = false): Promise<boolean> {

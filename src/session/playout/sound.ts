@@ -74,7 +74,7 @@ export class TurnSounds {
     return undefined;
   }
 
-  /** A sound was late; whoever watches the voice is told. */
+  /** A sound was late; the observer is notified. */
   giveUp(prompt: Prompt): void {
     this.#late.add(prompt.kind);
     this.#voice.late(prompt);

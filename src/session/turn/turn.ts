@@ -53,8 +53,8 @@ export class Turn implements NamedTurn {
   /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
   #takesAudio = true;
   #isUnheardWelcome = false;
-  /** It has no input of its own: it is the mouth for the last words of the call. */
-  #isForLastWords = false;
+  /** It has no input of its own: the farewell of the call is said on it. */
+  #isForFarewell = false;
   /** An input has come whole, whether it is answered or not. */
   #hasInput = false;
   #hasFinal = false;
@@ -92,7 +92,7 @@ export class Turn implements NamedTurn {
   }
 
   /** A welcome is owed on this turn and has not begun: nothing cuts it short, so nothing that is said now is input. */
-  get owesWelcome(): boolean {
+  get isWelcomeDue(): boolean {
     return this.#isUnheardWelcome && this.#state !== 'done';
   }
 
@@ -169,7 +169,7 @@ export class Turn implements NamedTurn {
    * @returns false when there was nothing to interrupt.
    */
   interrupt(): boolean {
-    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#isForLastWords || this.#wanted.isAborted) return false;
+    if (this.#state !== 'answering' || this.#isUnheardWelcome || this.#isForFarewell || this.#wanted.isAborted) return false;
     this.#wanted.abort('barge_in');
     return true;
   }
@@ -187,7 +187,7 @@ export class Turn implements NamedTurn {
   takeOver(): boolean {
     if (this.#state === 'answering') return true;
     if (this.#state === 'done') return false;
-    this.#isForLastWords = true;
+    this.#isForFarewell = true;
     this.#become('answering');
     return false;
   }

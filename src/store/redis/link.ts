@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 2000;
 /** A wire that was lost sooner than this did not end the trouble: the pauses go on growing, ms. */
 const STEADY_MS = 5000;
 /** Pause between two looks whether the server can still be used, ms: what nobody sends anything over may be gone for long. */
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 /** Most commands that wait for a lost connection to come back; further ones fail. */
 const MAX_WAITING = 5000;
 
@@ -51,7 +51,7 @@ export class RedisLink {
   /** What the last one failed with; undefined while the link is up. */
   #failure: AppError | undefined;
   #cancelPause: CancelTimer = () => undefined;
-  #cancelLooks: CancelTimer = () => undefined;
+  #cancelCheck: CancelTimer = () => undefined;
   readonly #waiting = new Set<(wire: RedisWire | undefined) => void>();
 
   constructor(options: LinkOptions) {
@@ -92,10 +92,10 @@ export class RedisLink {
     this.#isClosed = true;
     this.#isUp = false;
     this.#cancelPause();
-    this.#cancelLooks();
+    this.#cancelCheck();
     this.#wire.end();
     this.#settleTried();
-    this.#tellWaiting(undefined);
+    this.#settleWaiting(undefined);
     await waitAtMost(this.#wire.ended, timeoutMs, clock);
   }
 
@@ -115,7 +115,7 @@ export class RedisLink {
         if (!wire.isLost) this.#up();
       },
       () => {
-        // `onLost` has been told.
+        // `onLost` has been called.
       },
     );
     return wire;
@@ -126,13 +126,13 @@ export class RedisLink {
     this.#isUp = true;
     this.#failure = undefined;
     this.#changedAtMs = clock.monotonicMs();
-    this.#cancelLooks = every(clock, LOOK_MS, () => {
+    this.#cancelCheck = every(clock, CHECK_MS, () => {
       // What it finds out, the wire acts upon.
       this.#wire.look().catch(() => undefined);
     });
     onUp(this.#wire);
     this.#settleTried();
-    this.#tellWaiting(this.#wire);
+    this.#settleWaiting(this.#wire);
   }
 
   #down(failure: AppError): void {
@@ -142,7 +142,7 @@ export class RedisLink {
       if (nowMs - this.#changedAtMs >= STEADY_MS) this.#failures = 0;
       this.#isUp = false;
       this.#changedAtMs = nowMs;
-      this.#cancelLooks();
+      this.#cancelCheck();
     }
     this.#cancelPause = clock.after(pauseMs(this.#failures, random), () => {
       this.#wire = this.#openWire();
@@ -172,7 +172,7 @@ export class RedisLink {
     return waited.value;
   }
 
-  #tellWaiting(wire: RedisWire | undefined): void {
+  #settleWaiting(wire: RedisWire | undefined): void {
     for (const tell of this.#waiting) tell(wire);
     this.#waiting.clear();
   }

@@ -8,11 +8,11 @@ import { pause, waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { LinePacer } from '../../base/line-pacer.ts';
 import type { Logger } from '../../base/log.ts';
-import { listen } from '../door.ts';
+import { listen } from '../socket-listener.ts';
 import type { CallHomes } from '../homes.ts';
 import { Deliveries } from './deliveries.ts';
 import type { PeerIdentity } from './identity.ts';
-import { OpenOnes } from './open-ones.ts';
+import { OpenSet } from './open-set.ts';
 import { bytesMethod, peerService } from './peer-service.ts';
 
 /** More than a link opens: none waits for another one's end. */
@@ -89,12 +89,12 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     'grpc.enable_channelz': 0,
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const sockets = new OpenOnes<net.Socket>();
+  const sockets = new OpenSet<net.Socket>();
   /** Connections that are not let in, the oldest first, by the address of their other end. */
   const strangers = new Map<string, net.Socket>();
   /** Of each connection that was let in, by the address of its other end. */
   const letIn = new Map<string, TLSSocket>();
-  const turns = new OpenOnes<PeerTurn>();
+  const turns = new OpenSet<PeerTurn>();
   const deliveries = new Deliveries(clock);
   const check = new PeerCheck(options);
   const state = { isServing: false };
@@ -213,10 +213,10 @@ class PeerCheck {
     const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
     if (fingerprint !== undefined && this.#options.known.has(fingerprint)) return true;
     if (fingerprint === undefined || this.#waiting >= MAX_WAITING) return this.#refuse();
-    return this.#lookAgain(fingerprint);
+    return this.#checkAgain(fingerprint);
   }
 
-  async #lookAgain(fingerprint: string): Promise<boolean> {
+  async #checkAgain(fingerprint: string): Promise<boolean> {
     this.#waiting += 1;
     this.#refreshing ??= this.#refresh();
     await this.#refreshing;

@@ -13,7 +13,7 @@ import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
 import { framed } from './frames.ts';
-import { forwardHeaders, type ToldEvent } from './headers.ts';
+import { forwardHeaders, type SentEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
 import { reportDelivery } from './peer-service.ts';
@@ -34,7 +34,7 @@ export interface HeldTurn {
   readonly id: string;
   /** What came behind the first message, as far as it was held. */
   readonly messages: readonly Buffer[];
-  readonly told: ReadonlySet<ToldEvent>;
+  readonly told: ReadonlySet<SentEvent>;
 }
 
 /** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
@@ -49,8 +49,8 @@ export interface ForwardableTurn {
   onStatus(status: HomeStatus, onSent: () => void): void;
   /** The call has its home here by now, or none any more. */
   onHome(located: Located, held: HeldTurn): void;
-  /** @param isReplyOwed - the caller has done something, and hears nothing until there is a reply. */
-  onFailed(error: AppError, isReplyOwed: boolean): void;
+  /** @param isReplyDue - the caller has done something, and hears nothing until there is a reply. */
+  onFailed(error: AppError, isReplyDue: boolean): void;
 }
 
 /** What relays share. */
@@ -79,7 +79,7 @@ export class Relay implements AttemptOwner {
   readonly #id = randomUUID();
   readonly #held: HeldInput;
   readonly #outgoing: Outgoing<Buffer>;
-  readonly #told = new Set<ToldEvent>();
+  readonly #told = new Set<SentEvent>();
   readonly #stopped = new AbortController();
   readonly #beganAtMs: number;
   #attempt: Attempt | undefined;
@@ -196,9 +196,9 @@ export class Relay implements AttemptOwner {
       else this.#comeHome(located);
     } catch (thrown) {
       if (this.#hasEnded()) return;
-      const isReplyOwed = this.#told.has('input_ended') || this.#isHalfClosed;
+      const isReplyDue = this.#told.has('input_ended') || this.#isHalfClosed;
       this.#leave('failed');
-      this.#turn.onFailed(toAppError(thrown), isReplyOwed);
+      this.#turn.onFailed(toAppError(thrown), isReplyDue);
     }
   }
 

@@ -2,7 +2,7 @@
 // limits and its counts of calls leave them out.
 import { waitAtMost } from '../../base/abort.ts';
 import type { LocatedElsewhere } from '../../dialog/home.ts';
-import { OpenOnes } from './open-ones.ts';
+import { OpenSet } from './open-set.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type ForwardOutcome, type RelayParts } from './relay.ts';
 
 /** Counts forwarded turns. None of it may throw. */
@@ -25,7 +25,7 @@ export interface RelaysOptions extends Pick<RelayParts, 'homes' | 'links' | 'clo
 /** One per process. */
 export class Relays {
   readonly #options: RelaysOptions;
-  readonly #open = new OpenOnes<Relay>();
+  readonly #open = new OpenSet<Relay>();
 
   constructor(options: RelaysOptions) {
     this.#options = options;

@@ -36,7 +36,7 @@ export interface HealthService {
 }
 
 interface Watcher {
-  readonly tell: () => void;
+  readonly notify: () => void;
   readonly end: () => void;
 }
 
@@ -70,11 +70,11 @@ export class Health {
     return this.#service({ definition, words: { serving: SERVING, not_serving: NOT_SERVING, unknown: UNKNOWN }, hasNotFound: false });
   }
 
-  /** Changes the answer of both services and tells everybody who watches. */
+  /** Changes the answer of both services and notifies everybody who watches. */
   setServing(isServing: boolean): void {
     if (this.#isServing === isServing) return;
     this.#isServing = isServing;
-    for (const watcher of this.#watchers) watcher.tell();
+    for (const watcher of this.#watchers) watcher.notify();
   }
 
   /** Ends every watch; without this a stopping server would wait for its watchers. */
@@ -119,7 +119,7 @@ export class Health {
   #watch(call: AnsweringCall<HealthResponse>, answer: () => HealthResponse): void {
     if (this.#watchers.size >= MAX_WATCHERS) throw new AppError('overloaded', 'too many clients watch the health of this server');
     const watcher: Watcher = {
-      tell: () => {
+      notify: () => {
         call.write(answer());
       },
       end: () => {
@@ -128,6 +128,6 @@ export class Health {
     };
     this.#watchers.add(watcher);
     call.on('cancelled', () => this.#watchers.delete(watcher));
-    watcher.tell();
+    watcher.notify();
   }
 }

@@ -11,7 +11,7 @@ import type { Session } from '../../session/session.ts';
 import { demandSameCall, type WireCall } from '../caller-request.ts';
 import type { HeldTurn, Relay } from '../forward/relay.ts';
 import type { Visitor } from '../gate.ts';
-import { isTurnedAway } from '../refused.ts';
+import { endsInTransfer } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { CallerRpc, type Delivered } from './caller-rpc.ts';
 import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
@@ -216,18 +216,18 @@ class CallerStream {
   }
 
   /** There is no session for the turn. A call that had to be turned away ends with a spoken line, once there is something to answer. */
-  #unopened({ call, input }: Opening, thrown: unknown, isReplyOwed = false): void {
+  #unopened({ call, input }: Opening, thrown: unknown, isReplyDue = false): void {
     const error = toAppError(thrown);
     // The keys come in a turn of their own, which is answered (G-61).
-    if (input?.kind === 'dtmf_start' && isTurnedAway(error)) {
+    if (input?.kind === 'dtmf_start' && endsInTransfer(error)) {
       this.rpc.complete();
       return;
     }
     // A caller of a call that is not known here any more is as lost as a new one.
     // Who only listens is told when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
     const isListening = input === undefined || input.kind === 'audio';
-    const isLineOwed = isReplyOwed || !isListening || (error.code === 'state_unreadable' && input !== undefined);
-    if (!isTurnedAway(error) || !isLineOwed) {
+    const isLineDue = isReplyDue || !isListening || (error.code === 'state_unreadable' && input !== undefined);
+    if (!endsInTransfer(error) || !isLineDue) {
       this.rpc.refuse(error);
       return;
     }
@@ -235,7 +235,7 @@ class CallerStream {
     refusals.write('a new call, with a spoken line,', error, this.rpc.ids);
     if (this.rpc.isOver) return;
     if (input?.kind === 'session_end') this.rpc.completeEmpty();
-    else sessions.turnAway(this.rpc, error, call, input?.kind !== 'session_start');
+    else sessions.transferRefused(this.rpc, error, call, input?.kind !== 'session_start');
   }
 
   /** What comes on the stream is the relay's, until it is over or comes back. */
@@ -253,9 +253,9 @@ class CallerStream {
         onHome: (found, held) => {
           this.#comeHome(opening, found, held);
         },
-        onFailed: (error, isReplyOwed) => {
+        onFailed: (error, isReplyDue) => {
           this.#countHere();
-          this.#unopened(opening, error, isReplyOwed);
+          this.#unopened(opening, error, isReplyDue);
         },
       },
       located,

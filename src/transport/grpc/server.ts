@@ -1,4 +1,4 @@
-// The media server: puts the services of the contract behind the door, each behind the gate, and stops them in order.
+// The media server: opens the port, serves the services of the contract on it, checks every token, and stops all in order.
 import {
   Server,
   ServerCredentials,
@@ -20,7 +20,7 @@ import type { PeerPort } from '../forward/peer-port.ts';
 import type { Relays } from '../forward/relays.ts';
 import { SOLE_HOME, type CallHomes } from '../homes.ts';
 import { CallMetadata } from './call-metadata.ts';
-import { openDoor, type Door, type DoorOptions } from '../door.ts';
+import { openSocketListener, type SocketListener, type SocketListenerOptions } from '../socket-listener.ts';
 import { Health } from './health.ts';
 import { routeLibraryLog } from './library-log.ts';
 import { listVirtualAgents } from './list-virtual-agents.ts';
@@ -33,7 +33,8 @@ import { ToWire } from './to-wire.ts';
 import { orUndecodable } from './undecodable.ts';
 
 /** Limits and switches of the media server; times are ms. */
-export interface MediaServerSettings extends Pick<DoorOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'>, ConnectionLimits {
+export interface MediaServerSettings
+  extends Pick<SocketListenerOptions, 'host' | 'port' | 'security' | 'handshakeTimeoutMs'>, ConnectionLimits {
   /** Largest message read. */
   readonly maxMessageBytes: number;
   readonly maxStreamsPerConnection: number;
@@ -66,7 +67,7 @@ export interface MediaServerParts {
   /** Metadata keys of the platform profile. */
   readonly metadataKeys: { readonly authorization: string; readonly trackingId: string };
   readonly admission: Admission;
-  readonly mayTake: DoorOptions['mayTake'];
+  readonly mayTake: SocketListenerOptions['mayTake'];
   /** Counts RPCs that ended with an error. */
   readonly onRefused: (code: ErrorCode) => void;
 }
@@ -102,12 +103,12 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   routeLibraryLog(log, clock);
   const metadata = new CallMetadata(parts.metadataKeys);
   const refusals = new Refusals(log, clock, parts.onRefused);
-  // The door opens when there is something behind it.
-  const opened: { door?: Door } = {};
+  // The port opens last: what serves it is ready by then.
+  const opened: { listener?: SocketListener } = {};
   const tokens = new StreamCheck(gate, metadata, {
-    began: (peer) => opened.door?.began(peer) ?? NOTHING,
+    began: (peer) => opened.listener?.began(peer) ?? NOTHING,
     verified: (peer) => {
-      opened.door?.verified(peer);
+      opened.listener?.verified(peer);
     },
   });
   const oneRequest = { metadata, clock, refusals, limitMs: settings.firstMessageTimeoutMs };
@@ -154,7 +155,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   }
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-  const door = (opened.door = await openDoor({
+  const listener = (opened.listener = await openSocketListener({
     ...settings,
     name: 'media server',
     protocols: ['h2'],
@@ -166,8 +167,8 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     },
   }));
   return {
-    address: door.address,
-    port: door.port,
+    address: listener.address,
+    port: listener.port,
     setServing: (isServing) => {
       health.setServing(isServing);
     },
@@ -175,11 +176,11 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
       injector.drain(NEVER_MS);
     },
     stopListening: () => {
-      door.stopListening();
+      listener.stopListening();
     },
     close: async (limitMs) => {
       health.close();
-      door.stopListening();
+      listener.stopListening();
       const finished = new Promise<void>((resolve) => {
         server.tryShutdown(() => {
           resolve();
@@ -187,11 +188,11 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
       });
       // Not `forceShutdown`: with channelz off, grpc-js 1.14 does not know the connections that it would have to cut.
       const cancelCut = clock.after(limitMs, () => {
-        door.cut();
+        listener.cut();
       });
       await finished;
-      // From Node 24 on grpc-js calls back while streams are still open, so the door says when the last one is gone.
-      await door.close();
+      // From Node 24 on grpc-js calls back while streams are still open, so the socket listener knows when the last one is gone.
+      await listener.close();
       cancelCut();
     },
   };

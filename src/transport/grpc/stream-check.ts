@@ -1,7 +1,7 @@
-// The token check of an RPC: reads the token from its metadata, asks the gate, and tells the door whose connection showed a
+// The token check of an RPC: reads the token from its metadata, asks the gate, and reports whose connection showed a
 // good one and for how long the RPC is open. Knows no message.
 import type { Metadata } from '@grpc/grpc-js';
-import type { Door } from '../door.ts';
+import type { SocketListener } from '../socket-listener.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 
@@ -18,10 +18,10 @@ export interface CheckedCall {
 export class StreamCheck {
   readonly #gate: Gate;
   readonly #metadata: CallMetadata;
-  readonly #connections: Pick<Door, 'began' | 'verified'>;
+  readonly #connections: Pick<SocketListener, 'began' | 'verified'>;
 
-  /** @param connections - told of the peer behind every RPC, and of every good one: all are good where the check is off. */
-  constructor(gate: Gate, metadata: CallMetadata, connections: Pick<Door, 'began' | 'verified'>) {
+  /** @param connections - notified of the peer of every RPC, and of every good token: all are good where the check is off. */
+  constructor(gate: Gate, metadata: CallMetadata, connections: Pick<SocketListener, 'began' | 'verified'>) {
     this.#gate = gate;
     this.#metadata = metadata;
     this.#connections = connections;

@@ -23,9 +23,9 @@ export interface KeepAliveOptions {
 }
 
 /** Looks within the shorter of the two times; what is due is noticed that much too late at most. */
-const LOOKS = 4;
+const CHECKS_PER_PERIOD = 4;
 /** Shortest pause between two looks, ms. */
-const MIN_LOOK_MS = 20;
+const MIN_CHECK_MS = 20;
 
 /** A socket that is watched. */
 interface Watched {
@@ -40,19 +40,19 @@ interface Watched {
 /** Watches sockets. */
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
-  readonly #lookMs: number;
+  readonly #checkMs: number;
   readonly #watched = new Map<PingedSocket, Watched>();
-  #cancelLooks: CancelTimer | undefined;
+  #cancelCheck: CancelTimer | undefined;
 
   constructor(options: KeepAliveOptions) {
     this.#options = options;
-    this.#lookMs = Math.max(MIN_LOOK_MS, Math.min(options.pingIntervalMs, options.pongTimeoutMs) / LOOKS);
+    this.#checkMs = Math.max(MIN_CHECK_MS, Math.min(options.pingIntervalMs, options.pongTimeoutMs) / CHECKS_PER_PERIOD);
   }
 
   /**
    * Watches a socket until it is closed.
    *
-   * @param onSilent - told when it did not answer and was terminated: nothing can be said on it any more.
+   * @param onSilent - called when it did not answer and was terminated: nothing can be said on it any more.
    */
   watch(socket: PingedSocket, onSilent: () => void): void {
     const { clock } = this.#options;
@@ -64,9 +64,9 @@ export class KeepAlive {
     });
     socket.once('close', () => {
       this.#watched.delete(socket);
-      if (this.#watched.size === 0) this.#stopLooking();
+      if (this.#watched.size === 0) this.#stopChecking();
     });
-    this.#cancelLooks ??= every(clock, this.#lookMs, () => {
+    this.#cancelCheck ??= every(clock, this.#checkMs, () => {
       this.#look();
     });
   }
@@ -98,8 +98,8 @@ export class KeepAlive {
     socket.ping(undefined, false, () => undefined);
   }
 
-  #stopLooking(): void {
-    this.#cancelLooks?.();
-    this.#cancelLooks = undefined;
+  #stopChecking(): void {
+    this.#cancelCheck?.();
+    this.#cancelCheck = undefined;
   }
 }

@@ -10,11 +10,11 @@ import { CLOSE_CODE } from '../../contract/envelope.ts';
 import type { Admission } from '../../session/admission.ts';
 import type { Sessions } from '../../session/sessions.ts';
 import { SOLE_HOME, type CallHomes } from '../homes.ts';
-import type { Door, DoorOptions } from '../door.ts';
+import type { SocketListener, SocketListenerOptions } from '../socket-listener.ts';
 import type { Gate } from '../gate.ts';
 import { Refusals } from '../refused.ts';
 import { breachOf } from './close-codes.ts';
-import { openHttpDoor } from './http-door.ts';
+import { openHttpListener } from './http-listener.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { ListAgents } from './list-agents.ts';
 import type { SocketServerSettings } from './settings.ts';
@@ -35,7 +35,7 @@ export interface SocketServerParts {
   readonly homes?: CallHomes;
   readonly catalog: CatalogSource;
   readonly admission: Admission;
-  readonly mayTake: DoorOptions['mayTake'];
+  readonly mayTake: SocketListenerOptions['mayTake'];
   readonly clock: Clock;
   readonly log: Logger;
   /** Counts upgrades and sockets that ended with an error. */
@@ -47,7 +47,7 @@ export interface SocketServer {
   /** Takes a connection that asks to leave HTTP, from whoever listens. */
   readonly upgrade: Upgrades['upgrade'];
   /** Opens the port of its own. @throws AppError `listen_failed`. */
-  listen(): Promise<Pick<Door, 'address' | 'port'>>;
+  listen(): Promise<Pick<SocketListener, 'address' | 'port'>>;
   /** Sockets that are open, of both channels. */
   readonly openSockets: number;
   /** Refuses upgrades from now on; open sockets go on. */
@@ -63,7 +63,7 @@ export interface SocketServer {
   close(limitMs: number): Promise<void>;
 }
 
-/** Makes the server; it takes sockets at once, and listens on no port before it is told to. */
+/** Makes the server; it takes sockets at once, and listens on no port before `listen`. */
 export function createSocketServer(parts: SocketServerParts): SocketServer {
   return new Sockets(parts);
 }
@@ -77,7 +77,7 @@ class Sockets implements SocketServer {
   readonly #open: Readonly<Record<Channel, Set<WebSocket>>> = { voice: new Set(), list: new Set() };
   /** Those who wait until nothing is open. */
   readonly #waiting = new Set<() => void>();
-  #door: Door | undefined;
+  #listener: SocketListener | undefined;
 
   constructor(parts: SocketServerParts) {
     const { settings, paths, clock, log } = parts;
@@ -91,8 +91,8 @@ class Sockets implements SocketServer {
       limitMs: settings.unverifiedTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
       // The port of its own has asked already whether there is a descriptor, and a socket takes no other one.
-      hasRoom: () => this.openSockets < settings.maxConnections && (this.#door !== undefined || parts.mayTake?.() !== false),
-      connections: () => this.#door,
+      hasRoom: () => this.openSockets < settings.maxConnections && (this.#listener !== undefined || parts.mayTake?.() !== false),
+      connections: () => this.#listener,
       onSocket: (accepted) => {
         this.#take(accepted);
       },
@@ -109,10 +109,10 @@ class Sockets implements SocketServer {
     return this.#open.voice.size + this.#open.list.size;
   }
 
-  async listen(): Promise<Pick<Door, 'address' | 'port'>> {
+  async listen(): Promise<Pick<SocketListener, 'address' | 'port'>> {
     const { settings, mayTake, clock, log } = this.#parts;
-    this.#door = await openHttpDoor({ ...settings, mayTake, upgrades: this.#upgrades, clock, log });
-    return this.#door;
+    this.#listener = await openHttpListener({ ...settings, mayTake, upgrades: this.#upgrades, clock, log });
+    return this.#listener;
   }
 
   drain(): void {
@@ -120,7 +120,7 @@ class Sockets implements SocketServer {
   }
 
   stopListening(): void {
-    this.#door?.stopListening();
+    this.#listener?.stopListening();
   }
 
   async callsOver(limitMs: number): Promise<void> {
@@ -131,7 +131,7 @@ class Sockets implements SocketServer {
     const { clock, settings } = this.#parts;
     const deadlineMs = clock.monotonicMs() + limitMs;
     this.#upgrades.drain();
-    this.#door?.stopListening();
+    this.#listener?.stopListening();
     this.#each('list', (socket) => {
       socket.close(CLOSE_CODE.goingAway);
     });
@@ -143,8 +143,8 @@ class Sockets implements SocketServer {
     this.#each('voice', terminate);
     this.#each('list', terminate);
     this.#upgrades.cut();
-    this.#door?.cut();
-    await this.#door?.close();
+    this.#listener?.cut();
+    await this.#listener?.close();
   }
 
   #take(accepted: AcceptedSocket): void {

@@ -1,9 +1,9 @@
 // What the operator decides about the WebSocket server, in the words of this room.
-import type { DoorOptions } from '../door.ts';
+import type { SocketListenerOptions } from '../socket-listener.ts';
 
 /** Limits and switches of the WebSocket server; times are ms. */
 export interface SocketServerSettings extends Pick<
-  DoorOptions,
+  SocketListenerOptions,
   'host' | 'port' | 'security' | 'handshakeTimeoutMs' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'
 > {
   /** Most sockets at once; further upgrades are refused. */

@@ -11,11 +11,11 @@ import type { Sessions } from '../../session/sessions.ts';
 import type { WireCall } from '../caller-request.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallHomes } from '../homes.ts';
-import { isTurnedAway, type Refusals, type WireIds } from '../refused.ts';
+import { endsInTransfer, type Refusals, type WireIds } from '../refused.ts';
 import { CONVERSATION_ANSWER, socketAnswer, type CloseCode, type SocketAnswer } from './close-codes.ts';
 import { EnvelopeReader, type RequestEnvelope, type StartInput } from './envelope-reader.ts';
 import { EnvelopeWriter, type EnvelopeWriterParts, type MessageSink } from './envelope-writer.ts';
-import { Mouths, type Voice } from './mouths.ts';
+import { TurnWriters, type SocketOutput } from './turn-writers.ts';
 import type { SocketServerSettings } from './settings.ts';
 import { TurnCutter } from './turn-cutter.ts';
 
@@ -54,13 +54,13 @@ type Phase =
   | 'over';
 
 /** One call, from the upgrade to the end of its socket. */
-export class SocketCall implements Voice {
+export class SocketCall implements SocketOutput {
   readonly trackingId: string;
   readonly #socket: CallSocket;
   readonly #parts: SocketCallParts;
   readonly #reader: EnvelopeReader;
   readonly #writer: EnvelopeWriter;
-  readonly #mouths: Mouths;
+  readonly #turnWriters: TurnWriters;
   #phase: Phase = 'waiting';
   #session: Session | undefined;
   #cutter: TurnCutter | undefined;
@@ -81,7 +81,7 @@ export class SocketCall implements Voice {
     this.trackingId = trackingId;
     this.#socket = socket;
     this.#parts = parts;
-    this.#mouths = new Mouths(this, parts.clock);
+    this.#turnWriters = new TurnWriters(this, parts.clock);
     this.#reader = new EnvelopeReader(visitor, parts.gate);
     this.#writer = new EnvelopeWriter(socket, parts);
     this.#cancelTimer = parts.clock.after(parts.settings.firstMessageTimeoutMs, () => {
@@ -111,7 +111,7 @@ export class SocketCall implements Voice {
     if (phase !== 'ended') this.#parts.log.debug(this.#ids(), 'a socket was closed in the middle of its call, or before it began');
   };
 
-  // The engine's side (Voice).
+  // The engine's side (SocketOutput).
 
   deliver(output: Output): boolean {
     if (this.#phase !== 'talking') return true;
@@ -193,7 +193,7 @@ export class SocketCall implements Voice {
       this.#refuseConversation();
       return;
     }
-    const cutter = new TurnCutter(session, () => this.#mouths.next());
+    const cutter = new TurnCutter(session, () => this.#turnWriters.next());
     if (this.#phase !== 'opening') {
       // The socket was closed meanwhile.
       cutter.hangUp(this.#endedBy);
@@ -208,7 +208,7 @@ export class SocketCall implements Voice {
     this.#goOnReading();
   }
 
-  /** The session of the call; undefined when the conversation is taken, its socket gone, or it was turned away with a spoken line. */
+  /** The session of the call; undefined when the conversation is taken, its socket gone, or its caller was transferred. */
   async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
     const { homes, sessions, refusals } = this.#parts;
     try {
@@ -219,13 +219,13 @@ export class SocketCall implements Voice {
       return await sessions.acquire({ ...call, parameters, opensWith: 'start', mode: 'chunk', isTied: true });
     } catch (thrown) {
       const error = toAppError(thrown);
-      if (!isTurnedAway(error)) throw error;
+      if (!endsInTransfer(error)) throw error;
       refusals.write('a new call, with a spoken line,', error, this.#ids());
       if (this.#phase !== 'opening') return undefined;
       if (error.code === 'shutting_down') this.#closeCode = CLOSE_CODE.goingAway;
       this.#cancelTimer();
       this.#phase = 'talking';
-      sessions.turnAway(this.#mouths.next(), error, call);
+      sessions.transferRefused(this.#turnWriters.next(), error, call);
       this.#goOnReading();
       return undefined;
     }
@@ -260,7 +260,7 @@ export class SocketCall implements Voice {
   #end(code: CloseCode, playMs: number): void {
     const { clock, settings } = this.#parts;
     this.#phase = 'ended';
-    this.#mouths.shut();
+    this.#turnWriters.shut();
     this.#cancelTimer = clock.after(playMs + settings.peerCloseMs, () => {
       this.#close(code, '', 'caller');
     });

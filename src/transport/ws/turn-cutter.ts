@@ -13,22 +13,22 @@ type CutSession = Pick<Session, 'beginTurn' | 'hasRoom' | 'isEnded' | 'makeRoom'
 
 /**
  * Brings each input of one call to the turn that it belongs to. There is always a turn that listens: it is opened as soon as
- * the input of the one before is complete, so that the caller can speak into the reply, and so that the engine has a mouth
+ * the input of the one before is complete, so that the caller can speak into the reply, and so that the engine has a stream to write on
  * when it must end the call.
  */
 export class TurnCutter {
   readonly #session: CutSession;
-  readonly #nextMouth: () => TurnSink;
+  readonly #nextWriter: () => TurnSink;
   /** The turn that listens; undefined while the session has no room for one. */
-  #ear: Turn | undefined;
+  #listeningTurn: Turn | undefined;
   /** The turn of the session's start, until its welcome has begun. */
   #welcome: Turn | undefined;
   #isOver = false;
 
-  /** @param nextMouth - makes the sink of each turn. */
-  constructor(session: CutSession, nextMouth: () => TurnSink) {
+  /** @param nextWriter - makes the sink of each turn. */
+  constructor(session: CutSession, nextWriter: () => TurnSink) {
     this.#session = session;
-    this.#nextMouth = nextMouth;
+    this.#nextWriter = nextWriter;
   }
 
   /**
@@ -51,7 +51,7 @@ export class TurnCutter {
   finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#ear?.halfClose();
+    this.#listeningTurn?.halfClose();
   }
 
   /**
@@ -63,17 +63,20 @@ export class TurnCutter {
     this.#isOver = true;
     if (this.#session.isEnded && this.#session.openTurns === 0) return;
     if (end !== 'caller') {
-      // What it waits for is that the bot has been told, and the session sees to that.
+      // What it waits for is that the bot has been notified, and the session sees to that.
       void this.#session.stop(end);
       return;
     }
-    const turn = this.#ear !== undefined && this.#ear.takesInput ? this.#ear : this.#session.beginTurn(this.#nextMouth(), true);
+    const turn =
+      this.#listeningTurn !== undefined && this.#listeningTurn.takesInput
+        ? this.#listeningTurn
+        : this.#session.beginTurn(this.#nextWriter(), true);
     turn.push({ kind: 'session_end' });
   }
 
   #turnFor({ kind }: Input): Turn | undefined {
-    // W-26: what is owed a reply goes before a reply that was cut.
-    if (kind !== 'audio' && (this.#ear === undefined || !this.#ear.takesInput)) this.#session.makeRoom();
+    // W-26: what waits for a reply goes before a reply that was cut.
+    if (kind !== 'audio' && (this.#listeningTurn === undefined || !this.#listeningTurn.takesInput)) this.#session.makeRoom();
     const ear = this.#listening();
     // Complete at once, it would take the place of what the caller is saying or typing. Whoever was reported as silent after
     // a first key will type no more, and is listened to again.
@@ -83,20 +86,20 @@ export class TurnCutter {
 
   /** The turn that listens; a new one when the input of the last is complete. */
   #listening(): Turn | undefined {
-    if (this.#ear !== undefined && this.#ear.takesInput) return this.#ear;
-    if (!this.#isOver) this.#ear = this.#begun();
-    return this.#ear;
+    if (this.#listeningTurn !== undefined && this.#listeningTurn.takesInput) return this.#listeningTurn;
+    if (!this.#isOver) this.#listeningTurn = this.#begun();
+    return this.#listeningTurn;
   }
 
   /** The next turn; undefined when the session has as many as it may. */
   #begun(): Turn | undefined {
     // Asked first: what found no turn comes fifty times a second.
-    return this.#session.hasRoom ? this.#session.beginTurn(this.#nextMouth()) : undefined;
+    return this.#session.hasRoom ? this.#session.beginTurn(this.#nextWriter()) : undefined;
   }
 
   #isWelcomeDue(): boolean {
     if (this.#welcome === undefined) return false;
-    if (!this.#welcome.owesWelcome) this.#welcome = undefined;
+    if (!this.#welcome.isWelcomeDue) this.#welcome = undefined;
     return this.#welcome !== undefined;
   }
 }

@@ -1,12 +1,12 @@
 // From an HTTP request to a socket: path, method, room and token are checked before anything of the WebSocket is said (W-05, W-06, W-07),
-// and whoever is refused gets a status and a fixed text. Serves connections of whatever HTTP server hands them over.
+// and whoever is refused gets a status and a fixed text. Serves the connections of any HTTP server.
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { peerOf } from '../../base/open-connections.ts';
-import type { Door } from '../door.ts';
+import type { SocketListener } from '../socket-listener.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { Refusals } from '../refused.ts';
 import { trackingIdOf } from '../tracking-id.ts';
@@ -40,7 +40,7 @@ export interface UpgradesOptions {
   /** Whether there is room for one more socket. */
   readonly hasRoom: () => boolean;
   /** The port that the connections came in on, where it is one of ours: told whose tokens are checked, and whose are good. */
-  readonly connections: () => Pick<Door, 'began' | 'verified'> | undefined;
+  readonly connections: () => Pick<SocketListener, 'began' | 'verified'> | undefined;
   readonly onSocket: (accepted: AcceptedSocket) => void;
 }
 
@@ -60,8 +60,8 @@ const REFUSAL_TEXTS = {
 /** One of them. */
 export type UpgradeRefusal = keyof typeof REFUSAL_TEXTS;
 
-/** Headers that a status owes beside those of every refusal. */
-const OWED_HEADERS: Partial<Record<UpgradeRefusal, Readonly<Record<string, string>>>> = {
+/** Headers that a status needs beside those of every refusal. */
+const STATUS_HEADERS: Partial<Record<UpgradeRefusal, Readonly<Record<string, string>>>> = {
   400: { 'sec-websocket-version': '13' },
   401: { 'www-authenticate': 'Bearer' },
   405: { allow: 'GET' },
@@ -209,7 +209,7 @@ export function refusalHeaders(status: UpgradeRefusal): Readonly<Record<string, 
     'content-type': 'text/plain; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
     'cache-control': 'no-store',
-    ...OWED_HEADERS[status],
+    ...STATUS_HEADERS[status],
   };
 }
 

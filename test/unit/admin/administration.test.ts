@@ -63,7 +63,7 @@ async function open(given: Given = {}) {
       dataSourceChanged: ({ transition }) => told.push(transition),
       delivered: (outcome) => told.push(outcome),
       registered: ({ event, outcome }) => told.push(`${event} ${outcome}`),
-      loginLooked: (error) => logins.push(error?.code),
+      loginChecked: (error) => logins.push(error?.code),
       eventFailed: (_, event, { code }) => told.push(`${event} ${code}`),
     },
     ...given,

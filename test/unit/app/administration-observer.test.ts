@@ -22,7 +22,7 @@ it.each<[ErrorCode, number]>([
   ['platform_refused', 1],
 ])('a look at the login that fails with %s leaves its gauge at %i', async (code, expected) => {
   const { observer, lines, value } = observed();
-  observer.loginLooked?.(new AppError(code, 'no'));
+  observer.loginChecked?.(new AppError(code, 'no'));
   expect(await value('parley_integration_login')).toBe(expected);
   expect(lines.join('').includes('is of no use now')).toBe(expected === 0);
   expect(lines).toHaveLength(1);
@@ -30,10 +30,10 @@ it.each<[ErrorCode, number]>([
 
 it('an outage does not make a dead login good, and a look that goes well does', async () => {
   const { observer, value } = observed();
-  observer.loginLooked?.(new AppError('login_needed', 'no'));
-  observer.loginLooked?.(new AppError('platform_unavailable', 'no'));
+  observer.loginChecked?.(new AppError('login_needed', 'no'));
+  observer.loginChecked?.(new AppError('platform_unavailable', 'no'));
   expect(await value('parley_integration_login')).toBe(0);
-  observer.loginLooked?.(undefined);
+  observer.loginChecked?.(undefined);
   expect(await value('parley_integration_login')).toBe(1);
 });
 

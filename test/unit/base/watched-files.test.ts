@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import { createLogger } from '../../../src/base/log.ts';
-import { LOOK_MS, WatchedFiles, type Watch } from '../../../src/base/watched-files.ts';
+import { CHECK_MS, WatchedFiles, type Watch } from '../../../src/base/watched-files.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { look, WatchedFolder } from '../../support/watched-folder.ts';
 
@@ -176,7 +176,7 @@ describe('watched files', () => {
     const file = new WatchedFolder().write('one', 'second');
     const { clock, watched, inUse } = following([file], 'first');
     await look(watched, clock);
-    clock.advance(LOOK_MS);
+    clock.advance(CHECK_MS);
     await watched.close();
     watched.follow({ what: 'pair', files: [file], code: 'config_invalid', take: () => true });
     expect([inUse, clock.pendingTimers]).toEqual([['first'], 0]);

@@ -6,7 +6,7 @@ instancesSuite('instances with a table in memory', () => {
   return {
     view: () => ({
       beat: (entry, heard) => table.beat(entry, heard),
-      tell: (id, taken) => table.tell(id, taken),
+      notify: (id, taken) => table.notify(id, taken),
       remove: (gone) => table.remove(gone),
     }),
     lose: () => {

@@ -62,7 +62,7 @@ describe('sessions', () => {
     expect(sessions.size).toBe(2);
     await expect(new MemoryCall(sessions, { conversationId: '4' }).start()).rejects.toMatchObject({ code: 'overloaded' });
     const sink = new MemorySink();
-    sessions.turnAway(sink, refusedCall('total'), KEY);
+    sessions.transferRefused(sink, refusedCall('total'), KEY);
     expect(sink.texts).toEqual([TEST_SETTINGS.handover]);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'total' } });
     expect(sink.end).toBe('complete');
@@ -71,14 +71,14 @@ describe('sessions', () => {
   it.each(ADMISSION_REFUSALS)('names the reason of the refusal to the flow: %s', async (reason) => {
     const { sessions } = await testEngine([plain('a')]);
     const sink = new MemorySink();
-    sessions.turnAway(sink, refusedCall(reason), KEY);
+    sessions.transferRefused(sink, refusedCall(reason), KEY);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason } });
   });
 
   it('counts a call that it turns away because nobody can name its home, and tells the flow so', async () => {
     const { sessions, seen } = await testEngine([plain('a')]);
     const sink = new MemorySink();
-    sessions.turnAway(sink, new AppError('store_unavailable', 'nobody knows'), KEY);
+    sessions.transferRefused(sink, new AppError('store_unavailable', 'nobody knows'), KEY);
     expect(seen).toEqual(['call_refused store']);
     expect(sink.next).toMatchObject({ kind: 'transfer', metadata: { reason: 'store' } });
   });

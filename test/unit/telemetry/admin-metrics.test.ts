@@ -64,7 +64,7 @@ describe('the metrics of the administration', () => {
     const { metrics, lines } = open();
     const said: string[] = [...(await lines('parley_integration_login'))];
     for (const isGood of [false, true]) {
-      metrics.loginLooked(isGood);
+      metrics.loginChecked(isGood);
       said.push(...(await lines('parley_integration_login')));
     }
     expect(said.map((line) => line.slice(-1))).toEqual(['1', '0', '1']);

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import type { CallFacts } from '../../../src/dialog/call.ts';
 import { createCallLog } from '../../../src/telemetry/call-log.ts';
-import { tellAll } from '../../support/call-events.ts';
+import { notifyAll } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 function setUp(): {
@@ -57,7 +57,7 @@ describe('the call log', () => {
 
   it('P-02 has the tracking id on every line of a turn, and forgets it when the turn is over', () => {
     const { observer, lines, call } = setUp();
-    tellAll(observer, call, 'turn-1');
+    notifyAll(observer, call, 'turn-1');
     expect(lines().filter(({ turnId }) => turnId !== undefined).length).toBe(12);
     expect(lines().filter(({ turnId, trackingId }) => (turnId === undefined) !== (trackingId === undefined))).toEqual([]);
     observer.bargeIn(call, 'turn-1', 'keys', 0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CallTimelines } from '../../../src/telemetry/call-timeline.ts';
-import { callFacts, tellAll } from '../../support/call-events.ts';
+import { callFacts, notifyAll } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 function make(maxCalls = 3): { timelines: CallTimelines; clock: FakeClock } {
@@ -38,7 +38,7 @@ describe('CallTimelines', () => {
   it('keeps every kind of fact, and P-14 nothing that the caller sent or an error said', () => {
     const { timelines } = make();
     const call = callFacts({ vendorConfig: 'CANARY', parameters: { name: 'CANARY' } });
-    tellAll(timelines, call);
+    notifyAll(timelines, call);
     expect(timelines.find('conv')?.facts.map(({ event }) => event)).toEqual([
       ...['session_started', 'turn_started', 'input_started', 'barge_in', 'input_ended', 'prompt_resumed', 'bot_asked', 'filler_spoken'],
       ...['reply_started', 'bot_answered', 'bot_failed', 'reply_repeated', 'slow_reader', 'turn_ended', 'session_ended'],
@@ -82,7 +82,7 @@ describe('CallTimelines', () => {
 
   it('keeps nothing when it is switched off', () => {
     const { timelines } = make(0);
-    tellAll(timelines, callFacts());
+    notifyAll(timelines, callFacts());
     expect(timelines.recent()).toEqual([]);
   });
 });

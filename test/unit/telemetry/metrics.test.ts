@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/base/errors.ts';
 import type { CallFacts } from '../../../src/dialog/call.ts';
 import { createMetrics, type Metrics } from '../../../src/telemetry/metrics.ts';
-import { CALM, callFacts, tellAll } from '../../support/call-events.ts';
+import { CALM, callFacts, notifyAll } from '../../support/call-events.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const clock = new FakeClock();
@@ -95,7 +95,7 @@ describe('createMetrics', () => {
     const metrics = make();
     const fire = (id: string): void => {
       const call = callTo(`bot-${id}`, `conv-${id}`);
-      tellAll(metrics.sessions, call, id);
+      notifyAll(metrics.sessions, call, id);
     };
     fire('CANARY');
     const before = (await samples(metrics)).size;

@@ -3,7 +3,7 @@ import { AppError } from '../../../src/base/errors.ts';
 import type { Logger } from '../../../src/base/log.ts';
 import type { SessionObserver } from '../../../src/session/ports.ts';
 import { combineObservers } from '../../../src/telemetry/observers.ts';
-import { callFacts, tellAll } from '../../support/call-events.ts';
+import { callFacts, notifyAll } from '../../support/call-events.ts';
 import { flushMicrotasks } from '../../support/fake-clock.ts';
 
 const call = callFacts();
@@ -18,7 +18,7 @@ function makeLog(): { log: Logger; lines: { fields: unknown; message: string }[]
 }
 
 function fireAll(observer: SessionObserver): void {
-  tellAll(observer, call);
+  notifyAll(observer, call);
 }
 
 function recorder(): { observer: SessionObserver; events: unknown[][] } {

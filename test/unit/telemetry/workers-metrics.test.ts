@@ -51,7 +51,7 @@ describe('the metrics of several processes', () => {
         () => [{ transport: 'grpc', isServed: true, expiresAtMs: isGood ? 60_000 : 5000, isAlarming: !isGood }],
         () => 0,
       );
-      metrics.admin.loginLooked(isGood);
+      metrics.admin.loginChecked(isGood);
       metrics.admin.storeWritten(isGood);
       if (isGood) metrics.admin.registered('authorized', 'kept');
       workers.read(worker, await metrics.reading());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PromptAudio } from '../../../src/dialog/output.ts';
 import { PromptCache } from '../../../src/voice/prompt-cache.ts';
-import { PromptShelf } from '../../../src/voice/prompt-shelf.ts';
+import { PromptDiskCache } from '../../../src/voice/prompt-disk-cache.ts';
 import { recordingLog } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeSynthesizer, never, temporaryFolder } from '../../support/voice.ts';
@@ -19,11 +19,11 @@ function open(options: { folder?: string; maxBytes?: number; mute?: boolean; sou
   const synthesizer = new FakeSynthesizer();
   const clock = new FakeClock();
   const log = recordingLog();
-  const shelf = options.folder === undefined ? undefined : new PromptShelf({ folder: options.folder, clock, log });
+  const disk = options.folder === undefined ? undefined : new PromptDiskCache({ folder: options.folder, clock, log });
   const cache = new PromptCache({
     soundName: options.soundName ?? 'fake',
     synthesizer: options.mute === true ? undefined : synthesizer,
-    shelf,
+    disk,
     clock,
     log,
     ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),

@@ -36,7 +36,7 @@ function open(observer?: VoiceObserver): Surroundings {
   const clock = new FakeClock();
   const log = recordingLog();
   const folder = temporaryFolder();
-  const cache = new PromptCache({ soundName: 'fake', synthesizer, shelf: undefined, clock, log });
+  const cache = new PromptCache({ soundName: 'fake', synthesizer, disk: undefined, clock, log });
   const files = new PromptFiles({ folder, createResampler, clock });
   const voice = new CachingPromptVoice({ cache, files, synthesizer, clock, log, ...(observer === undefined ? {} : { observer }) });
   return { voice, synthesizer, clock, log, folder };

@@ -9,7 +9,7 @@ import type { LoadResult } from '../../load/load-result.ts';
 import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../load/load-run.ts';
 import type { KnownSound } from '../../load/prompt-watch.ts';
 import { levelsOf, phasesOf } from '../../load/load-shape.ts';
-import { lookAtServer, lookFailure } from '../../load/server-metrics.ts';
+import { sampleServer, lookFailure } from '../../load/server-metrics.ts';
 import { sendRequest } from '../../../base/http-send.ts';
 import { readBounded } from '../../../base/terminal/surroundings.ts';
 import type { LoadTask, LoadWish } from './load-options.ts';
@@ -182,7 +182,7 @@ function tryText(calls: number, { result, judged }: TryResult, holds: boolean): 
 async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurroundings, signal: AbortSignal): Promise<void> {
   if (metricsUrl === undefined) return;
   try {
-    await lookAtServer(metricsUrl, clock, sendRequest, signal);
+    await sampleServer(metricsUrl, clock, sendRequest, signal);
   } catch (error) {
     throw new RangeError(`--metrics ${metricsUrl}: the page ${lookFailure(error)}`, { cause: error });
   }

@@ -30,7 +30,7 @@ export function authorizeCommand(): Command {
       const isWaiting = listeners > 0 && waitS > 0;
       const end = isWaiting ? await registered(ask, organizationId, before, waitS * 1000) : undefined;
       const dataSource = typeof end === 'object' ? end : null;
-      const told = `organization ${organizationId} has authorized the app; ${toldText(listeners)}`;
+      const told = `organization ${organizationId} has authorized the app; ${notifiedText(listeners)}`;
       show({ organizationId, listeners, dataSource }, end === undefined ? told : `${told}\n${endText(end, waitS)}`);
       if (end === 'late') process.exitCode = EXIT.failed;
       if (end === 'interrupted') process.exitCode = EXIT.interrupted;
@@ -46,7 +46,7 @@ export function deauthorizeCommand(): Command {
   return controlCommand(command, `deauthorize ${EXAMPLE_ORGANIZATION}`).action(async (organizationId: string) => {
     const { ask, show } = controlWork(command);
     const answer = await ask('deauthorize', { organizationId });
-    show(answer, `organization ${answer.organizationId} has taken its authorization back; ${toldText(answer.listeners)}`);
+    show(answer, `organization ${answer.organizationId} has taken its authorization back; ${notifiedText(answer.listeners)}`);
   });
 }
 
@@ -82,7 +82,7 @@ function endText(end: ShownDataSource | 'late' | 'interrupted', waitS: number): 
   return `data source ${end.id} is registered, its token good until ${end.tokenExpiryTime}`;
 }
 
-function toldText(listeners: number): string {
+function notifiedText(listeners: number): string {
   if (listeners === 0) return 'no webhook is registered, so nobody is told: is the server running?';
   return listeners === 1 ? 'one webhook is told' : `${String(listeners)} webhooks are told`;
 }

@@ -55,7 +55,7 @@ export function breakCommand(): Command {
     .option('--retry-after <s>', 'seconds that 429 asks to wait', wholeNumber, 1)
     .option('--seconds <n>', 'how wrong the clock is; a minus sign for late', signedNumber)
     .option('--org <id>', 'the organization that is concerned')
-    .option('--message <text>', 'why a data source is disabled', 'disabled by hand')
+    .option('--message <text>', 'why a data source is disabled', 'disabled by an administrator')
     .addHelpText('after', `\nKinds:\n${list.join('\n')}`);
   return controlCommand(command, "break 429 --retry-after 3 --route 'PUT /dataSources/:id'").action(
     async (kind: BreakKind, flags: Flags) => {

@@ -16,14 +16,14 @@ const recordOf = (schemaId: string) => [...world.api.records.values()].find((rec
 describe.each([
   ['tells it in its answer', []],
   ['leaves it out of its answer', ['schemaId']],
-] as const)('R-02 a schema that the platform does not change, when it %s', (_, untold) => {
+] as const)('R-02 a schema that the platform does not change, when it %s', (_, unnotified) => {
   it('is left where it is, another data source is registered once, and tokens of both are let in', async () => {
     const first = await world.reconciler();
     await first.start();
     const old = world.record.nonce;
     await first.stop();
     world.api.ignored.add('schemaId');
-    for (const member of untold) world.api.untold.add(member);
+    for (const member of unnotified) world.api.unnotified.add(member);
     const changed = { schemaId: 'another schema' };
     const second = await world.reconciler(changed);
     second.serveKnown();
@@ -33,7 +33,7 @@ describe.each([
     expect([world.api.records.size, world.api.count('create'), updates()]).toEqual([2, 2, 1]);
     const kept = recordOf('schema')?.nonce;
     expect([world.lets(old), world.lets(kept), world.lets(recordOf('another schema')?.nonce, changed)]).toEqual([true, true, true]);
-    expect(world.lets(kept, changed)).toBe(untold.length > 0);
+    expect(world.lets(kept, changed)).toBe(unnotified.length > 0);
     await second.stop();
     await (await world.reconciler(changed)).start();
     expect([world.api.records.size, updates()]).toEqual([2, 1]);

@@ -8,7 +8,7 @@ import { createLogger } from '../../../../src/base/log.ts';
 import { packageRoot } from '../../../../src/base/package-root.ts';
 import { CallTimelines } from '../../../../src/telemetry/call-timeline.ts';
 import { createMetrics, type Metrics } from '../../../../src/telemetry/metrics.ts';
-import { CALM, callFacts, tellAll } from '../../../support/call-events.ts';
+import { CALM, callFacts, notifyAll } from '../../../support/call-events.ts';
 import { FakeWorkers, type FakeWorker } from '../../../support/fake-workers.ts';
 import { until } from '../../../support/until.ts';
 
@@ -55,7 +55,7 @@ async function running(): Promise<{ readonly workers: FakeWorkers; readonly get:
     metrics.sessions.sessionStarted(call);
     calls.sessionStarted(call);
     if (worker.id === 1) calls.sessionEnded(call, 'moved');
-    tellAll(calls, callFacts({ conversationId: `only ${String(worker.id)}` }));
+    notifyAll(calls, callFacts({ conversationId: `only ${String(worker.id)}` }));
     answering(worker, metrics, calls);
     worker.isReady();
   }

@@ -66,7 +66,7 @@ class HeldWorker implements LoadWorker {
 
 function second(more: Partial<Extract<WorkerReport, { kind: 'second' }>> = {}): WorkerReport {
   const nothing = Histogram.empty().encoded;
-  const counts = { live: 2, started: 3, missed: 0, cpu: 0.5, loopDelayP99Ms: 1, loopDelayMaxMs: 2, residentBytes: 3 };
+  const counts = { live: 2, started: 3, missed: 0, cpu: 0.5, loopDelayMaxMs: 2, residentBytes: 3 };
   return {
     kind: 'second',
     fromMs: 0,
@@ -170,10 +170,7 @@ describe('a fleet of workers', () => {
     workers[0]?.say(second({ waits: [{ kind: 'first_audio', fromMs: 100, waitedMs: 10 }] }));
     stop.abort();
     await clock.advanceAsync(0);
-    expect(workers.map(({ orders }) => orders.at(-1))).toEqual([
-      { kind: 'stop', hangUp: true },
-      { kind: 'stop', hangUp: true },
-    ]);
+    expect(workers.map(({ orders }) => orders.at(-1))).toEqual([{ kind: 'stop' }, { kind: 'stop' }]);
     // The second worker never answers: the run is over all the same.
     await clock.advanceAsync(8000);
     expect(await running).toMatchObject({ interrupted: true, firstAudio: { count: 1 }, countedToS: expect.closeTo(2, 0) as number });
@@ -187,7 +184,7 @@ describe('a fleet of workers', () => {
     const worker = new HeldWorker();
     const running = runLoad({ ...RUN, clock, fleet: fleetOf([worker], clock), signal: new AbortController().signal });
     await clock.advanceAsync(200 + 2000 + 5000);
-    expect(worker.orders.at(-1)).toEqual({ kind: 'stop', hangUp: true });
+    expect(worker.orders.at(-1)).toEqual({ kind: 'stop' });
     expect(await running).toMatchObject({ interrupted: false });
   });
 
@@ -219,7 +216,7 @@ describe('a fleet of workers', () => {
       firstAudio: { count: 1 },
       countedToS: expect.closeTo(0.5, 0) as number,
     });
-    expect(first.orders.at(-1)).toEqual({ kind: 'stop', hangUp: true });
+    expect(first.orders.at(-1)).toEqual({ kind: 'stop' });
     expect(worker.isKilled).toBe(true);
     expect(clock.pendingTimers).toBe(0);
   });

@@ -17,7 +17,7 @@ it('keeps counting each reason of a transfer that has a line of its own, however
   const reasons = Array.from({ length: 60 }, (_, index) => `reason ${String(index)}`);
   const lateness = Histogram.coarse().encoded;
   book.add(0, {
-    ...{ kind: 'second', fromMs: 0, toMs: 1000, live: 0, started: 61, missed: 0, cpu: 0.1, loopDelayP99Ms: 0, loopDelayMaxMs: 0 },
+    ...{ kind: 'second', fromMs: 0, toMs: 1000, live: 0, started: 61, missed: 0, cpu: 0.1, loopDelayMaxMs: 0 },
     ...{ waits: [], startLateness: lateness, timerLateness: lateness, residentBytes: 1 },
     calls: [...reasons, 'reason 0'].map(handedOver),
   });

@@ -108,7 +108,7 @@ describe('an open model', () => {
 
     const report = generator.take();
     const book = new LoadBook({ workers: 1, countedFromMs: 0, countedToMs: LENGTH_MS });
-    const nothing = { loopDelayP99Ms: 0, loopDelayMaxMs: 0, residentBytes: 0, cpu: 0.1, timerLateness: report.startLateness.encoded };
+    const nothing = { loopDelayMaxMs: 0, residentBytes: 0, cpu: 0.1, timerLateness: report.startLateness.encoded };
     book.add(0, {
       kind: 'second',
       fromMs: 0,
@@ -216,7 +216,7 @@ describe('a load that cannot keep its own pace', () => {
     const book = new LoadBook({ workers: 2, countedFromMs: 1000, countedToMs: 2000 });
     const nothing = Histogram.coarse().encoded;
     const second = {
-      ...({ kind: 'second', live: 0, started: 0, missed: 0, waits: [], calls: [], loopDelayP99Ms: 0, residentBytes: 1 } as const),
+      ...({ kind: 'second', live: 0, started: 0, missed: 0, waits: [], calls: [], residentBytes: 1 } as const),
       ...{ startLateness: nothing, timerLateness: nothing },
     };
     // One report of half the time before what counts, one of half the time after it.
@@ -260,7 +260,7 @@ describe('a load that cannot keep its own pace', () => {
       waits: [] as WaitFact[],
       calls: [] as CallFacts[],
     } as const;
-    const own = { cpu, missed, loopDelayP99Ms: 0, loopDelayMaxMs: 0, residentBytes: 1 };
+    const own = { cpu, missed, loopDelayMaxMs: 0, residentBytes: 1 };
     book.add(0, {
       ...second,
       ...own,

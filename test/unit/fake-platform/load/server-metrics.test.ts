@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SendRequest } from '../../../../src/base/http-exchange.ts';
 import { SecondSeries } from '../../../../src/fake-platform/load/second-series.ts';
-import { lookAtServer, lookFailure } from '../../../../src/fake-platform/load/server-metrics.ts';
+import { sampleServer, lookFailure } from '../../../../src/fake-platform/load/server-metrics.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const PAGE = `# HELP process_cpu_seconds_total CPU
@@ -14,12 +14,12 @@ parley_sessions_open{bot="b"} 4
 const clock = new FakeClock();
 const look = (page: string, status = 200) => {
   const send: SendRequest = () => Promise.resolve(new Response(page, { status }));
-  return lookAtServer('http://127.0.0.1/metrics', clock, send, new AbortController().signal);
+  return sampleServer('http://127.0.0.1/metrics', clock, send, new AbortController().signal);
 };
 
 describe('the metrics page of a server', () => {
   it('says CPU, memory and open calls, all bots together', async () => {
-    expect(await look(PAGE)).toEqual({ cpuSeconds: 12.5, residentBytes: 104_857_600, sessions: 7, lookedAtMs: 0 });
+    expect(await look(PAGE)).toEqual({ cpuSeconds: 12.5, residentBytes: 104_857_600, sessions: 7, sampledAtMs: 0 });
     // Other servers have no such calls.
     expect((await look(PAGE.replaceAll('parley', 'other'))).sessions).toBeUndefined();
   });
@@ -41,8 +41,8 @@ describe('the course of a run', () => {
 
   it('makes the CPU of the time between two looks', () => {
     const series = new SecondSeries(10_000);
-    const first = { cpuSeconds: 10, residentBytes: 2 ** 20, sessions: 1, lookedAtMs: 0 };
-    const second = { cpuSeconds: 11, residentBytes: 2 ** 21, sessions: 2, lookedAtMs: 2000 };
+    const first = { cpuSeconds: 10, residentBytes: 2 ** 20, sessions: 1, sampledAtMs: 0 };
+    const second = { cpuSeconds: 11, residentBytes: 2 ** 21, sessions: 2, sampledAtMs: 2000 };
     series.addServer(first, undefined, 100);
     series.addServer(second, first, 2100);
     expect(series.seconds.map(({ serverCpu, serverMb, serverSessions }) => [serverCpu, serverMb, serverSessions])).toEqual([
@@ -61,9 +61,9 @@ describe('the course of a run', () => {
       cpuSeconds: Math.min(index, 2) * 10,
       residentBytes: (index === 1 ? 9 : 1) * 2 ** 20,
       sessions: index,
-      lookedAtMs: index * 10_000,
+      sampledAtMs: index * 10_000,
     }));
-    for (const [index, look] of looks.entries()) series.addServer(look, looks[index - 1], look.lookedAtMs);
+    for (const [index, look] of looks.entries()) series.addServer(look, looks[index - 1], look.sampledAtMs);
     expect(series.seconds).toMatchObject([{ serverCpu: 0.5, serverMb: 9, serverSessions: 4 }]);
     expect(series.serverBetween(0, 72_000)).toEqual({ cpuMean: 0.5, cpuMax: 0.5, memoryMaxMb: 9 });
   });

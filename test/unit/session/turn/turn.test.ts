@@ -153,16 +153,16 @@ describe('what was said on a turn', () => {
     turn.write({ kind: 'input_started' });
     turn.write(PROMPT, false);
     expect(turn.interrupt()).toBe(false);
-    expect(turn.owesWelcome).toBe(true);
+    expect(turn.isWelcomeDue).toBe(true);
     turn.write(PROMPT);
-    expect(turn.owesWelcome).toBe(false);
+    expect(turn.isWelcomeDue).toBe(false);
     expect(turn.interrupt()).toBe(true);
   });
 
   it('owes a welcome no longer than it lasts, and only at the start', () => {
     const { turn } = loneTurn([{ kind: 'session_start', name: '', parameters: {} }]);
     turn.finish('replied');
-    expect(turn.owesWelcome).toBe(false);
-    expect(answeringTurn().turn.owesWelcome).toBe(false);
+    expect(turn.isWelcomeDue).toBe(false);
+    expect(answeringTurn().turn.isWelcomeDue).toBe(false);
   });
 });

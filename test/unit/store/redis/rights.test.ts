@@ -71,7 +71,7 @@ it('what the document names for calls is enough for everything that servers do w
   await directory.forget(call, { owner, epoch: 3 });
   const table = new RedisInstances({ connection, seal, keyPrefix: 'parley', log: createLogger({ level: 'silent' }) });
   const entry = { id: owner, address: '127.0.0.1:1', certificate: 'AB', version: 1, isDraining: false, counter: 1 };
-  await table.tell(owner, { call, epoch: 4 });
+  await table.notify(owner, { call, epoch: 4 });
   const { taken } = await table.beat(entry, []);
   expect((await table.beat(entry, taken)).taken).toEqual([]);
   await table.remove(entry);

@@ -367,7 +367,7 @@ describe('a turn whose home is lost', () => {
     const platform = forwarder.call().send('first');
     expect(await platform.ended()).toMatchObject({ code: status.UNAVAILABLE });
     expect(forwarder.homes.losses).toEqual(Array.from({ length: 5 }, () => ({ home: 'one', why: 'refused' })));
-    expect(forwarder.failed.map(({ error, isReplyOwed }) => [error.code, isReplyOwed])).toEqual([['home_unreachable', false]]);
+    expect(forwarder.failed.map(({ error, isReplyDue }) => [error.code, isReplyDue])).toEqual([['home_unreachable', false]]);
     expect(forwarder.relays.size).toBe(0);
   });
 
@@ -379,7 +379,7 @@ describe('a turn whose home is lost', () => {
     await until('the platform has it', () => platform.received.length === 1);
     one.kill();
     await platform.ended();
-    expect(forwarder.failed.map(({ isReplyOwed }) => isReplyOwed)).toEqual([true]);
+    expect(forwarder.failed.map(({ isReplyDue }) => isReplyDue)).toEqual([true]);
   });
 
   it('goes on at its home when a connection is told to go: open turns end well, new ones get another connection', async () => {

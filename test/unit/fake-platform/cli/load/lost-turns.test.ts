@@ -19,7 +19,7 @@ describe('the lost turns of a load', () => {
     const nothing = Histogram.coarse().encoded;
     book.add(0, {
       ...{ kind: 'second', fromMs: 0, toMs: 1000, live: 0, started: 3, missed: 0, waits: [], cpu: 0.1, residentBytes: 1 },
-      ...{ startLateness: nothing, timerLateness: nothing, loopDelayP99Ms: 0, loopDelayMaxMs: 0 },
+      ...{ startLateness: nothing, timerLateness: nothing, loopDelayMaxMs: 0 },
       calls: [CALL, { ...CALL, turnsLost: 1 }, { ...CALL, dueMs: 2000 }],
     });
     expect(book.account).toMatchObject({ turnsRepeated: 4, turnsReopened: 2, turnsLost: 1, turns: { replies: 6, failed: 0 } });

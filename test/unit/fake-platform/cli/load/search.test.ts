@@ -44,7 +44,7 @@ class QuickWorker implements LoadWorker {
       ...{ gapsMs: [], failures: [], breaches: [], sound: { compared: 0, wrong: 0, short: 0, unknown: 1 } },
     };
     this.#say({
-      ...{ kind: 'second', fromMs: 0, toMs, live: 1, started: 1, missed: 0, cpu: 0.1, loopDelayP99Ms: 0, loopDelayMaxMs: 0 },
+      ...{ kind: 'second', fromMs: 0, toMs, live: 1, started: 1, missed: 0, cpu: 0.1, loopDelayMaxMs: 0 },
       ...{ waits: [], calls: [call], startLateness: lateness, timerLateness: lateness, residentBytes: 1 },
     });
     this.#say({ kind: 'done' });

@@ -1,6 +1,6 @@
 // Which data sources get a fresh nonce by hand, with the platform in memory.
 import { expect, it } from 'vitest';
-import { OrganizationDataSources } from '../../../../src/admin/by-hand/organization-data-sources.ts';
+import { OrganizationDataSources } from '../../../../src/admin/manual/organization-data-sources.ts';
 import { loadProfile } from '../../../../src/contract/profile.ts';
 import { failureOf, MemorySecrets } from '../../../support/admin-server.ts';
 import { MemoryDataSources } from '../../../support/data-sources-api.ts';

@@ -1,4 +1,4 @@
-// `#bot` and `#bot/testing` are the doors of bot modules. In tests they open onto the source, in a build onto the build.
+// `#bot` and `#bot/testing` are what bot modules import. In tests they are the source, in a build the build.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';

@@ -16,7 +16,7 @@ import { ClientCheck, type ClientDemand } from './client-check.ts';
  * How connections are secured: TLS 1.2 or newer (P-12), or not at all. Handshakes have the identity and the trust of their
  * moment.
  */
-export type DoorSecurity =
+export type ListenerSecurity =
   | { readonly mode: 'off' }
   | {
       readonly mode: 'tls';
@@ -26,15 +26,15 @@ export type DoorSecurity =
     };
 
 /** Address, security and limits. */
-export interface DoorOptions extends ConnectionLimits {
-  /** Whose door it is, in the words of the log: `media server`. */
+export interface SocketListenerOptions extends ConnectionLimits {
+  /** Whose socket it is, in the words of the log: `media server`. */
   readonly name: string;
   /** What may be spoken on a connection over TLS, best first (ALPN). */
   readonly protocols: readonly [string, ...string[]];
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly security: DoorSecurity;
+  readonly security: ListenerSecurity;
   /** Longest time for a TLS handshake, ms. */
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
@@ -45,8 +45,8 @@ export interface DoorOptions extends ConnectionLimits {
   readonly onConnection: (connection: net.Socket) => void;
 }
 
-/** An open door. */
-export interface Door {
+/** A socket that listens. */
+export interface SocketListener {
   /** `host:port` as bound. */
   readonly address: string;
   readonly port: number;
@@ -63,11 +63,11 @@ export interface Door {
 }
 
 /**
- * Opens the door.
+ * Listens.
  *
  * @throws AppError `listen_failed` for the address.
  */
-export async function openDoor(options: DoorOptions): Promise<Door> {
+export async function openSocketListener(options: SocketListenerOptions): Promise<SocketListener> {
   const { name, security, clock, log } = options;
   // Counted here and not by `net`: with its limit, one of several processes that share the port would hand the connection
   // back, and Node 20.20 would offer it to all of them without end and without a pause.
@@ -121,7 +121,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
 }
 
 /** Whoever floods a server with connections must not flood its log. */
-function closedLog({ name, clock, log, ...options }: DoorOptions): (why: ClosedFor) => void {
+function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (why: ClosedFor) => void {
   const pacer = new LinePacer<ClosedFor>(clock);
   const limits = {
     max_connections: { level: 'warn', limit: options.maxConnections, text: 'as many as allowed are open' },
@@ -142,7 +142,7 @@ function closedLog({ name, clock, log, ...options }: DoorOptions): (why: ClosedF
 }
 
 /** Leads connections through their handshakes that it is given; it listens nowhere itself. */
-function secureServer(security: Extract<DoorSecurity, { mode: 'tls' }>, options: DoorOptions): tls.Server {
+function secureServer(security: Extract<ListenerSecurity, { mode: 'tls' }>, options: SocketListenerOptions): tls.Server {
   const { identity, clients } = security;
   const { name, protocols, handshakeTimeoutMs, log, onConnection } = options;
   const context = (): tls.SecureContextOptions => contextOf(security);
@@ -169,7 +169,7 @@ function secureServer(security: Extract<DoorSecurity, { mode: 'tls' }>, options:
   return server;
 }
 
-function contextOf({ identity, clients }: Extract<DoorSecurity, { mode: 'tls' }>): tls.SecureContextOptions {
+function contextOf({ identity, clients }: Extract<ListenerSecurity, { mode: 'tls' }>): tls.SecureContextOptions {
   const { certificate: cert, key } = identity.current;
   const context = { cert, key, minVersion: 'TLSv1.2' } as const;
   if (clients === undefined) return context;

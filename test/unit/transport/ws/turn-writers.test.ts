@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../../src/base/errors.ts';
 import type { FinalNext, Output } from '../../../../src/dialog/output.ts';
-import { Mouths } from '../../../../src/transport/ws/mouths.ts';
+import { TurnWriters } from '../../../../src/transport/ws/turn-writers.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const AUDIO = { mulaw: new Uint8Array(800), durationMs: 100 };
@@ -43,7 +43,7 @@ function mouths() {
     fill: () => {
       isFull = true;
     },
-    mouths: new Mouths(voice, clock),
+    mouths: new TurnWriters(voice, clock),
   };
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MULAW_WAV_HEADER_BYTES, mulawWav } from '../../../src/speech/wav.ts';
-import { PromptShelf } from '../../../src/voice/prompt-shelf.ts';
+import { PromptDiskCache } from '../../../src/voice/prompt-disk-cache.ts';
 import { recordingLog } from '../../support/engine.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { temporaryFolder } from '../../support/voice.ts';
@@ -11,23 +11,23 @@ import { temporaryFolder } from '../../support/voice.ts';
 const key = (digit: string): string => digit.repeat(64);
 const sound = (fill: number, bytes = 1000): Uint8Array => new Uint8Array(bytes).fill(fill);
 
-function shelf(folder: string, maxBytes?: number): { shelf: PromptShelf; clock: FakeClock; log: ReturnType<typeof recordingLog> } {
+function disk(folder: string, maxBytes?: number): { disk: PromptDiskCache; clock: FakeClock; log: ReturnType<typeof recordingLog> } {
   const clock = new FakeClock();
   const log = recordingLog();
-  return { shelf: new PromptShelf({ folder, clock, log, ...(maxBytes === undefined ? {} : { maxBytes }) }), clock, log };
+  return { disk: new PromptDiskCache({ folder, clock, log, ...(maxBytes === undefined ? {} : { maxBytes }) }), clock, log };
 }
 
-describe('PromptShelf', () => {
+describe('PromptDiskCache', () => {
   it.each([1, 999, 1000])('gives back %i bytes to another process, as a WAV file with the 58-byte header (G-41)', async (bytes) => {
     const folder = join(temporaryFolder(), 'made', 'when', 'missing');
-    await shelf(folder).shelf.write(key('a'), sound(7, bytes));
-    expect(await shelf(folder).shelf.read(key('a'))).toEqual(sound(7, bytes));
+    await disk(folder).disk.write(key('a'), sound(7, bytes));
+    expect(await disk(folder).disk.read(key('a'))).toEqual(sound(7, bytes));
     expect(new Uint8Array(readFileSync(join(folder, `${key('a')}.wav`)))).toEqual(mulawWav(sound(7, bytes)));
     expect(statSync(join(folder, `${key('a')}.wav`)).mode & 0o077).toBe(0);
   });
 
   it('has nothing under a key that was never written', async () => {
-    expect(await shelf(temporaryFolder()).shelf.read(key('a'))).toBeUndefined();
+    expect(await disk(temporaryFolder()).disk.read(key('a'))).toBeUndefined();
   });
 
   it.each<[string, (file: string) => void]>([
@@ -75,7 +75,7 @@ describe('PromptShelf', () => {
     ],
   ])('ignores a file that is %s and replaces it', async (_, damage) => {
     const folder = temporaryFolder();
-    const { shelf: own } = shelf(folder);
+    const { disk: own } = disk(folder);
     await own.write(key('a'), sound(7));
     damage(join(folder, `${key('a')}.wav`));
     expect(await own.read(key('a'))).toBeUndefined();
@@ -89,27 +89,27 @@ describe('PromptShelf', () => {
     symlinkSync(join(folder, 'elsewhere'), join(folder, `${key('a')}.wav`));
     execFileSync('mkfifo', [join(folder, `${key('b')}.wav`)]);
     mkdirSync(join(folder, `${key('c')}.wav`));
-    const { shelf: own } = shelf(folder);
+    const { disk: own } = disk(folder);
     for (const digit of ['a', 'b', 'c']) expect(await own.read(key(digit))).toBeUndefined();
   });
 
   it('removes the longest unused prompts at start until the limit is kept, and nothing that is not its own', async () => {
     const folder = temporaryFolder();
-    const { shelf: first } = shelf(folder);
+    const { disk: first } = disk(folder);
     for (const [index, digit] of ['a', 'b', 'c', 'd'].entries()) {
       await first.write(key(digit), sound(1));
       utimesSync(join(folder, `${key(digit)}.wav`), 1000 + index, 1000 + index);
     }
     writeFileSync(join(folder, 'notes.wav'), new Uint8Array(5000));
     utimesSync(join(folder, 'notes.wav'), 1, 1);
-    const { shelf: second } = shelf(folder, 2 * (1000 + MULAW_WAV_HEADER_BYTES));
+    const { disk: second } = disk(folder, 2 * (1000 + MULAW_WAV_HEADER_BYTES));
     expect(await second.read(key('a'))).toBeUndefined();
     expect(readdirSync(folder).sort()).toEqual([`${key('c')}.wav`, `${key('d')}.wav`, 'notes.wav'].sort());
   });
 
   it('makes room for a new prompt and keeps what was used last', async () => {
     const folder = temporaryFolder();
-    const { shelf: own, clock } = shelf(folder, 2500);
+    const { disk: own, clock } = disk(folder, 2500);
     await own.write(key('a'), sound(1));
     clock.advance(1000);
     await own.write(key('b'), sound(2));
@@ -124,22 +124,22 @@ describe('PromptShelf', () => {
   });
 
   it('does not count a prompt twice that is written twice', async () => {
-    const { shelf: own } = shelf(temporaryFolder(), 2500);
+    const { disk: own } = disk(temporaryFolder(), 2500);
     await own.write(key('a'), sound(1));
     for (let again = 0; again < 5; again += 1) await own.write(key('b'), sound(2));
     expect(await own.read(key('a'))).toEqual(sound(1));
   });
 
-  it('does not store what is larger than the whole shelf', async () => {
+  it('does not store what is larger than the whole disk', async () => {
     const folder = temporaryFolder();
-    await shelf(folder, 500).shelf.write(key('a'), sound(1));
+    await disk(folder, 500).disk.write(key('a'), sound(1));
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it('sweeps up what an interrupted write left an hour ago, and leaves a younger one to its writer', async () => {
     const folder = temporaryFolder();
     const [old, young] = [join(folder, `${key('a')}.wav.123`), join(folder, `${key('b')}.wav.456`)];
-    const { shelf: own, clock } = shelf(folder);
+    const { disk: own, clock } = disk(folder);
     for (const file of [old, young]) writeFileSync(file, 'half');
     utimesSync(old, clock.nowMs() / 1000 - 3601, clock.nowMs() / 1000 - 3601);
     utimesSync(young, clock.nowMs() / 1000 - 3500, clock.nowMs() / 1000 - 3500);
@@ -152,7 +152,7 @@ describe('PromptShelf', () => {
     // Not even root can write there.
     ['that cannot be written to', (): string => '/proc/self/fdinfo'],
   ])('warns once about a folder %s and goes on without it', async (_, folder) => {
-    const { shelf: own, log } = shelf(folder());
+    const { disk: own, log } = disk(folder());
     for (const digit of ['a', 'b']) await own.write(key(digit), sound(1));
     expect(await own.read(key('a'))).toBeUndefined();
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
@@ -160,7 +160,7 @@ describe('PromptShelf', () => {
 
   it('still reads from a folder that can no longer be written to', async () => {
     const folder = temporaryFolder();
-    const { shelf: own } = shelf(folder);
+    const { disk: own } = disk(folder);
     await own.write(key('a'), sound(1));
     mkdirSync(join(folder, `${key('b')}.wav`));
     // A folder stands where the file should go: the write fails as on a read-only disk.

@@ -5,7 +5,7 @@ import type { PromptAudio } from '../../../../src/dialog/output.ts';
 import { refusedCall, refusedStream } from '../../../../src/session/admission.ts';
 import { logIds } from '../../../../src/session/log-ids.ts';
 import type { PromptVoice, Sound } from '../../../../src/session/ports.ts';
-import { turnAway } from '../../../../src/session/answer/turned-away.ts';
+import { transferRefused } from '../../../../src/session/answer/transfer-refused.ts';
 import { testEngine, TEST_SETTINGS } from '../../../support/engine.ts';
 import { FakeClock, flushMicrotasks } from '../../../support/fake-clock.ts';
 import { MemorySink } from '../../../support/memory-transport.ts';
@@ -39,7 +39,7 @@ describe('a call that gets no session', () => {
   ])('gets a line that %s, and that nobody can cut', (_how, sound, audio) => {
     const sink = new MemorySink();
     const parts = { settings: TEST_SETTINGS, voice: voiceOf(sound), clock: new FakeClock() };
-    turnAway(sink, refusedCall('memory'), parts, false, new AbortController().signal);
+    transferRefused(sink, refusedCall('memory'), parts, false, new AbortController().signal);
     expect(sink.outputs).toMatchObject([
       { kind: 'final', mode: 'wav', prompts: [{ audio, text: TEST_SETTINGS.handover, bargeIn: false }], next: { kind: 'transfer' } },
     ]);
@@ -50,7 +50,7 @@ describe('a call that gets no session', () => {
     const sink = new MemorySink();
     const clock = new FakeClock();
     const settings = { ...TEST_SETTINGS, maxFarewellMs: 10_000 };
-    turnAway(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, new AbortController().signal);
+    transferRefused(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, new AbortController().signal);
     await clock.advanceAsync(READY.durationMs - 1);
     expect(sink.outputs).toEqual([{ kind: 'prompt', prompt: { audio: READY, text: settings.handover, bargeIn: false } }]);
     await clock.advanceAsync(1);
@@ -61,7 +61,7 @@ describe('a call that gets no session', () => {
   it('G-40 gets its line as text where its call has begun and the sound is not ready', async () => {
     const sink = new MemorySink();
     const parts = { settings: TEST_SETTINGS, voice: voiceOf(undefined), clock: new FakeClock() };
-    turnAway(sink, refusedCall('store'), parts, true, new AbortController().signal);
+    transferRefused(sink, refusedCall('store'), parts, true, new AbortController().signal);
     await flushMicrotasks();
     expect(sink.outputs).toMatchObject([
       { kind: 'final', mode: 'chunk', prompts: [{ audio: undefined, text: TEST_SETTINGS.handover }], next: { kind: 'transfer' } },
@@ -73,7 +73,7 @@ describe('a call that gets no session', () => {
     const stop = new AbortController();
     const settings = { ...TEST_SETTINGS, maxFarewellMs: 10_000 };
     const clock = new FakeClock();
-    turnAway(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, stop.signal);
+    transferRefused(sink, refusedCall('store'), { settings, voice: voiceOf(READY), clock }, true, stop.signal);
     stop.abort('shutdown');
     await flushMicrotasks();
     expect([sink.end, clock.pendingTimers]).toEqual(['complete', 0]);
@@ -89,7 +89,7 @@ describe('a call that gets no session', () => {
       otherwise: () => go(null, say('Yes?').listen()),
     });
     const { sessions } = await testEngine([plain], { voice });
-    sessions.turnAway(new MemorySink(), refusedCall('total'), { organizationId: 'org', conversationId: '1' });
+    sessions.transferRefused(new MemorySink(), refusedCall('total'), { organizationId: 'org', conversationId: '1' });
     expect(voice.signals.map(({ aborted }) => aborted)).toEqual([false]);
     await sessions.close(0);
     expect(voice.signals.map(({ reason }) => reason as unknown)).toEqual(['shutdown']);

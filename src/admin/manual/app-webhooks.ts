@@ -1,5 +1,5 @@
-// The webhooks of a service app, looked at and changed by hand: which of them are ours, what mending them did, and taking
-// one away together with its secret. Prints nothing, and shows no secret.
+// The webhooks of a service app, for the manual commands: lists which of them are ours, mends them, and deletes
+// one together with its secret. Prints nothing, and shows no secret.
 import { systemClock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import type { ServiceAppSide } from '../access.ts';
@@ -9,7 +9,7 @@ import type { SecretStore } from '../secret-store.ts';
 import type { WebhookRegistration } from '../webhook-records.ts';
 import { SERVICE_APP_EVENTS } from '../webhooks/delivery.ts';
 import { forgetRegistration, keptRegistrations } from '../webhooks/kept-registrations.ts';
-import { isMadeByUs, Registrations, tellsOf, type RegistrationChange } from '../webhooks/registration.ts';
+import { isMadeByUs, Registrations, notifiesOf, type RegistrationChange } from '../webhooks/registration.ts';
 
 /**
  * Whose a webhook is. `ours`: this store has its secret, or it looks as one that we made; `same_app`: it tells of the same
@@ -106,7 +106,7 @@ export class AppWebhooks {
   #ownerOf(webhook: WebhookRegistration, keptIds: ReadonlySet<string | undefined>): WebhookOwner {
     const { app, targetUrl } = this.#options;
     const target = { resource: app.names.appResource, applicationId: app.applicationId, idScheme: app.idScheme };
-    const event = SERVICE_APP_EVENTS.find((each) => tellsOf(webhook, each, target));
+    const event = SERVICE_APP_EVENTS.find((each) => notifiesOf(webhook, each, target));
     if (event === undefined) return 'other';
     return keptIds.has(webhook.id) || isMadeByUs(webhook, event, targetUrl) ? 'ours' : 'same_app';
   }

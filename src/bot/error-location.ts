@@ -2,16 +2,16 @@
 import { pathToFileURL } from 'node:url';
 
 /**
- * The first place of an error's stack that lies in the folder, as `file:line`; undefined when there is none.
+ * The topmost frame of an error's stack that lies in the folder, as `file:line`; undefined when there is none.
  *
  * @param folder - absolute path.
  */
-export function placeInFolder(folder: string, thrown: unknown): string | undefined {
+export function locationInFolder(folder: string, thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || thrown.stack === undefined) return undefined;
   for (const start of [`${pathToFileURL(folder).href}/`, `${folder}/`]) {
     // A reloaded module has a query after its name.
-    const place = new RegExp(`${escape(start)}(?<file>[^\\s:?()]+)(?:\\?[^\\s:()]*)?:(?<line>\\d+)`, 'u').exec(thrown.stack)?.groups;
-    if (place !== undefined) return `${String(place['file'])}:${String(place['line'])}`;
+    const frame = new RegExp(`${escape(start)}(?<file>[^\\s:?()]+)(?:\\?[^\\s:()]*)?:(?<line>\\d+)`, 'u').exec(thrown.stack)?.groups;
+    if (frame !== undefined) return `${String(frame['file'])}:${String(frame['line'])}`;
   }
   return undefined;
 }

@@ -1,9 +1,9 @@
-// The port of its own that the WebSocket server listens on: TLS and the number of connections by the door, HTTP only as far as
-// an upgrade needs it, the time for a good token included.
+// The WebSocket server's own port. The socket listener does TLS and limits connections; HTTP is served only as far as an upgrade
+// needs it.
 import { createServer, STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import { openDoor, type Door, type DoorOptions } from '../door.ts';
+import { openSocketListener, type SocketListener, type SocketListenerOptions } from '../socket-listener.ts';
 import { refusalBody, refusalHeaders, type Upgrades } from './upgrade.ts';
 
 /** Room for the largest token, which is 8 KiB. */
@@ -12,31 +12,31 @@ const MAX_HEADER_BYTES = 16_384;
 const ANSWERED_CONNECTIONS = 100;
 
 /** What it is made of. */
-export interface HttpDoorOptions extends Pick<
-  DoorOptions,
+export interface HttpListenerOptions extends Pick<
+  SocketListenerOptions,
   'host' | 'port' | 'security' | 'handshakeTimeoutMs' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'
 > {
-  /** Most sockets at once. Some connections more are let in, to be told that there is no room. */
+  /** Most sockets at once. Some connections more are let in, so that they get an answer. */
   readonly maxConnections: number;
-  readonly mayTake: DoorOptions['mayTake'];
+  readonly mayTake: SocketListenerOptions['mayTake'];
   readonly upgrades: Upgrades;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Opens the door.
+ * Listens.
  *
  * @throws AppError `listen_failed` for the address.
  */
-export function openHttpDoor({ upgrades, ...options }: HttpDoorOptions): Promise<Door> {
+export function openHttpListener({ upgrades, ...options }: HttpListenerOptions): Promise<SocketListener> {
   const http = createServer({ maxHeaderSize: MAX_HEADER_BYTES });
   http.on('request', (request, response) => {
     const status = upgrades.statusOf(request);
     response.writeHead(status, STATUS_CODES[status], refusalHeaders(status)).end(refusalBody(status));
   });
   http.on('upgrade', upgrades.upgrade);
-  return openDoor({
+  return openSocketListener({
     ...options,
     maxConnections: options.maxConnections + ANSWERED_CONNECTIONS,
     name: 'WebSocket server',

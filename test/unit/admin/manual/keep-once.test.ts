@@ -1,6 +1,6 @@
 // One step of a reconciler for a command, with the platform in memory and a store that fails when a test says so.
 import { describe, expect, it } from 'vitest';
-import { keepOnce } from '../../../../src/admin/by-hand/keep-once.ts';
+import { keepOnce } from '../../../../src/admin/manual/keep-once.ts';
 import { journalledDataSource, journalKey } from '../../../../src/admin/lifecycle/nonce-journal.ts';
 import type { WantedDataSource } from '../../../../src/admin/lifecycle/ports.ts';
 import { linkAbort } from '../../../../src/base/abort.ts';

@@ -1,7 +1,7 @@
-// Things that come and go, for whoever wants to know when the last one has gone.
+// A set that can be waited for until it is empty.
 
-/** A set of them. */
-export class OpenOnes<T> {
+/** Its members remove themselves. */
+export class OpenSet<T> {
   readonly #all = new Set<T>();
   readonly #waiting: (() => void)[] = [];
 
@@ -9,7 +9,7 @@ export class OpenOnes<T> {
     return this.#all.size;
   }
 
-  /** As of now: whoever goes meanwhile is still in it. */
+  /** A copy: later removals do not change it. */
   get all(): readonly T[] {
     return [...this.#all];
   }

@@ -19,7 +19,7 @@ const LEFT_OVER_AGE_MS = 3_600_000;
 const MAX_FILE_BYTES = MULAW_WAV_HEADER_BYTES + MAX_PROMPT_MS * MULAW_BYTES_PER_MS + 1;
 
 /** Where prompts are kept and how much of them. */
-export interface PromptShelfOptions {
+export interface PromptDiskCacheOptions {
   /** Made when it is missing. Several processes may share it. */
   readonly folder: string;
   /** Most bytes of prompts; the longest unused ones are removed first. Default 256 MiB. */
@@ -29,14 +29,14 @@ export interface PromptShelfOptions {
 }
 
 /** A folder of prompts. No method throws. */
-export class PromptShelf {
-  readonly #options: Required<PromptShelfOptions>;
+export class PromptDiskCache {
+  readonly #options: Required<PromptDiskCacheOptions>;
   readonly #files = new Map<string, { readonly bytes: number; usedMs: number }>();
   #totalBytes = 0;
   #opening: Promise<void> | undefined;
   #isWritable = true;
 
-  constructor(options: PromptShelfOptions) {
+  constructor(options: PromptDiskCacheOptions) {
     this.#options = { maxBytes: 256 * 1024 * 1024, ...options };
   }
 

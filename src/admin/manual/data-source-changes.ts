@@ -1,4 +1,4 @@
-// What can be changed about a data source by hand, and what the platform is then told. Pure.
+// The changes of a data source that the manual commands offer, as the platform takes them. Pure.
 import { AppError } from '../../base/errors.ts';
 import type { WantedDataSource } from '../lifecycle/ports.ts';
 import { isActive, type DataSource, type DataSourceCreate, type DataSourceUpdate } from '../records.ts';

@@ -1,5 +1,5 @@
-// The answer to a call that gets no session: a spoken line and a transfer instead of an error, which the caller would hear
-// as silence (U-06). Knows no bot and no turn.
+// Answers a call that gets no session with a prompt and a transfer: an error would leave the caller in silence (U-06). Knows no
+// bot and no turn.
 import { pause } from '../../base/abort.ts';
 import type { AppError } from '../../base/errors.ts';
 import { say } from '../../bot/saying.ts';
@@ -9,23 +9,22 @@ import type { EngineParts } from '../parts.ts';
 import type { TurnSink } from '../ports.ts';
 import { isStreamed } from '../playout/sound.ts';
 
-/** What it needs. */
-export type TurnedAwayParts = Pick<EngineParts, 'settings' | 'voice' | 'clock'>;
+export type TransferParts = Pick<EngineParts, 'settings' | 'voice' | 'clock'>;
 
 /**
- * Writes the line and completes the stream.
+ * Writes the prompt and completes the stream.
  *
  * @param refusal - why there is no session; the flow gets its `details.reason` as the reason of the transfer.
- * @param isBegun - the call has had turns before, and its prompts have a way to travel that never changes (G-40).
- * @param signal - stops a line that is still being made, and the wait for its end.
+ * @param isBegun - the call has had turns before, and its delivery mode never changes (G-40).
+ * @param signal - stops a synthesis, and the wait for the end of the prompt.
  */
-export function turnAway(sink: TurnSink, refusal: AppError, parts: TurnedAwayParts, isBegun: boolean, signal: AbortSignal): void {
+export function transferRefused(sink: TurnSink, refusal: AppError, parts: TransferParts, isBegun: boolean, signal: AbortSignal): void {
   const { settings, voice } = parts;
   const reason = String(refusal.details['reason'] ?? refusal.code);
   const { prompts, next } = say(settings.handover).transfer({ reason });
   const spoken = prompts.map((prompt): SpokenPrompt => {
     const audio = voice.render(prompt, signal);
-    // A line that is not ready yet travels as text: a busy server does not wait for its synthesizer.
+    // A prompt that is not ready yet travels as text: a busy server does not wait for its synthesizer.
     return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.handover, bargeIn: false };
   });
   const last = finalNext(next, settings.listen);
@@ -36,12 +35,12 @@ export function turnAway(sink: TurnSink, refusal: AppError, parts: TurnedAwayPar
   }
 }
 
-/** A sound goes ahead of the final, which waits until it was heard (G-7A). */
+/** Sends the audio first; the final waits until it was heard (G-7A). */
 async function sayAhead(
   sink: TurnSink,
   spoken: readonly SpokenPrompt[],
   next: FinalNext,
-  { clock, settings }: TurnedAwayParts,
+  { clock, settings }: TransferParts,
   signal: AbortSignal,
 ): Promise<void> {
   let soundMs = 0;

@@ -1,5 +1,5 @@
-// One step of the reconciler of a data source, as a server would do it, for a command that ends after it. The nonce is in the
-// journal before the platform is told, and a try whose fate is not known is gone on with by whoever comes next.
+// One step of the reconciler of a data source, for a command that ends after it. The nonce is in the journal before the request
+// is sent; an attempt whose outcome is unknown is continued by the next command or server.
 import { TrustedDataSources } from '../../auth/data-sources.ts';
 import { NonceBook } from '../../auth/nonces.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
-// The data sources of one organization, looked at and changed by hand. What brings a fresh token goes through the reconciler, as
+// The data sources of one organization, for the manual commands. What brings a fresh token goes through the reconciler, as
 // in a server, so that the journal knows its nonce before the platform does (L-09). Prints nothing.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
-// The door of any transport: what is spoken behind it, and whose door it is, its owner says.
+// The listening socket of any transport: its limits, its TLS, and what its log says.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -7,15 +7,15 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { LiveValue } from '../../../src/base/live-value.ts';
 import { createLogger } from '../../../src/base/log.ts';
 import { peerOf } from '../../../src/base/open-connections.ts';
-import { openDoor, type Door, type DoorOptions } from '../../../src/transport/door.ts';
+import { openSocketListener, type SocketListener, type SocketListenerOptions } from '../../../src/transport/socket-listener.ts';
 import { testCertificate } from '../../support/certificate.ts';
 import { identityOf } from '../../support/tls-peer.ts';
 import { until, within } from '../../support/until.ts';
 
-async function open(options: Partial<DoorOptions>): Promise<{ readonly door: Door; readonly lines: string[] }> {
+async function open(options: Partial<SocketListenerOptions>): Promise<{ readonly listener: SocketListener; readonly lines: string[] }> {
   const lines: string[] = [];
   const log = createLogger({ level: 'debug', destination: { write: (line: string) => void lines.push(line) } });
-  const door = await openDoor({
+  const listener = await openSocketListener({
     ...{ name: 'test server', protocols: ['http/1.1'], host: '127.0.0.1', port: 0, security: { mode: 'off' } },
     ...{
       maxConnections: 10,
@@ -29,26 +29,26 @@ async function open(options: Partial<DoorOptions>): Promise<{ readonly door: Doo
     ...options,
   });
   onTestFinished(async () => {
-    door.cut();
-    await door.close();
+    listener.cut();
+    await listener.close();
   });
-  return { door, lines };
+  return { listener, lines };
 }
 
-describe('openDoor', () => {
+describe('openSocketListener', () => {
   it('P-12 speaks over TLS what its owner speaks, and nothing else', async () => {
     const certificate = await testCertificate();
     onTestFinished(() => {
       certificate.remove();
     });
     const identity = identityOf({ cert: certificate.certificatePem, key: readFileSync(certificate.keyFile, 'utf8') });
-    const { door, lines } = await open({ security: { mode: 'tls', identity: new LiveValue(identity) } });
+    const { listener, lines } = await open({ security: { mode: 'tls', identity: new LiveValue(identity) } });
     const spoken = (protocols: string[]): Promise<string | false | null> =>
       within(
         'the handshake ends',
         new Promise((resolve, reject) => {
           const socket = tls.connect({
-            ...{ host: '127.0.0.1', port: door.port, servername: 'localhost' },
+            ...{ host: '127.0.0.1', port: listener.port, servername: 'localhost' },
             ALPNProtocols: protocols,
             ca: certificate.certificatePem,
           });
@@ -80,15 +80,15 @@ describe('openDoor', () => {
         };
       },
     };
-    const { door } = await open({ security: { mode: 'tls', identity: live } });
+    const { listener } = await open({ security: { mode: 'tls', identity: live } });
     expect(watching).toBe(1);
-    await door.close();
+    await listener.close();
     await until('nobody looks', () => watching === 0);
   });
 
   it('P-18 closes what is too much, and says whose limit it was', async () => {
-    const { door, lines } = await open({ maxConnections: 1 });
-    const [first, second] = [0, 1].map(() => net.connect(door.port, '127.0.0.1').on('error', () => undefined));
+    const { listener, lines } = await open({ maxConnections: 1 });
+    const [first, second] = [0, 1].map(() => net.connect(listener.port, '127.0.0.1').on('error', () => undefined));
     await within('the older one is closed', new Promise((resolve) => first?.resume().once('close', resolve)));
     second?.destroy();
     const told = 'connections to the test server were closed: as many as allowed are open';
@@ -96,8 +96,8 @@ describe('openDoor', () => {
   });
 
   it('P-18 says at level debug that it closed connections which showed no good token in time', async () => {
-    const { door, lines } = await open({ unverifiedTimeoutMs: 100 });
-    const silent = net.connect(door.port, '127.0.0.1');
+    const { listener, lines } = await open({ unverifiedTimeoutMs: 100 });
+    const silent = net.connect(listener.port, '127.0.0.1');
     await within('it is closed', new Promise((resolve) => silent.resume().once('close', resolve)));
     await until('the log tells', () => lines.some((line) => line.includes('were closed: they showed no good token in time')));
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
@@ -108,22 +108,22 @@ describe('openDoor', () => {
   it("P-18 gives a stranger's descriptor to a new connection where there are no more, and none of those with a good token", async () => {
     let isShort = false;
     const taken: net.Socket[] = [];
-    const { door } = await open({ mayTake: () => !isShort, onConnection: (connection) => void taken.push(connection) });
+    const { listener } = await open({ mayTake: () => !isShort, onConnection: (connection) => void taken.push(connection) });
     const connect = async (): Promise<net.Socket | undefined> => {
       const before = taken.length;
       let isOver = false;
-      const client = net.connect(door.port, '127.0.0.1').on('error', () => undefined);
+      const client = net.connect(listener.port, '127.0.0.1').on('error', () => undefined);
       client.resume().once('close', () => (isOver = true));
       onTestFinished(() => void client.destroy());
       await until('it is taken or closed', () => taken.length > before || isOver);
       return taken[before];
     };
     const [verified, stranger] = [await connect(), await connect()];
-    door.verified(peerOf(verified ?? new net.Socket()));
+    listener.verified(peerOf(verified ?? new net.Socket()));
     isShort = true;
     const late = await connect();
     expect([verified?.destroyed, stranger?.destroyed, late?.destroyed]).toEqual([false, true, false]);
-    door.verified(peerOf(late ?? new net.Socket()));
+    listener.verified(peerOf(late ?? new net.Socket()));
     expect(await connect()).toBeUndefined();
     expect([verified?.destroyed, late?.destroyed]).toEqual([false, false]);
   });

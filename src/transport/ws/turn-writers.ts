@@ -1,0 +1,157 @@
+// What the turns of one socket may send, and in which order. Where each turn has a stream of its own, a cut reply and the speech
+// that cut it cannot get mixed up; here one of them must come first (W-27). Knows no messages of the wire.
+import type { CancelTimer, Clock } from '../../base/clock.ts';
+import type { AppError } from '../../base/errors.ts';
+import type { Output } from '../../dialog/output.ts';
+import type { TurnSink } from '../../session/ports.ts';
+
+/** Longest that a start of input waits for the FINAL of the replies that it cut, ms. */
+const CUT_REPLY_MS = 100;
+
+/** The socket, as its turns need it. */
+export interface SocketOutput {
+  readonly trackingId: string;
+  /** Sends an output. False: wait for `onceDrained`. */
+  deliver(output: Output): boolean;
+  /** See {@link TurnSink.onceDrained}; at most one listener waits, because a session speaks on one turn at a time. */
+  onceDrained(listener: () => void): void;
+  /** Ends the call with an error. */
+  fail(error: AppError): void;
+}
+
+/** A start of input that waits for older replies to end. */
+interface HeldStart {
+  readonly writer: TurnWriter;
+  /** Those that are still open. */
+  readonly older: Set<TurnWriter>;
+  readonly cancelLimit: CancelTimer;
+}
+
+/** Owned by one socket. */
+export class TurnWriters {
+  readonly #socket: SocketOutput;
+  readonly #clock: Clock;
+  readonly #open = new Set<TurnWriter>();
+  #held: HeldStart | undefined;
+  #isShut = false;
+
+  constructor(socket: SocketOutput, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+  }
+
+  /** The sink of the next turn. */
+  next(): TurnSink {
+    const writer = new TurnWriter(this, this.#socket);
+    if (this.#isShut) writer.shut();
+    else this.#open.add(writer);
+    return writer;
+  }
+
+  /** Nothing is sent from now on; a start that is held back is dropped. */
+  shut(): void {
+    this.#isShut = true;
+    this.#dropStart();
+    for (const writer of this.#open) writer.shut();
+    this.#open.clear();
+  }
+
+  /** Sends an output of one turn, or holds it back. @returns see {@link TurnSink.write}. */
+  write(writer: TurnWriter, output: Output): boolean {
+    if (output.kind === 'input_started') return this.#start(writer);
+    if (this.#held?.writer === writer) this.#sendStart();
+    return this.#socket.deliver(output);
+  }
+
+  /** A turn is complete. */
+  closed(writer: TurnWriter): void {
+    this.#open.delete(writer);
+    if (this.#held?.writer === writer) this.#dropStart();
+    if (this.#held?.older.delete(writer) === true && this.#held.older.size === 0) this.#sendStart();
+  }
+
+  // A FINAL that belongs to the cut reply and comes behind the start could only be taken for the end of what begins there.
+  #start(writer: TurnWriter): boolean {
+    const older = new Set(this.#open);
+    older.delete(writer);
+    if (older.size === 0) return this.#socket.deliver({ kind: 'input_started' });
+    this.#dropStart();
+    const cancelLimit = this.#clock.after(CUT_REPLY_MS, () => {
+      this.#sendStart();
+    });
+    this.#held = { writer, older, cancelLimit };
+    return true;
+  }
+
+  #sendStart(): void {
+    const held = this.#held;
+    if (held === undefined) return;
+    this.#dropStart();
+    for (const writer of held.older) {
+      writer.cut();
+      this.#open.delete(writer);
+    }
+    this.#socket.deliver({ kind: 'input_started' });
+  }
+
+  #dropStart(): void {
+    this.#held?.cancelLimit();
+    this.#held = undefined;
+  }
+}
+
+/** The sink of one turn. */
+class TurnWriter implements TurnSink {
+  readonly trackingId: string;
+  readonly #writers: TurnWriters;
+  readonly #socket: SocketOutput;
+  #isCut = false;
+  #isShut = false;
+
+  constructor(writers: TurnWriters, socket: SocketOutput) {
+    this.trackingId = socket.trackingId;
+    this.#writers = writers;
+    this.#socket = socket;
+  }
+
+  /** The platform knows that its reply was cut: only a farewell is still sent (G-55). */
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  /** Sends nothing from now on. */
+  shut(): void {
+    this.#isShut = true;
+  }
+
+  write(output: Output): boolean {
+    return this.#isShut || (this.#isCut && !isFarewell(output)) ? true : this.#writers.write(this, output);
+  }
+
+  onceDrained(listener: () => void): void {
+    if (this.#isShut) listener();
+    else this.#socket.onceDrained(listener);
+  }
+
+  complete(): void {
+    this.#close();
+  }
+
+  fail(error: AppError): void {
+    if (this.#close()) this.#socket.fail(error);
+  }
+
+  /** @returns false when it was shut before. */
+  #close(): boolean {
+    if (this.#isShut) return false;
+    this.#isShut = true;
+    this.#writers.closed(this);
+    return true;
+  }
+}
+
+/** A prompt that cannot be cut, or a terminal event. After a cut the engine sends them only to end the call. */
+function isFarewell(output: Output): boolean {
+  if (output.kind === 'prompt') return !output.prompt.bargeIn;
+  return output.kind === 'final' && output.next.kind !== 'listen';
+}
