@@ -91,8 +91,7 @@ export class CallerInput {
     this.#timeline.add('caller', 'presses', { detail: key });
     if (this.#entry.add(key)) return true;
     const { playing } = this.#playback;
-    const refusal =
-      this.#mode === 'voice' ? 'the server listens for speech only' : this.#entry.refusal(playing, this.#book.isReplyDue);
+    const refusal = this.#mode === 'voice' ? 'the server listens for speech only' : this.#entry.refusal(playing, this.#book.isReplyDue);
     if (refusal !== undefined) {
       this.#timeline.add('platform', 'drops_key', { detail: refusal });
       return false;

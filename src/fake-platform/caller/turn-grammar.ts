@@ -273,7 +273,8 @@ export class TurnGrammar {
   #completedUnasked(turn: Turn): void {
     this.#unaskedCompletions += 1;
     this.book.find('unasked_completion', 'a listening turn was completed before the caller had said anything', turn.id, 'G-13');
-    if (this.#unaskedCompletions >= MAX_UNASKED_COMPLETIONS) this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
+    if (this.#unaskedCompletions >= MAX_UNASKED_COMPLETIONS)
+      this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
   }
 
   /** Nothing came for the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */

@@ -34,7 +34,11 @@ export async function agreeInBrowser(url: string, signal: AbortSignal): Promise<
 async function load(url: string, signal: AbortSignal, form?: URLSearchParams): Promise<Page> {
   try {
     const pressing = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: String(form) } as const;
-    const page = await sendRequest(url, { redirect: 'manual', signal, ...(form === undefined ? { method: 'GET', headers: {} } : pressing) });
+    const page = await sendRequest(url, {
+      redirect: 'manual',
+      signal,
+      ...(form === undefined ? { method: 'GET', headers: {} } : pressing),
+    });
     return { status: page.status, location: page.headers.get('location'), text: await page.text() };
   } catch (cause) {
     throw new Error(`the page of the login ${signal.aborted ? 'did not come in time' : 'cannot be reached'}`, { cause });

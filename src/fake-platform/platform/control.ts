@@ -60,7 +60,8 @@ export function controlCommands(platform: Platform, issuer: ForgingIssuer): Cont
     },
     deauthorize: (body) => {
       const organizationId = askedOrganization(CONTROL.deauthorize.request, body);
-      if (!platform.deauthorize(organizationId)) throw new Refusal(404, `organization ${organizationId} has not authorized the service app`);
+      if (!platform.deauthorize(organizationId))
+        throw new Refusal(404, `organization ${organizationId} has not authorized the service app`);
       return { organizationId, listeners: listenersTo('deauthorized') };
     },
     break: (body) => ({ count: play(platform, organizationOf, body) }),
@@ -136,11 +137,7 @@ function play(platform: Platform, organizationOf: (written: string) => string, b
   }
 }
 
-function plan(
-  { faults }: Platform,
-  { route, times }: { readonly route: RouteName | 'any'; readonly times: number },
-  fault: Fault,
-): number {
+function plan({ faults }: Platform, { route, times }: { readonly route: RouteName | 'any'; readonly times: number }, fault: Fault): number {
   try {
     faults.add(route, fault, times);
   } catch (thrown) {
