@@ -55,7 +55,7 @@ function project(name: string, include: readonly string[], exclude: readonly str
 /** Whoever runs everything wants to know whether there is time for a coffee. */
 function announce(): void {
   const isAll = process.argv.slice(2).every((argument) => argument === 'run');
-  if (isAll) process.stdout.write('All tests take about 10 minutes on two cores; `npm run test:unit` takes one.\n');
+  if (isAll) process.stdout.write('All tests take about 10 minutes on two cores; `npm run test:unit` takes two.\n');
 }
 
 export default defineConfig({

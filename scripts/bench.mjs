@@ -1,6 +1,6 @@
 // `npm run bench -- NAME`: a benchmark by its name; without one, the engine as it is built now.
 import { spawnSync } from 'node:child_process';
-import { BENCHES, commandList, runCommand } from './commands.mjs';
+import { BENCHES, commandList, ENGINE_BENCH, runCommand } from './commands.mjs';
 
 const HELP = `Measures; the last line is JSON. Each has a --help of its own.
 
@@ -20,6 +20,6 @@ else if (first !== '' && !first.startsWith('-')) {
     stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   });
-  if (built.status === 0) runCommand({ file: 'bench-engine.ts', does: '' }, process.argv.slice(2));
+  if (built.status === 0) runCommand(ENGINE_BENCH, process.argv.slice(2));
   else process.exitCode = 1;
 }

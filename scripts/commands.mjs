@@ -1,9 +1,6 @@
 // The checks and benchmarks that have a command of their own: `npm run check -- NAME` and `npm run bench -- NAME`.
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import path from 'node:path';
-
-const ROOT = path.resolve(import.meta.dirname, '..');
+import { run } from './with-packages.mjs';
 
 /** @typedef {{ readonly file: string, readonly does: string }} NamedCommand - file: in this folder */
 
@@ -24,9 +21,16 @@ export const CHECKS = {
   walk: { file: 'check-walk.ts', does: 'how many files one spoken answer touches' },
 };
 
+/**
+ * What `npm run bench` means without a name.
+ *
+ * @type {NamedCommand}
+ */
+export const ENGINE_BENCH = { file: 'bench-engine.ts', does: 'the server beside a bare pass-through of the same traffic' };
+
 /** @type {Readonly<Record<string, NamedCommand>>} */
 export const BENCHES = {
-  engine: { file: 'bench-engine.ts', does: 'the server beside a bare pass-through of the same traffic' },
+  engine: ENGINE_BENCH,
   socket: { file: 'bench-socket.ts', does: 'the same over WebSocket' },
   speech: { file: 'bench-speech.ts', does: 'quality and cost of voice detection on a corpus' },
   baseline: { file: 'bench-baseline.ts', does: 'what this machine can do at all' },
@@ -44,21 +48,11 @@ export function commandList(commands, verb) {
 }
 
 /**
- * Runs one in our place: its input, output, signals and exit code are ours.
+ * Runs one in our place.
  *
  * @param {NamedCommand} command
  * @param {readonly string[]} args
  */
 export function runCommand({ file }, args) {
-  const program = ['--conditions=development', '--import=tsx', path.join(import.meta.dirname, file), ...args];
-  const child = spawn(process.execPath, program, { cwd: ROOT, stdio: 'inherit' });
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP', 'SIGINT'])) {
-    process.on(signal, () => {
-      // Ctrl-C on a terminal reaches the child by itself.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-    });
-  }
-  child.once('exit', (code, signal) => {
-    process.exitCode = signal === null ? (code ?? 1) : 128 + constants.signals[signal];
-  });
+  process.exitCode = run('tsx', ['--conditions=development', path.join(import.meta.dirname, file), ...args]);
 }

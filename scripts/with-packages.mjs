@@ -5,7 +5,7 @@
 //
 // Works on an empty machine with Node and npm, so it may import nothing but Node itself.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,9 @@ const LOCK = path.join(ROOT, '.installing-packages');
 const LOCK_STALE_MS = 10 * 60_000;
 const LOCK_POLL_MS = 500;
 
-process.exitCode = main(process.argv.slice(2));
+// A script that runs a tool imports `run`.
+const [, started] = process.argv;
+if (started !== undefined && realpathSync(started) === fileURLToPath(import.meta.url)) process.exitCode = main(process.argv.slice(2));
 
 /**
  * @param {readonly string[]} argv
@@ -160,8 +162,9 @@ function isRunning(pid) {
  *
  * @param {string} bin
  * @param {readonly string[]} args
+ * @returns {number | undefined} 1 when there is no such tool; undefined when it runs and will set the exit code
  */
-function run(bin, args) {
+export function run(bin, args) {
   const onWindows = process.platform === 'win32';
   const file = bin === 'node' ? process.execPath : path.join(MODULES, '.bin', onWindows ? `${bin}.cmd` : bin);
   if (!existsSync(file)) {

@@ -64,7 +64,7 @@ function summed({ nodes, samples, timeDeltas }: CpuProfile, frames: number): { r
     const frame = byId.get(id);
     if (frame === undefined || LEFT_OUT.has(frame.functionName)) continue;
     const us = (timeDeltas[index] ?? 0) / frames;
-    const place = positionOf(frame.url, frame.functionName);
+    const place = placeOf(frame.url, frame.functionName);
     add(byPlace, place, us);
     add(byFunction, `${place}  ${frame.functionName === '' ? '(anonymous)' : frame.functionName}${lineOf(frame)}`, us);
   }
@@ -75,7 +75,7 @@ function lineOf({ url, lineNumber }: { readonly url: string; readonly lineNumber
   return url === '' ? '' : `  ${path.basename(url)}:${String(lineNumber + 1)}`;
 }
 
-function positionOf(url: string, functionName: string): string {
+function placeOf(url: string, functionName: string): string {
   if (url === '') return functionName.startsWith('(') ? functionName : '(native)';
   const room = /\/dist\/src\/(?<room>\w+(?:\/grpc)?)/u.exec(url)?.groups?.['room'];
   if (room !== undefined) return `our ${room}`;

@@ -193,7 +193,7 @@ class JwsVerifier implements TokenVerifier {
     const known = refusalReason(thrown);
     const reason = known ?? 'verifier_failed';
     quietly(() => {
-      this.#refusals.note(reason, known === undefined ? positionOf(thrown) : undefined);
+      this.#refusals.note(reason, known === undefined ? placeOf(thrown) : undefined);
     });
     quietly(() => {
       this.#options.observer?.tokenRefused(reason);
@@ -214,7 +214,7 @@ function principalOf(source: TrustedDataSource): Principal {
 }
 
 /** Name and first frame of an unexpected error. Not its message, which may quote what was parsed. */
-function positionOf(thrown: unknown): string {
+function placeOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const frame = thrown.stack?.split('\n').find((line) => line.startsWith('    at '));
   return `${thrown.name}${frame === undefined ? '' : ` ${frame.trim()}`}`;

@@ -36,7 +36,7 @@ function fieldsOf(error: Error, isDevelopment: boolean, depth: number): Readonly
   const own = error instanceof AppError;
   const thrown = error.constructor.name;
   const frames = framesOf(error);
-  const place = isDevelopment ? positionOf(frames) : undefined;
+  const place = isDevelopment ? placeOf(frames) : undefined;
   return {
     thrown,
     ...(error.name !== thrown && !own && WORD.test(error.name) ? { name: error.name } : {}),
@@ -65,7 +65,7 @@ function framesOf({ stack = '', message }: Error): readonly string[] {
 }
 
 /** The innermost place outside of this package, of installed packages and of Node: `FILE:LINE:COLUMN`. */
-function positionOf(frames: readonly string[]): string | undefined {
+function placeOf(frames: readonly string[]): string | undefined {
   for (const frame of frames) {
     // A module that is reloaded has a query behind its name.
     const { file = '', position = '' } = PLACE.exec(frame)?.groups ?? {};

@@ -185,11 +185,11 @@ function parsed(text: string): unknown {
 function shaped<Shape>(shape: z.ZodType<Shape>, json: unknown): Shape {
   const result = shape.safeParse(json);
   if (result.success) return result.data;
-  throw new AppError('bad_message', `the message breaks the contract at ${positionOf(result.error)}`);
+  throw new AppError('bad_message', `the message breaks the contract at ${placeOf(result.error)}`);
 }
 
 /** Where it breaks: names of fields that this file knows. Others come from strangers, and would end up in logs and answers. */
-function positionOf(error: z.ZodError): string {
+function placeOf(error: z.ZodError): string {
   const path = error.issues[0]?.path ?? [];
   const known = path.filter((part) => typeof part === 'number' || (typeof part === 'string' && /^[a-z][a-z_0-9]{0,40}$/.test(part)));
   return known.length === 0 ? 'its top level' : known.join('.');

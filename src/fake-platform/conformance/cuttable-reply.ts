@@ -46,26 +46,17 @@ export function streamedMs(turn: ProbeTurn): number {
   return Math.min(cuttableMs(turn), (turn.answers.at(-1)?.atMs ?? 0) - heardFromMs(turn));
 }
 
-/** The replies of the recorded calls that a measure finds long enough. */
+/**
+ * The replies of the recorded calls that a measure finds long enough: the longest welcome, and then the longest replies to other
+ * kinds of input, one of each kind and the first of its kind that is long enough. Calls that the caller's keys end or hand over are left out: what they do is for good.
+ */
 export async function repliesBy<Turn extends ProbeTurn>(
   lab: { welcomes(): Promise<readonly RecordedCall<Turn>[]>; calls(): Promise<readonly RecordedCall<Turn>[]> },
   measure: (turn: Turn) => number,
   leastMs: number,
 ): Promise<readonly CuttableReply<Turn>[]> {
-  return cuttableReplies(await lab.welcomes(), await lab.calls(), measure, leastMs);
-}
-
-/**
- * The welcome that is longest by a measure, and then the longest replies to other kinds of input, one of each kind and the first of
- * its kind that is long enough. Calls that the caller's keys end or hand over are left out: what they do is for good.
- */
-function cuttableReplies<Turn extends ProbeTurn>(
-  welcomes: readonly RecordedCall<Turn>[],
-  calls: readonly RecordedCall<Turn>[],
-  measure: (turn: Turn) => number,
-  leastMs: number,
-): readonly CuttableReply<Turn>[] {
-  const ordinary = calls.filter(({ name }) => name !== 'end' && name !== 'transfer');
+  const welcomes = await lab.welcomes();
+  const ordinary = (await lab.calls()).filter(({ name }) => name !== 'end' && name !== 'transfer');
   const replies = [...welcomes, ...ordinary]
     .flatMap(({ agentId, turns }) =>
       turns.map((turn, at) => ({ agentId, turn, before: turns.slice(0, at), ms: measure(turn), name: NAMES[turn.kind] ?? '' })),

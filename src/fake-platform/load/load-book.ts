@@ -162,10 +162,10 @@ export class LoadBook {
     }
   }
 
-  /** Takes a look at the server. @param atMs - ms since the run began. */
-  addServer(look: ServerSample, atMs: number): void {
-    this.#series.addServer(look, this.#server, atMs);
-    this.#server = look;
+  /** Takes a sample of the server. @param atMs - ms since the run began. */
+  addServer(sample: ServerSample, atMs: number): void {
+    this.#series.addServer(sample, this.#server, atMs);
+    this.#server = sample;
   }
 
   /** What everything so far comes to. */

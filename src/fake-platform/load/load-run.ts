@@ -1,4 +1,4 @@
-// One measured load: the fleet runs the arrivals, the account is kept, the server is looked at beside it, and what it came to
+// One measured load: the fleet runs the arrivals, the account is kept, the server is sampled beside it, and what it came to
 // is a result. How it is shown, and whether it is good enough, is decided elsewhere.
 import os from 'node:os';
 import { every, type Clock } from '../../base/clock.ts';
@@ -60,7 +60,7 @@ export interface LoadRunOptions {
   readonly onProgress?: (progress: LoadProgress) => void;
 }
 
-const LOOK_MS = 1000;
+const SAMPLE_MS = 1000;
 
 /** Mean length of a call of a mix, ms. */
 export function meanLengthOf(scenarios: readonly WeightedScenario[]): number {
@@ -78,10 +78,10 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
   const startedAt = new Date(clock.nowMs() + HEAD_START_MS).toISOString();
   const zeroMs = clock.monotonicMs() + HEAD_START_MS;
   const elapsed = (): number => clock.monotonicMs() - zeroMs;
-  const looking = new AbortController();
-  const look = (): void => {
+  const sampling = new AbortController();
+  const sample = (): void => {
     if (options.metricsUrl === undefined) return;
-    sampleServer(options.metricsUrl, clock, sendRequest, looking.signal).then(
+    sampleServer(options.metricsUrl, clock, sendRequest, sampling.signal).then(
       (seen) => {
         book.addServer(seen, elapsed());
       },
@@ -89,9 +89,9 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       () => undefined,
     );
   };
-  look();
-  const cancelLooks = every(clock, LOOK_MS, () => {
-    look();
+  sample();
+  const cancelSampling = every(clock, SAMPLE_MS, () => {
+    sample();
     options.onProgress?.(progressOf(book, phases, elapsed(), lengthMs));
   });
   const highest = Math.max(...phases.map(({ fromPerSecond, toPerSecond }) => Math.max(fromPerSecond, toPerSecond)));
@@ -131,8 +131,8 @@ export async function runLoad(options: LoadRunOptions): Promise<LoadResult> {
       ...book.account,
     };
   } finally {
-    cancelLooks();
-    looking.abort();
+    cancelSampling();
+    sampling.abort();
   }
 }
 

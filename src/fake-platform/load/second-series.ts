@@ -5,14 +5,14 @@ import { Histogram } from './histogram.ts';
 import type { LoadResult, LoadSecond } from './load-result.ts';
 import type { WorkerSecond } from './worker-messages.ts';
 
-/** One look at the metrics page of a server. */
+/** One sample of the metrics page of a server. */
 export interface ServerSample {
   /** CPU used since the process began, s. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
   /** Calls it has open; undefined when it does not say. */
   readonly sessions: number | undefined;
-  /** When it was looked at, ms. */
+  /** When it was taken, ms. */
   readonly sampledAtMs: number;
 }
 
@@ -25,7 +25,7 @@ interface Stretch {
   firstAudio: Histogram | undefined;
   replies: Histogram | undefined;
   generatorCpu: number;
-  /** The last look before it, or its first, and its last. */
+  /** The last sample before it, or its first, and its last. */
   server: { readonly from: ServerSample; to: ServerSample } | undefined;
   serverMb: number | null;
   serverSessions: number | null;
@@ -64,12 +64,12 @@ export class SecondSeries {
     if (outcome === 'failed') stretch.failed += 1;
   }
 
-  addServer(look: ServerSample, before: ServerSample | undefined, atMs: number): void {
+  addServer(sample: ServerSample, before: ServerSample | undefined, atMs: number): void {
     const stretch = this.#at(atMs);
-    stretch.serverMb = Math.max(look.residentBytes / MB, stretch.serverMb ?? 0);
-    stretch.serverSessions = look.sessions ?? null;
-    stretch.server ??= { from: before ?? look, to: look };
-    stretch.server.to = look;
+    stretch.serverMb = Math.max(sample.residentBytes / MB, stretch.serverMb ?? 0);
+    stretch.serverSessions = sample.sessions ?? null;
+    stretch.server ??= { from: before ?? sample, to: sample };
+    stretch.server.to = sample;
   }
 
   get seconds(): readonly LoadSecond[] {

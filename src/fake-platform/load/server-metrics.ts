@@ -29,7 +29,7 @@ export async function sampleServer(url: string, clock: Clock, send: SendRequest,
   return { cpuSeconds, residentBytes, sessions: sumOf(page, SESSIONS), sampledAtMs: clock.monotonicMs() };
 }
 
-/** Why a look failed, in words that complete "the metrics page …". */
+/** Why a sample failed, in words that complete "the metrics page …". */
 export function lookFailure(error: unknown): string {
   return error instanceof RequestFailure || error instanceof RangeError ? error.message : 'cannot be read';
 }

@@ -7,7 +7,7 @@ import type { Expectation } from '../caller/expectation.ts';
 import { keysOf } from '../caller/key.ts';
 import type { Draft } from '../caller/script-draft.ts';
 import type { CallExpectations, StepExpectations } from './expectation-fields.ts';
-import { fieldName, type PositionOf } from './read.ts';
+import { fieldName, type PlaceOf } from './read.ts';
 import {
   EXPECTATION_NAMES,
   SETTING_NAMES,
@@ -66,11 +66,11 @@ export interface PlannedTest extends TestFrame, TestExpectations<Expectation | R
  * All tests of a file, in order.
  *
  * @param name - of the file; recordings that it names start at its folder.
- * @param positionOf - where its parts stand.
+ * @param placeOf - where its parts stand.
  */
-export function planTests(file: ScenarioFile, name: string, positionOf: PositionOf): readonly PlannedTest[] {
+export function planTests(file: ScenarioFile, name: string, placeOf: PlaceOf): readonly PlannedTest[] {
   const find: Find = (recording, part) => {
-    const { line, column } = positionOf(part);
+    const { line, column } = placeOf(part);
     return {
       file: path.isAbsolute(recording) ? recording : path.join(path.dirname(name), recording),
       place: `${name}:${String(line)}:${String(column)}  ${fieldName(part)}`,
@@ -79,7 +79,7 @@ export function planTests(file: ScenarioFile, name: string, positionOf: Position
   return file.tests.map((test, index) => ({
     name: test.name,
     file: name,
-    line: positionOf(['tests', index]).line,
+    line: placeOf(['tests', index]).line,
     ...plannedTest(test, file.defaults ?? {}, ['tests', index], find),
   }));
 }

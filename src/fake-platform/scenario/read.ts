@@ -12,7 +12,7 @@ export interface Place {
 }
 
 /** Finds the innermost part of a path that stands in the file. */
-export type PositionOf = (path: readonly PropertyKey[]) => Place;
+export type PlaceOf = (path: readonly PropertyKey[]) => Place;
 
 /** Something wrong in a file. */
 export interface ScenarioProblem {
@@ -25,8 +25,7 @@ export interface ScenarioProblem {
 
 /** A file that can be used, and where its parts stand; or what is wrong with it. */
 export type ReadScenarios =
-  | { readonly file: ScenarioFile; readonly positionOf: PositionOf }
-  | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
+  { readonly file: ScenarioFile; readonly placeOf: PlaceOf } | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
 /** Most problems reported at once. */
 const MAX_PROBLEMS = 50;
@@ -49,12 +48,12 @@ export function readScenarios(text: string): ReadScenarios {
   }
   if (isTooDeep(data.value)) return { problems: [{ at: START, field: '', message: TOO_DEEP }] };
   const parsed = SCENARIO_FILE.safeParse(data.value);
-  const positionOf: PositionOf = (path) => placeAt(lines, offsetOf(document, path));
-  if (parsed.success) return { file: parsed.data, positionOf };
+  const placeOf: PlaceOf = (path) => placeAt(lines, offsetOf(document, path));
+  if (parsed.success) return { file: parsed.data, placeOf };
   const [first, ...rest] = parsed.error.issues
     .flatMap(flattened)
     .slice(0, MAX_PROBLEMS)
-    .map((issue) => problemOf(issue, positionOf));
+    .map((issue) => problemOf(issue, placeOf));
   return { problems: [first ?? { at: START, field: '', message: 'this is no file of scenarios' }, ...rest] };
 }
 
@@ -82,9 +81,9 @@ function flattened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   return inner === undefined ? [issue] : inner.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
-function problemOf(issue: z.core.$ZodIssue, positionOf: PositionOf): ScenarioProblem {
+function problemOf(issue: z.core.$ZodIssue, placeOf: PlaceOf): ScenarioProblem {
   const place = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
-  return { at: positionOf(place), field: fieldName(place), message: issue.message };
+  return { at: placeOf(place), field: fieldName(place), message: issue.message };
 }
 
 /** A path in words, such as `tests[2].steps[0].press`. */

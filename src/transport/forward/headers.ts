@@ -12,10 +12,10 @@ const TOLD = 'parley-told';
 const NOT_MINE = 'parley-not-mine';
 
 /** What the platform can have been told of a turn before its home is lost; its next home must not tell it again (G-36, G-38). */
-export type SentEvent = 'input_started' | 'input_ended';
+export type ToldEvent = 'input_started' | 'input_ended';
 
-const WIRE_WORDS = { input_started: 'start_of_input', input_ended: 'end_of_input' } as const satisfies Record<SentEvent, string>;
-const TOLD_EVENTS: readonly SentEvent[] = ['input_started', 'input_ended'];
+const WIRE_WORDS = { input_started: 'start_of_input', input_ended: 'end_of_input' } as const satisfies Record<ToldEvent, string>;
+const TOLD_EVENTS: readonly ToldEvent[] = ['input_started', 'input_ended'];
 
 /** What is said of a forwarded turn. */
 export interface ForwardedTurn {
@@ -24,7 +24,7 @@ export interface ForwardedTurn {
   /** The same at each home that the turn is brought to. */
   readonly turnId: string;
   readonly isTaking: boolean;
-  readonly told: ReadonlySet<SentEvent>;
+  readonly told: ReadonlySet<ToldEvent>;
 }
 
 /** The headers of a forwarded turn. @param metadata - of the platform; goes along, without what only peers may say. */

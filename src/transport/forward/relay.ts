@@ -13,7 +13,7 @@ import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
 import { framed } from './frames.ts';
-import { forwardHeaders, type SentEvent } from './headers.ts';
+import { forwardHeaders, type ToldEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
 import { reportDelivery } from './peer-service.ts';
@@ -34,7 +34,7 @@ export interface HeldTurn {
   readonly id: string;
   /** What came behind the first message, as far as it was held. */
   readonly messages: readonly Buffer[];
-  readonly told: ReadonlySet<SentEvent>;
+  readonly told: ReadonlySet<ToldEvent>;
 }
 
 /** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
@@ -79,7 +79,7 @@ export class Relay implements AttemptOwner {
   readonly #id = randomUUID();
   readonly #held: HeldInput;
   readonly #outgoing: Outgoing<Buffer>;
-  readonly #told = new Set<SentEvent>();
+  readonly #told = new Set<ToldEvent>();
   readonly #stopped = new AbortController();
   readonly #beganAtMs: number;
   #attempt: Attempt | undefined;

@@ -29,7 +29,10 @@ function check(steps: Readonly<Record<string, string>>, args: readonly string[] 
   writeFileSync(path.join(root, 'src/contract/gen/message.ts'), 'as committed');
   for (const file of ['check.mjs', 'commands.mjs']) cpSync(path.join(ROOT, 'scripts', file), path.join(root, 'scripts', file));
   const codes = JSON.stringify({ prettier: Number(steps['format'] ?? 0) });
-  writeFileSync(path.join(root, 'scripts/with-packages.mjs'), `process.exitCode = ${codes}[process.argv[2]] ?? 0;`);
+  writeFileSync(
+    path.join(root, 'scripts/with-packages.mjs'),
+    `process.exitCode = ${codes}[process.argv[2]] ?? 0;\nexport const run = undefined;`,
+  );
   const text = JSON.stringify(report);
   const test = `require('node:fs').writeFileSync(process.env.TEST_REPORT_FILE, ${JSON.stringify(text)})`;
   writeFileSync(path.join(root, 'test.cjs'), report === null ? '' : test);

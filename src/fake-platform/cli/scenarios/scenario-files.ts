@@ -36,7 +36,7 @@ export async function findTests(places: readonly string[]): Promise<FoundTests> 
     const bytes = await readBounded(file);
     if (bytes.length > MAX_FILE_BYTES) throw new RangeError(`${file} is larger than ${String(MAX_FILE_BYTES)} bytes`);
     const read = readScenarios(new TextDecoder().decode(bytes));
-    if ('file' in read) tests.push(...planTests(read.file, file, read.positionOf));
+    if ('file' in read) tests.push(...planTests(read.file, file, read.placeOf));
     else
       for (const { at, field, message } of read.problems)
         problems.push(`${file}:${String(at.line)}:${String(at.column)}  ${field === '' ? '' : `${field}: `}${message}`);

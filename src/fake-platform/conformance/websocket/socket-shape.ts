@@ -23,13 +23,13 @@ export function eachMessage(look: (message: Message, call: SocketRecord) => stri
 }
 
 /** What a look at one misdeed that was done found. */
-export type MisdeedCheck = (misdeed: MisdeedRecord, after: readonly Message[]) => string | typeof NOTHING | undefined;
+export type MisdeedLook = (misdeed: MisdeedRecord, after: readonly Message[]) => string | typeof NOTHING | undefined;
 
 /** A check that looks at misdeeds; those that could not be done do not count. */
 export interface MisdeedOptions extends Pick<Check<SocketLab>, 'id' | 'rules' | 'title' | 'level'> {
   readonly of: readonly MisdeedName[];
   readonly needs?: Check<SocketLab>['needs'];
-  readonly look: MisdeedCheck;
+  readonly look: MisdeedLook;
 }
 
 /** Makes the check. */

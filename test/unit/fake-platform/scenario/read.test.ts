@@ -41,11 +41,11 @@ describe('files of scenarios', () => {
   it('are read with the line of each test, from YAML and from JSON', () => {
     const read = readScenarios(SAMPLE);
     if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
-    expect([0, 1].map((index) => read.positionOf(['tests', index]))).toEqual([
+    expect([0, 1].map((index) => read.placeOf(['tests', index]))).toEqual([
       { line: 4, column: 5 },
       { line: 12, column: 5 },
     ]);
-    expect(read.positionOf(['tests', 0, 'steps', 0, 'interrupt_after_ms'])).toEqual({ line: 8, column: 9 });
+    expect(read.placeOf(['tests', 0, 'steps', 0, 'interrupt_after_ms'])).toEqual({ line: 8, column: 9 });
     expect(read.file.tests.map(({ name }) => name)).toEqual(['first', 'second']);
     const json = readScenarios(JSON.stringify(read.file, undefined, '\t'));
     expect('file' in json && json.file).toEqual(read.file);
@@ -170,7 +170,7 @@ describe('files of scenarios', () => {
         const lines = text.split('\n');
         const isWithin = ({ line, column }: Place): boolean =>
           line >= 1 && line <= lines.length && column >= 1 && column <= (lines[line - 1] ?? '').length + 1;
-        if ('file' in read) return read.file.tests.every((_, index) => isWithin(read.positionOf(['tests', index])));
+        if ('file' in read) return read.file.tests.every((_, index) => isWithin(read.placeOf(['tests', index])));
         return read.problems.every(({ at, message }) => isWithin(at) && message !== '');
       }),
       { numRuns: 80 },

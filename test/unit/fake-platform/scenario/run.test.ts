@@ -26,7 +26,7 @@ function judged(expectations: PlannedTest['call']): readonly Expectation[] {
 function testsOf(text: string): readonly ReadyTest[] {
   const read = readScenarios(text);
   if (!('file' in read)) throw new Error(JSON.stringify(read.problems));
-  return planTests(read.file, 'folder/file.yaml', read.positionOf).map(({ welcome, steps, call, ...test }) => ({
+  return planTests(read.file, 'folder/file.yaml', read.placeOf).map(({ welcome, steps, call, ...test }) => ({
     ...{ ...test, script: [], welcome: judged(welcome), call: judged(call) },
     steps: steps.map(({ label, expectations }) => ({ label, expectations: judged(expectations) })),
   }));
