@@ -1,28 +1,16 @@
 // One HTTP/2 connection that many calls share, with its own gRPC framing: a load must spend less on a frame than the
-// server does, and the gRPC library spends as much. Speaks to the same port as the other lines; knows no turn grammar.
+// server does, and the gRPC library spends as much. Carries messages as bytes; knows no call.
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
-import { loadContract, type Contract } from '../../contract/grpc.ts';
-import type { PlatformProfile } from '../../contract/profile.ts';
-import { FRAME_SAMPLES } from '../../speech/audio-format.ts';
 import { failureOf, failureOfHttp, failureOfReset, type Failure } from '../lines/failure.ts';
-import { answerFromWire } from '../lines/from-wire.ts';
-import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../lines/line.ts';
-import { PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
 import type { Target } from '../lines/target.ts';
-import { requestMaker, type CallIdentity } from '../lines/to-wire.ts';
-import { MessageReader, framed } from './grpc-framing.ts';
+import { MessageReader } from './grpc-framing.ts';
 
-/** How to reach a server and who to be there. */
+/** How to reach a server. */
 export interface SharedConnectionOptions {
-  readonly target: Target;
-  readonly profile: PlatformProfile;
-  /** The data-source token; none sends no authorization. */
-  readonly token?: string;
-  /** Send `Bearer TOKEN` and not the token alone (G-03). Default false. */
-  readonly bearer?: boolean;
+  readonly target: Pick<Target, 'host' | 'port' | 'isSecure'>;
   /** PEM of the only authorities trusted; default those of Node. */
   readonly certificateAuthority?: Uint8Array;
   /** Name the certificate must carry; default the target's host. */
@@ -32,27 +20,57 @@ export interface SharedConnectionOptions {
   readonly connectLimitMs: number;
 }
 
+/** How an RPC ended: with the status OK, or otherwise. */
+export type RpcEnd =
+  { readonly kind: 'completed'; readonly trailers: IncomingHttpHeaders } | { readonly kind: 'broken'; readonly failure: Failure };
+
+/** Hears what comes back on one RPC. */
+export interface RpcListener {
+  /** One message. What it throws breaks the RPC. */
+  message(bytes: Buffer): void;
+  /** Called exactly once, and nothing after it. */
+  ended(end: RpcEnd): void;
+}
+
+/** The sending side of one RPC. Everything is harmless after its end. */
+export interface Rpc {
+  /** @param message - framed; its bytes must not change any more. */
+  readonly send: (message: Buffer) => void;
+  /** Whether what was sent has not left yet: the server, or the network, takes no more now. */
+  readonly isHeldBack: () => boolean;
+  readonly halfClose: () => void;
+  /** Gives it up. `ended` still comes. */
+  readonly cancel: () => void;
+}
+
 /** Numbers of the gRPC statuses made here. */
 const STATUS = { ok: 0, unknown: 2, unavailable: 14 } as const;
-/** Room for what a server sends ahead, on each turn and on all together, bytes. */
+/** Room for what a server sends ahead, on each RPC and on all together, bytes. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 
+/** What every RPC of a method begins with. @param metadata - of this RPC. */
+export function rpcHeaders(path: string, metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return {
+    ':method': 'POST',
+    ':path': path,
+    te: 'trailers',
+    'content-type': 'application/grpc',
+    'user-agent': 'parley-load',
+    ...metadata,
+  };
+}
+
 /** A connection; `close` must be called. */
 export class SharedConnection {
-  readonly #options: SharedConnectionOptions;
-  readonly #contract: Contract;
   readonly #session: ClientHttp2Session;
   readonly #cancelLimit: () => void;
   #whyBroken: string | undefined;
-  #calls = 0;
-  #turns = 0;
+  #openRpcs = 0;
   #isReady = false;
 
-  /** Dials at once; whether it succeeds, the turns tell. */
+  /** Dials at once; whether it succeeds, the RPCs report. */
   constructor(options: SharedConnectionOptions) {
-    this.#options = options;
-    this.#contract = loadContract(options.profile);
     this.#session = dial(options);
     const broke = (why: string): void => {
       this.#whyBroken ??= why;
@@ -77,41 +95,21 @@ export class SharedConnection {
     });
   }
 
-  /** Calls that use it now. */
-  get calls(): number {
-    return this.#calls;
+  /** RPCs that are open on it. */
+  get openRpcs(): number {
+    return this.#openRpcs;
   }
 
-  /** Turns that are open on it. */
-  get turns(): number {
-    return this.#turns;
-  }
-
-  /** Whether a new turn may use it: it is not broken, and the server has not asked for another one (GOAWAY). */
+  /** Whether a new RPC may use it: it is not broken, and the server has not asked for another one (GOAWAY). */
   get isUsable(): boolean {
     return this.#whyBroken === undefined && !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** Turns the server allows at once, as far as it has said. */
-  get maxTurns(): number {
+  /** RPCs the server allows at once, as far as it has said. */
+  get maxRpcs(): number {
     return this.#isReady && !this.#session.destroyed
       ? (this.#session.remoteSettings.maxConcurrentStreams ?? Number.POSITIVE_INFINITY)
       : Number.POSITIVE_INFINITY;
-  }
-
-  /** The line of one call; its `close` gives the place on the connection free. */
-  line(identity: CallIdentity): Line {
-    const encode = encoderOf(identity, this.#contract);
-    const headers = this.#headers(identity.conversationId);
-    let isOpen = true;
-    this.#calls += 1;
-    return {
-      open: (listener) => this.#open(listener, encode, headers),
-      close: () => {
-        if (isOpen) this.#calls -= 1;
-        isOpen = false;
-      },
-    };
   }
 
   /** Ends the connection with whatever is open on it. */
@@ -120,19 +118,19 @@ export class SharedConnection {
     this.#session.destroy();
   }
 
-  #open(listener: TurnListener, encode: (input: PlatformInput) => Buffer, headers: Readonly<Record<string, string>>): LineTurn {
-    if (!this.isUsable) return deadTurn(listener, failureOf({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
+  /** Opens an RPC. A connection that is gone is reported as its end, never thrown. @param headers - see {@link rpcHeaders}. */
+  open(headers: Readonly<Record<string, string>>, listener: RpcListener): Rpc {
+    if (!this.isUsable) return deadRpc(listener, failureOf({ code: STATUS.unavailable, details: this.#whyBroken ?? 'closed' }));
     const stream = this.#session.request(headers, { endStream: false });
-    this.#turns += 1;
-    const read = this.#contract.media.definition.ProcessCallerInput.responseDeserialize;
+    this.#openRpcs += 1;
     let isOver = false;
     let halfClosed = false;
     let trailers: IncomingHttpHeaders | undefined;
     let whyBroken: string | undefined;
-    const end = (how: LineEnd): void => {
+    const end = (how: RpcEnd): void => {
       if (isOver) return;
       isOver = true;
-      // A server may complete a turn while the caller still speaks.
+      // A server may complete an RPC while the caller still speaks.
       if (!halfClosed && !stream.destroyed) stream.close(constants.NGHTTP2_NO_ERROR);
       listener.ended(how);
     };
@@ -141,7 +139,7 @@ export class SharedConnection {
       cancel(stream);
     };
     const reader = new MessageReader((message) => {
-      if (!isOver) listener.answered(answerFromWire(read(message)));
+      if (!isOver) listener.message(message);
     });
     stream.on('response', (fields) => {
       if (fields['grpc-status'] !== undefined) trailers = fields;
@@ -166,14 +164,15 @@ export class SharedConnection {
       whyBroken = error.message;
     });
     stream.on('close', () => {
-      this.#turns -= 1;
+      this.#openRpcs -= 1;
       if (trailers !== undefined) end(endOf(trailers));
       end({ kind: 'broken', failure: this.#whyClosed(stream.rstCode, whyBroken) });
     });
     return {
-      send: (input) => {
-        if (!isOver && !halfClosed) stream.write(encode(input));
+      send: (message) => {
+        if (!isOver && !halfClosed) stream.write(message);
       },
+      isHeldBack: () => stream.writableLength > 0,
       halfClose: () => {
         if (isOver || halfClosed) return;
         halfClosed = true;
@@ -186,25 +185,12 @@ export class SharedConnection {
   }
 
   #whyClosed(rstCode: number, whyBroken: string | undefined): Failure {
-    // A connection that is gone resets its streams by itself, but those that its GOAWAY left out were never looked at.
+    // A connection that is gone resets its streams by itself, but the server never saw those that its GOAWAY left out.
     const isOfServer = rstCode === constants.NGHTTP2_REFUSED_STREAM || (this.#whyBroken === undefined && !this.#session.destroyed);
     const details = this.#whyBroken ?? whyBroken ?? `closed without status, RST_STREAM ${String(rstCode)}`;
     const failure = (isOfServer ? failureOfReset(rstCode) : undefined) ?? failureOf({ code: STATUS.unavailable, details });
     // Whoever waits for the server's settings, as clients of gRPC do, would have sent nothing.
     return this.#isReady || failure.loss === undefined ? failure : { ...failure, loss: 'unreached' };
-  }
-
-  #headers(conversationId: string): Readonly<Record<string, string>> {
-    const { token, bearer, profile } = this.#options;
-    return {
-      ':method': 'POST',
-      ':path': this.#contract.media.processCallerInputPath,
-      te: 'trailers',
-      'content-type': 'application/grpc',
-      'user-agent': 'parley-load',
-      ...(token === undefined ? {} : { [profile.metadata.authorization]: bearer === true ? `Bearer ${token}` : token }),
-      [profile.metadata.trackingId]: conversationId,
-    };
   }
 }
 
@@ -223,44 +209,22 @@ function dial({ target, certificateAuthority, serverName }: SharedConnectionOpti
   });
 }
 
-/**
- * Encodes what one call sends. Frames of audio are a template with other bytes in it: they are nearly all that is sent, and
- * encoding each anew would cost more than everything else about them.
- */
-function encoderOf(identity: CallIdentity, contract: Contract): (input: PlatformInput) => Buffer {
-  const { requestSerialize } = contract.media.definition.ProcessCallerInput;
-  const request = requestMaker(identity);
-  const mark = new Uint8Array(FRAME_SAMPLES).fill(0x5a);
-  const template = framed(requestSerialize(request({ kind: 'audio', audio: mark })));
-  const audioAt = template.indexOf(mark);
-  return (input) => {
-    if (input.kind !== 'audio' || input.audio.length !== FRAME_SAMPLES) return framed(requestSerialize(request(input)));
-    // Not `Buffer.from`, which copies what it is given byte by byte.
-    const message = Buffer.allocUnsafe(template.length);
-    template.copy(message);
-    message.set(input.audio, audioAt);
-    return message;
-  };
-}
-
-/** A turn on a connection that is gone: its end is told as that of any other, after the caller has it in hand. */
-function deadTurn(listener: TurnListener, failure: Failure): LineTurn {
+/** An RPC on a connection that is gone: it ends as any other, once whoever opened it has it. */
+function deadRpc(listener: RpcListener, failure: Failure): Rpc {
   queueMicrotask(() => {
     listener.ended({ kind: 'broken', failure });
   });
-  return { send: () => undefined, halfClose: () => undefined, cancel: () => undefined };
+  const nothing = (): undefined => undefined;
+  return { send: nothing, isHeldBack: () => true, halfClose: nothing, cancel: nothing };
 }
 
 function cancel(stream: ClientHttp2Stream): void {
   stream.close(constants.NGHTTP2_CANCEL);
 }
 
-function endOf(trailers: IncomingHttpHeaders): LineEnd {
+function endOf(trailers: IncomingHttpHeaders): RpcEnd {
   const code = Number(trailers['grpc-status'] ?? STATUS.unknown);
-  if (code === STATUS.ok) {
-    const texts = trailers[PROMPT_TEXT_KEY];
-    return { kind: 'completed', promptTexts: typeof texts === 'string' ? readPromptTexts(Buffer.from(texts, 'base64').toString()) : [] };
-  }
+  if (code === STATUS.ok) return { kind: 'completed', trailers };
   const details = trailers['grpc-message'];
   return { kind: 'broken', failure: failureOf({ code, details: typeof details === 'string' ? decoded(details) : '' }) };
 }

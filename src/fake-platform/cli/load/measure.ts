@@ -8,6 +8,7 @@ import { Fleet } from '../../load/fleet.ts';
 import type { LoadResult } from '../../load/load-result.ts';
 import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../load/load-run.ts';
 import type { KnownSound } from '../../load/prompt-watch.ts';
+import type { PrepareOrder } from '../../load/worker-messages.ts';
 import { levelsOf, phasesOf } from '../../load/load-shape.ts';
 import { sampleServer, lookFailure } from '../../load/server-metrics.ts';
 import { sendRequest } from '../../../base/http-send.ts';
@@ -32,7 +33,7 @@ export interface TryResult {
   readonly judged: readonly Judged[];
 }
 
-/** Who is told meanwhile. */
+/** Shows what happens meanwhile. */
 export interface MeasureView {
   readonly say: (line: string) => void;
   readonly progress: (progress: LoadProgress) => void;
@@ -44,19 +45,11 @@ export async function measure(wish: LoadWish, surroundings: LoadSurroundings, vi
   await checkMetrics(wish, surroundings, signal);
   const voice = await surroundings.openVoice();
   try {
-    const mix = await prepareMix(wish.mix, { ...voice, readFile: readBounded });
-    const { access, agentId, noInputMs, repeatsLostTurns } = wish;
+    const { access } = wish;
+    const defaults = { ...wish.defaults, organizationId: access.organizationId };
+    const mix = await prepareMix(wish.mix, defaults, { ...voice, readFile: readBounded });
     view.say(`rehearsing ${mix.map(({ scenario }) => scenario.name).join(', ')}`);
-    const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, {
-      access,
-      agentId,
-      clock,
-      limits: DEFAULT_LIMITS,
-      noInputMs,
-      repeatsLostTurns,
-      changeRate: voice.changeRate,
-      signal,
-    });
+    const { scenarios, failures, notes, ...rehearsed } = await rehearse(mix, { access, clock, changeRate: voice.changeRate, signal });
     if (failures.length > 0) return { kind: 'refused', failures };
     for (const note of notes) view.say(note);
     if (signal.aborted) return { kind: 'refused', failures: [] };
@@ -188,29 +181,8 @@ async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurrounding
   }
 }
 
-function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly KnownSound[]): Parameters<Fleet['prepare']>[0] {
-  const { target, organizationId, token, bearer = false, certificateAuthority, serverName } = wish.access;
-  return {
-    kind: 'prepare',
-    target,
-    profile: wish.profileName,
-    organizationId,
-    agentId: wish.agentId,
-    bearer,
-    callsPerConnection: wish.callsPerConnection,
-    limits: DEFAULT_LIMITS,
-    noInputMs: wish.noInputMs,
-    repeatsLostTurns: wish.repeatsLostTurns,
-    sounds: [...sounds],
-    scenarios: mix.map(({ scenario }) => ({ ...scenario, script: scenario.script.map(plain) })),
-    ...(token === undefined ? {} : { token }),
-    ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
-    ...(serverName === undefined ? {} : { serverName }),
-  };
-}
-
-type OrderedStep = Parameters<Fleet['prepare']>[0]['scenarios'][number]['script'][number];
-
-function plain(step: MixEntry['scenario']['script'][number]): OrderedStep {
-  return step.kind === 'press' ? { ...step, keys: [...step.keys] } : step;
+function orderOf(wish: LoadWish, mix: readonly MixEntry[], sounds: readonly KnownSound[]): PrepareOrder {
+  const { profile: _profile, organizationId: _organizationId, bearer = false, ...access } = wish.access;
+  const { profileName: profile, callsPerConnection } = wish;
+  return { kind: 'prepare', ...access, bearer, profile, callsPerConnection, sounds, scenarios: mix.map(({ scenario }) => scenario) };
 }

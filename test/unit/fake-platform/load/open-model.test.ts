@@ -81,22 +81,8 @@ describe('an open model', () => {
           vendorConfig: '',
           allowPartial: false,
         });
-        const scenario = {
-          ...{ name: 'listen', script: [], agentId: '', organizationId: '', vendorConfig: '', allowPartial: false },
-          ...{ session: { name: '', parameters: {} }, habits: {} },
-        };
-        const held = await holdLoadCall({
-          arrival,
-          scenario,
-          line,
-          clock: systemClock,
-          zeroMs,
-          known,
-          limits: LIMITS,
-          repeatsLostTurns: false,
-          signal,
-          onWaited,
-        });
+        const scenario = { name: 'listen', organizationId: 'o', agentId: '', noInputMs: 0, repeatsLostTurns: false, limits: LIMITS };
+        const held = await holdLoadCall({ arrival, scenario, line, clock: systemClock, zeroMs, known, signal, onWaited });
         line.close();
         return held;
       },
@@ -115,8 +101,6 @@ describe('an open model', () => {
       toMs: LENGTH_MS,
       ...report,
       ...nothing,
-      waits: [...report.waits],
-      calls: [...report.calls],
       startLateness: report.startLateness.encoded,
     });
     const { firstAudio, calls, sound, seconds } = book.account;
