@@ -3,7 +3,7 @@
 import { DEFAULT_LIMITS, type CallLimits } from '../../caller/call-limits.ts';
 import { lengthOf } from '../../load/arrivals.ts';
 import { findCapacity, type Capacity } from '../../load/capacity.ts';
-import { judge, type Criterion, type Judged } from '../../load/criteria.ts';
+import { checkCriteria, type Criterion, type Checked } from '../../load/criteria.ts';
 import { Fleet } from '../../load/fleet.ts';
 import type { LoadResult } from '../../load/load-result.ts';
 import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type WeightedScenario } from '../../load/load-run.ts';
@@ -24,13 +24,13 @@ const PRECISION = 0.05;
 /** What was measured. */
 export type Measured =
   | { readonly kind: 'refused'; readonly failures: readonly string[] }
-  | { readonly kind: 'run'; readonly result: LoadResult; readonly judged: readonly Judged[] }
+  | { readonly kind: 'run'; readonly result: LoadResult; readonly checked: readonly Checked[] }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly held: TryResult | undefined; readonly interrupted: boolean };
 
 /** The last try of a number of calls. */
 export interface TryResult {
   readonly result: LoadResult;
-  readonly judged: readonly Judged[];
+  readonly checked: readonly Checked[];
 }
 
 /** Shows what happens meanwhile. */
@@ -107,7 +107,7 @@ async function measureRun(
   const levels = all.length === 1 ? [] : all;
   if (fromMs >= lengthOf(phases)) throw new RangeError('--warm-up leaves nothing of the run');
   const result = await runLoad({ ...run, phases, levels, warmUpMs: fromMs, drainMs: limits.callMs });
-  return { kind: 'run', result, judged: judge(expected, result) };
+  return { kind: 'run', result, checked: checkCriteria(expected, result) };
 }
 
 async function search(
@@ -123,7 +123,7 @@ async function search(
       async (calls) => {
         const one = await attempt(calls, { ...run, scenarios, windowMs, rampMs, criteria });
         if (one.result.interrupted) throw stopped;
-        const holds = one.judged.every((each) => each.holds);
+        const holds = one.checked.every((each) => each.holds);
         const isGood = holds && !one.result.saturated;
         // Of several tries of one number, one that held says how much was left.
         if (isGood || !results.has(calls)) results.set(calls, one);
@@ -139,7 +139,7 @@ async function search(
   } catch (error) {
     if (error !== stopped) throw error;
     const held = [...results]
-      .filter(([, { judged, result }]) => !result.saturated && judged.every((each) => each.holds))
+      .filter(([, { checked, result }]) => !result.saturated && checked.every((each) => each.holds))
       .map(([calls]) => calls);
     const calls = Math.max(0, ...held);
     const capacity: Capacity = { calls, failedAt: undefined, limit: 'maximum', tried: [] };
@@ -163,11 +163,11 @@ async function attempt(calls: number, { windowMs, rampMs, criteria, limits, ...r
   const phases = phasesOf({ stages: [{ level, durationMs: windowMs }], rampMs, fillMs }, meanLengthOf(run.scenarios));
   // A search does not wait for the ends of calls, but for everything a caller still waits for: the worst waits come last.
   const result = await runLoad({ ...run, phases, warmUpMs: rampMs + fillMs, drainMs: limits.answerMs, endsWhenAnswered: true });
-  return { result, judged: judge(criteria, result) };
+  return { result, checked: checkCriteria(criteria, result) };
 }
 
-function tryText(calls: number, { result, judged }: TryResult, holds: boolean): string {
-  const values = judged.map(({ criterion, value }) => `${criterion.metric} ${value === undefined ? 'not measured' : value.toFixed(2)}`);
+function tryText(calls: number, { result, checked }: TryResult, holds: boolean): string {
+  const values = checked.map(({ criterion, value }) => `${criterion.metric} ${value === undefined ? 'not measured' : value.toFixed(2)}`);
   const verdict = result.saturated ? 'the load was too slow' : holds ? 'holds' : 'does not hold';
   return `${String(calls)} calls: ${verdict} (at once ${result.calls.meanLive.toFixed(0)}, ${values.join(', ')})`;
 }
