@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { SharedConnection, type Rpc, type RpcListener } from '../../src/fake-platform/load/shared-connection.ts';
+import { RpcConnection, type Rpc, type RpcListener } from '../../src/fake-platform/lines/rpc-connection.ts';
 import type { Command, CommandResult, LoadTarget, WindowResult } from './load.ts';
 import { RpcCall, type Counted, type PacedCall } from './paced-call.ts';
 import { SocketCall } from './socket-call.ts';
@@ -16,7 +16,7 @@ const SHORT_CALLS_AT_ONCE = 64;
 const CONNECT_LIMIT_MS = 10_000;
 
 const sound = turnSound();
-const connections: SharedConnection[] = [];
+const connections: RpcConnection[] = [];
 const slots: PacedCall[][] = Array.from({ length: FRAME_MS }, () => []);
 const idle: CallName[] = [];
 let target: LoadTarget | undefined;
@@ -178,7 +178,7 @@ function connect(to: LoadTarget): void {
   if (to.access.kind === 'websocket') return;
   const server = { host: '127.0.0.1', port: to.port, isSecure: false };
   for (let index = 0; index < to.access.connections; index += 1) {
-    connections.push(new SharedConnection({ target: server, clock: systemClock, connectLimitMs: CONNECT_LIMIT_MS }));
+    connections.push(new RpcConnection({ target: server, clock: systemClock, connectLimitMs: CONNECT_LIMIT_MS }));
   }
 }
 

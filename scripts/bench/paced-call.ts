@@ -1,7 +1,7 @@
 // One call of the load, as the platform holds it: SESSION_START on an RPC of its own, then one RPC per turn with a frame
 // every 20 ms until the end of speech is reported, half-close, and the next RPC. Keeps no time: somebody calls `tick`.
 import { FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
-import type { Rpc, RpcListener } from '../../src/fake-platform/load/shared-connection.ts';
+import type { Rpc, RpcListener } from '../../src/fake-platform/lines/rpc-connection.ts';
 import { audioMessagesOf, eventMessage, eventOf, type CallName } from './traffic.ts';
 
 /** Frames after which a turn is given up: the end of speech was never reported. */

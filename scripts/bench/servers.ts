@@ -5,7 +5,7 @@ import path from 'node:path';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { prepareSurroundings, type Surroundings } from '../surroundings.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { rpcHeaders } from '../../src/fake-platform/load/shared-connection.ts';
+import { rpcHeaders } from '../../src/fake-platform/lines/rpc-connection.ts';
 import { builtMain } from './built-main.ts';
 import { MeasuredProcess } from './measured-process.ts';
 import type { SocketAccess } from './socket-call.ts';

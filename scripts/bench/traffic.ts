@@ -15,7 +15,7 @@ import { loadProfile } from '../../src/contract/profile.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/speech/audio-format.ts';
 import { mulawWav } from '../../src/speech/wav.ts';
 import { mixed, noise, recorded } from '../../test/support/line-signals.ts';
-import { audioMessages, framed } from '../../src/fake-platform/load/grpc-framing.ts';
+import { audioMessages, framed } from '../../src/fake-platform/lines/grpc-framing.ts';
 
 const contract = loadContract(loadProfile('fake'));
 const rpc = contract.media.definition.ProcessCallerInput;

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadProfile } from '../../src/contract/profile.ts';
-import { rpcHeaders, SharedConnection } from '../../src/fake-platform/load/shared-connection.ts';
+import { rpcHeaders, RpcConnection } from '../../src/fake-platform/lines/rpc-connection.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/speech/audio-format.ts';
 import type { HomeStage } from '../../test/fleet/home-stage.ts';
 import { median } from '../bench/figures.ts';
@@ -109,7 +109,7 @@ async function costPerFrame(
 
 /** Opens an RPC for each call with an event alone, and waits for all of them. */
 async function all(
-  connection: SharedConnection,
+  connection: RpcConnection,
   headers: Readonly<Record<string, string>>,
   calls: readonly CallName[],
   event: 'SESSION_START' | 'SESSION_END',
@@ -131,8 +131,8 @@ async function all(
   await Promise.all(ended);
 }
 
-function connectionTo(port: number): SharedConnection {
-  return new SharedConnection({
+function connectionTo(port: number): RpcConnection {
+  return new RpcConnection({
     target: { host: '127.0.0.1', port, isSecure: false },
     clock: systemClock,
     connectLimitMs: CONNECT_LIMIT_MS,

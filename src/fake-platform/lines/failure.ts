@@ -42,6 +42,7 @@ const BY_STATUS: ReadonlyMap<number, readonly [FindingCode, string]> = new Map([
 const BY_HTTP: ReadonlyMap<number, number> = new Map([
   [401, status.UNAUTHENTICATED],
   [403, status.PERMISSION_DENIED],
+  [404, status.UNIMPLEMENTED],
   [502, status.UNAVAILABLE],
   [503, status.UNAVAILABLE],
   [504, status.UNAVAILABLE],

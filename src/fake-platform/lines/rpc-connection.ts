@@ -1,15 +1,15 @@
-// One HTTP/2 connection that many calls share, with its own gRPC framing: a load must spend less on a frame than the
+// One HTTP/2 connection with its own gRPC framing, which one call or many may use: a load must spend less on a frame than the
 // server does, and the gRPC library spends as much. Carries messages as bytes; knows no call.
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
-import { isIP } from 'node:net';
-import { checkServerIdentity } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
-import { failureOf, failureOfHttp, failureOfReset, type Failure } from '../lines/failure.ts';
-import type { Target } from '../lines/target.ts';
+import { failureOf, failureOfHttp, failureOfReset, type Failure } from './failure.ts';
+import type { Target } from './target.ts';
 import { MessageReader } from './grpc-framing.ts';
 
 /** How to reach a server. */
-export interface SharedConnectionOptions {
+export interface RpcConnectionOptions {
   readonly target: Pick<Target, 'host' | 'port' | 'isSecure'>;
   /** PEM of the only authorities trusted; default those of Node. */
   readonly certificateAuthority?: Uint8Array;
@@ -18,6 +18,8 @@ export interface SharedConnectionOptions {
   readonly clock: Clock;
   /** Longest wait for a connection, ms. */
   readonly connectLimitMs: number;
+  /** Room for what a server sends ahead on each RPC, bytes. Default 4 MiB. */
+  readonly streamWindowBytes?: number;
 }
 
 /** How an RPC ended: with the status OK, or otherwise. */
@@ -41,13 +43,18 @@ export interface Rpc {
   readonly halfClose: () => void;
   /** Gives it up. `ended` still comes. */
   readonly cancel: () => void;
+  /** Takes no more messages, so that the server has to wait. One may be on its way. */
+  readonly pause: () => void;
+  readonly resume: () => void;
 }
 
 /** Numbers of the gRPC statuses made here. */
 const STATUS = { ok: 0, unknown: 2, unavailable: 14 } as const;
-/** Room for what a server sends ahead, on each RPC and on all together, bytes. */
 const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
+/** Room for what a server sends ahead on all RPCs together, bytes. */
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
+
+const MAX_SESSION_MB = 1000;
 
 /** What every RPC of a method begins with. @param metadata - of this RPC. */
 export function rpcHeaders(path: string, metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -56,22 +63,26 @@ export function rpcHeaders(path: string, metadata: Readonly<Record<string, strin
     ':path': path,
     te: 'trailers',
     'content-type': 'application/grpc',
-    'user-agent': 'parley-load',
+    'user-agent': 'parley-fake-platform',
     ...metadata,
   };
 }
 
 /** A connection; `close` must be called. */
-export class SharedConnection {
+export class RpcConnection {
   readonly #session: ClientHttp2Session;
+  readonly #tcp: Socket;
   readonly #cancelLimit: () => void;
+  readonly #settled: Promise<void>;
   #whyBroken: string | undefined;
   #openRpcs = 0;
   #isReady = false;
 
   /** Dials at once; whether it succeeds, the RPCs report. */
-  constructor(options: SharedConnectionOptions) {
-    this.#session = dial(options);
+  constructor(options: RpcConnectionOptions) {
+    const { host, port } = options.target;
+    this.#tcp = connectTcp({ host, port, noDelay: true });
+    this.#session = dial(options, this.#tcp);
     const broke = (why: string): void => {
       this.#whyBroken ??= why;
     };
@@ -89,10 +100,21 @@ export class SharedConnection {
       this.#isReady = true;
       this.#cancelLimit();
     });
+    this.#settled = new Promise((resolve) => {
+      this.#session.once('remoteSettings', () => {
+        resolve();
+      });
+      this.#session.once('close', resolve);
+    });
     this.#cancelLimit = options.clock.after(options.connectLimitMs, () => {
       broke(`ETIMEDOUT: no connection within ${String(options.connectLimitMs)} ms`);
       this.#session.destroy();
     });
+  }
+
+  /** Resolves when the server can be asked, or the connection is gone: the RPCs report why. */
+  get settled(): Promise<void> {
+    return this.#settled;
   }
 
   /** RPCs that are open on it. */
@@ -116,6 +138,11 @@ export class SharedConnection {
   close(): void {
     this.#cancelLimit();
     this.#session.destroy();
+  }
+
+  /** Cuts the connection as a failing network does: a reset, nothing said before. */
+  cut(): void {
+    this.#tcp.resetAndDestroy();
   }
 
   /** Opens an RPC. A connection that is gone is reported as its end, never thrown. @param headers - see {@link rpcHeaders}. */
@@ -181,6 +208,12 @@ export class SharedConnection {
       cancel: () => {
         if (!isOver) cancel(stream);
       },
+      pause: () => {
+        stream.pause();
+      },
+      resume: () => {
+        stream.resume();
+      },
     };
   }
 
@@ -194,19 +227,26 @@ export class SharedConnection {
   }
 }
 
-function dial({ target, certificateAuthority, serverName }: SharedConnectionOptions): ClientHttp2Session {
+function dial(options: RpcConnectionOptions, tcp: Socket): ClientHttp2Session {
+  const { target, certificateAuthority, serverName, streamWindowBytes = STREAM_WINDOW_BYTES } = options;
   const { host, port, isSecure } = target;
-  const settings = { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES };
   const authority = `${isSecure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
-  if (!isSecure) return connect(authority, { settings });
+  // A long prompt may be larger than all that Node lets a session hold by default.
+  const session = { settings: { enablePush: false, initialWindowSize: streamWindowBytes }, maxSessionMemory: MAX_SESSION_MB };
+  if (!isSecure) return connect(authority, { ...session, createConnection: () => tcp });
   const checked = serverName ?? host;
-  return connect(authority, {
-    settings,
+  const secure = connectTls({
+    socket: tcp,
+    ALPNProtocols: ['h2'],
     ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
     // Node 26 refuses an IP address as the name in the handshake; which name counts is checked below.
     servername: isIP(checked) === 0 ? checked : 'localhost',
     checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
   });
+  tcp.on('error', (error) => {
+    secure.destroy(error);
+  });
+  return connect(authority, { ...session, createConnection: () => secure });
 }
 
 /** An RPC on a connection that is gone: it ends as any other, once whoever opened it has it. */
@@ -215,7 +255,7 @@ function deadRpc(listener: RpcListener, failure: Failure): Rpc {
     listener.ended({ kind: 'broken', failure });
   });
   const nothing = (): undefined => undefined;
-  return { send: nothing, isHeldBack: () => true, halfClose: nothing, cancel: nothing };
+  return { send: nothing, isHeldBack: () => true, halfClose: nothing, cancel: nothing, pause: nothing, resume: nothing };
 }
 
 function cancel(stream: ClientHttp2Stream): void {
