@@ -102,7 +102,7 @@ function show(measured: Measured, wish: LoadWish, flags: LoadFlags, { print, com
   else print(measured.kind === 'run' ? resultText(measured.result, measured.checked, isColoured) : capacityText(measured, wish));
 }
 
-/** Writes what is to be written. @returns whether nothing stood in the way; what did is told, and the other file still written. */
+/** Writes what is to be written. @returns whether nothing stood in the way; what did is reported, and the other file still written. */
 async function write(measured: Measured, { json, html }: LoadFlags, { writeFile, complain }: LoadSurroundings): Promise<boolean> {
   if (measured.kind === 'refused') return true;
   let isWritten = true;

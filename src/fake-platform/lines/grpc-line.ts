@@ -77,7 +77,7 @@ export class GrpcConnection implements Connection {
 
   /** Asks the platform's own health service whether the server takes calls (1.8); parameters as of {@link listAgents}. */
   async checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
-    const answer = await this.#ask(this.#contract.health.definition.Check, {}, 'tell its health', limitMs, signal);
+    const answer = await this.#ask(this.#contract.health.definition.Check, {}, 'report its health', limitMs, signal);
     return 'code' in answer ? answer : healthWordOf(answer.response);
   }
 

@@ -57,7 +57,7 @@ export function isRefused({ outcome, replies, failures }: CallFacts): boolean {
   return failures.some(({ code }) => (code === 'handed_over' ? replies <= 1 : replies === 0 && REFUSALS.has(code)));
 }
 
-/** Why the server transferred a call, as it told the flow: the `reason` beside the event, or else the event's name. */
+/** Why the server transferred a call, as the flow gets it: the `reason` beside the event, or else the event's name. */
 export function transferReason({ metadata, name }: TerminalEvent): string {
   return typeof metadata['reason'] === 'string' ? metadata['reason'] : name;
 }

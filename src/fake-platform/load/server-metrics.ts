@@ -11,7 +11,7 @@ const MEMORY = 'process_resident_memory_bytes';
 const SESSIONS = 'parley_sessions_open';
 
 /**
- * Looks once.
+ * Reads it once.
  *
  * @throws RequestFailure when the page does not answer, and RangeError when it is no such page.
  */
@@ -25,7 +25,7 @@ export async function sampleServer(url: string, clock: Clock, send: SendRequest,
 }
 
 /** Why a sample failed, in words that complete "the metrics page …". */
-export function lookFailure(error: unknown): string {
+export function sampleFailure(error: unknown): string {
   return error instanceof RequestFailure || error instanceof RangeError ? error.message : 'cannot be read';
 }
 

@@ -73,7 +73,7 @@ function shareDifferences(before: LoadResult, after: LoadResult): readonly Diffe
   });
 }
 
-// CPU and memory are one figure of one run: how far chance moves them, two runs cannot tell.
+// CPU and memory are one figure of one run: how far chance moves them, two runs do not show.
 function serverDifferences({ server: was }: LoadResult, { server: is }: LoadResult): readonly Difference[] {
   if (was === null && is === null) return [];
   const figure = (value: number | undefined): Figure | undefined => (value === undefined ? undefined : { value });

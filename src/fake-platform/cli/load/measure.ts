@@ -10,7 +10,7 @@ import { meanLengthOf, runLoad, type LoadProgress, type LoadRunOptions, type Wei
 import type { KnownSound } from '../../load/prompt-watch.ts';
 import type { PrepareOrder } from '../../load/worker-messages.ts';
 import { levelsOf, phasesOf } from '../../load/load-shape.ts';
-import { sampleServer, lookFailure } from '../../load/server-metrics.ts';
+import { sampleServer, sampleFailure } from '../../load/server-metrics.ts';
 import { sendRequest } from '../../../base/http-send.ts';
 import { readBounded } from '../../../base/terminal/surroundings.ts';
 import type { LoadTask, LoadWish } from './load-options.ts';
@@ -177,7 +177,7 @@ async function checkMetrics({ metricsUrl }: LoadWish, { clock }: LoadSurrounding
   try {
     await sampleServer(metricsUrl, clock, sendRequest, signal);
   } catch (error) {
-    throw new RangeError(`--metrics ${metricsUrl}: the page ${lookFailure(error)}`, { cause: error });
+    throw new RangeError(`--metrics ${metricsUrl}: the page ${sampleFailure(error)}`, { cause: error });
   }
 }
 

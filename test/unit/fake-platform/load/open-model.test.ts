@@ -210,7 +210,7 @@ describe('a load that cannot keep its own pace', () => {
     expect(book.workers[0]?.cpu).toBeCloseTo(0.3, 5);
     expect(saturationOf(book.workers)).toEqual([]);
     expect(stallsOf(book.workers)).toEqual([expect.stringContaining('worker 1 once stood still for 80 ms')]);
-    expect(silenceOf(book.silentWorkers)).toEqual([expect.stringContaining('worker 2 told nothing')]);
+    expect(silenceOf(book.silentWorkers)).toEqual([expect.stringContaining('worker 2 reported nothing')]);
   });
 
   /** A machine whose timers fire so much too late. */
