@@ -1,5 +1,6 @@
 // The gRPC client side of the platform: dials a server, opens one RPC per turn, and turns everything that can go wrong
 // into a named failure. Knows no turn grammar: what is sent when is the caller's business.
+import { waitAtMost } from '../../base/abort.ts';
 import { loadContract, SERVING_STATUS, type Contract, type HealthResponse, type ListAgentsResponse } from '../../contract/grpc.ts';
 import type { Connection } from './connection.ts';
 import type { Failure } from './failure.ts';
@@ -41,16 +42,8 @@ export class GrpcConnection implements Connection {
   }
 
   async connect(signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted === true) return;
-    const { settled } = this.#connection;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      signal?.addEventListener('abort', done, { once: true });
-      void settled.then(done);
-    });
+    const { clock, connectLimitMs } = this.#options;
+    await waitAtMost(this.#connection.settled, connectLimitMs, clock, signal);
   }
 
   line(identity: CallIdentity): Line {

@@ -1,20 +1,14 @@
 // One HTTP/2 connection with its own gRPC framing, which one call or many may use: a load must spend less on a frame than the
 // server does, and the gRPC library spends as much. Carries messages as bytes; knows no call.
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { checkServerIdentity, connect as connectTls } from 'node:tls';
+import { isIP, type Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
+import { dial, type DialOptions } from './dial.ts';
 import { failureOf, failureOfHttp, failureOfReset, type Failure } from './failure.ts';
-import type { Target } from './target.ts';
 import { MessageReader } from './grpc-framing.ts';
 
 /** How to reach a server. */
-export interface RpcConnectionOptions {
-  readonly target: Pick<Target, 'host' | 'port' | 'isSecure'>;
-  /** PEM of the only authorities trusted; default those of Node. */
-  readonly certificateAuthority?: Uint8Array;
-  /** Name the certificate must carry; default the target's host. */
-  readonly serverName?: string;
+export interface RpcConnectionOptions extends DialOptions {
   readonly clock: Clock;
   /** Longest wait for a connection, ms. */
   readonly connectLimitMs: number;
@@ -54,6 +48,7 @@ const STREAM_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Room for what a server sends ahead on all RPCs together, bytes. */
 const CONNECTION_WINDOW_BYTES = 64 * 1024 * 1024;
 
+/** A long prompt may be larger than all that Node lets a session hold by default, 10 MB. */
 const MAX_SESSION_MB = 1000;
 
 /** What every RPC of a method begins with. @param metadata - of this RPC. */
@@ -80,9 +75,9 @@ export class RpcConnection {
 
   /** Dials at once; whether it succeeds, the RPCs report. */
   constructor(options: RpcConnectionOptions) {
-    const { host, port } = options.target;
-    this.#tcp = connectTcp({ host, port, noDelay: true });
-    this.#session = dial(options, this.#tcp);
+    const { tcp, stream } = dial(options, 'h2');
+    this.#tcp = tcp;
+    this.#session = sessionOver(stream, options);
     const broke = (why: string): void => {
       this.#whyBroken ??= why;
     };
@@ -227,26 +222,14 @@ export class RpcConnection {
   }
 }
 
-function dial(options: RpcConnectionOptions, tcp: Socket): ClientHttp2Session {
-  const { target, certificateAuthority, serverName, streamWindowBytes = STREAM_WINDOW_BYTES } = options;
+function sessionOver(stream: Socket, { target, streamWindowBytes = STREAM_WINDOW_BYTES }: RpcConnectionOptions): ClientHttp2Session {
   const { host, port, isSecure } = target;
   const authority = `${isSecure ? 'https' : 'http'}://${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
-  // A long prompt may be larger than all that Node lets a session hold by default.
-  const session = { settings: { enablePush: false, initialWindowSize: streamWindowBytes }, maxSessionMemory: MAX_SESSION_MB };
-  if (!isSecure) return connect(authority, { ...session, createConnection: () => tcp });
-  const checked = serverName ?? host;
-  const secure = connectTls({
-    socket: tcp,
-    ALPNProtocols: ['h2'],
-    ...(certificateAuthority === undefined ? {} : { ca: Buffer.from(certificateAuthority) }),
-    // Node 26 refuses an IP address as the name in the handshake; which name counts is checked below.
-    servername: isIP(checked) === 0 ? checked : 'localhost',
-    checkServerIdentity: (_, certificate) => checkServerIdentity(checked, certificate),
+  return connect(authority, {
+    createConnection: () => stream,
+    settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+    maxSessionMemory: MAX_SESSION_MB,
   });
-  tcp.on('error', (error) => {
-    secure.destroy(error);
-  });
-  return connect(authority, { ...session, createConnection: () => secure });
 }
 
 /** An RPC on a connection that is gone: it ends as any other, once whoever opened it has it. */

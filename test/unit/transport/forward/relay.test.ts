@@ -339,7 +339,7 @@ describe('a turn whose home is lost', () => {
     one.kill();
     await until('it comes back', () => forwarder.cameHome.length === 1);
     expect(forwarder.cameHome).toEqual([
-      { located: here, held: { id, messages: [Buffer.from('second')], told: new Set(['input_started']) } },
+      { located: here, held: { id, messages: [Buffer.from('second')], sentEvents: new Set(['input_started']) } },
     ]);
     expect(forwarder.events.at(-1)).toMatch(/^taken_over /u);
   });
