@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { compareProfiles } from './bench/cpu-profile.ts';
 import { median, percentile, rounded } from './bench/figures.ts';
 import { measureMemory } from './bench/memory.ts';
-import { measureRounds, measureRun, type Round, type RoundPlan } from './bench/paced-rounds.ts';
+import { countingRounds, measureRounds, measureRun, type Round, type RoundPlan, type Servers } from './bench/paced-rounds.ts';
 import { CORES, prepareGround, startParley, startPassThrough, type Ground, type Target } from './bench/servers.ts';
 
 const HELP = `usage: npm run bench -- engine [options]
@@ -48,34 +48,28 @@ async function reportFrames(parley: Target, ground: Ground): Promise<{ readonly 
   return { start, end };
 }
 
-async function measureCpu(ground: Ground, parley: Target, passThrough: Target, plan: RoundPlan, sizes: readonly number[]): Promise<object> {
+async function measureCpu(ground: Ground, servers: Servers, plan: RoundPlan, sizes: readonly number[]): Promise<object> {
   const bySize = new Map<number, readonly Round[]>();
-  for (const calls of sizes) bySize.set(calls, await measureRounds(calls, { parley, passThrough }, ground, plan));
+  for (const calls of sizes) bySize.set(calls, await measureRounds(calls, servers, ground, plan));
   const each = <T>(figure: (rounds: readonly Round[]) => T): Record<string, T> =>
-    Object.fromEntries([...bySize].map(([calls, rounds]) => [String(calls), figure(counting(rounds))]));
-  const of500 = counting(bySize.get(500) ?? [...bySize.values()].at(-1) ?? []);
+    Object.fromEntries([...bySize].map(([calls, rounds]) => [String(calls), figure(countingRounds(rounds))]));
+  const of500 = countingRounds(bySize.get(500) ?? [...bySize.values()].at(-1) ?? []);
   return {
     ratioToPassThrough: each((rounds) => rounded(median(rounds.map(({ ratio }) => ratio)), 3)),
-    p99FirstResponseMs: firstResponseMs(of500, 'parley', 0.99),
-    p50FirstResponseMs: firstResponseMs(of500, 'parley', 0.5),
-    passThroughP99FirstResponseMs: firstResponseMs(of500, 'passThrough', 0.99),
+    p99FirstResponseMs: firstResponseMs(of500, 'ours', 0.99),
+    p50FirstResponseMs: firstResponseMs(of500, 'ours', 0.5),
+    passThroughP99FirstResponseMs: firstResponseMs(of500, 'reference', 0.99),
     ratioRange: each((rounds) => range(rounds.map(({ ratio }) => ratio))),
-    p99FirstResponseMsBySize: each((rounds) => firstResponseMs(rounds, 'parley', 0.99)),
-    cpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ parley: run }) => run.cpuPerFrameUs)), 1)),
-    passThroughCpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ passThrough: run }) => run.cpuPerFrameUs)), 1)),
-    serverCpuPart: each((rounds) => rounded(median(rounds.map(({ parley: run }) => run.serverCpuPart)), 2)),
-    saturated: each((rounds) => rounds.some(({ parley: run }) => run.isSaturated)),
+    p99FirstResponseMsBySize: each((rounds) => firstResponseMs(rounds, 'ours', 0.99)),
+    cpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ ours: run }) => run.cpuPerFrameUs)), 1)),
+    passThroughCpuPerFrameUs: each((rounds) => rounded(median(rounds.map(({ reference: run }) => run.cpuPerFrameUs)), 1)),
+    serverCpuPart: each((rounds) => rounded(median(rounds.map(({ ours: run }) => run.serverCpuPart)), 2)),
+    saturated: each((rounds) => rounds.some(({ ours: run }) => run.isSaturated)),
     voidRounds: [...bySize.values()].flat().filter(({ isVoid }) => isVoid).length,
   };
 }
 
-/** Rounds that count; all of them when none does, so that a check of the bench on a busy machine shows something. */
-function counting(rounds: readonly Round[]): readonly Round[] {
-  const valid = rounds.filter(({ isVoid }) => !isVoid);
-  return valid.length === 0 ? rounds : valid;
-}
-
-function firstResponseMs(rounds: readonly Round[], side: 'parley' | 'passThrough', part: number): number | null {
+function firstResponseMs(rounds: readonly Round[], side: keyof Servers, part: number): number | null {
   return rounded(
     percentile(
       rounds.flatMap((round) => round[side].load.firstResponseMs),
@@ -121,9 +115,9 @@ async function main(): Promise<void> {
       // Before the first round the code of both must be compiled as far as it ever will be.
       for (const server of [parley, passThrough]) await measureRun(200, server, ground, { ...plan, windowMs: isQuick ? 4000 : 15_000 });
       if (flags.profile) {
-        await compareProfiles(ground, { parley, passThrough }, { ...plan, calls: sizes[0] ?? 500 });
+        await compareProfiles(ground, { ours: parley, reference: passThrough }, { ...plan, calls: sizes[0] ?? 500 });
       } else {
-        figures.push(await measureCpu(ground, parley, passThrough, plan, sizes));
+        figures.push(await measureCpu(ground, { ours: parley, reference: passThrough }, plan, sizes));
       }
       await parley.process.stop();
       await passThrough.process.stop();

@@ -2,8 +2,8 @@
 // same envelopes back. docs/performance.md says how and what came out.
 import { parseArgs } from 'node:util';
 import { median, rounded } from './bench/figures.ts';
-import { AGENT_ID, CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
-import { measureSocketRounds, measureSocketRun } from './bench/socket-rounds.ts';
+import { countingRounds, measureRounds, measureRun, type RoundPlan } from './bench/paced-rounds.ts';
+import { CORES, prepareGround, startParleyWithSockets, startSocketEcho } from './bench/servers.ts';
 
 const HELP = `usage: npm run bench -- socket [options]
 
@@ -37,36 +37,31 @@ async function main(): Promise<void> {
   const ground = await prepareGround();
   try {
     const ours = await startParleyWithSockets(ground, CORES.server, calls);
-    const echo = await startSocketEcho(CORES.server);
-    const call = {
-      ...{ path: ours.path, token: ours.token, organizationId: ground.organizationId, agentId: AGENT_ID, calls },
+    const reference = await startSocketEcho(CORES.server);
+    const plan: RoundPlan = {
+      rounds: Number(flags.rounds ?? (flags.quick ? 1 : 5)),
       settleMs: flags.quick ? 2000 : 7000,
       windowMs: Number(flags.seconds ?? (flags.quick ? 3 : 10)) * 1000,
-    };
-    const plan = {
-      rounds: Number(flags.rounds ?? (flags.quick ? 1 : 5)),
+      probesPerSecond: 0,
       loadCore: CORES.load,
       log: (line: string) => {
         process.stderr.write(`${line}\n`);
       },
     };
     // Before the first round the code of both must be compiled as far as it ever will be.
-    for (const name of ['ours', 'echo'] as const)
-      await measureSocketRun({ ours, echo }, name, { ...call, calls: Math.min(calls, 200) }, plan);
-    const rounds = await measureSocketRounds({ ours, echo }, call, plan);
-    const valid = rounds.filter(({ isVoid }) => !isVoid);
-    // All of them when none counts, so that a check of the bench on a busy machine shows something.
-    const counting = valid.length === 0 ? rounds : valid;
+    for (const server of [ours, reference]) await measureRun(Math.min(calls, 200), server, ground, plan);
+    const rounds = await measureRounds(calls, { ours, reference }, ground, plan);
+    const counting = countingRounds(rounds);
     const ratio = rounded(median(counting.map((round) => round.ratio)), 3);
     await ours.process.stop();
-    await echo.process.stop();
+    await reference.process.stop();
     console.log(
       JSON.stringify({
-        ok: ratio !== null && ratio <= MAX_RATIO && valid.length === rounds.length,
+        ok: ratio !== null && ratio <= MAX_RATIO && rounds.every(({ isVoid }) => !isVoid),
         calls,
         rounds: rounds.length,
         oursUsPerFrame: rounded(median(counting.map((round) => round.ours.cpuPerFrameUs)), 1),
-        echoUsPerFrame: rounded(median(counting.map((round) => round.echo.cpuPerFrameUs)), 1),
+        echoUsPerFrame: rounded(median(counting.map((round) => round.reference.cpuPerFrameUs)), 1),
         ratio,
       }),
     );

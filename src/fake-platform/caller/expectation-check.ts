@@ -16,7 +16,7 @@ export interface Unmet {
   readonly turn?: number;
 }
 
-/** The part of a call's result that expectations look at. */
+/** The part of a call's result that expectations are about. */
 export interface Expectable {
   /** `open`: the call went on after this part of it. */
   readonly outcome: CallOutcome | 'open';
@@ -29,7 +29,7 @@ export interface Expectable {
   readonly customEvents?: readonly string[];
   /** The step that brought it about, if it was one. */
   readonly mark?: StepMark | undefined;
-  /** How many times as fast as life the call went: servers are judged by real time. Default 1. */
+  /** How many times as fast as life the call went: servers are measured in real time. Default 1. */
   readonly pace?: number;
 }
 
@@ -55,7 +55,7 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         break;
       }
       case 'no_text':
-        // Where nobody told what was said, nobody can tell that this was not.
+        // Without any text it cannot be known what was not said.
         if (call.heardTexts.length === 0 && call.replies.some(({ prompts, wasHeard }) => prompts > 0 && wasHeard))
           unmet.push({ expected, found: heardAfter([], 0) });
         unmet.push(
@@ -145,7 +145,7 @@ function outcomeText({ outcome, terminal }: Expectable): string {
   return `the call was ${outcome.replace('_', ' ')}${late}`;
 }
 
-/** A server takes its own time, however fast the call goes, and is judged by that. */
+/** A server takes its own time, however fast the call goes, and is measured by that. */
 function lateReplies({ replies, pace = 1 }: Expectable, belowMs: number, expected: string): readonly Unmet[] {
   const measured = replies.flatMap((reply) => (reply.latencyMs === undefined ? [] : [{ reply, realMs: reply.latencyMs / pace }]));
   if (measured.length === 0) return [{ expected, found: 'no reply was measured' }];

@@ -57,7 +57,7 @@ export class Person {
   }
 
   /** Something changed: begins the next step when its time has come. */
-  look(): void {
+  goOn(): void {
     if (this.#isBusy || this.#dueFrom !== undefined) return;
     const { script, clock, grammar } = this.#options;
     const number = this.#next;
@@ -71,7 +71,7 @@ export class Person {
         this.#begin(step, number);
       } else {
         this.#cancelTimer = clock.after(leftMs, () => {
-          this.look();
+          this.goOn();
         });
       }
     } else if (grammar.isCallersTurn) {
@@ -99,7 +99,7 @@ export class Person {
     this.#cancelPatience();
   }
 
-  /** @param number - of the step: what was looked at or waited for may have begun it already. */
+  /** @param number - of the step: a timer that was waited for may have begun it already. */
   #begin(step: Step, number: number): void {
     const { grammar, clock } = this.#options;
     const { book, inputTurn, playing } = grammar;
@@ -192,7 +192,7 @@ export class Person {
       this.#done();
       return;
     }
-    // The digits go on an RPC that is not open yet, whatever RPC tells of the first key.
+    // The digits go on an RPC that is not open yet, whatever RPC carries START_OF_DTMF.
     if (this.#options.grammar.press(key)) this.#dueFrom = firstTurn;
     else this.#noteDropped();
     if (rest.length === 0) {
@@ -211,6 +211,6 @@ export class Person {
 
   #done(): void {
     this.#isBusy = false;
-    this.look();
+    this.goOn();
   }
 }

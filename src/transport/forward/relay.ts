@@ -13,7 +13,7 @@ import type { CallHomes } from '../homes.ts';
 import { Outgoing } from '../outgoing.ts';
 import { Attempt, OK, type AttemptEnd, type AttemptOwner, type HomeStatus } from './attempt.ts';
 import { framed } from './frames.ts';
-import { forwardHeaders, type ToldEvent } from './headers.ts';
+import { forwardHeaders, type SentEvent } from './headers.ts';
 import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
 import { reportDelivery } from './peer-service.ts';
@@ -30,7 +30,7 @@ export interface HeldTurn {
   readonly id: string;
   /** What came behind the first message, as far as it was held. */
   readonly messages: readonly Buffer[];
-  readonly told: ReadonlySet<ToldEvent>;
+  readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
 /** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
@@ -75,7 +75,7 @@ export class Relay implements AttemptOwner {
   readonly #id = randomUUID();
   readonly #held: HeldInput;
   readonly #outgoing: Outgoing<Buffer>;
-  readonly #told = new Set<ToldEvent>();
+  readonly #sentEvents = new Set<SentEvent>();
   readonly #stopped = new AbortController();
   readonly #beganAtMs: number;
   #attempt: Attempt | undefined;
@@ -139,7 +139,7 @@ export class Relay implements AttemptOwner {
     if (!this.#isReplied) {
       const kind = responseKind(message);
       if (kind === 'final') this.#isReplied = true;
-      else if (kind !== 'part') this.#told.add(kind);
+      else if (kind !== 'part') this.#sentEvents.add(kind);
     }
     this.#toPlatform += message.length;
     this.#outgoing.send(message);
@@ -172,7 +172,7 @@ export class Relay implements AttemptOwner {
   #forward({ home, isTaking }: LocatedElsewhere): void {
     const { stream } = this.#turn;
     this.#attempts += 1;
-    const headers = forwardHeaders(stream.metadata, { to: home.id, turnId: this.#id, isTaking, told: this.#told });
+    const headers = forwardHeaders(stream.metadata, { to: home.id, turnId: this.#id, isTaking, sentEvents: this.#sentEvents });
     const path = { ':path': stream.getPath(), ...timeout(Number(stream.getDeadline()), this.#parts.clock.nowMs()) };
     this.#attempt = new Attempt(this.#parts.links, home, { ...headers, ...path }, this);
   }
@@ -192,7 +192,7 @@ export class Relay implements AttemptOwner {
       else this.#comeHome(located);
     } catch (thrown) {
       if (this.#hasEnded()) return;
-      const isReplyDue = this.#told.has('input_ended') || this.#isHalfClosed;
+      const isReplyDue = this.#sentEvents.has('input_ended') || this.#isHalfClosed;
       this.#leave('failed');
       this.#turn.onFailed(toAppError(thrown), isReplyDue);
     }
@@ -200,7 +200,7 @@ export class Relay implements AttemptOwner {
 
   #comeHome(located: Located): void {
     this.#leave('taken_over');
-    this.#turn.onHome(located, { id: this.#id, messages: this.#held.messages, told: this.#told });
+    this.#turn.onHome(located, { id: this.#id, messages: this.#held.messages, sentEvents: this.#sentEvents });
   }
 
   #finish(status: HomeStatus, home?: Peer): void {

@@ -57,7 +57,7 @@ export class CallerRpc implements TurnSink {
   readonly #outgoing: Outgoing<EncodedResponse>;
   readonly #texts: string[] = [];
   /** What another home of the call has said on this turn, and is not said again (G-36, G-38). */
-  #told: ReadonlySet<Output['kind']>;
+  #sentEvents: ReadonlySet<Output['kind']>;
   #isApology = false;
 
   constructor(call: CallerCall, parts: CallerInputParts, options: CallerRpcOptions) {
@@ -68,7 +68,7 @@ export class CallerRpc implements TurnSink {
     this.trackingId = parts.metadata.trackingId(call.metadata);
     this.forwarded = parts.instanceId === undefined ? undefined : readForwarded(call.metadata, parts.instanceId);
     this.forwardedId = this.forwarded?.turnId;
-    this.#told = this.forwarded?.told ?? new Set();
+    this.#sentEvents = this.forwarded?.sentEvents ?? new Set();
     call.on('cancelled', this.#gone);
     // A broken connection also surfaces as an error; without a listener it would end the process.
     call.on('error', this.#gone);
@@ -79,16 +79,16 @@ export class CallerRpc implements TurnSink {
   }
 
   /** Goes on with what another process has begun. */
-  takeOver({ id, told }: HeldTurn): void {
+  takeOver({ id, sentEvents }: HeldTurn): void {
     this.forwardedId = id;
-    this.#told = told;
+    this.#sentEvents = sentEvents;
   }
 
   /** See {@link TurnSink.write}; a client that does not read is refused (G-91). */
   write(output: Output): boolean {
     if (this.isOver) return true;
     try {
-      const responses = this.#told.has(output.kind) ? [] : this.#parts.toWire.responses(output);
+      const responses = this.#sentEvents.has(output.kind) ? [] : this.#parts.toWire.responses(output);
       for (const response of responses) {
         if (this.#outgoing.send(response)) continue;
         throw new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes: this.#parts.maxQueuedBytes } });

@@ -35,7 +35,7 @@ export class SocketTurns {
     return this.#hasEnded;
   }
 
-  /** Opens a turn; on a socket that is gone it ends at once, after its caller has it in hand. */
+  /** Opens a turn; on a socket that is gone it ends at once, after `open` has returned. */
   open(listener: TurnListener): SocketTurn {
     const turn = new SocketTurn(listener);
     this.#turns.push(turn);
@@ -73,7 +73,7 @@ export class SocketTurns {
     this.#due.add(turn);
   }
 
-  /** Nothing more is sent on a turn. One that owes nothing is complete then: the socket itself knows no half-close (W-23). */
+  /** Nothing more is sent on a turn. One that awaits no reply is complete then: the socket itself knows no half-close (W-23). */
   halfClose(turn: SocketTurn): void {
     if (turn.isHalfClosed) return;
     turn.isHalfClosed = true;
@@ -82,7 +82,7 @@ export class SocketTurns {
     if (isComplete) this.#endSoon(turn, COMPLETED);
   }
 
-  /** A turn is given up. The reply that it may owe is still on its way, and nobody's. */
+  /** A turn is given up. The reply to it may still be on its way, and nobody's. */
   cancel(turn: SocketTurn): void {
     turn.isHalfClosed = true;
     turn.deafAtMs ??= this.#nowMs();
@@ -90,7 +90,7 @@ export class SocketTurns {
     this.#endSoon(turn, { kind: 'broken', failure: { code: 'closed_early', message: 'the turn was given up' } });
   }
 
-  /** Hands an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
+  /** Passes an answer to the turn it belongs to. `promptTexts`: what the reply said, where its FINAL names it; so with `isApology`. */
   take(answer: Answer, promptTexts: readonly string[], isApology = false): void {
     const isTerminal = isTerminalEvent(answer.event);
     if (isTerminal) this.#hasEnded = true;
@@ -101,11 +101,11 @@ export class SocketTurns {
       return;
     }
     if (kind === 'end_of_input') {
-      const ear = this.#ear;
-      if (ear !== undefined) this.#hearOut(ear);
+      const listening = this.#listeningTurn;
+      if (listening !== undefined) this.#hearOut(listening);
       if (!isClosed) {
-        if (ear === undefined) this.#reportNoInput(answer);
-        else ear.listener.answered(answer);
+        if (listening === undefined) this.#reportNoInput(answer);
+        else listening.listener.answered(answer);
         return;
       }
     }
@@ -115,7 +115,7 @@ export class SocketTurns {
     if (turn.kind === 'audio' && !turn.isHeardOut) this.#hearOut(turn);
     turn.isReplied = true;
     if (isClosed) this.#due.settle(turn);
-    // Last words may come unasked, and show by their end alone.
+    // A farewell may come unasked, and shows by its end alone.
     if (isClosed && turn.isUnasked && !isTerminal) this.#reportUnasked();
     if (!turn.isOver) turn.listener.answered(answer);
     if (!isClosed) return;
@@ -133,12 +133,12 @@ export class SocketTurns {
   }
 
   /** The turn that carries what the caller says now. */
-  get #ear(): SocketTurn | undefined {
+  get #listeningTurn(): SocketTurn | undefined {
     return this.#turns.findLast(({ isListening }) => isListening);
   }
 
   #inputStarted(answer: Answer): void {
-    const turn = this.#ear;
+    const turn = this.#listeningTurn;
     if (turn === undefined) {
       this.#reportNoInput(answer);
       return;
@@ -176,26 +176,26 @@ export class SocketTurns {
   }
 
   #whose(answer: Answer): SocketTurn | undefined {
-    const ear = this.#ear;
-    const speaker = ear?.hasHeardSpeech === true ? ear : undefined;
-    const owing = this.#due.whose(answer, speaker);
-    if (owing !== undefined) {
+    const listening = this.#listeningTurn;
+    const speaker = listening?.hasHeardSpeech === true ? listening : undefined;
+    const due = this.#due.whose(answer, speaker);
+    if (due !== undefined) {
       // A reply that had not begun may be to an input that the server took while the caller spoke.
-      if (owing.cutAtMs !== undefined && speaker !== undefined && owing.isReplied && hasSound(answer)) {
+      if (due.cutAtMs !== undefined && speaker !== undefined && due.isReplied && hasSound(answer)) {
         const message = 'a reply went on although its caller was reported to speak; what is left of it may not be sent';
         this.#found({ code: 'old_reply_goes_on', rule: 'W-27', message });
       }
-      return owing;
+      return due;
     }
     const leaving = this.#turns.findLast(({ kind, isOver }) => kind === 'hang_up' && !isOver);
     if (leaving !== undefined) return leaving;
-    if (ear === undefined || (speaker === undefined && isEmpty(answer))) {
+    if (listening === undefined || (speaker === undefined && isEmpty(answer))) {
       this.#reportNobody(answer);
       return undefined;
     }
-    ear.isUnasked = speaker === undefined && !ear.hasSpoken && !this.#hasCrossed;
+    listening.isUnasked = speaker === undefined && !listening.hasSpoken && !this.#hasCrossed;
     this.#hasCrossed = false;
-    return ear;
+    return listening;
   }
 
   #reportNobody(answer: Answer): void {
