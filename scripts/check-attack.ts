@@ -32,7 +32,7 @@ HTTP/2, ${String(FORGERIES)} forged tokens, broken and silent connections, and m
 
 Run it on a machine that does nothing else. Progress is on stderr; the last line of stdout is JSON: {"ok", "calls",
 "slowestFirstAudioMs", "accepted", "gotThrough", "seconds", …}. The exit code is 1 when a call failed or its first sound came too late, a
-forged token was let in, or something got through: an error in the log, a foreign line on its outputs, a connection that stayed, a stream or
+forged token was accepted, or something got through: an error in the log, a foreign line on its outputs, a connection that stayed, a stream or
 call that was left open, or the end of the server.
 `;
 

@@ -4,7 +4,7 @@ import { heardTable, type HeardSum } from '../test/fleet/callers.ts';
 import { Fleet } from '../test/fleet/fleet.ts';
 import type { Program } from '../test/fleet/replica.ts';
 import { runTrial } from '../test/fleet/trial.ts';
-import { command, number, progress, seed, source, text } from './command-line.ts';
+import { command, number, progress, seed, source, type CommandOption } from './command-line.ts';
 import { fleetAdministration, type AwayAdministration } from './fleet/administration.ts';
 import { FAULTS, type Fault } from './fleet/faults.ts';
 
@@ -51,14 +51,17 @@ interface Trial {
 }
 
 /** The faults of a list of names, all of them without one. */
-function chosenFaults(list: string | undefined): readonly Fault[] {
-  if (list === undefined) return FAULTS;
-  return list.split(',').map((name) => {
-    const fault = FAULTS.find((each) => each.name === name);
-    if (fault === undefined) throw new Error(`there is no fault "${name}"; there are ${NAMES}`);
-    return fault;
-  });
-}
+const faultList: CommandOption<readonly Fault[]> = {
+  type: 'string',
+  read: (given) => {
+    if (typeof given !== 'string') return FAULTS;
+    return given.split(',').map((name) => {
+      const fault = FAULTS.find((each) => each.name === name);
+      if (fault === undefined) throw new Error(`there is no fault "${name}"; there are ${NAMES}`);
+      return fault;
+    });
+  },
+};
 
 async function tried(fault: Fault, { program, ...trial }: Trial): Promise<Row> {
   const missing = fault.missing?.();
@@ -121,10 +124,10 @@ function tableOf(rows: readonly Row[]): readonly string[] {
 
 await command({
   help,
-  options: { only: text, seconds: number(20, 1), calls: number(20, 1), source, seed },
+  options: { only: faultList, seconds: number(20, 1), calls: number(20, 1), source, seed },
   run: async ({ only, source: program, ...trial }) => {
     const faults: Row[] = [];
-    for (const fault of chosenFaults(only)) {
+    for (const fault of only) {
       progress(`${fault.name}: ${fault.what}`);
       faults.push(await tried(fault, { ...trial, program }));
     }

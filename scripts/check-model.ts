@@ -10,7 +10,7 @@ const help = `Plays random calls against the engine and holds them against test/
 
   npm run check -- model                              100,000 calls with a seed of the moment
   npm run check -- model --runs 5000 --seed 7         the calls that seed 7 makes
-  npm run check -- model --homes --runs 2000          calls over several processes; 5,000 unless told
+  npm run check -- model --homes --runs 2000          calls over several processes; 5,000 by default
   npm run check -- model --directory                  homes of calls while processes die, freeze, are cut off from each other
                                                      and from the directory, answers are lost and it is emptied; 5,000
 

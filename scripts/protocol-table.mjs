@@ -1,5 +1,5 @@
 // Two pages of docs/protocol-rules.yaml: docs/protocol.md, every rule and how it is obeyed, and for whoever works on the code every
-// rule with the files and tests that cite it. Reads files and judges nothing; test/rules/protocol.test.ts does.
+// rule with the files and tests that cite it. Checks nothing: test/rules/protocol.test.ts does.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
