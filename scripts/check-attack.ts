@@ -20,8 +20,8 @@ import { gauge } from './soak-watch.ts';
 const help = `Attacks a server on loopback from a process of its own while calls are placed over gRPC and WebSocket: ${String(ABUSES.length)} abuses of
 HTTP/2, ${String(FORGERIES)} forged tokens, broken and silent connections, and mutated messages of somebody with a good token.
 
-  npm run check -- attack                      ten minutes
-  npm run check -- attack --minutes 1       shorter; what is begun is ended
+  npm run check -- attack               ten minutes
+  npm run check -- attack --minutes 1   shorter; what is begun is ended
 
   --minutes N     how long (default 10)
   --broken N      connections that break the protocol and go, in each round (default 1100)

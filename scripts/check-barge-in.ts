@@ -1,9 +1,7 @@
 // `npm run check -- barge-in`: does the server know what its callers have heard? The fake platform places calls that
 // interrupt the welcome at random moments, by voice and by key, and knows to the sample what it played; the server's own
 // estimate stands in its log. Real sockets, real speech, real time, loopback only.
-import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { createApp } from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
 import { createLogger } from '../src/base/log.ts';
@@ -12,8 +10,7 @@ import { seededNumbers } from '../src/base/seeded-numbers.ts';
 import { loadProfile } from '../src/contract/profile.ts';
 import { placeCall, type CallResult } from '../src/fake-platform/caller/caller.ts';
 import type { Step } from '../src/fake-platform/caller/script.ts';
-import { encodeMulaw } from '../src/speech/g711.ts';
-import { readWav } from '../src/speech/wav.ts';
+import { recorded } from '../test/support/line-signals.ts';
 import { percentile } from './bench/figures.ts';
 import { command, number, progress, secondsSince } from './command-line.ts';
 
@@ -64,7 +61,7 @@ async function check(calls: number, seed: number) {
     cwd: packageRoot(),
   });
   const app = await createApp({ settings, log: createLogger({ level: 'info', destination }) });
-  const sentence = encodeMulaw(readWav(readFileSync(path.join(packageRoot(), 'test/fixtures/speech/sentence.wav'))).samples);
+  const sentence = recorded('sentence');
   const errors: Record<'voice' | 'key', number[]> = { voice: [], key: [] };
   let [begun, done, lost] = [0, 0, 0];
   const one = async (): Promise<void> => {

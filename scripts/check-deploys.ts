@@ -5,7 +5,7 @@ import { disturbedRun } from './fleet/disturbed-run.ts';
 
 const help = `Restarts one server after the other while calls run over three of them behind HAProxy, with a Redis server that they share.
 
-  npm run check -- deploys                                        five minutes, 100 calls at once, a restart every 20 s
+  npm run check -- deploys                                     five minutes, 100 calls at once, a restart every 20 s
   npm run check -- deploys --minutes 1 --calls 20 --every 10   shorter
 
   --minutes N     how long new calls begin (default 5); --seconds N likewise

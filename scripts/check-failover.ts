@@ -11,7 +11,7 @@ const PART_OF_RUN = 0.25;
 const help = `Kills servers while calls run over three of them behind HAProxy, with a Redis server that they share. Between two kills Redis is
 restarted once, and once it is away for 60 s, or for a quarter of a shorter run.
 
-  npm run check -- failover                                       ten minutes, 100 calls at once, a kill every 15 s
+  npm run check -- failover                                    ten minutes, 100 calls at once, a kill every 15 s
   npm run check -- failover --minutes 1 --calls 20 --every 5   shorter
 
   --minutes N     how long new calls begin (default 10); --seconds N likewise

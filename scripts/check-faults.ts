@@ -12,8 +12,8 @@ const NAMES = FAULTS.map(({ name }) => name).join(', ');
 
 const help = `Breaks one thing after the other while calls run over three servers behind HAProxy, with a Redis server that they share.
 
-  npm run check -- faults                                        every fault, 20 s each, 20 calls at once
-  npm run check -- faults --only kill,stop --seconds 30       some of them
+  npm run check -- faults                                 every fault, 20 s each, 20 calls at once
+  npm run check -- faults --only kill,stop --seconds 30   some of them
 
   --only LIST     faults: ${NAMES}
   --seconds N     how long new calls begin, for each fault (default 20)

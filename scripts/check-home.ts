@@ -10,7 +10,7 @@ const MAX_RATIO = 1.45;
 
 const help = `Sends every RPC of a call to the next of several servers, and counts the calls of all of them four times a second.
 
-  npm run check -- home                                about two minutes, three servers, 24 calls at once
+  npm run check -- home                             about two minutes, three servers, 24 calls at once
   npm run check -- home --replicas 2 --seconds 10   shorter
 
   --replicas N    servers, 2 to 4 (default 3)

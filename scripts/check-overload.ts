@@ -4,8 +4,8 @@ import { overload } from './fleet/overload.ts';
 
 const help = `Lets as many calls arrive as a server takes (sessions.max), and then three times as many.
 
-  npm run check -- overload                                   100 calls, three times as many, a minute each
-  npm run check -- overload --capacity 20 --seconds 20     shorter
+  npm run check -- overload                              100 calls, three times as many, a minute each
+  npm run check -- overload --capacity 20 --seconds 20   shorter
 
   --capacity N    calls that the server takes at once (default 100)
   --times N       how many times as many arrive (default 3)

@@ -6,8 +6,8 @@ import { command, number, progress, secondsSince, seed } from './command-line.ts
 
 const help = `Renews nonces while calls come in, with a platform that fails, and a server that is started again now and then.
 
-  npm run check -- renewal                                   1,000 renewals with a seed of the moment
-  npm run check -- renewal --rotations 100 --seed 7       fewer of them, with the misfortunes that seed 7 draws
+  npm run check -- renewal                            1,000 renewals with a seed of the moment
+  npm run check -- renewal --rotations 100 --seed 7   fewer of them, with the misfortunes that seed 7 draws
 
   --rotations N       renewals to see (default 1000)
   --organizations N   organizations that share them (default 60)

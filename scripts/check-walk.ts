@@ -1,8 +1,6 @@
 // `npm run check -- walk`: how far must a person walk through the sources to follow one spoken answer? The fake platform calls
 // a server of this process over a real socket, and the functions of the server say in which order they run.
-import { readFileSync } from 'node:fs';
 import { register } from 'node:module';
-import path from 'node:path';
 import type * as AppModule from '../src/app/app.ts';
 import { loadSettings } from '../src/app/config/load-settings.ts';
 import { packageRoot } from '../src/base/package-root.ts';
@@ -11,8 +9,7 @@ import { placeCall } from '../src/fake-platform/caller/caller.ts';
 import type { Line } from '../src/fake-platform/lines/line.ts';
 import type { Step } from '../src/fake-platform/caller/script.ts';
 import { wrappedLine, wrappedListener, wrappedTurn } from '../src/fake-platform/lines/wrapped-line.ts';
-import { encodeMulaw } from '../src/speech/g711.ts';
-import { readWav } from '../src/speech/wav.ts';
+import { recorded } from '../test/support/line-signals.ts';
 import { command, toggle } from './command-line.ts';
 
 const MAX_FILES = 30;
@@ -114,7 +111,7 @@ async function secondAnswer(): Promise<TurnWalk> {
   register('./walk-loader.mjs', import.meta.url);
   const { createApp } = (await import(new URL('../src/app/app.ts?walk', import.meta.url).href)) as typeof AppModule;
   const app = await createApp({ settings: settings() });
-  const sentence = encodeMulaw(readWav(readFileSync(path.join(packageRoot(), 'test/fixtures/speech/sentence.wav'))).samples);
+  const sentence = recorded('sentence');
   const say: Step = { kind: 'say', label: 'a sentence', mulaw: sentence };
   try {
     const call = await placeCall({
