@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fileDescriptors } from './descriptors.mjs';
-import { CITATIONS_PAGE, citationsPage, PROTOCOL_PAGE, protocolPage } from './protocol-table.mjs';
+import { PROTOCOL_PAGE, protocolPage } from './protocol-table.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const PROTOS = ['voicevirtualagent.proto', 'health.proto'];
@@ -118,10 +118,9 @@ if (folder === undefined) {
   // The compiler and the formatter take seconds to load; whoever wants the types alone need not wait.
   const { BOT_API_PAGE, botApiPage } = await import('./bot-api.mjs');
   writeFileSync(path.join(ROOT, PROTOCOL_PAGE), protocolPage(ROOT));
-  mkdirSync(path.join(ROOT, path.dirname(CITATIONS_PAGE)), { recursive: true });
-  writeFileSync(path.join(ROOT, CITATIONS_PAGE), citationsPage(ROOT));
   const { CONFORMANCE_PAGE, conformancePage, SCENARIO_SCHEMA, scenarioSchema } = await import('./fake-platform-pages.mjs');
   writeFileSync(path.join(ROOT, BOT_API_PAGE), await botApiPage(ROOT));
   writeFileSync(path.join(ROOT, SCENARIO_SCHEMA), await scenarioSchema(ROOT));
+  mkdirSync(path.join(ROOT, path.dirname(CONFORMANCE_PAGE)), { recursive: true });
   writeFileSync(path.join(ROOT, CONFORMANCE_PAGE), conformancePage(ROOT));
 }
