@@ -8,7 +8,10 @@ export function acceptSettings(command: Command): Command {
     .option('--config <file>', 'configuration file, YAML or JSON (default: the variable PARLEY_CONFIG)')
     .allowUnknownOption()
     .allowExcessArguments()
-    .addHelpText('after', '\nEvery setting is a flag too: --section.key=value. `parley config` lists them, docs/config.md explains them.');
+    .addHelpText(
+      'after',
+      '\nEvery setting is a flag too: --section.key=value. `parley config` lists them, config/default.yaml explains them.',
+    );
 }
 
 /** The operands of such a command, which come before all flags of settings; an optional one may be missing. */

@@ -53,7 +53,7 @@ export function fileText(file: string, cwd: string): string {
 
 /** The problem of a name that nobody knows. Its value is not shown: it may be a secret under a mistyped name. */
 export function unknownName(subject: string, from: string, meant: string | undefined): Problem {
-  const mend = meant === undefined ? 'take it out; docs/config.md lists every key' : `did you mean ${meant}?`;
+  const mend = meant === undefined ? 'take it out; config/default.yaml lists every key' : `did you mean ${meant}?`;
   return { subject, shown: undefined, from, rule: 'the key is not known', mend };
 }
 
