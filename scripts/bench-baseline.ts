@@ -77,7 +77,7 @@ async function measured({ issuer, certificatePem }: Surroundings, server: BuiltS
       residentMbWith500IdleSessions: rounded(idleMb, 1),
     };
   } finally {
-    connection.close();
+    await connection.close();
   }
 }
 

@@ -52,7 +52,7 @@ export async function placeRoughCall(plan: RoughPlan, access: CallAccess): Promi
     await call.run(plan);
   } finally {
     call.cancelAll();
-    connection.close();
+    await connection.close();
   }
   return { turns: call.turns, findings: call.findings, timeline: call.timeline };
 }
