@@ -1,100 +1,99 @@
-// Port: who owns which call. Every method is one step that nobody comes in between, and harmless when its answer is lost and it is
-// done again. Knows no instances but their names, and does not read snapshots.
+// Port: the owners of calls. Every method is atomic, and safe to repeat when its answer is lost. Knows only the names
+// of instances, and does not read snapshots.
 import type { CallKey } from '../dialog/call.ts';
 
-/** How long it is remembered that a call is over, ms. */
+/** How long the end of a call is remembered, ms. */
 export const ENDED_MS = 60_000;
 
-/** Which owner of a call speaks. */
+/** The owner of a call and its epoch. */
 export interface Ownership {
-  /** Name of the instance: a new one for each start of a process, never empty. */
+  /** Instance name: new for each start of a process, never empty. */
   readonly owner: string;
-  /** From 1; higher with each new owner. */
+  /** From 1; increased with each new owner. */
   readonly epoch: number;
 }
 
-/** Who wants a call. */
 export interface ClaimRequest {
   readonly owner: string;
-  /** The call may be new. */
+  /** Whether a new call may be created. */
   readonly mayCreate: boolean;
-  /** The conversation begins anew (G-28), also after its end: nothing of it is restored. */
+  /** The conversation restarts (G-28), even after its end: nothing is restored. */
   readonly beginsAnew?: boolean;
-  /** Whoever owns the call under this epoch is dead. Left out: nobody is; never 0. */
+  /** The owner with this epoch is dead. Never 0; undefined: no dead owner. */
   readonly deadEpoch?: number;
-  /** Takes the call from whoever has it. */
+  /** Takes the call from any owner. */
   readonly isForced?: boolean;
-  /** When the caller was heard, ms since the epoch of clocks. */
+  /** When the caller was last heard, Unix time in ms. */
   readonly heardAtMs: number;
 }
 
-/** What became of a claim. */
+/** The result of a claim. */
 export type Claim =
   | {
       readonly kind: 'mine';
       readonly epoch: number;
-      /** As it was saved last. */
+      /** The last saved snapshot. */
       readonly snapshot?: string;
-      /** Who owned it before, did not release it, and was perhaps not notified: owners that wrote nothing may have notified nobody. */
+      /** Earlier owners that did not release the call and may not know of the new owner. */
       readonly takenFrom?: readonly string[];
     }
   | { readonly kind: 'theirs'; readonly owner: string; readonly epoch: number }
   | { readonly kind: 'unknown' }
-  /** It was forgotten a short while ago. */
+  /** The call ended a short while ago. */
   | { readonly kind: 'ended' };
 
-/** What is known of a call; `free`: its last owner has released it. */
+/** The result of a lookup; `free`: the last owner has released the call. */
 export type Found = Exclude<Claim, { readonly kind: 'mine' }> | { readonly kind: 'free' };
 
-/** One write of an owner. */
+/** A save by an owner. */
 export interface Saved extends Ownership {
-  /** Counts the writes of one owner under one epoch. */
+  /** Number of the save within one epoch. */
   readonly seq: number;
-  /** Left out: what was saved before stays. */
+  /** Undefined: the last saved snapshot stays. */
   readonly snapshot?: string;
-  /** When the owner heard the caller last, ms since the epoch of clocks. */
+  /** When the owner last heard the caller, Unix time in ms. */
   readonly heardAtMs: number;
-  /** The owner gives the call away with this write. */
+  /** The owner releases the call with this save. */
   readonly isRelease?: boolean;
 }
 
-/** `old`: a newer one was written; `fenced`: the call has another owner, or none. */
+/** `old`: a newer save exists; `fenced`: the call has another owner, or none. */
 export type SaveResult =
   | {
       readonly kind: 'saved';
-      /** Began the call anew after the directory had lost it. */
       readonly takenFrom?: readonly string[];
     }
   | { readonly kind: 'old' | 'fenced' };
 
-/** A call that began while the directory was away. */
+/** A call that began while the directory was unavailable. */
 export type LateCall = Omit<Saved, 'epoch' | 'isRelease'>;
 
-/** `fenced`: another owner heard the caller later, or as late. */
+/** `fenced`: another owner heard the caller later, or at the same time. */
 export type Registered =
   { readonly kind: 'mine'; readonly epoch: number; readonly takenFrom?: readonly string[] } | { readonly kind: 'fenced' };
 
 /**
- * One entry for each call: owner, epoch, number of the last write, snapshot, and when the caller was heard. Entries that are not
- * touched end by themselves. Every method throws AppError `store_unavailable` within a bounded time when the directory is away, and may
- * have done its work all the same.
+ * One entry per call: owner, epoch, number of the last save, snapshot, and when the caller was heard. Untouched
+ * entries expire. Every method throws AppError `store_unavailable` within a bounded time when the directory is
+ * unavailable; its work may be done nevertheless.
  */
 export interface CallDirectory {
   /**
-   * none: `mine` with epoch 1 where it may be created, or `unknown` · forgotten: `mine` with the next epoch where it begins anew, or `ended` ·
-   * owned by the same: `mine` with the same epoch · released, forced, or the epoch is dead: `mine` with the next epoch · else `theirs`.
+   * none: `mine` with epoch 1 where it may be created, or `unknown` · forgotten: `mine` with the next epoch where it
+   * begins anew, or `ended` · owned by the same: `mine` with the same epoch · released, forced, or the epoch is dead:
+   * `mine` with the next epoch · else `theirs`.
    *
-   * @throws AppError `state_unreadable` for a snapshot that does not open; the call is claimed all the same.
+   * @throws AppError `state_unreadable` for an unreadable snapshot; the call is claimed nevertheless.
    */
   claim(call: CallKey, request: ClaimRequest): Promise<Claim>;
-  /** What a claim would find, without claiming. */
+  /** Looks up a call without claiming it. */
   find(call: CallKey): Promise<Found>;
   /** none (lost): saved · higher epoch, or the same with another owner: `fenced` · number not newer: `old` · else saved. */
   save(call: CallKey, saved: Saved): Promise<SaveResult>;
   /** none: `mine` with epoch 1 · another owner heard the caller later or as late: `fenced` · else `mine` with the next epoch. */
   register(call: CallKey, late: LateCall): Promise<Registered>;
-  /** none, or owned by the same under the same epoch: keeps a mark instead of the call for a while, that it is over. Else nothing. */
+  /** No entry, or the same owner and epoch: replaces the entry by an end mark for a while. Otherwise no effect. */
   forget(call: CallKey, ownership: Ownership): Promise<void>;
-  /** Keeps the entry of a call for longer. @returns false when there is none. */
+  /** Extends the expiry of an entry. @returns false when there is none. */
   touch(call: CallKey): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
-// Where each call lives, for one process: remembers which live here and where others do, finds out the rest, and lets go of calls. Knows
-// neither streams nor what the engine does with a call.
+// The homes of calls for one process: tracks the calls that live here, caches other homes, searches unknown ones, and
+// releases calls. Knows neither streams nor the engine.
 import { waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -14,38 +14,37 @@ import type { Instances } from './instances.ts';
 import { KnownHomes } from './known-homes.ts';
 import { HERE, type Asked, type ForwardLoss, type Located, type Peer } from '../dialog/home.ts';
 
-/** Longest wait until what leaves is written, ms. */
+/** Longest wait for the save of a leaving call, ms. */
 const LEAVE_LIMIT_MS = 1000;
-/** How often the entry of a call at home is touched within the time that the directory keeps it. */
+/** Touches of a call's entry within its expiry time. */
 const TOUCHES = 3;
 
-/** What homes are made with. */
 export interface CallHomesOptions {
   readonly directory: CallDirectory;
-  /** Stays its owner's, who starts it after the homes are made, and closes it after them. */
+  /** Started by the caller after the homes are made, and closed after them. */
   readonly instances: Instances;
-  /** Asks a peer whether a call lives there ({@link CallHomes.has}). May reject; nobody waits for long. */
+  /** Asks a peer whether a call lives there ({@link CallHomes.has}). May reject; the wait is limited. */
   readonly probe: (peer: Peer, callId: string) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Largest snapshot as JSON in UTF-8. */
+  /** Largest snapshot, bytes of JSON. */
   readonly maxSnapshotBytes: number;
-  /** How long the directory keeps an entry that is not touched, ms. */
+  /** Expiry of an untouched entry in the directory, ms. */
   readonly ttlMs: number;
-  /** Whether a call that lives here still has a session; one whose turn has just come is not asked for. */
+  /** Whether a call that lives here still has a session. Not called for a call with a new turn. */
   readonly isInUse: (call: CallKey) => boolean;
-  /** Pause between two searches for calls that live here and are not in use, ms. */
+  /** Interval of the sweep for unused calls, ms. */
   readonly sweepMs: number;
 }
 
-/** A question under way. */
+/** A running search. */
 interface Asking {
   /** See {@link needOf}. */
   readonly need: number;
   readonly found: Promise<HomeFound>;
 }
 
-/** One for each process. Whoever made it closes it. */
+/** One per process. The creator closes it. */
 export class CallHomes implements Snapshots {
   readonly isShared = true;
   readonly #options: CallHomesOptions;
@@ -90,16 +89,16 @@ export class CallHomes implements Snapshots {
     });
   }
 
-  /** While the directory is away, nobody could read what is released. */
+  /** Released calls cannot be read while the directory is unavailable. */
   get canMove(): boolean {
     return !this.#options.instances.isAway;
   }
 
   /**
-   * Where a call lives. At once, without a promise, for a call that lives here.
+   * Where a call lives. Synchronous for a call that lives here.
    *
-   * @throws AppError `store_unavailable` where nobody can say, `state_unreadable` for a snapshot that cannot be restored here; also
-   *   through the promise.
+   * @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that
+   * cannot be restored here; also through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located> {
     if (this.#isClosed) return located(closedTo(asked), asked);
@@ -118,7 +117,7 @@ export class CallHomes implements Snapshots {
     return this.#ask(call, id, asked, home);
   }
 
-  /** A forwarded stream came back: the peer said "not mine", refused the connection, or broke. */
+  /** A forwarded turn came back: the peer answered "not mine", refused the connection, or broke it. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void {
     const id = callId(call);
     if (!this.#homes.has(id)) this.#elsewhere.lost(id, home, why);
@@ -130,13 +129,16 @@ export class CallHomes implements Snapshots {
     return home !== undefined && home.leaving !== 'forget';
   }
 
-  /** Calls `listener`, which must not throw, for calls that another process has taken, until the returned function is called: their sessions end without a word. */
+  /**
+   * Calls `listener` for calls that another process has taken, until the returned function is called: their sessions
+   * must end silently. `listener` must not throw.
+   */
   onTaken(listener: (call: CallKey) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Claims nothing new from now on; new calls go to a live peer. */
+  /** Claims no new calls; they go to a live peer. */
   drain(): void {
     this.#options.instances.drain();
   }
@@ -144,7 +146,7 @@ export class CallHomes implements Snapshots {
   save(call: CallKey, snapshot: object): void {
     const id = callId(call);
     const home = this.#homes.get(id);
-    // It was taken between a turn that found it here and its session.
+    // The call was taken between the lookup and the session.
     if (home === undefined && !this.#isClosed) {
       queueMicrotask(() => {
         if (!this.#homes.has(id)) this.#notifyTaken(call);
@@ -172,7 +174,7 @@ export class CallHomes implements Snapshots {
     this.#writes.want(home);
   }
 
-  /** Writes what waits, in bounded time. Calls that still live here are not released. */
+  /** Finishes waiting writes in bounded time. Does not release calls. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -184,7 +186,7 @@ export class CallHomes implements Snapshots {
     this.#listeners.clear();
   }
 
-  /** Releases the calls whose turn was refused, went away or was a hang-up, so that they have no session: nobody else would. */
+  /** Releases calls without a session, because their turn was refused, cancelled or a hang-up. */
   #sweep(): void {
     const { clock, isInUse, sweepMs } = this.#options;
     const heardBeforeMs = clock.nowMs() - sweepMs;
@@ -194,18 +196,18 @@ export class CallHomes implements Snapshots {
   #atHome(home: Home, { opensWith }: Asked): Located {
     home.heardAtMs = this.#options.clock.nowMs();
     const { located } = home;
-    // The conversation begins anew (G-28): what was left of the one before is for the bot that hears of its end, and for nobody else.
+    // The conversation restarts (G-28): the old snapshot is not restored.
     if (opensWith === 'start') home.located = HERE;
     return located;
   }
 
-  /** A process that has stood still asks before it trusts what it owns; one without its directory has nobody to ask. */
+  /** Whether ownership must be confirmed after a stall; not possible without the directory. */
   #isInDoubt({ epoch }: Home): boolean {
     const { instances } = this.#options;
     return epoch !== undefined && instances.mayBeTakenForDead && !instances.isAway;
   }
 
-  /** A question that is under way answers others that need no more; those that do ask after it. */
+  /** Shares a running search with requests that need no more than it does; others search after it. */
   async #share(asking: Asking, call: CallKey, asked: Asked): Promise<Located> {
     if (asking.need < needOf(asked) || asked.forwarded?.isTaking === false) {
       await asking.found.catch(() => undefined);
@@ -218,12 +220,12 @@ export class CallHomes implements Snapshots {
     const found = this.#find(call, id, asked, home).finally(() => {
       this.#asking.delete(id);
     });
-    // One that was forwarded is answered for that alone.
+    // The result of a forwarded request is not shared.
     this.#asking.set(id, { need: asked.forwarded === undefined ? needOf(asked) : -1, found });
     return this.#settle(call, asked, await found);
   }
 
-  /** What was found is in force when this resolves. */
+  /** Searches and applies the result. */
   async #find(call: CallKey, id: string, asked: Asked, home: Home | undefined): Promise<HomeFound> {
     if (home !== undefined && (await this.#isStillHome(home))) return { kind: 'mine', epoch: home.epoch ?? 0, text: undefined };
     if (asked.forwarded?.isTaking === false) return { kind: 'nobody' };
@@ -235,7 +237,7 @@ export class CallHomes implements Snapshots {
     return found;
   }
 
-  /** Of a call that leaves, or that others may have taken. */
+  /** Whether a leaving or doubtful call still lives here. */
   async #isStillHome(home: Home, epoch = home.epoch): Promise<boolean> {
     if (home.leaving === undefined) {
       const isTaken = epoch !== undefined && (await this.#search.isTaken(home.call, epoch).catch(() => false));
@@ -247,7 +249,7 @@ export class CallHomes implements Snapshots {
     return !home.isGone;
   }
 
-  /** The release of the call failed, or may have failed: it is registered anew. */
+  /** The release failed or may have failed: registers the call again. */
   #comeBack(home: Home): void {
     home.located = restoredOf(home.text, home.epoch);
     home.leaving = undefined;
@@ -258,7 +260,7 @@ export class CallHomes implements Snapshots {
   async #settle(call: CallKey, asked: Asked, found: HomeFound): Promise<Located> {
     if (found.kind !== 'mine' && found.kind !== 'unregistered') return located(found, asked);
     const home = this.#homes.get(callId(call));
-    // It may have been taken, or be over, within a moment.
+    // The call may have been taken or have ended meanwhile.
     return home === undefined || home.leaving !== undefined ? this.locate(call, asked) : this.#atHome(home, asked);
   }
 
@@ -268,7 +270,7 @@ export class CallHomes implements Snapshots {
     return home;
   }
 
-  /** @returns false for a snapshot that is too large: the one before stays. */
+  /** @returns false for a too large snapshot: the previous one stays. */
   #keep(home: Home, snapshot: object): boolean {
     const { instances, maxSnapshotBytes: limitBytes, log } = this.#options;
     const text = textOf(snapshot, instances.self.version);
@@ -276,7 +278,7 @@ export class CallHomes implements Snapshots {
     if (bytes > limitBytes) {
       log.error(
         { ...home.call, bytes, limitBytes },
-        'the snapshot of a call is too large and is not kept: another process would go on from an older one',
+        'the snapshot of a call is too large and was not saved: another process would use an older one',
       );
       return false;
     }
@@ -289,7 +291,7 @@ export class CallHomes implements Snapshots {
     if (home?.epoch !== undefined && home.epoch < epoch) this.#lose(home);
   }
 
-  /** Another process has the call. */
+  /** Another process has taken the call. */
   #lose(home: Home): void {
     if (home.isGone) return;
     this.#drop(home);
@@ -311,7 +313,7 @@ export class CallHomes implements Snapshots {
   }
 }
 
-/** How much is done for an answer: a call is taken, begun anew, or begun; or only found. */
+/** What a search may change: take, restart or create a call, or only find it. */
 function needOf({ opensWith, isTied }: Asked): number {
   if (isTied === true) return 3;
   return opensWith === 'start' ? 2 : opensWith === 'end' ? 0 : 1;

@@ -1,5 +1,5 @@
-// Finds out where a call lives that does not live here: asks the directory, doubts what is dead, and asks the peers where the directory does
-// not know. Remembers no calls.
+// Finds the home of a call that does not live here: asks the directory, checks whether the owner is alive, and asks
+// the peers when the directory does not know. Caches no calls.
 import { createHash } from 'node:crypto';
 import { waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,17 +11,13 @@ import type { ReadInstance } from './instance-table.ts';
 import type { Instances } from './instances.ts';
 import type { Asked, ForwardLoss, Located, Peer } from '../dialog/home.ts';
 
-/** Longest wait for one answer of the directory, or of one peer whose counter stands still, ms. */
+/** Longest wait for the directory, or for a peer whose counter stands still, ms. */
 export const ASK_LIMIT_MS = 250;
-/**
- * How many times as long as the directory all peers together may take to say whether they have a call, when nobody else knows: without an
- * answer the caller is transferred.
- */
+/** Longer limit for asking all peers, as a factor: without an answer the caller is transferred. */
 const PEERS_PATIENCE = 4;
-/** Most silent instances that are remembered. */
+/** Most remembered silent instances. */
 const MAX_SILENT = 1000;
 
-/** What a search needs. */
 export interface HomeSearchOptions {
   readonly directory: CallDirectory;
   readonly instances: Instances;
@@ -29,32 +25,32 @@ export interface HomeSearchOptions {
   readonly clock: Clock;
 }
 
-/** What a forwarded stream has shown of a peer. */
+/** Why a known home is doubted after a forwarded turn came back. */
 export interface Doubt {
   readonly id: string;
-  /** Under which the peer was found to own the call; undefined when a probe found it. */
+  /** The epoch of the peer's ownership; undefined when a probe found it. */
   readonly epoch: number | undefined;
   readonly why: ForwardLoss;
 }
 
-/** Where a call lives, as it was found. */
+/** The result of a search. */
 export type HomeFound =
   | { readonly kind: 'mine'; readonly epoch: number; readonly text: string | undefined }
-  /** Here, and the directory does not know: it is away. */
+  /** Here, unregistered because the directory is unavailable. */
   | { readonly kind: 'unregistered' }
   | { readonly kind: 'theirs'; readonly home: Peer; readonly epoch: number | undefined }
-  /** Nobody has it, and this instance is not the one to take it. */
+  /** Nobody has the call; the given peer should take it. */
   | { readonly kind: 'to_take'; readonly home: Peer }
   | { readonly kind: 'ended' }
-  /** Nobody has it, and this instance is not the one to take it, and no other one is. */
+  /** Nobody has the call, and no instance should take it. */
   | { readonly kind: 'nobody' };
 
 type Theirs = Extract<Claim, { readonly kind: 'theirs' }>;
 
-/** One for each process. */
+/** One per process. */
 export class HomeSearch {
   readonly #options: HomeSearchOptions;
-  /** Counters of instances that stood still and did not answer a probe. */
+  /** Counters of instances that did not answer a probe. */
   readonly #silent = new Map<string, number>();
 
   constructor(options: HomeSearchOptions) {
@@ -62,8 +58,9 @@ export class HomeSearch {
   }
 
   /**
-   * @param doubt - why the home that was known is asked for again.
-   * @throws AppError `store_unavailable` where nobody can say, `state_unreadable` for a snapshot that cannot be restored here.
+   * @param doubt - why the known home is doubted.
+   * @throws AppError `store_unavailable` when the home cannot be determined, `state_unreadable` for a snapshot that
+   * cannot be restored here.
    */
   async find(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound> {
     const { instances } = this.#options;
@@ -82,23 +79,26 @@ export class HomeSearch {
     }
   }
 
-  /** Whether the directory gives the call to another one by now. @throws AppError `store_unavailable`. */
+  /** Whether the directory names another owner now. @throws AppError `store_unavailable`. */
   async isTaken(call: CallKey, epoch: number): Promise<boolean> {
     const found = await this.#bounded(this.#options.directory.find(call));
     return found.kind === 'theirs' && found.owner !== this.#options.instances.self.id && found.epoch >= epoch;
   }
 
-  /** A call that nobody has goes to a peer that takes calls. @returns undefined when this instance is to claim it, or to take it over. */
+  /**
+   * On a draining instance: a call that nobody has goes to a peer. @returns undefined when this instance should claim
+   * it.
+   */
   async #findDraining(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound | undefined> {
     const { directory, instances } = this.#options;
-    // One hop: it cannot go on to another one.
+    // One hop: a forwarded turn is not forwarded again.
     if (asked.forwarded !== undefined) return { kind: 'nobody' };
     const found = await this.#bounded(directory.find(call)).catch(() => undefined);
     if (found?.kind === 'ended' && asked.opensWith !== 'start') return { kind: 'ended' };
     if (found?.kind === 'theirs') {
-      // A claim whose answer was lost.
+      // The answer of an earlier claim was lost.
       if (found.owner === instances.self.id) return undefined;
-      // No peer has seen of the home what this instance has: it would not take the call.
+      // A peer without this doubt would not take the call.
       const home = await this.#aliveHome(call, found, doubt);
       return home === undefined ? undefined : { kind: 'theirs', home, epoch: found.epoch };
     }
@@ -123,7 +123,7 @@ export class HomeSearch {
     }
   }
 
-  /** Unknown is not new: the directory may have lost the call. */
+  /** The directory does not know the call; it may have lost it. */
   async #unknown(call: CallKey, asked: Asked, doubt: Doubt | undefined): Promise<HomeFound> {
     const home = await this.#probeAll(call, doubt);
     if (home !== undefined) return { kind: 'theirs', home, epoch: undefined };
@@ -131,7 +131,7 @@ export class HomeSearch {
     return this.#concluded(call, asked, doubt, await this.#claim(call, { mayCreate: true }));
   }
 
-  /** The directory is away: calls begin all the same, and others are searched where they were. */
+  /** The directory is unavailable: new calls begin unregistered, others are searched at their last known home. */
   async #findAway(call: CallKey, asked: Asked, error: AppError): Promise<HomeFound> {
     if (asked.opensWith === 'start' || asked.isTied === true) return { kind: 'unregistered' };
     const home = await this.#probeAll(call, undefined);
@@ -145,7 +145,7 @@ export class HomeSearch {
     const { epoch, snapshot: text, takenFrom } = claim;
     for (const before of takenFrom ?? []) instances.notify(before, { call, epoch });
     if (text === undefined || formOf(text) <= instances.self.version) return { kind: 'mine', epoch, text };
-    // Written by a newer program: one like it goes on with it.
+    // Released again, for an instance of the newer version that wrote it.
     const given = { owner: instances.self.id, epoch, seq: 1, heardAtMs: this.#options.clock.nowMs(), isRelease: true };
     await this.#bounded(directory.save(call, given));
     const found = this.#toTake(call, doubt, formOf(text));
@@ -155,7 +155,10 @@ export class HomeSearch {
     });
   }
 
-  /** A peer that takes calls, for all turns of a call the same; of those that read no such form only when this instance would read it. */
+  /**
+   * The peer that should take a call, the same for all turns of the call. Peers that cannot read the snapshot's
+   * format are excluded unless this instance can.
+   */
   #toTake(call: CallKey, doubt: Doubt | undefined, form: number): HomeFound | undefined {
     const { instances } = this.#options;
     const willing = instances.peers.filter(({ id, isDraining }) => !isDraining && id !== doubt?.id);
@@ -166,12 +169,15 @@ export class HomeSearch {
     return home === undefined ? undefined : { kind: 'to_take', home };
   }
 
-  /** @returns undefined when the owner is dead, or has the call no more. @throws AppError `store_unavailable` when that cannot be said. */
+  /**
+   * @returns undefined when the owner is dead or no longer has the call. @throws AppError `store_unavailable` when
+   * that is unknown.
+   */
   async #aliveHome(call: CallKey, { owner, epoch }: Theirs, doubt: Doubt | undefined): Promise<Peer | undefined> {
     const { instances } = this.#options;
     const isDoubted = doubt?.id === owner;
     if (isDoubted && (doubt.why === 'refused' || (doubt.why === 'not_mine' && doubt.epoch === epoch))) return undefined;
-    // A process that has just started is not read yet.
+    // A new process may not be in the last reading.
     const isRead = isDoubted || instances.lifeOf(owner) !== 'alive' ? await this.#isRead() : true;
     const life = instances.lifeOf(owner);
     const home = instances.get(owner);
@@ -186,7 +192,7 @@ export class HomeSearch {
     return beat.kind === 'value' && beat.value;
   }
 
-  /** Whether an instance that the table takes for dead is: one that is only cut off from the table serves on. */
+  /** Whether a dead instance of the table is really silent: it may only be cut off from the table. */
   async #isSilent(call: CallKey, { counter, ...home }: ReadInstance): Promise<boolean> {
     if (home.address === '' || this.#silent.get(home.id) === counter) return true;
     const answer = await this.#probe(home, callId(call), ASK_LIMIT_MS);
@@ -196,7 +202,6 @@ export class HomeSearch {
     return true;
   }
 
-  /** The first peer that has the call. */
   async #probeAll(call: CallKey, doubt: Doubt | undefined): Promise<Peer | undefined> {
     const { instances } = this.#options;
     const peers = instances.peers.filter(({ id }) => id !== doubt?.id || doubt.why === 'broken');
@@ -226,15 +231,18 @@ export class HomeSearch {
   }
 }
 
-/** What was found, for who asks. One hop: what was forwarded goes nowhere else. */
+/** The location of a found home. A forwarded turn is not forwarded again. */
 export function located(found: Exclude<HomeFound, { readonly kind: 'mine' | 'unregistered' }>, { forwarded }: Asked): Located {
   if (found.kind === 'ended') return found;
   if (found.kind === 'nobody' || forwarded !== undefined) return { kind: 'not_mine' };
   return { kind: 'elsewhere', home: found.home, isTaking: found.kind === 'to_take' };
 }
 
-/** What a process that has closed its homes says, while its peer port is still open. @throws AppError `store_unavailable` for turns of its own. */
+/**
+ * The answer of a process that has closed its homes while its peer port is open. @throws AppError `store_unavailable`
+ * for its own turns.
+ */
 export function closedTo({ forwarded }: Asked): { readonly kind: 'nobody' } {
-  if (forwarded === undefined) throw new AppError('store_unavailable', 'this process takes no calls any more');
+  if (forwarded === undefined) throw new AppError('store_unavailable', 'this process takes no more calls');
   return { kind: 'nobody' };
 }

@@ -1,46 +1,44 @@
-// Writes what has changed of the calls that live here: the newest state of each, one write at a time for each, some calls at once. What
-// fails waits for the next beat that is answered. Knows no turns.
+// Saves the changed calls of this home: the newest snapshot of each, one write at a time per call, several calls at
+// once. Failed writes wait for the next answered beat. Knows no turns.
 import type { Logger } from '../base/log.ts';
 import { toAppError } from '../base/errors.ts';
 import type { CallDirectory } from './call-directory.ts';
 import type { Home } from './home.ts';
 import type { Beat, Instances } from './instances.ts';
 
-/** Most calls that are written at once; the others wait for their turn. */
+/** Most concurrent writes. */
 const MAX_WRITES = 64;
 
-/** With how many beats calls are written again after the directory has lost them. */
+/** Number of beats with which all calls are saved again after the directory has lost them. */
 const REWRITES = 3;
 
-/** What writes are made with. */
 export interface HomeWritesOptions {
   readonly directory: CallDirectory;
   readonly instances: Pick<Instances, 'self' | 'notify'>;
   readonly log: Logger;
   /** The call has another owner. */
   readonly onFenced: (home: Home) => void;
-  /** A call that leaves was written. */
+  /** A released call was saved. */
   readonly onLeft: (home: Home) => void;
 }
 
-/** What is to be written of a call: all of it, or only that it still lives. */
+/** The kind of a write: the whole call, or only its expiry. */
 type Want = 'write' | 'touch';
 
-/** Bounded by the calls that live here. */
 export class HomeWrites {
   readonly #options: HomeWritesOptions;
   readonly #wanted = new Map<Home, Want>();
   readonly #writing = new Map<Home, Promise<void>>();
-  /** Those that failed, and wait for `retry`. */
+  /** Failed writes that wait for `retry`. */
   readonly #failed = new Set<Home>();
-  /** Beats with which all calls are written again. */
+  /** Remaining beats with which all calls are saved again. */
   #rewrites = 0;
 
   constructor(options: HomeWritesOptions) {
     this.#options = options;
   }
 
-  /** Writes the call as it is when its turn comes. */
+  /** Queues a write of the call's state at the time of the write. */
   want(home: Home, want: Want = 'write'): void {
     if (home.isGone) return;
     if (this.#wanted.get(home) !== 'write') this.#wanted.set(home, want);
@@ -48,38 +46,38 @@ export class HomeWrites {
     this.#begin(home);
   }
 
-  /** Nothing more is written of the call. */
+  /** Cancels the writes of a call. */
   drop(home: Home): void {
     this.#wanted.delete(home);
     this.#failed.delete(home);
   }
 
-  /** A beat was answered: writes again what has to be, of all calls that live here. */
+  /** A beat was answered: repeats the necessary writes. */
   answered({ isNew, wasAway }: Beat, homes: Iterable<Home>): void {
-    // What the table has lost, the directory has, too. Others write theirs within a beat, and their notifications are lost as well:
-    // written once more, a call that has another owner is fenced.
+    // A lost table means a lost directory. Other processes save their calls within a beat, and their notifications
+    // are lost as well: with one more write, a call of another owner is fenced.
     if (isNew) this.#rewrites = REWRITES;
-    // What was taken meanwhile is fenced, should nobody have been able to notify this process.
+    // Fences calls that were taken without a notification.
     else if (wasAway) this.#rewrites = Math.max(this.#rewrites, 1);
     if (this.#rewrites > 0) for (const home of homes) this.want(home);
     this.#rewrites = Math.max(0, this.#rewrites - 1);
     this.retry();
   }
 
-  /** Tries again what failed. */
+  /** Repeats failed writes. */
   retry(): void {
     this.#failed.clear();
     for (const home of this.#wanted.keys()) this.#begin(home);
   }
 
-  /** Resolves when all that is known of the call is written, or could not be. */
+  /** Resolves when the writes of the call have succeeded or failed. */
   async settled(home: Home): Promise<void> {
     while (this.#writing.has(home) || (this.#wanted.has(home) && !this.#failed.has(home))) {
       await (this.#writing.get(home) ?? Promise.race(this.#writing.values()));
     }
   }
 
-  /** Resolves when nothing is being written any more; what failed waits on. */
+  /** Resolves when no write is running; failed ones still wait. */
   async idle(): Promise<void> {
     while (this.#writing.size > 0) await Promise.all(this.#writing.values());
   }
@@ -114,7 +112,7 @@ export class HomeWrites {
       else await this.#save(home, home.epoch);
     } catch (thrown) {
       const error = toAppError(thrown, 'store_unavailable');
-      this.#options.log.debug({ err: error }, 'a call could not be written; it is tried again');
+      this.#options.log.debug({ err: error }, 'a call could not be saved; the write is retried');
       if (home.isGone) return;
       this.#wanted.set(home, 'write');
       this.#failed.add(home);
@@ -132,7 +130,7 @@ export class HomeWrites {
     const { epoch, takenFrom } = registered;
     home.epoch = epoch;
     for (const before of takenFrom ?? []) instances.notify(before, { call, epoch });
-    // It is only known now under which epoch it goes.
+    // The epoch of the release is known only now.
     if (leaving !== undefined) this.#wanted.set(home, 'write');
   }
 
@@ -155,7 +153,7 @@ export class HomeWrites {
     if (result.kind === 'saved') for (const before of result.takenFrom ?? []) instances.notify(before, { call, epoch });
     if (!isRelease) {
       if (result.kind === 'fenced') onFenced(home);
-      // A release whose answer was lost is fenced by itself; and the call may be wanted here again.
+      // A release whose answer was lost is fenced by its own write; the call may also come back.
     } else if (home.leaving === 'release') onLeft(home);
   }
 }

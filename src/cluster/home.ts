@@ -1,4 +1,4 @@
-// One call that lives here, and what of it is not written to the directory yet.
+// One call that lives here, with its unsaved state.
 import { deepFreeze, parseJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import { AppError } from '../base/errors.ts';
 import type { CallKey } from '../dialog/call.ts';
@@ -8,29 +8,29 @@ import { HERE, type LocatedHere } from '../dialog/home.ts';
 export interface Home {
   readonly call: CallKey;
   readonly id: string;
-  /** Undefined: it began while the directory was away, and is not registered yet. */
+  /** Undefined: the call began while the directory was unavailable and is not registered yet. */
   epoch: number | undefined;
-  /** Of the last write that was begun. */
+  /** Number of the last started save. */
   seq: number;
-  /** The newest snapshot as it is written; undefined before the first one. */
+  /** The newest snapshot as text; undefined before the first one. */
   text: string | undefined;
-  /** When the caller was heard last, ms since the epoch of clocks. */
+  /** When the caller was last heard, Unix time in ms. */
   heardAtMs: number;
-  /** What turns get. */
+  /** The result of `locate` for its turns. */
   located: LocatedHere;
-  /** It goes with its next write: given away, or over. */
+  /** The call leaves with its next save: released, or ended. */
   leaving: 'release' | 'forget' | undefined;
-  /** It does not live here any more. */
+  /** The call no longer lives here. */
   isGone: boolean;
 }
 
-/** A call at home of which nothing is written yet. @throws AppError `state_unreadable`. */
+/** A new home without saves. @throws AppError `state_unreadable`. */
 export function newHome(of: Pick<Home, 'call' | 'id' | 'epoch' | 'text' | 'heardAtMs'>): Home {
   return { ...of, seq: 0, located: restoredOf(of.text, of.epoch), leaving: undefined, isGone: false };
 }
 
 /**
- * What the next turns of a home find that another home, or this one, has left.
+ * The location with the snapshot that another home, or this one, has left.
  *
  * @throws AppError `state_unreadable`.
  */
@@ -39,12 +39,12 @@ export function restoredOf(text: string | undefined, epoch: number | undefined):
   return { kind: 'here', restored: { snapshot: snapshotOf(text), generation: (epoch ?? 1) - 1 } };
 }
 
-/** A snapshot as it is written: in front stands its form. */
+/** A snapshot as text, with its format version in front. */
 export function textOf(snapshot: object, form: number): string {
   return `${String(form)} ${JSON.stringify(snapshot)}`;
 }
 
-/** The form of a written snapshot. */
+/** The format version of a snapshot text. */
 export function formOf(text: string): number {
   return Number(text.slice(0, text.indexOf(' ')));
 }
@@ -52,8 +52,8 @@ export function formOf(text: string): number {
 function snapshotOf(text: string): JsonObject {
   const value = parseJson(text.slice(text.indexOf(' ') + 1));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new AppError('state_unreadable', 'what the directory has of a call is no snapshot');
+    throw new AppError('state_unreadable', 'the directory contains an invalid snapshot');
   }
-  // What was parsed is JSON, and this one an object.
+  // Parsed JSON, and checked to be an object.
   return deepFreeze(value as JsonValue) as JsonObject;
 }

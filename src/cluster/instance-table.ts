@@ -1,47 +1,48 @@
-// Port: the processes that share calls, and the notifications for each. Who of them is alive is not decided here.
+// Port: the table of processes that share calls, with an inbox of notifications for each. Does not decide which are
+// alive.
 import type { CallKey } from '../dialog/call.ts';
 import type { Peer } from '../dialog/home.ts';
 
-/** What a process says of itself. */
+/** The entry of a process. */
 export interface InstanceEntry extends Peer {
-  /** It takes no new calls. */
+  /** Whether it refuses new calls. */
   readonly isDraining: boolean;
-  /** Newest form of snapshots that it reads, and the one that it writes. */
+  /** Format version of snapshots that it writes, and the newest that it reads. */
   readonly version: number;
 }
 
-/** A process as it was read; without an address when its entry is sealed with a key that this one lacks. */
+/** An entry that was read; without an address when this process lacks its key. */
 export interface ReadInstance extends InstanceEntry {
   /** Changes with each of its beats. */
   readonly counter: number;
 }
 
-/** A call that has another owner now; its old one finds this in its inbox. */
+/** Notification of an old owner: its call has a new one. */
 export interface TakenCall {
   readonly call: CallKey;
-  /** Of the new owner. */
+  /** The new owner's epoch. */
   readonly epoch: number;
 }
 
-/** What one beat brings. */
+/** The result of a beat. */
 export interface Reading {
-  /** All of them, the one that reads included. */
+  /** All instances, this one included. */
   readonly instances: readonly ReadInstance[];
   readonly taken: readonly TakenCall[];
-  /** The reader was not in the table before: it is its first beat, or the table was lost. */
+  /** This process was not in the table: its first beat, or the table was lost. */
   readonly isNew: boolean;
 }
 
-/** Every method throws AppError `store_unavailable` within a bounded time when the table is away. */
+/** Every method throws AppError `store_unavailable` within a bounded time when the table is unavailable. */
 export interface InstanceTable {
   /**
-   * Writes the own entry, and reads the others and the own inbox.
+   * Writes this process's entry; reads the others and the inbox.
    *
-   * @param heard - what an earlier beat has brought of the inbox; it is taken out.
+   * @param heard - notifications of the last beat; they are removed.
    */
   beat(entry: ReadInstance, heard: readonly TakenCall[]): Promise<Reading>;
   /** Puts a call into the inbox of an instance. */
   notify(id: string, taken: TakenCall): Promise<void>;
-  /** Takes an instance out, unless it has beaten since. */
+  /** Removes an instance, unless its counter has changed. */
   remove(gone: Pick<ReadInstance, 'id' | 'counter'>): Promise<void>;
 }

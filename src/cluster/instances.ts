@@ -1,5 +1,5 @@
-// Which processes are alive, as this one sees it: each raises a counter in a shared table, and one whose counter stands still over three
-// readings in a row is dead. Never compares clocks. Knows no calls but those that its inbox names.
+// Tracks which processes are alive: each increases a counter in a shared table; one whose counter stands still over
+// three readings is dead. Compares no clocks. Knows only the calls in its inbox.
 import { waitAtMost } from '../base/abort.ts';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -9,66 +9,64 @@ import type { Peer } from '../dialog/home.ts';
 
 /** Time between two beats, ms. */
 export const BEAT_MS = 750;
-/** Readings in a row that show the same counter: one that is dead. */
+/** Readings in a row with the same counter after which an instance is dead. */
 const STILL_READINGS = 3;
-/** So many beats without an answer, and others may soon take this process for dead. */
+/** Unanswered beats after which others may count this process as dead. */
 const GAP_BEATS = 2;
-/** Readings after which a dead one is taken out of the table: a minute. */
+/** Readings after which a dead instance is removed from the table: one minute. */
 const FORGOTTEN_READINGS = 80;
-/** Most calls whose old owners wait to be notified; an owner learns of others with its next save. */
+/** Most waiting notifications; an owner also learns of a takeover with its next save. */
 const MAX_UNNOTIFIED = 1000;
 
-/** What a process is, and where it meets the others. */
 export interface InstancesOptions {
   readonly table: InstanceTable;
-  /** Of this process; its id is a new one for each start. */
+  /** The entry of this process; its id is new for each start. */
   readonly self: Omit<InstanceEntry, 'isDraining'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A beat that was answered. */
+/** An answered beat. */
 export interface Beat {
-  /** The one before was not answered, or came long ago. */
+  /** The previous beat was unanswered or long ago. */
   readonly wasAway: boolean;
-  /** The table did not know this process. */
+  /** This process was not in the table. */
   readonly isNew: boolean;
 }
 
-/** What somebody does who follows the readings. None may throw. */
+/** Listener to the readings. Must not throw. */
 export interface InstancesListener {
-  /** Calls of this process that others have taken. */
+  /** Other processes have taken calls of this one. */
   onTakenCalls?(taken: readonly TakenCall[]): void;
   onBeat?(beat: Beat): void;
-  /** An instance counts as dead from now on. */
+  /** An instance is dead. */
   onDead?(peer: Peer): void;
 }
 
-/** `unknown`: too little was read to say. */
+/** `unknown`: too few readings. */
 export type Life = 'alive' | 'dead' | 'unknown';
 
-/** An instance as it was seen. */
 interface Seen {
   entry: ReadInstance;
-  /** Readings in a row without a change of its counter. */
+  /** Readings in a row with the same counter. */
   stillReadings: number;
 }
 
-/** The others. Whoever made it starts and closes it. */
+/** The other instances. The creator starts and closes it. */
 export class Instances {
   readonly #options: InstancesOptions;
   readonly #seen = new Map<string, Seen>();
   readonly #listeners = new Set<InstancesListener>();
-  /** Notifications that the table has not taken yet, by id and call. */
+  /** Notifications not written yet, by id and call. */
   readonly #unnotified = new Map<string, { readonly id: string; readonly taken: TakenCall }>();
-  /** What the last beat that was answered has brought. */
+  /** The inbox of the last answered beat. */
   #heard: readonly TakenCall[] = [];
   #counter = 0;
   #isDraining = false;
   #isAway = false;
-  /** Readings since the table was new. */
+  /** Readings since the table was created. */
   #readings = 0;
-  /** When the last beat that was answered began, ms. */
+  /** Start of the last answered beat, ms. */
   #beatAtMs: number;
   #beating: Promise<boolean> | undefined;
   #cancelTimer: CancelTimer | undefined;
@@ -87,12 +85,12 @@ export class Instances {
     return this.#isDraining;
   }
 
-  /** Whether the last beat was not answered. */
+  /** Whether the last beat was unanswered. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
-  /** Beats from now on. Resolves after the first beat, answered or not. */
+  /** Starts the beats. Resolves after the first one, answered or not. */
   async start(): Promise<void> {
     this.#cancelTimer ??= every(this.#options.clock, BEAT_MS, () => void this.#beat(true));
     await this.#beat(true);
@@ -105,38 +103,38 @@ export class Instances {
   }
 
   /**
-   * Whether this process may have stood still for so long that others took it for dead: no beat was answered for two of them. Ends with
-   * the next beat that is answered, which brings what was taken meanwhile.
+   * Whether others may count this process as dead, because two beats were unanswered. Ends with the next answered
+   * beat, which brings the taken calls.
    */
   get mayBeTakenForDead(): boolean {
     return this.#options.clock.monotonicMs() - this.#beatAtMs > GAP_BEATS * BEAT_MS;
   }
 
-  /** Others that are alive as far as is known and can be spoken to, those that drain included. */
+  /** The other instances that are alive and reachable, draining ones included. */
   get peers(): readonly InstanceEntry[] {
     return [...this.#seen.values()].filter((seen) => !isStill(seen) && seen.entry.address !== '').map(({ entry }) => entry);
   }
 
-  /** Another instance that is in the table, dead or alive. */
+  /** Another instance of the table, dead or alive. */
   get(id: string): ReadInstance | undefined {
     return this.#seen.get(id)?.entry;
   }
 
-  /** What the readings say of an instance. One that is not in the table has left it, or was dead for long, once the table is no new one. */
+  /** The state of an instance. One that is not in the table has left or was removed, unless the table is new. */
   lifeOf(id: string): Life {
     const seen = this.#seen.get(id);
     if (seen !== undefined) return isStill(seen) ? 'dead' : 'alive';
     return this.#readings >= STILL_READINGS ? 'dead' : 'unknown';
   }
 
-  /** Takes no new calls from now on, and notifies the others. */
+  /** Marks this process as draining. */
   drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;
     void this.beat();
   }
 
-  /** Notifies an instance that one of its calls was taken; again with each beat until the table has taken it. */
+  /** Notifies an instance that one of its calls was taken; repeated with each beat until it is written. */
   notify(id: string, taken: TakenCall): void {
     this.#unnotified.set(JSON.stringify([id, taken.call]), { id, taken });
     const [oldest] = this.#unnotified.keys();
@@ -145,14 +143,14 @@ export class Instances {
   }
 
   /**
-   * A beat beside the regular ones, for who needs to know now: it begins after this call, and others who ask meanwhile share it.
-   * Counts as no reading, so nobody is found dead by it. Never rejects. @returns whether it was answered.
+   * An extra beat, shared by concurrent callers. It does not count as a reading, so it finds nobody dead. Never
+   * rejects.
    */
   beat(): Promise<boolean> {
     return this.#beating === undefined ? this.#beat(false) : this.#beating.then(() => this.#beat(false));
   }
 
-  /** Shared with one that is under way. */
+  /** Joins a running beat. */
   #beat(isRegular: boolean): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     this.#beating ??= this.#beatOnce(isRegular).finally(() => {
@@ -161,7 +159,7 @@ export class Instances {
     return this.#beating;
   }
 
-  /** Beats no more, and leaves the table; in the time that the table takes to answer. Never rejects. */
+  /** Stops the beats and leaves the table. Never rejects. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -178,19 +176,19 @@ export class Instances {
     this.#counter += 1;
     try {
       const beat = table.beat({ ...self, counter: this.#counter, isDraining: this.#isDraining }, this.#heard);
-      // Known to be away before this process is in doubt of itself: calls at home wait for nobody.
+      // Limited, so that the outage is known before this process must doubt its ownership.
       const reading = await waitAtMost(beat, BEAT_MS, clock);
       if (this.#isClosed) return false;
       if (reading.kind !== 'value') throw new AppError('store_unavailable', 'the table of instances did not answer in time');
       this.#read(reading.value, beatAtMs, isRegular);
       return true;
     } catch (thrown) {
-      // The answer may have come while this process stood still: that says nothing of the table.
+      // The process itself may have been stalled.
       if (this.mayBeTakenForDead && clock.monotonicMs() - beatAtMs > GAP_BEATS * BEAT_MS) return false;
       const error = toAppError(thrown, 'store_unavailable');
-      if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; nobody is judged by it');
+      if (!this.#isAway) log.warn({ err: error }, 'the table of instances does not answer; no instance is declared dead');
       this.#isAway = true;
-      // What stands still for us may stand still because of us, and comes back later than we do.
+      // After our own outage, a still counter proves nothing: other instances may recover later.
       for (const seen of this.#seen.values()) if (!isStill(seen)) seen.stillReadings = -STILL_READINGS;
       return false;
     }
@@ -212,14 +210,14 @@ export class Instances {
     void this.#notifyAll();
   }
 
-  /** @returns those that count as dead since this reading. */
+  /** @returns the instances found dead by this reading. */
   #findDead(instances: readonly ReadInstance[], isRegular: boolean): readonly Peer[] {
     const { table, self } = this.#options;
     const others = instances.filter(({ id }) => id !== self.id);
     const present = new Set(others.map(({ id }) => id));
     const dead: Peer[] = [];
     for (const [id, { entry }] of this.#seen) {
-      // One that has left says so by it; a table that was lost says nothing.
+      // An instance absent from an established table has left.
       if (present.has(id) || this.#readings < STILL_READINGS) continue;
       this.#seen.delete(id);
       dead.push(entry);

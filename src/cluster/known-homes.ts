@@ -1,24 +1,22 @@
-// Where calls live that do not live here, as far as that is remembered, and what forwarded turns have shown of their homes since. Asks
-// nobody.
+// Caches the homes of calls that live elsewhere, with doubts from forwarded turns that came back. Makes no requests.
 import type { Clock } from '../base/clock.ts';
 import type { ForwardLoss, Peer } from '../dialog/home.ts';
 import type { Doubt } from './home-search.ts';
 
-/** How long it counts that a forwarded turn came back, ms: later the peer may be there again. */
+/** Lifetime of a doubt, ms: later the peer may be back. */
 const DOUBT_MS = 1000;
-/** Most calls that are remembered. */
+/** Most cached calls. */
 const MAX_KNOWN = 10_000;
 
-/** Where a call lives. */
 interface KnownHome {
   readonly home: Peer;
-  /** Undefined: a probe found it. */
+  /** Undefined: found by a probe. */
   readonly epoch: number | undefined;
-  /** A forwarded turn came back from there. */
+  /** Set when a forwarded turn came back. */
   readonly lost?: { readonly why: ForwardLoss; readonly atMs: number };
 }
 
-/** By the ids of calls. */
+/** By call id. */
 export class KnownHomes {
   readonly #clock: Clock;
   readonly #known = new Map<string, KnownHome>();
@@ -27,7 +25,7 @@ export class KnownHomes {
     this.#clock = clock;
   }
 
-  /** Undefined: not known, or doubted. */
+  /** Undefined: unknown or doubted. */
   get(id: string): KnownHome | undefined {
     const known = this.#known.get(id);
     return known?.lost === undefined ? known : undefined;
@@ -43,12 +41,12 @@ export class KnownHomes {
   /** A forwarded turn came back from a home. */
   lost(id: string, home: Peer, why: ForwardLoss): void {
     const known = this.#known.get(id);
-    // Another turn has found another home since.
+    // Another turn has found a newer home.
     if (known !== undefined && known.home.id !== home.id) return;
     this.remember(id, { home, epoch: known?.epoch, lost: { why, atMs: this.#clock.monotonicMs() } });
   }
 
-  /** Forgets where a call lives. @returns why that is doubted; it counts for one question. */
+  /** Removes the home of a call. @returns its doubt, for one search. */
   forget(id: string): Doubt | undefined {
     const known = this.#known.get(id);
     this.#known.delete(id);

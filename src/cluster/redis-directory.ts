@@ -1,5 +1,5 @@
-// The directory of calls of all processes that share a Redis server: one hash for each call, changed by scripts in one step and one round
-// trip. Snapshots are sealed, and open for their call alone. Knows no connections.
+// The call directory on a shared Redis server: one hash per call, changed by atomic scripts in one round trip.
+// Snapshots are sealed and open only for their call. Knows no connections.
 import { createHash } from 'node:crypto';
 import { AppError } from '../base/errors.ts';
 import { callId, type CallKey } from '../dialog/call.ts';
@@ -18,33 +18,31 @@ import {
 import { CLAIM, FORGET, REGISTER, SAVE, type Script } from './redis-scripts.ts';
 import { homeKey } from './redis-use.ts';
 
-/** What is asked of a connection to a Redis server. Both throw AppError `store_unavailable` within a bounded time. */
+/** A connection to a Redis server. Throws AppError `store_unavailable` within a bounded time. */
 export interface RedisCommands {
   send(args: readonly string[]): Promise<unknown>;
   /** Runs a script that works on one key. */
   run(script: Script, key: string, args: readonly string[]): Promise<unknown>;
 }
 
-/** Closes and opens what must not lie open on the server. */
+/** Encrypts data for the server. */
 export interface Sealing {
-  /** @param owner - what the text belongs to; it opens only for the same. */
+  /** @param owner - the owner of the text; it opens only for the same owner. */
   close(text: string, owner: string): string;
-  /** @throws AppError for what was closed with another key, for another owner, or changed since. */
+  /** @throws AppError for another key, another owner, or modified data. */
   open(sealed: string, owner: string): string;
 }
 
-/** Where calls are kept. */
 export interface RedisDirectoryOptions {
-  /** Stays its owner's. */
+  /** Closed by the caller. */
   readonly connection: RedisCommands;
   readonly seal: Sealing;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly keyPrefix: string;
-  /** A call that is not touched for this long is forgotten, whole ms. */
+  /** Time after which an untouched entry expires, whole ms. */
   readonly ttlMs: number;
 }
 
-/** Bounded by the calls that are claimed, each for its time. */
 export class RedisDirectory implements CallDirectory {
   readonly #options: RedisDirectoryOptions;
   readonly #ttl: string;
@@ -123,11 +121,11 @@ export class RedisDirectory implements CallDirectory {
     try {
       return this.#options.seal.open(sealed, callId(call));
     } catch (cause) {
-      throw new AppError('state_unreadable', 'the snapshot of a call does not open with the key of this server, or was changed', { cause });
+      throw new AppError('state_unreadable', 'the snapshot of a call was sealed with another key or was modified', { cause });
     }
   }
 
-  /** Ids of callers do not stand in names that every tool of the server shows. */
+  /** Hashed, because key names are visible in every Redis tool. */
   #keyOf(call: CallKey): string {
     return homeKey(this.#options.keyPrefix, createHash('sha256').update(callId(call)).digest('base64url'));
   }
@@ -141,7 +139,7 @@ function listOf(reply: unknown): readonly unknown[] {
   return Array.isArray(reply) ? reply : [];
 }
 
-/** The present owner is not notified. */
+/** Without the current owner, which is not notified. */
 function fromOf(ids: unknown, owner: string): { readonly takenFrom?: readonly string[] } {
   const takenFrom = textOf(ids)
     .split(' ')
@@ -160,5 +158,5 @@ function numberOf(value: unknown): number {
 }
 
 function otherForm(): AppError {
-  return new AppError('store_unavailable', 'the shared store answers in another form');
+  return new AppError('store_unavailable', 'the shared store returned an unexpected reply');
 }

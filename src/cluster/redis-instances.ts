@@ -1,5 +1,5 @@
-// The table of instances on a Redis server: one hash for all, one set for each inbox. Entries are sealed, so that only who has the key of
-// the store can join. Knows no connections.
+// The table of instances on a Redis server: one hash for all, one set per inbox. Entries are sealed, so that only
+// processes with the store key can join. Knows no connections.
 import type { Logger } from '../base/log.ts';
 import { parseJson } from '../base/json.ts';
 import type { InstanceEntry, InstanceTable, ReadInstance, Reading, TakenCall } from './instance-table.ts';
@@ -7,27 +7,26 @@ import type { RedisCommands, Sealing } from './redis-directory.ts';
 import { BEAT, READ_INBOX, REMOVE, NOTIFY } from './redis-scripts.ts';
 import { inboxKey, instancesKey } from './redis-use.ts';
 
-/** The table lasts this long without any beat, ms. */
+/** Expiry of the table without any beat, ms. */
 const TABLE_TTL_MS = 86_400_000;
-/** A call waits this long in an inbox that nobody reads, ms. */
+/** Expiry of an unread inbox, ms. */
 const INBOX_TTL_MS = 600_000;
-/** What entries are sealed for. */
+/** Owner name of sealed entries. */
 const SEALED_FOR = 'instance';
-/** Where the table is. */
 export interface RedisInstancesOptions {
-  /** Stays its owner's. */
+  /** Closed by the caller. */
   readonly connection: Pick<RedisCommands, 'run'>;
   readonly seal: Sealing;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly keyPrefix: string;
   readonly log: Logger;
 }
 
-/** Of one process. */
+/** One per process. */
 export class RedisInstances implements InstanceTable {
   readonly #options: RedisInstancesOptions;
   readonly #key: string;
-  /** Whether it was logged that entries do not open. */
+  /** Whether an unreadable entry was logged. */
   #isLogged = false;
 
   constructor(options: RedisInstancesOptions) {
@@ -37,7 +36,7 @@ export class RedisInstances implements InstanceTable {
 
   async beat({ counter, ...entry }: ReadInstance, heard: readonly TakenCall[]): Promise<Reading> {
     const { connection, seal } = this.#options;
-    // Sealed anew each time: the key may have changed.
+    // Sealed with each beat, because the key may have changed.
     const text = `${String(counter)} ${seal.close(JSON.stringify(entry), SEALED_FOR)}`;
     const [table, inbox] = await Promise.all([
       connection.run(BEAT, this.#key, [entry.id, text, String(TABLE_TTL_MS)]),
@@ -63,7 +62,7 @@ export class RedisInstances implements InstanceTable {
     return inboxKey(this.#options.keyPrefix, id);
   }
 
-  /** @param fields - ids and texts in turn. */
+  /** @param fields - ids and texts alternately. */
   #read(fields: readonly unknown[]): readonly ReadInstance[] {
     const words = fields.map(String);
     const instances: ReadInstance[] = [];
@@ -75,11 +74,11 @@ export class RedisInstances implements InstanceTable {
     return instances;
   }
 
-  /** One that does not open is alive all the same: its calls are not to be taken. */
+  /** An unreadable entry still counts as alive, so that its calls are not taken. */
   #entryOf(id: string, sealed: string): InstanceEntry {
     const { seal, log } = this.#options;
     try {
-      // Only who has the key seals entries, and seals this.
+      // Trusted: only processes with the key seal entries.
       return { ...(JSON.parse(seal.open(sealed, SEALED_FOR)) as InstanceEntry), id };
     } catch (cause) {
       if (!this.#isLogged) log.warn({ err: cause }, 'an instance of the shared store has another key: no call is forwarded to it');
@@ -89,7 +88,7 @@ export class RedisInstances implements InstanceTable {
   }
 }
 
-/** As it lies in an inbox. */
+/** The text of a notification in an inbox. */
 function inboxEntry({ call, epoch }: TakenCall): string {
   return JSON.stringify([call.organizationId, call.conversationId, epoch]);
 }

@@ -1,12 +1,11 @@
-// What the Redis server does in one step, with one key each: with the hash of a call, the hash of all instances, and an inbox.
+// The atomic Redis scripts, each on one key: the hash of a call, the hash of all instances, or an inbox.
 //
-// Fields of a call: `owner`, empty when it was released or is over; `epoch`, from 1; `seq`, the owner's last write; `snapshot`, sealed, may be
-// missing; `heard_at`, by the owner's clock; `from`, who had it before, did not release it, and may not have been notified, parted by spaces;
-// `ended`, when it is over.
-// Fields of the instances: their ids, each with its counter, a space, and its sealed entry.
+// Fields of a call: `owner`, empty after a release or the end; `epoch`, from 1; `seq`, the owner's last save;
+// `snapshot`, sealed, optional; `heard_at`, by the owner's clock; `from`, earlier owners that did not release the
+// call and may not have been notified, separated by spaces; `ended`, set after the end.
 import { createHash } from 'node:crypto';
 
-/** A script for the server, known to it by its hash once it has seen it. */
+/** A script; the server knows it by its hash after the first use. */
 export interface Script {
   readonly source: string;
   readonly sha1: string;
@@ -16,7 +15,10 @@ function script(source: string): Script {
   return { source, sha1: createHash('sha1').update(source).digest('hex') };
 }
 
-/** An owner who dies before it has written anything may have notified nobody: the next one notifies them all. Ten ids are kept. */
+/**
+ * An owner that dies before its first save may have notified nobody, so the next one notifies all earlier owners.
+ * Keeps ten ids.
+ */
 const UNNOTIFIED = `
 local function unnotified(before, owner)
   local all = before or ''
@@ -25,7 +27,10 @@ local function unnotified(before, owner)
 end
 `;
 
-/** owner, may create, begins anew, dead epoch or nothing, is forced, heard at, ttl → kind, then: epoch, snapshot, from | owner, epoch. */
+/**
+ * owner, may create, restarts, dead epoch or empty, is forced, heard at, ttl → kind, then: epoch, snapshot, from |
+ * owner, epoch.
+ */
 export const CLAIM = script(`${UNNOTIFIED}local key, me, may_create, is_anew = KEYS[1], ARGV[1], ARGV[2] == '1', ARGV[3] == '1'
 local dead_epoch, is_forced, heard_at, ttl = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6], ARGV[7]
 local call = redis.call('HMGET', key, 'owner', 'epoch', 'snapshot', 'from', 'ended')
@@ -47,7 +52,7 @@ redis.call('PEXPIRE', key, ttl)
 return { 'mine', epoch, snapshot or '', from or '' }
 `);
 
-/** owner, epoch, seq, snapshot or nothing, heard at, is release, ttl → old | fenced | saved, who had it under an older epoch. */
+/** owner, epoch, seq, snapshot or empty, heard at, is release, ttl → old | fenced | saved, owner of an older epoch. */
 export const SAVE = script(`
 local key, me, epoch, seq = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local snapshot, heard_at, is_release, ttl = ARGV[4], ARGV[5], ARGV[6] == '1', ARGV[7]
@@ -79,7 +84,7 @@ redis.call('PEXPIRE', key, ttl)
 return { 'mine', epoch, from }
 `);
 
-/** owner, epoch, how long the mark is kept → 1, or 0 when the call is another's. */
+/** owner, epoch, lifetime of the end mark → 1, or 0 for another owner. */
 export const FORGET = script(`
 local key, me, epoch, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local call = redis.call('HMGET', key, 'owner', 'epoch')
@@ -90,7 +95,7 @@ redis.call('PEXPIRE', key, ttl)
 return 1
 `);
 
-/** id, its text, ttl → was not there before, then all ids and texts in turn. */
+/** id, text, ttl → is new, then all ids and texts alternately. */
 export const BEAT = script(`
 local key, id, text, ttl = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local is_new = redis.call('HSET', key, id, text)
@@ -98,7 +103,7 @@ redis.call('PEXPIRE', key, ttl)
 return { is_new, redis.call('HGETALL', key) }
 `);
 
-/** id, counter → 1, or 0 when it has another counter by now. */
+/** id, counter → 1, or 0 when its counter has changed. */
 export const REMOVE = script(`
 local key, id, counter = KEYS[1], ARGV[1], ARGV[2]
 local text = redis.call('HGET', key, id)
@@ -106,13 +111,13 @@ if not text or string.sub(text, 1, #counter + 1) ~= counter .. ' ' then return 0
 return redis.call('HDEL', key, id)
 `);
 
-/** what was heard → what is in the inbox without it. */
+/** read notifications → the rest of the inbox. */
 export const READ_INBOX = script(`
 for _, heard in ipairs(ARGV) do redis.call('SREM', KEYS[1], heard) end
 return redis.call('SMEMBERS', KEYS[1])
 `);
 
-/** what to hear, ttl → 1. */
+/** notification, ttl → 1. */
 export const NOTIFY = script(`
 redis.call('SADD', KEYS[1], ARGV[1])
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])

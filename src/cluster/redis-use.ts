@@ -1,7 +1,7 @@
-// The names of all that servers keep of calls on the Redis server, and what works on it.
+// The names of all Redis keys of calls, and the commands that use them.
 import * as scripts from './redis-scripts.ts';
 
-/** @param name - of the call, without its id. */
+/** @param name - hashed name of the call. */
 export function homeKey(prefix: string, name: string): string {
   return `${prefix}:home:${name}`;
 }
@@ -16,7 +16,7 @@ export function inboxKey(prefix: string, id: string): string {
   return `${instancesKey(prefix)}:inbox:${id}`;
 }
 
-/** What the user of the Redis server needs rights for: a key of each kind, and all that works on them. */
+/** The rights that the Redis user needs: a key of each kind, and all commands. */
 export function callsUse(prefix: string) {
   return {
     keys: [homeKey(prefix, ''), instancesKey(prefix), inboxKey(prefix, '')],

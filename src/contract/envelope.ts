@@ -1,6 +1,5 @@
-// What travels on a WebSocket: envelopes of JSON, a shape for each direction, written here because the published base schema
-// refuses its own examples (W-12). Knows shapes and words; what they mean for a call is known where they are mapped. Fields that
-// are not named here are let through unread, because a newer platform may send them.
+// The JSON envelopes of a WebSocket, one schema for each direction. Written here because the published base schema
+// rejects its own examples (W-12). Unknown fields are ignored, because a newer platform may send them.
 import { z } from 'zod';
 import { AppError } from '../base/errors.ts';
 import { parseJson, type JsonObject, type JsonValue } from '../base/json.ts';
@@ -8,10 +7,10 @@ import { parseJson, type JsonObject, type JsonValue } from '../base/json.ts';
 const word = z.string().max(256);
 const longText = z.string().max(65_536);
 const whole = z.number().int();
-/** RFC 3339, as any version of it is written; nothing is read out of it. */
+/** RFC 3339; not parsed. */
 const moment = z.string().min(1).max(64);
 
-/** Data of any shape, as an object or as the pairs that some platforms send instead (W-16). */
+/** Free data, as an object or as the list of pairs that some platforms send (W-16). */
 const free = z
   .union([z.record(z.string(), z.unknown()), z.array(z.unknown()).max(1000)])
   .nullish()
@@ -37,7 +36,7 @@ const requestPayload = z.object({
   allow_partial_responses: z.boolean().nullish(),
   vendor_specific_config: longText.nullish(),
   additional_info: free.optional(),
-  // Exactly one of them (section 3.3); more than one is refused where they are counted.
+  // Exactly one of them (section 3.3); checked by the mapper.
   voice_va_input_type: z.object({
     audio_input: audioInput.nullish(),
     dtmf_input: dtmfInput.nullish(),
@@ -71,7 +70,7 @@ const inputHandling = z.object({
   dtmf_config: z
     .object({ inter_digit_timeout_msec: whole.nullish(), termchar: word.nullish(), dtmf_input_length: whole.nullish() })
     .nullish(),
-  // The published schema has no `no_input_timeout_msec`, some connectors send it all the same (W-14).
+  // Not in the published schema, but some connectors send `no_input_timeout_msec` (W-14).
   speech_timers: z
     .object({
       max_speech_timeout_msec: whole.nullish(),
@@ -94,7 +93,7 @@ const responsePayload = z.object({
   input_handling_config: inputHandling.nullish(),
   session_transcript: textContent.nullish(),
   session_summary: textContent.nullish(),
-  // The published schema has none, the newest guide has it (W-15).
+  // Not in the published schema, but in the newest guide (W-15).
   disable_prompt_cancellation: z.boolean().nullish(),
 });
 
@@ -106,31 +105,29 @@ const fromServer = z.discriminatedUnion('type', [
 const listRequest = z.object({ customer_org_id: word, is_default_virtual_agent_enabled: z.boolean().nullish() });
 const listAnswer = z.object({ virtual_agents: z.array(z.object({ id: word, name: z.string().max(1024) })).max(10_000) });
 
-/** Whatever the platform sends on the voice channel. */
+/** Any message of the platform on the voice channel. */
 export type PlatformEnvelope = z.output<typeof fromPlatform>;
-/** What the caller or the flow did. */
+/** An input of the caller or the flow. */
 export type SocketRequest = z.output<typeof requestPayload>;
-/** Caller audio as it stands in a {@link SocketRequest}. */
+/** Caller audio in a {@link SocketRequest}. */
 export type SocketAudio = z.output<typeof audioInput>;
-/** Whatever a server sends on the voice channel. */
+/** Any message of a server on the voice channel. */
 export type ServerEnvelope = z.output<typeof fromServer>;
-/** One answer. */
 export type SocketResponse = z.output<typeof responsePayload>;
-/** Something the caller hears. */
 export type SocketPrompt = z.output<typeof prompt>;
 /** Timers and key rules for the next input. */
 export type SocketInputHandling = z.output<typeof inputHandling>;
-/** Who asks for agents (W-50). */
+/** A request for the list of agents (W-50). */
 export type SocketListRequest = z.output<typeof listRequest>;
-/** The agents on offer (W-51, W-52). */
+/** The available agents (W-51, W-52). */
 export type SocketListAnswer = z.output<typeof listAnswer>;
 
 /** Codes of an ERROR envelope (W-43). */
 export const SOCKET_ERROR_CODES = ['unauthorized', 'bad_request', 'unsupported_media', 'upstream_error', 'rate_limit', 'timeout'] as const;
-/** One of them. */
+/** See {@link SOCKET_ERROR_CODES}. */
 export type SocketErrorCode = (typeof SOCKET_ERROR_CODES)[number];
 
-/** Close codes a WebSocket of this contract ends with (W-44); 1009 is the protocol's own word for a message that is too large. */
+/** Close codes of a WebSocket (W-44); 1009 is the WebSocket protocol's code for a message that is too large. */
 export const CLOSE_CODE = {
   normal: 1000,
   goingAway: 1001,
@@ -146,7 +143,7 @@ export const CLOSE_CODE = {
 const PLATFORM_TYPES: ReadonlySet<string> = new Set(fromPlatform.options.map(({ shape }) => shape.type.value));
 
 /**
- * One message of the platform. Undefined: an envelope of a type that is not known, whatever else is in it (W-17).
+ * Reads a message of the platform. Undefined: an envelope of an unknown type (W-17).
  *
  * @throws AppError `bad_message`; the message names the field and never its value.
  */
@@ -157,17 +154,17 @@ export function readPlatformEnvelope(text: string): PlatformEnvelope | undefined
   return shaped(fromPlatform, json);
 }
 
-/** One message of a server. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
+/** Reads a message of a server. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
 export function readServerEnvelope(text: string): ServerEnvelope {
   return read(fromServer, text);
 }
 
-/** The question of the list channel. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
+/** Reads the request of the list channel. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
 export function readListRequest(text: string): SocketListRequest {
   return read(listRequest, text);
 }
 
-/** The answer of the list channel. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
+/** Reads the response of the list channel. @throws AppError `bad_message`, as {@link readPlatformEnvelope}. */
 export function readListAnswer(text: string): SocketListAnswer {
   return read(listAnswer, text);
 }
@@ -178,26 +175,29 @@ function read<Shape>(shape: z.ZodType<Shape>, text: string): Shape {
 
 function parsed(text: string): unknown {
   const json = parseJson(text);
-  if (json === undefined) throw new AppError('bad_message', 'the message is no JSON');
+  if (json === undefined) throw new AppError('bad_message', 'the message is not JSON');
   return json;
 }
 
 function shaped<Shape>(shape: z.ZodType<Shape>, json: unknown): Shape {
   const result = shape.safeParse(json);
   if (result.success) return result.data;
-  throw new AppError('bad_message', `the message breaks the contract at ${placeOf(result.error)}`);
+  throw new AppError('bad_message', `the message breaks the contract at ${pathOf(result.error)}`);
 }
 
-/** Where it breaks: names of fields that this file knows. Others come from strangers, and would end up in logs and answers. */
-function placeOf(error: z.ZodError): string {
+/**
+ * The path of the invalid field, with known names only: unknown names are untrusted and must not reach logs and
+ * responses.
+ */
+function pathOf(error: z.ZodError): string {
   const path = error.issues[0]?.path ?? [];
   const known = path.filter((part) => typeof part === 'number' || (typeof part === 'string' && /^[a-z][a-z_0-9]{0,40}$/.test(part)));
   return known.length === 0 ? 'its top level' : known.join('.');
 }
 
 /**
- * An object of what came as an object, as pairs of key and value, or not at all. Pairs that are none are left out. Everything in it
- * comes out of JSON, which the compiler cannot know.
+ * Converts free data (an object, a list of key-value pairs, or nothing) to an object. Malformed pairs are dropped.
+ * The values come from JSON, which the compiler cannot know.
  */
 function objectOf(given: Record<string, unknown> | unknown[] | null | undefined): JsonObject {
   if (given === null || given === undefined) return {};

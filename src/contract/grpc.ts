@@ -1,5 +1,5 @@
-// The two services of the wire on gRPC: their definitions for server and client, and prompt audio as ready bytes. Knows
-// messages, numbers and names; knows nothing of calls, bots or turns. Only this file loads the protos.
+// The gRPC services of the contract: their definitions for server and client, and prompt audio as ready bytes. Knows
+// nothing of calls, bots or turns. Only this file loads the protos.
 import path from 'node:path';
 import {
   loadSync,
@@ -45,18 +45,18 @@ export {
   VOICE_ENCODING,
 } from './numbers.ts';
 
-// The cheapest options, and field names as the proto writes them, which server reflection publishes. Measured 2026-11-21
-// on Node 20.20.2, one process per option, a request with 160 bytes of audio: 1.5 µs to encode, 0.48 µs to decode.
-// `defaults` costs 0.25 µs more per decode (+55 %); oneofs, arrays, objects, enums and longs make no measurable
-// difference, so they stay off because nobody needs them. scripts/generate.mjs passes the same options.
+// The cheapest options, and field names as the proto writes them, which server reflection publishes. Measured
+// 2026-11-21 on Node 20.20.2, one process per option, a request with 160 bytes of audio: 1.5 µs to encode, 0.48 µs to
+// decode. `defaults` costs 0.25 µs more per decode (+55 %); oneofs, arrays, objects, enums and longs make no
+// measurable difference and are not needed, so they stay off. scripts/generate.mjs passes the same options.
 const LOADER_OPTIONS: Options = { keepCase: true, longs: Number };
 
 declare const encoded: unique symbol;
 
-/** The bytes of a whole response. Made by {@link Contract} only, so that nothing else reaches the wire unencoded. */
+/** The bytes of a whole response. Only {@link Contract} makes them. */
 export type EncodedResponse = Buffer & { readonly [encoded]: true };
 
-/** One RPC, for the server and for the client. What is read may be narrower than what may be written. */
+/** One RPC, for server and client. The type that is read may be narrower than the type that is written. */
 interface Rpc<Request, Response, ReadResponse = Response> {
   path: string;
   requestStream: boolean;
@@ -69,7 +69,7 @@ interface Rpc<Request, Response, ReadResponse = Response> {
 }
 
 // Type aliases and not interfaces: grpc-js wants an index signature, which only aliases get.
-/** The media service. Its responses are written as messages or as ready bytes, and read as messages. */
+/** The media service. Its responses are written as messages or ready bytes, and read as messages. */
 type MediaDefinition = Readonly<{
   ProcessCallerInput: Rpc<MediaRequest, MediaResponse | EncodedResponse, MediaResponse>;
   ListVirtualAgents: Rpc<ListAgentsRequest, ListAgentsResponse>;
@@ -81,7 +81,7 @@ type HealthDefinition = Readonly<{
   Watch: Rpc<HealthRequest, HealthResponse>;
 }>;
 
-/** What the wire looks like to the code that speaks it. */
+/** The wire for the code that uses it. */
 export interface Contract {
   readonly media: {
     readonly definition: MediaDefinition;
@@ -96,15 +96,15 @@ export interface Contract {
   /** Everything the protos define, with file descriptors that server reflection can publish. */
   readonly packageDefinition: PackageDefinition;
   /**
-   * The bytes that one prompt adds to a response: tag, length and body of one entry of `prompts`. They can be kept and
-   * used in any number of responses.
+   * The bytes of one prompt in a response: tag, length and body of an entry of `prompts`. Reusable in any number of
+   * responses.
    */
   readonly encodePrompt: (prompt: WirePrompt) => Buffer;
   /** The bytes of a response. */
   readonly encodeResponse: (response: MediaResponse) => EncodedResponse;
   /**
-   * The bytes of a response whose prompts are already encoded: the same bytes that encoding it whole would give,
-   * because protobuf joins the entries of a repeated field that stand one after the other.
+   * The bytes of a response whose prompts are already encoded: equal to encoding it whole, because protobuf
+   * concatenates the entries of a repeated field.
    *
    * @param promptFields - from {@link Contract.encodePrompt}, in the order they are to be played.
    */
@@ -112,7 +112,7 @@ export interface Contract {
 }
 
 /**
- * Finds the services that the profile names.
+ * Loads the services that the profile names.
  *
  * @throws AppError `profile_invalid` when the protos define no such service or one of its methods is missing.
  */
@@ -155,14 +155,17 @@ export function loadContract(profile: PlatformProfile): Contract {
 
 let protos: PackageDefinition | undefined;
 
-/** Parsing takes some 20 ms, so it is done once per process. */
+/** Parsed once per process, because parsing takes 20 ms. */
 function loadProtos(): PackageDefinition {
   const folder = path.join(packageRoot(), 'proto');
   protos ??= loadSync([path.join(folder, 'voicevirtualagent.proto'), path.join(folder, 'health.proto')], LOADER_OPTIONS);
   return protos;
 }
 
-/** The same definitions with descriptors that strict clients accept; scripts/descriptors.mjs says what is wrong with the loader's. */
+/**
+ * The same definitions with descriptors that strict clients accept; scripts/descriptors.mjs explains the loader's
+ * faults.
+ */
 function reflectable(definitions: PackageDefinition): PackageDefinition {
   const fileDescriptorProtos = FILE_DESCRIPTORS.map((base64) => Buffer.from(base64, 'base64'));
   return Object.fromEntries(
@@ -176,14 +179,14 @@ function reflectable(definitions: PackageDefinition): PackageDefinition {
 function serviceOf(definitions: PackageDefinition, name: string): (method: string) => MethodDefinition<object, object> {
   const service: AnyDefinition | undefined = definitions[name];
   if (service === undefined || isMessageOrEnum(service)) {
-    throw new AppError('profile_invalid', `proto/ defines no service ${name}: mend the section proto of the profile`, {
+    throw new AppError('profile_invalid', `proto/ defines no service ${name}: correct the section proto of the profile`, {
       details: { name },
     });
   }
   return (method) => {
     const found = service[method];
     if (found === undefined) {
-      throw new AppError('profile_invalid', `the service ${name} has no method ${method}: mend the section proto of the profile`, {
+      throw new AppError('profile_invalid', `the service ${name} has no method ${method}: correct the section proto of the profile`, {
         details: { name, method },
       });
     }
@@ -197,10 +200,7 @@ function isMessageOrEnum(
   return typeof definition.format === 'string';
 }
 
-/**
- * The loader knows methods as functions of `object`. That they speak these messages follows from the protos, whose types
- * are generated and compared with what is loaded here by a test.
- */
+/** The loader types methods with `object`. A test compares the loaded protos with the generated types used here. */
 function rpc<Request extends object, Response extends object>(method: MethodDefinition<object, object>): Rpc<Request, Response> {
   return {
     path: method.path,

@@ -1,21 +1,21 @@
-// The enums of the wire under neutral names, and keys as characters. Everything is mapped by name: the same word has
+// The enums of the wire under neutral names, and keys as characters. Mapped by name, because the same name has
 // different numbers in different enums.
 import { DTMF_DIGITS } from './gen/wire.ts';
 
-/** What the platform tells us. SESSION_END is 2 here and 1 in {@link EVENT_OUTPUT}; CUSTOM_EVENT is 5 here and 3 there. */
+/** Events of the platform. SESSION_END is 2 here and 1 in {@link EVENT_OUTPUT}; CUSTOM_EVENT is 5 here and 3 there. */
 export { EVENT_INPUT } from './gen/wire.ts';
-/** What we tell the platform. */
+/** Events of the server. */
 export { EVENT_OUTPUT } from './gen/wire.ts';
-/** What the caller may use next (G-80, G-81). */
+/** Allowed kinds of the next input (G-80, G-81). */
 export { INPUT_MODE } from './gen/wire.ts';
-/** FINAL is 0, so an answer that names no type is a FINAL. */
+/** FINAL is 0, the default of a response without a type. */
 export { RESPONSE_TYPE } from './gen/wire.ts';
 /** State of a service in the platform's own health service. */
 export { SERVING_STATUS } from './gen/wire.ts';
 /** Encodings of caller audio. */
 export { VOICE_ENCODING } from './gen/wire.ts';
 
-/** Number of each key on the wire, by name and never by arithmetic: `0` is 10, `*` 15, `#` 16 (G-66). */
+/** Number of each key on the wire: `0` is 10, `*` 15, `#` 16 (G-66). */
 export const DTMF_KEY = {
   '0': DTMF_DIGITS.DTMF_DIGIT_ZERO,
   '1': DTMF_DIGITS.DTMF_DIGIT_ONE,

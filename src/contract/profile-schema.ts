@@ -1,4 +1,4 @@
-// The shape of a platform profile. Each rule is worded as the mend: it is what the operator reads when it is broken.
+// The schema of a platform profile. Each rule's message is the correction that the operator reads.
 import { z } from 'zod';
 
 const text = (mend: string, pattern = /\S/) => z.string({ error: mend }).max(500, { error: mend }).regex(pattern, { error: mend });
@@ -14,14 +14,14 @@ const URL_PATH = /^(\/[\w.~-]+)+$/;
 const HTTPS_BASE = /^https:\/\/[a-z0-9.-]+(:\d+)?(\/[\w.~-]+)*$/;
 const LOOPBACK_BASE = /^http:\/\/(127\.0\.0\.1|localhost):\d+(\/[\w.~-]+)*$/;
 
-// Every form an issuer may have (J-12, J-13); whether this profile may have it is asked afterwards.
+// All allowed forms of an issuer (J-12, J-13); a later check restricts them per profile.
 const ISSUER = new RegExp(`${HTTPS_BASE.source}|${LOOPBACK_BASE.source}`);
-const ISSUER_MEND = 'give it exactly as the `iss` claim says it: https, lower-case host, no slash at the end, no query';
+const ISSUER_CORRECTION = 'give it exactly as the `iss` claim says it: https, lower-case host, no slash at the end, no query';
 
 const jws = z
   .strictObject({
-    issuers: list('give a list of the issuers whose tokens are taken; it may be empty', text(ISSUER_MEND, ISSUER)),
-    testIssuers: list('give a list of the issuers of test organizations; it may be empty', text(ISSUER_MEND, ISSUER)),
+    issuers: list('give a list of the issuers whose tokens are taken; it may be empty', text(ISSUER_CORRECTION, ISSUER)),
+    testIssuers: list('give a list of the issuers of test organizations; it may be empty', text(ISSUER_CORRECTION, ISSUER)),
     keySetSuffix: text('give the path of the key set below the issuer, beginning with a slash', URL_PATH),
     allowLoopbackHttpIssuers: flag('say true or false; true only for a platform that runs on the same machine'),
     claims: z
@@ -35,36 +35,36 @@ const jws = z
   .superRefine((value, context) => {
     for (const key of ['issuers', 'testIssuers'] as const) {
       value[key].forEach((issuer, index) => {
-        // Every other fault is reported by the pattern of the item, even while other keys are missing.
+        // All other faults are reported by the item's pattern, even while other keys are missing.
         if (value.allowLoopbackHttpIssuers || !LOOPBACK_BASE.test(issuer)) return;
-        context.addIssue({ code: 'custom', path: [key, index], message: ISSUER_MEND, input: issuer });
+        context.addIssue({ code: 'custom', path: [key, index], message: ISSUER_CORRECTION, input: issuer });
       });
     }
   })
   .readonly();
 
 const REST_BASE = new RegExp(`${HTTPS_BASE.source}|${LOOPBACK_BASE.source}`);
-const REST_BASE_MEND = 'give the base address of the administration interface, https, without a slash at the end';
+const REST_BASE_CORRECTION = 'give the base address of the administration interface, https, without a slash at the end';
 
 const rest = z
   .strictObject({
-    baseUrl: text(REST_BASE_MEND, REST_BASE),
-    // Absent: no. Every address then has to be https, also those that the platform is told to call or to send people to.
+    baseUrl: text(REST_BASE_CORRECTION, REST_BASE),
+    // Default: false; then every address must be https, including webhooks and redirects.
     allowLoopbackHttp: flag('say true or false; true only for a platform that runs on the same machine').optional(),
     authorizePath: text('give the path of the authorization page below the base', URL_PATH),
     tokenPath: text('give the path of the token endpoint below the base', URL_PATH),
     trackingHeader: text('name the response header of the correlation id', HTTP_HEADER),
   })
   .superRefine((value, context) => {
-    // As with the issuers: every other fault is reported by the pattern.
+    // As with the issuers: all other faults are reported by the pattern.
     if (value.allowLoopbackHttp === true || !LOOPBACK_BASE.test(value.baseUrl)) return;
-    context.addIssue({ code: 'custom', path: ['baseUrl'], message: REST_BASE_MEND, input: value.baseUrl });
+    context.addIssue({ code: 'custom', path: ['baseUrl'], message: REST_BASE_CORRECTION, input: value.baseUrl });
   })
   .readonly();
 
-// What the media server needs stands first and is mandatory; the sections after it belong to the administration of a
-// platform, and a platform that has none leaves them out.
-/** Everything a profile may say; unknown keys are refused, so that a misspelt one is not silently without effect. */
+// The media server's section comes first and is mandatory; the other sections belong to the administration module and
+// are optional.
+/** A platform profile; unknown keys are refused, so that a misspelt one is noticed. */
 export const profileSchema = z
   .strictObject({
     name: text('give the name of the platform, for people'),
@@ -102,7 +102,7 @@ export const profileSchema = z
       .strictObject({
         integrationScopes: list('give the scopes of the integration', text('give one scope', /^\S+$/)),
         serviceAppScopes: list('give the scopes of the service app', text('give one scope', /^\S+$/)),
-        // Absent: yes. A platform that does not know PKCE most often ignores it; some refuse parameters that they do not know.
+        // Default: true. Most platforms without PKCE ignore it; some refuse unknown parameters.
         pkce: flag('say true or false; false only for a platform that refuses PKCE').optional(),
       })
       .readonly()

@@ -1,5 +1,5 @@
-// The platform profile: every name of the platform that is not neutral, as data. Reads and checks it; what the names are
-// for is known by the rooms that use them. A profile holds no code and no secret.
+// The platform profile: all names that are specific to the platform, as data. Reads and checks it; does not know how
+// the names are used. A profile contains no code and no secrets.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseDocument } from 'yaml';
@@ -11,17 +11,17 @@ import { profileSchema } from './profile-schema.ts';
 /** Names of one platform; frozen. */
 export type PlatformProfile = z.infer<typeof profileSchema>;
 
-/** Longest profile that is read, bytes. */
+/** Longest profile, bytes. */
 const MAX_PROFILE_BYTES = 65_536;
-/** Most problems listed at once. */
+/** Most problems in one error. */
 const MAX_PROBLEMS = 50;
 const NAME = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
  * Reads a profile from YAML.
  *
- * @param origin - where the text is from, for the error.
- * @throws AppError `profile_invalid` that lists every problem with its key, its value and how to mend it.
+ * @param origin - the source of the text, for the error.
+ * @throws AppError `profile_invalid` that lists every problem with its key, its value and its correction.
  */
 export function parseProfile(text: string, origin: string): PlatformProfile {
   const document = parseDocument(text, { prettyErrors: false });
@@ -58,7 +58,7 @@ export function loadProfile(nameOrPath: string): PlatformProfile {
     ]);
   }
   if (statSync(file).size > MAX_PROFILE_BYTES) {
-    throw invalid(nameOrPath, [`- ${file} is longer than ${String(MAX_PROFILE_BYTES)} bytes: that is no profile`]);
+    throw invalid(nameOrPath, [`- ${file} is longer than ${String(MAX_PROFILE_BYTES)} bytes: it is too long for a profile`]);
   }
   return parseProfile(readFileSync(file, 'utf8'), file);
 }
@@ -76,14 +76,14 @@ function invalid(origin: string, problems: readonly string[], cause?: unknown): 
 function problemsOf(issue: z.core.$ZodIssue): string[] {
   const at = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `- ${at === '' ? key : `${at}.${key}`} is no key of a profile: remove it or mend its spelling`);
+    return issue.keys.map((key) => `- ${at === '' ? key : `${at}.${key}`} is not a key of a profile: remove it or correct its spelling`);
   }
-  if (issue.input === undefined) return [`- ${at} is missing: ${sectionMend(issue)}`];
-  return [`- ${at === '' ? 'the file' : at} is ${shown(issue.input)}: ${sectionMend(issue)}`];
+  if (issue.input === undefined) return [`- ${at} is missing: ${correctionOf(issue)}`];
+  return [`- ${at === '' ? 'the file' : at} is ${shown(issue.input)}: ${correctionOf(issue)}`];
 }
 
-/** Only leaves carry a mend of their own. */
-function sectionMend(issue: z.core.$ZodIssue): string {
+/** Only leaves have their own correction. */
+function correctionOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_type' && issue.expected === 'object' ? 'give a section of keys; compare config/platforms/' : issue.message;
 }
 

@@ -1,13 +1,11 @@
-// What one response is, found without decoding it: a server that passes responses on must know what the platform has
-// received. Skips what it does not need by its length.
+// Finds the kind of a response without decoding it: a forwarding process must know what the platform has received.
+// Skips other fields by their length.
 import { EVENT_OUTPUT, RESPONSE_TYPE } from './numbers.ts';
 
-/**
- * `final` closes the reply (G-14, G-40), an early end of input is none (G-38). `part`: anything else, and what is not understood.
- */
+/** `final` closes the reply (G-14, G-40); an early end of input does not (G-38). `part`: anything else. */
 export type ResponseKind = 'input_started' | 'input_ended' | 'final' | 'part';
 
-// Numbers of the fields; a test holds them to the protos.
+// Field numbers; a test compares them with the protos.
 const EVENTS_FIELD = 2;
 const TYPE_FIELD = 8;
 const EVENT_TYPE_FIELD = 1;
@@ -31,14 +29,14 @@ export function responseKind(bytes: Uint8Array): ResponseKind {
   if (!isWhole) return 'part';
   if (found.event === EVENT_OUTPUT.START_OF_INPUT) return 'input_started';
   if (found.event === EVENT_OUTPUT.END_OF_INPUT) return 'input_ended';
-  // A response that names no type is a FINAL.
+  // The default type is FINAL.
   return (found.type ?? RESPONSE_TYPE.FINAL) === RESPONSE_TYPE.FINAL ? 'final' : 'part';
 }
 
-/** @returns false when the bytes are no message. */
+/** @returns false for malformed bytes. */
 function eachField(bytes: Uint8Array, see: (field: number, value: number, inside: Uint8Array | undefined) => void): boolean {
   let at = 0;
-  // Numbers here are lengths and enums: 32 bits are enough, what is above is read over.
+  // Varints here are lengths and enums: 32 bits are enough, higher bits are skipped.
   const number = (): number => {
     let value = 0;
     for (let shift = 0; at < bytes.length; shift += 7) {

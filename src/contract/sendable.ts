@@ -1,26 +1,28 @@
-// The last look at a response before it is encoded: text that a bot or a tool broke must not make the platform refuse
-// the whole message.
+// Makes all text of a response well-formed before it is encoded: otherwise the platform would refuse the whole
+// message.
 import type { MediaResponse } from './messages.ts';
 import { wellFormed } from './well-formed.ts';
 
 type TextContent = NonNullable<MediaResponse['session_summary']>;
 
-/** The response with well-formed text. Free data (`metadata`) is mended where it is made, in struct.ts. */
+/** The response with well-formed text. struct.ts does the same for free data (`metadata`). */
 export function sendable(response: MediaResponse): MediaResponse {
   return {
     ...response,
-    ...(response.prompts === undefined ? {} : { prompts: response.prompts.map((prompt) => mended(prompt, 'text')) }),
-    ...(response.output_events === undefined ? {} : { output_events: response.output_events.map((event) => mended(event, 'name')) }),
-    ...(response.session_transcript === undefined ? {} : { session_transcript: mendedText(response.session_transcript) }),
-    ...(response.session_summary === undefined ? {} : { session_summary: mendedText(response.session_summary) }),
+    ...(response.prompts === undefined ? {} : { prompts: response.prompts.map((prompt) => wellFormedField(prompt, 'text')) }),
+    ...(response.output_events === undefined
+      ? {}
+      : { output_events: response.output_events.map((event) => wellFormedField(event, 'name')) }),
+    ...(response.session_transcript === undefined ? {} : { session_transcript: wellFormedText(response.session_transcript) }),
+    ...(response.session_summary === undefined ? {} : { session_summary: wellFormedText(response.session_summary) }),
   };
 }
 
-function mendedText(content: TextContent): TextContent {
-  return mended(mended(content, 'text'), 'ssml');
+function wellFormedText(content: TextContent): TextContent {
+  return wellFormedField(wellFormedField(content, 'text'), 'ssml');
 }
 
-function mended<Key extends string, Message extends Readonly<Partial<Record<Key, string>>>>(message: Message, key: Key): Message {
+function wellFormedField<Key extends string, Message extends Readonly<Partial<Record<Key, string>>>>(message: Message, key: Key): Message {
   const text = message[key];
   return text === undefined ? message : { ...message, [key]: wellFormed(text) };
 }

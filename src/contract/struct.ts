@@ -6,7 +6,7 @@ import type { Struct, StructValue } from './messages.ts';
 import { wellFormed } from './well-formed.ts';
 
 /**
- * JSON data as a Struct. Text that is no Unicode is mended, because the other side would refuse the whole message.
+ * JSON data as a Struct. Lone surrogates are replaced, because the receiver would refuse the whole message.
  *
  * @throws AppError `bad_message` when it nests deeper than {@link MAX_STRUCT_DEPTH}.
  */
@@ -15,7 +15,8 @@ export function structFromJson(json: JsonObject): Struct {
 }
 
 /**
- * A decoded Struct as JSON data; an absent one is empty. What JSON cannot say becomes null: a value of no kind, infinity and not-a-number.
+ * A decoded Struct as JSON data; an absent one is empty. Values that JSON cannot express (no kind, infinity, NaN)
+ * become null.
  *
  * @throws AppError `bad_message` when it nests deeper than {@link MAX_STRUCT_DEPTH}.
  */

@@ -1,8 +1,8 @@
-// Text that can be sent. A JavaScript string may hold half of a surrogate pair (a text cut in the middle of an emoji);
-// protobufjs 7.6 writes it as bytes that are no UTF-8, and a strict receiver refuses the whole message for it.
+// Makes text well-formed Unicode. A string may contain half of a surrogate pair (a cut emoji); protobufjs 7.6 encodes
+// it as invalid UTF-8, and a strict receiver refuses the whole message.
 
 /** The text with every unpaired surrogate replaced by U+FFFD. */
 export function wellFormed(text: string): string {
-  // With the u flag the class matches lone surrogates only, never halves of a pair.
+  // With the u flag the class matches only lone surrogates.
   return text.replace(/[\uD800-\uDFFF]/gu, '\uFFFD');
 }

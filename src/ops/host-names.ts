@@ -1,10 +1,10 @@
-// By which names the operations server may be asked for calls and metrics. A page in somebody's browser can have its own name point at this machine (DNS
-// rebinding) and would read the answers; it cannot leave its name out of the Host header. An IP address is no such name.
+// The allowed host names for calls and metrics. Protects against DNS rebinding: a web page can point its own name at
+// this machine, but cannot omit that name from the Host header. IP addresses are safe.
 import { isIP } from 'node:net';
 
 /**
- * @param host - the Host header; undefined: none was sent, which no browser does.
- * @param names - of this server.
+ * @param host - the Host header; undefined: absent, which is never a browser.
+ * @param names - the configured names.
  */
 export function isExpectedHost(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined) return true;
@@ -13,7 +13,7 @@ export function isExpectedHost(host: string | undefined, names: readonly string[
   return ['localhost', ...names].some((expected) => expected.toLowerCase() === name);
 }
 
-/** Without port, brackets and the dot of a whole name, in lower case. */
+/** Without port, brackets and trailing dot, in lower case. */
 function nameOf(host: string): string {
   const { bracketed, name = '' } = /^(?:\[(?<bracketed>[^\]]*)\]|(?<name>[^:]*))(?::\d*)?$/u.exec(host)?.groups ?? {};
   return (bracketed ?? name).toLowerCase().replace(/\.$/u, '');

@@ -1,6 +1,6 @@
-// The operations HTTP server: health checks, metrics, the latest calls and the platform's ping (O-01). It asks for no token,
-// so it listens on loopback unless told otherwise, takes no bodies and shows no caller data. What a call is, it does not know;
-// connections that ask for a WebSocket it gives to whoever shares the port.
+// The operations HTTP server: health checks, metrics, the latest calls and the platform's ping (O-01). It needs no
+// token, so it listens on loopback by default, takes no bodies and shows no caller data. WebSocket upgrades go to the
+// server that shares the port.
 import fastify, { type FastifyInstance, type RouteShorthandOptions } from 'fastify';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { isLoopback } from '../base/loopback.ts';
 import { isExpectedHost } from './host-names.ts';
 import type { Readiness } from './readiness.ts';
 
-/** Where the text of GET /metrics comes from. */
+/** Source of GET /metrics. */
 interface MetricsSource {
   readonly contentType: string;
   text(): Promise<string>;
@@ -22,40 +22,39 @@ interface OfOrganization {
   readonly organizationId: string;
 }
 
-/** What GET /calls shows: plain values. */
+/** The body of GET /calls: plain values. */
 interface RecentCalls {
   readonly calls: readonly OfOrganization[];
-  /** Those that got no session. */
+  /** Refused calls. */
   readonly refused: readonly OfOrganization[];
 }
 
-/** Where it comes from. */
+/** Source of GET /calls. */
 interface CallsSource {
   recent(): RecentCalls | Promise<RecentCalls>;
   find(conversationId: string): object | undefined | Promise<object | undefined>;
 }
 
-/** Somebody else's protocol on the same port. */
+/** A server of another protocol on the same port. */
 interface UpgradesPort {
-  /** Takes a connection and closes it: the server waits for it and does not cut it. */
+  /** Takes a connection and closes it; the operations server does not cut it. */
   readonly take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Most connections of it at once; room is made for so many more. */
+  /** Most connections of that server; added to the connection limit. */
   readonly maxConnections: number;
 }
 
-/** What the server needs. */
 export interface OpsOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
-  /** Names by which calls and metrics may be asked for, beside `host`, localhost and IP addresses. */
+  /** Host names for calls and metrics, besides `host`, localhost and IP addresses. */
   readonly hostNames: readonly string[];
   /** The NAME in /NAME/v1/ping. */
   readonly serviceName: string;
   readonly readiness: Pick<Readiness, 'current'>;
   readonly metrics: MetricsSource;
   readonly calls: CallsSource;
-  /** Default: whoever asks for a WebSocket is answered as if he had not. */
+  /** Default: upgrade requests are answered like any other. */
   readonly upgrades?: UpgradesPort;
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,14 +64,14 @@ export interface OpsOptions {
 export interface OpsServer {
   /** `host:port` as bound. */
   readonly address: string;
-  /** The port it really listens on. */
+  /** The bound port. */
   readonly port: number;
-  /** Stops listening and cuts open connections: probes are short, nobody waits for them. */
+  /** Stops listening and cuts open connections, because probes are short. */
   close(): Promise<void>;
 }
 
 const MAX_BODY_BYTES = 1024;
-/** Room for the largest token, which comes with an upgrade. */
+/** Room for the largest token in an upgrade request. */
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 100;
 const REQUEST_TIMEOUT_MS = 5000;
@@ -91,20 +90,20 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
     keepAliveTimeout: IDLE_CONNECTION_MS,
     forceCloseConnections: true,
     http: { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: 1000 },
-    // The framework's own text would repeat the address that it could not read.
+    // The framework's text would repeat the malformed URL.
     frameworkErrors: (_error, _request, reply) => {
       reply.hijack();
       reply.raw.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(fixedText(400)));
     },
   });
   server.server.maxConnections = MAX_CONNECTIONS + (options.upgrades?.maxConnections ?? 0);
-  if (options.upgrades !== undefined) giveAway(server, options.upgrades.take);
-  answerStrangers(server, options.log);
+  if (options.upgrades !== undefined) passUpgrades(server, options.upgrades.take);
+  answerUnknownRoutes(server, options.log);
   addRoutes(server, options);
   if (!isLoopback(options.host)) {
     options.log.warn(
       { event: 'ops_exposed', host: options.host },
-      'the operations port asks for no token, and other machines can reach it: let a firewall keep out all but those that need it',
+      'the operations port needs no token and other machines can reach it: restrict it with a firewall',
     );
   }
   try {
@@ -120,18 +119,18 @@ export async function startOpsServer(options: OpsOptions): Promise<OpsServer> {
       },
     );
   }
-  // A server that listens on a port has an address object; only pipes have a string.
+  // Only pipes have a string as address.
   const { address, family, port } = server.server.address() as AddressInfo;
   const host = family === 'IPv6' ? `[${address}]` : address;
   return { address: `${host}:${String(port)}`, port, close: () => server.close() };
 }
 
 /**
- * Gives connections away that ask for a WebSocket. Who offers anything else, as many health checkers offer HTTP/2, is answered as
- * if he had not.
+ * Passes WebSocket upgrades on. Requests that offer another protocol, as many health checkers offer HTTP/2, are
+ * answered as usual.
  */
-function giveAway(server: FastifyInstance, take: UpgradesPort['take']): void {
-  /** The HTTP server has let go of them, and would neither cut nor limit them. */
+function passUpgrades(server: FastifyInstance, take: UpgradesPort['take']): void {
+  /** Upgraded connections, which the HTTP server neither cuts nor limits. */
   const detached = new Set<Socket>();
   server.server.on('upgrade', (request, duplex, head) => {
     if (request.headers.upgrade?.toLowerCase() === 'websocket') {
@@ -143,7 +142,7 @@ function giveAway(server: FastifyInstance, take: UpgradesPort['take']): void {
     socket.once('close', () => detached.delete(socket));
     socket.on('error', () => undefined);
     socket.setTimeout(IDLE_CONNECTION_MS, () => socket.destroy());
-    // Nobody reads a body any more.
+    // No body will be read.
     request.complete = true;
     request.push(null);
     const response = new ServerResponse(request);
@@ -160,7 +159,7 @@ function giveAway(server: FastifyInstance, take: UpgradesPort['take']): void {
   });
 }
 
-/** For routes that show calls or metrics. Ping and health checks show nothing, and come by whatever name a proxy or a network gave. */
+/** For routes that show calls or metrics. Ping and health checks show nothing and may use any host name. */
 function demandExpectedHost({ host, hostNames }: OpsOptions): RouteShorthandOptions {
   return {
     onRequest: async (request, reply) => {
@@ -185,7 +184,7 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
   server.get('/metrics', guarded, async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
   server.get<{ Querystring: Readonly<Record<string, unknown>> }>('/calls', guarded, async ({ query }, reply) => {
     const { organizationId, ...others } = query;
-    // Whoever mistypes a filter must not take everything for the answer.
+    // A misspelt filter must not return everything.
     const isKnown = Object.keys(others).length === 0 && (organizationId === undefined || typeof organizationId === 'string');
     if (!isKnown) return reply.code(400).send({ error: 'the one parameter is organizationId, once' });
     const recent = await calls.recent();
@@ -208,13 +207,13 @@ function addRoutes(server: FastifyInstance, options: OpsOptions): void {
   });
 }
 
-/** Requests that fit no route get the same few words, whatever they asked for. */
-function answerStrangers(server: FastifyInstance, log: Logger): void {
+/** Unknown routes get a fixed text. */
+function answerUnknownRoutes(server: FastifyInstance, log: Logger): void {
   server.setNotFoundHandler((_request, reply) => reply.code(404).send(fixedText(404)));
   server.setErrorHandler((error, request, reply) => {
     const given = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined;
     const status = typeof given === 'number' && given >= 400 && given < 500 ? given : 500;
-    // The route's pattern, not the address: addresses come from strangers.
+    // The route's pattern, because the URL is untrusted.
     if (status === 500) log.error({ err: error, route: request.routeOptions.url }, 'an operations request failed');
     return reply.code(status).send(fixedText(status));
   });

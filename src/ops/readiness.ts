@@ -1,47 +1,45 @@
-// May this replica be given new calls? One answer for the HTTP and the gRPC health checks, with the reasons for a no.
-// Knows nothing of what it waits for.
+// Whether this replica may get new calls, for the HTTP and gRPC health checks, with the reasons if not.
 
-/** The answer of a readiness check. */
 export interface ReadinessState {
   readonly ready: boolean;
-  /** Why not, in words of ours; empty when ready. */
+  /** Why not, in fixed texts; empty when ready. */
   readonly reasons: readonly string[];
 }
 
 const STARTING = 'starting';
-/** The reason of one that stops. */
+/** The reason of a stopping replica. */
 export const DRAINING = 'draining';
 
-/** Starts as not ready, becomes ready once, and ends as draining (P-09). In between, holds may make it not ready. */
+/** Starts as not ready, then ready, at last draining (P-09). Holds make it not ready in between. */
 export class Readiness {
   readonly #holds = new Map<symbol, string>();
   #hasStarted = false;
   #isDraining = false;
-  /** The last answer of which the listener was notified. */
+  /** The last state sent to the listener. */
   #wasReady = false;
   #onChange: (isReady: boolean) => void = () => undefined;
 
-  /** Has `listener`, and nobody else, notified whenever ready turns to not ready or back; it is not ready at first. */
+  /** Sets the one listener for changes between ready and not ready. */
   onChange(listener: (isReady: boolean) => void): void {
     this.#onChange = listener;
   }
 
-  /** Everything is open: from now on the replica is ready unless something holds it. */
+  /** Everything is open: the replica is ready unless it is held. */
   started(): void {
     this.#hasStarted = true;
     this.#notify();
   }
 
-  /** No new calls from now on; there is no way back. */
+  /** Makes the replica not ready for good. */
   drain(): void {
     this.#isDraining = true;
     this.#notify();
   }
 
   /**
-   * Makes the replica not ready until the returned function is called; that is harmless more than once.
+   * Makes the replica not ready until the returned, idempotent function is called.
    *
-   * @param reason - fixed words without caller data: health checks show them.
+   * @param reason - a fixed text without caller data: health checks show it.
    */
   hold(reason: string): () => void {
     const key = Symbol(reason);
@@ -53,7 +51,6 @@ export class Readiness {
     };
   }
 
-  /** The answer at this moment. */
   get current(): ReadinessState {
     const phase = this.#isDraining ? [DRAINING] : this.#hasStarted ? [] : [STARTING];
     const reasons = [...phase, ...new Set(this.#holds.values())];

@@ -1,10 +1,10 @@
-// Who may begin a call: limits on sessions and streams, and a process that is too busy takes no new ones. Running calls
-// are never refused. Knows no bots and no turns; how busy the process is comes through a port.
+// Admission of new calls: limits of sessions and streams, and refusal under high load. Running calls are never
+// refused. Knows no bots and no turns; load readings come through a port.
 import type { Clock } from '../base/clock.ts';
 import { AppError } from '../base/errors.ts';
 import { CallRate } from './call-rate.ts';
 
-/** Why a new call is refused. Public: a metric label and a word of the log. */
+/** Reasons for refusing a new call. Public: a metric label and a log field. */
 export const ADMISSION_REFUSALS = [
   'draining',
   'total',
@@ -17,55 +17,54 @@ export const ADMISSION_REFUSALS = [
 ] as const;
 export type AdmissionRefusal = (typeof ADMISSION_REFUSALS)[number];
 
-/** How busy the process is. Each value is measured over the last seconds. */
+/** The load of the process, measured over the last seconds. */
 export interface LoadReading {
-  /** How late the event loop runs, ms. */
+  /** Delay of the event loop, ms. */
   readonly loopDelayMs: number;
-  /** Memory of the process that is resident, bytes. */
+  /** Resident memory, bytes. */
   readonly rssBytes: number;
-  /** Used part of the largest heap the process may have, percent. */
+  /** Used part of the heap limit, percent. */
   readonly heapPercent: number;
 }
 
-/** Where readings come from; asked for every new call. */
+/** Source of readings; called for every new call. */
 export interface LoadSource {
   reading(): LoadReading;
 }
 
-/** What one organization may have. */
+/** Limits of one organization. */
 export interface OrganizationLimits {
-  /** Most sessions; 0: only the limit of all counts. */
+  /** Most sessions; 0: only the total limit. */
   readonly maxSessions: number;
-  /** Most new calls a second; several seconds' worth may come at once. 0 off. */
+  /** Most new calls a second, with bursts of several seconds; 0: off. */
   readonly maxNewPerSecond: number;
 }
 
-/** The limits. 0 switches a limit off where it says so. */
+/** The limits of a process. */
 export interface AdmissionLimits {
   readonly maxSessions: number;
   readonly perOrganization: OrganizationLimits;
-  /** Organizations with limits of their own. */
+  /** Organizations with their own limits. */
   readonly organizations: ReadonlyMap<string, OrganizationLimits>;
-  /** Most streams at which new calls are still taken. Streams of running calls may be as many again. */
+  /** Most streams at which new calls are accepted. Running calls may open the same number again. */
   readonly maxStreams: number;
-  /** Longest delay of the event loop at which new calls are taken, ms; 0 off. */
+  /** Longest event loop delay at which new calls are accepted, ms; 0: off. */
   readonly maxLoopDelayMs: number;
-  /** Most resident memory at which new calls are taken, bytes; 0 off. */
+  /** Most resident memory at which new calls are accepted, bytes; 0: off. */
   readonly maxRssBytes: number;
-  /** Fullest heap at which new calls are taken, percent; 0 off. */
+  /** Highest heap use at which new calls are accepted, percent; 0: off. */
   readonly maxHeapPercent: number;
 }
 
-/** What the admission is made of. */
 export interface AdmissionOptions {
   readonly limits: AdmissionLimits;
   readonly load: LoadSource;
   readonly clock: Clock;
 }
 
-/** The load must stay low for this long before calls are taken again, ms. */
+/** The load must stay low for this long before calls are accepted again, ms. */
 const CALM_MS = 3000;
-/** What is low, as a part of the limit. Memory hardly ever falls far, because the system is not given back what was freed. */
+/** Low load, as a fraction of the limit. Memory hardly falls, because freed memory stays with the process. */
 const CALM_DELAY = 0.7;
 const CALM_MEMORY = 0.95;
 
@@ -76,7 +75,7 @@ export class Admission {
   readonly #delay: Strain;
   readonly #rss: Strain;
   readonly #heap: Strain;
-  /** Sessions by organization; none stays with 0. */
+  /** Open sessions by organization. */
   readonly #sessions = new Map<string, number>();
   readonly #rate: CallRate;
   #total = 0;
@@ -92,7 +91,7 @@ export class Admission {
     this.#rate = new CallRate({ perSecondOf: (organizationId) => this.#limitsOf(organizationId).maxNewPerSecond, clock });
   }
 
-  /** Sessions that are open. */
+  /** Number of open sessions. */
   get sessions(): number {
     return this.#total;
   }
@@ -102,7 +101,7 @@ export class Admission {
     this.#isDraining = true;
   }
 
-  /** Why a new call of an organization is refused now; undefined: it is not. Counts nothing. */
+  /** Why a new call of an organization would be refused now; undefined: accepted. Counts nothing. */
   refusal(organizationId: string): AdmissionRefusal | undefined {
     const { maxSessions, maxStreams } = this.#limits;
     const own = this.#limitsOf(organizationId);
@@ -112,24 +111,24 @@ export class Admission {
     if (this.#rate.isOver(organizationId)) return 'organization_rate';
     if (this.#streams > maxStreams) return 'streams';
     const { loopDelayMs, rssBytes, heapPercent } = this.#load.reading();
-    // All are checked, so that each knows how long it has been calm.
+    // All are checked, because each tracks its own calm time.
     const isMemoryShort = [this.#rss.isOver(rssBytes), this.#heap.isOver(heapPercent)].includes(true);
     if (this.#delay.isOver(loopDelayMs)) return 'loop_delay';
     return isMemoryShort ? 'memory' : undefined;
   }
 
-  /** A new call begins, which is no running one that comes back or begins anew; `sessionStarted` follows. */
+  /** Counts a new call, not a restored or restarted one; `sessionStarted` follows. */
   callBegan(organizationId: string): void {
     this.#rate.began(organizationId);
   }
 
-  /** A session was made: counted whether or not it was asked for, because running calls come back unasked. */
+  /** Counts a session, also one of a running call that was not checked. */
   sessionStarted(organizationId: string): void {
     this.#total += 1;
     this.#sessions.set(organizationId, (this.#sessions.get(organizationId) ?? 0) + 1);
   }
 
-  /** A session is over; called once for each that was started. */
+  /** A session has ended; called once for each started one. */
   sessionEnded(organizationId: string): void {
     this.#total -= 1;
     const left = (this.#sessions.get(organizationId) ?? 0) - 1;
@@ -140,7 +139,7 @@ export class Admission {
   /**
    * A stream was opened; `streamClosed` must follow, also after a refusal.
    *
-   * @returns false when there are so many that not even a running call gets one more.
+   * @returns false at the limit for running calls.
    */
   streamOpened(): boolean {
     this.#streams += 1;
@@ -157,8 +156,8 @@ export class Admission {
 }
 
 /**
- * The error of a refused call: `shutting_down`, `store_unavailable` or `overloaded`; its details name the reason and, for the log,
- * whose call it was.
+ * The error of a refused call: `shutting_down`, `store_unavailable` or `overloaded`; its details name the reason and
+ * the call.
  */
 export function refusedCall(
   reason: AdmissionRefusal,
@@ -178,16 +177,16 @@ export function refusedStream(): AppError {
 
 const REFUSAL_TEXTS = {
   draining: 'the server is stopping and takes no new calls',
-  total: 'the server has as many sessions as it may',
-  organization: 'the organization has as many sessions as it may',
-  organization_rate: 'the organization begins calls faster than it may',
-  streams: 'the server has as many open streams as it may',
+  total: 'the server has reached its limit of sessions',
+  organization: 'the organization has reached its limit of sessions',
+  organization_rate: 'the organization has reached its limit of new calls per second',
+  streams: 'the server has reached its limit of open streams',
   loop_delay: 'the server is too busy for new calls',
   memory: 'the server has too little memory for new calls',
-  store: 'nobody can say where the call lives: the store that the servers share is away',
+  store: 'the home of the call is unknown: the shared store is unavailable',
 } as const satisfies Record<AdmissionRefusal, string>;
 
-/** One limit that does not flap: once passed, it counts as passed until the value has stayed clearly below it. */
+/** A limit with hysteresis: once exceeded, it stays exceeded until the value has been clearly below it for a while. */
 class Strain {
   readonly #limit: number;
   readonly #calmLimit: number;

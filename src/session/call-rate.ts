@@ -1,13 +1,12 @@
-// How fast new calls of each organization may begin: a bucket of tokens each, one for a call, filled evenly. Knows no session.
+// Limits the rate of new calls per organization with token buckets. Knows no session.
 import type { Clock } from '../base/clock.ts';
 
-/** So many seconds' worth may begin at once: callers do not come evenly. */
+/** Size of a bucket, in seconds of its rate: calls do not come evenly. */
 const BURST_S = 5;
 const FULL_AFTER_MS = BURST_S * 1000;
 
-/** Where the rates come from. */
 export interface CallRateOptions {
-  /** Calls a second that this organization may begin; 0 is no limit. */
+  /** Most new calls per second of this organization; 0: no limit. */
   readonly perSecondOf: (organizationId: string) => number;
   readonly clock: Clock;
 }
@@ -17,27 +16,27 @@ interface Bucket {
   readonly atMs: number;
 }
 
-/** One per process. Whoever begins no call for some seconds is forgotten, because its bucket is full again. */
+/** One per process. Full buckets are dropped. */
 export class CallRate {
   readonly #options: CallRateOptions;
-  /** Those that are not full, the one that was used last at the end. */
+  /** Buckets that are not full, the last used one at the end. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor(options: CallRateOptions) {
     this.#options = options;
   }
 
-  /** Organizations that are remembered. */
+  /** Number of buckets. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** Whether another call would be one too many. Counts nothing. */
+  /** Whether another call would exceed the rate. Counts nothing. */
   isOver(organizationId: string): boolean {
     return this.#tokensOf(organizationId) < 1;
   }
 
-  /** A call begins. */
+  /** Counts a new call. */
   began(organizationId: string): void {
     const tokens = this.#tokensOf(organizationId);
     if (tokens === Infinity) return;

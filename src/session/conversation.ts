@@ -1,5 +1,4 @@
-// What there is of one call between its turns: its snapshot, what is being played, its open turns, and how it ends. The inputs feed
-// it, the runner answers from it; it calls neither.
+// The state of a call: its snapshot, playout, open turns and end. The inputs and the runner use it; it calls neither.
 import type { Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
@@ -11,23 +10,22 @@ import type { Snapshot } from './snapshot/snapshot.ts';
 import { OpenTurns } from './turn/open-turns.ts';
 import type { Turn } from './turn/turn.ts';
 
-/** How a call is to end. */
+/** An end that was decided and not delivered. */
 export interface PendingEnd {
   readonly next: FinalNext;
   readonly end: SessionEnd;
-  /** What the home before was saying when it died or was left. Undefined: its farewell was said here. */
+  /** The farewell that the previous home may not have delivered. Undefined: the farewell was spoken here. */
   readonly farewell?: readonly Prompt[];
 }
 
-/** What a conversation starts from. */
 export interface ConversationStart {
   readonly bot: Bot;
   readonly snapshot: Snapshot;
-  /** The call lives and dies with its wire. */
+  /** Whether the call ends with its connection. */
   readonly isTied: boolean;
-  /** Was decided at the home before. */
+  /** Decided at the previous home. */
   readonly pendingEnd: PendingEnd | undefined;
-  /** What the caller is asked for. */
+  /** The current listen settings. */
   readonly asked: ListenSettings;
 }
 
@@ -36,32 +34,32 @@ export class Conversation {
   readonly call: CallFacts;
   readonly bot: Bot;
   readonly mode: DeliveryMode;
-  /** The call lives and dies with its wire: no other process can go on with it. */
+  /** Whether the call ends with its connection: no other process can go on with it. */
   readonly isTied: boolean;
   readonly playout = new Playout();
   readonly open = new OpenTurns(this.playout);
-  /** The newest; replaced with every answer. */
+  /** Replaced with every answer. */
   snapshot: Snapshot;
-  /** What the caller is asked for at present, every default filled in. */
+  /** The current listen settings, with all defaults. */
   asked: ListenSettings;
-  /** An input has come whole: a start that comes now begins the conversation anew (G-28). */
+  /** A complete input has come: a further start restarts the conversation (G-28). */
   hasBegun: boolean;
-  /** Nothing is answered any more: it has ended, or its end is decided and has only to be delivered. */
+  /** No more input is answered: the call has ended, or its end is decided. */
   isOver: boolean;
-  /** After a terminal event (G-7C), when nobody uses the session any more, and when the call goes on in another process. */
+  /** After a terminal event (G-7C), after the end of the session, or after a move. */
   isEnded = false;
-  /** Since when the caller waits for an answer, in monotonic ms; undefined once something of one was heard. */
+  /** Since when the caller waits for an answer, monotonic ms; undefined once an answer is audible. */
   waitingSinceMs: number | undefined;
-  /** Why we end the call: its answer, or its next turn, transfers the caller (G-93). */
+  /** Why the server ends the call: the current answer or the next turn transfers the caller (G-93). */
   leaving: 'too_long' | 'shutdown' | undefined;
-  /** The terminal event is on its way, or delivered. */
+  /** The terminal event was written. */
   isFarewellWritten = false;
   readonly #onEnd: (end: SessionEnd | 'moved') => void;
   #pendingEnd: PendingEnd | undefined;
   #farewell: Turn | undefined;
   #hasMoved = false;
 
-  /** @param onEnd - called once; `moved`: it goes on in another process. */
+  /** @param onEnd - called once; `moved`: the call goes on in another process. */
   constructor({ bot, snapshot, isTied, pendingEnd, asked }: ConversationStart, onEnd: (end: SessionEnd | 'moved') => void) {
     this.snapshot = snapshot;
     this.call = snapshot.call;
@@ -75,32 +73,34 @@ export class Conversation {
     this.#pendingEnd = pendingEnd;
   }
 
-  /** It goes on in another process. */
+  /** Whether the call goes on in another process. */
   get hasMoved(): boolean {
     return this.#hasMoved;
   }
 
-  /** A terminal event that was decided and not yet delivered. */
+  /** A terminal event that was decided and is not delivered yet. */
   get pendingEnd(): PendingEnd | undefined {
     return this.#pendingEnd;
   }
 
-  /** A farewell of ours or of the bot was begun, whatever has become of it. */
+  /** Whether a farewell was begun. */
   get hasFarewell(): boolean {
     return this.#farewell !== undefined;
   }
 
-  /** The farewell is being spoken on an open turn, or its terminal event is on its way. */
+  /** Whether a farewell is being spoken on an open turn, or its terminal event was written. */
   get isSayingFarewell(): boolean {
     return this.isFarewellWritten || (this.#farewell !== undefined && this.open.has(this.#farewell));
   }
 
-  /** The newest snapshot, with what is being played now. */
+  /** The newest snapshot with the current playout. */
   snapshotNow({ clock }: Pick<EngineParts, 'clock'>): Snapshot {
     return { ...this.snapshot, played: this.playout.played(clock.monotonicMs(), clock.nowMs()) };
   }
 
-  /** An answer was lost before its caller heard it: as if it had not been given. @returns false when something else was answered since. */
+  /**
+   * Undoes an answer that was lost before the caller heard it. @returns false when another input was answered since.
+   */
   takeBack(answered: Snapshot, before: Snapshot, { clock }: Pick<EngineParts, 'clock'>): boolean {
     if (this.isOver || this.snapshot !== answered) return false;
     this.snapshot = before;
@@ -108,7 +108,7 @@ export class Conversation {
     return true;
   }
 
-  /** A terminal event is decided and its farewell is spoken on `turn`: nothing of the caller is an input any more. */
+  /** A terminal event is decided and its farewell is spoken on `turn`: later input is ignored. */
   endsWith(pendingEnd: PendingEnd, turn: Turn): void {
     if (this.isEnded) return;
     this.#pendingEnd ??= pendingEnd;
@@ -116,7 +116,7 @@ export class Conversation {
     this.isOver = true;
   }
 
-  /** A terminal event was delivered or received, or the call moves; the first end counts. */
+  /** The call ended or moves; only the first call counts. */
   ends(end: SessionEnd | 'moved'): void {
     if (this.isEnded) return;
     this.isEnded = true;

@@ -1,35 +1,36 @@
-// How the calls of a process that stops come to their end: open turns are finished, calls that may live elsewhere are released
-// between two turns, callers of the others are waited for, and who is still there near the end is transferred.
+// Ends the calls of a stopping process: finishes open turns, releases calls that can move between two turns, waits
+// for the callers of the others, and transfers those that remain near the end.
 import { waitAtMost } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Session } from './session.ts';
 
 /** Pause between two checks of the calls, ms. */
 const POLL_MS = 50;
-/** Part of the time to stop, ms, that is kept for transferring the callers who are still there; half of it at most. */
+/** Time reserved for transfers at the end, ms; at most half of the limit. */
 const TRANSFER_MS = 5000;
-/** Longest wait at the very end, ms: for terminal events that are written now and for notifying bots. */
+/** Longest wait at the very end, ms: for the last terminal events and bot notifications. */
 const LAST_WAIT_MS = 1000;
 
-/** What a process that stopped did not let come to its own end. */
+/** Calls and turns that the shutdown cut. */
 export interface CutCalls {
-  /** Turns that were not finished; their callers were transferred. */
+  /** Unfinished turns; their callers were transferred. */
   readonly turns: number;
-  /** Calls that ended silently, because none of their streams came any more. */
+  /** Calls that ended silently, because no stream came. */
   readonly calls: number;
 }
 
-/** How the process stops. */
 export interface DrainingOptions {
-  /** Until when all calls are over; a second more for what is written last. */
+  /** Time until all calls have ended, and one more second for the last writes. */
   readonly limitMs: number;
-  /** Whether other processes could go on with the calls now: only turns that are being answered keep them here then. Asked at each check. */
+  /**
+   * Whether other processes could take the calls now; then only turns in work keep a call here. Called at each check.
+   */
   readonly canMove: () => boolean;
-  /** Gives a call up that no turn keeps here. @returns false when one does by now. */
+  /** Releases a call that no turn keeps here. @returns false when a turn now does. */
   readonly release: (session: Session) => Promise<boolean>;
 }
 
-/** One stop of the process. */
+/** One shutdown. */
 export class Draining {
   readonly #live: () => Iterable<Session>;
   readonly #clock: Clock;
@@ -41,7 +42,7 @@ export class Draining {
   #turns = 0;
   #calls = 0;
 
-  /** The time runs from here. @param live - the sessions there are, also those that are over and remembered. */
+  /** The time starts now. @param live - all sessions, including ended ones that are still kept. */
   constructor(live: () => Iterable<Session>, { limitMs, canMove, release }: DrainingOptions, clock: Clock) {
     this.#canMove = canMove;
     this.#release = release;
@@ -51,7 +52,10 @@ export class Draining {
     this.#transferAtMs = this.#deadlineMs - Math.min(TRANSFER_MS, limitMs / 2);
   }
 
-  /** Releases calls between two turns, and waits until no turn is open and no caller is to be back soon, or until it is time to transfer. */
+  /**
+   * Releases calls between two turns; waits until no turn is open and no caller is expected back, or until the time
+   * for transfers.
+   */
   async untilTransfer(): Promise<void> {
     for (;;) {
       const moving = [...this.#live()].filter((session) => this.#mayMove(session));
@@ -63,14 +67,14 @@ export class Draining {
   }
 
   /**
-   * Moves or transfers everybody who is there, or comes back in time, and ends all sessions. A farewell is heard to its end where
-   * the time allows it.
+   * Moves or transfers all callers who are there or come back in time, and ends all sessions. A farewell plays to its
+   * end if the time allows.
    *
    * @param hurry - called when no time is left.
    */
   async transfer(hurry: () => void): Promise<CutCalls> {
     const left = [...this.#live()];
-    // A farewell that is being spoken is not cut yet.
+    // Farewells in work are not cut yet.
     const farewells = left.filter(({ hasPendingEnd }) => hasPendingEnd);
     const allLeft = Promise.all(left.map((session) => this.#moveOrTransfer(session)));
     await waitAtMost(allLeft, Math.max(0, this.#deadlineMs - this.#clock.monotonicMs()), this.#clock);
@@ -81,7 +85,7 @@ export class Draining {
   }
 
   async #moveOrTransfer(session: Session): Promise<void> {
-    // What is being answered has the rest of the time; its caller has no other server to be answered by.
+    // Turns in work get the rest of the time.
     while (this.#mayMove(session)) {
       session.completeSilent();
       if (session.canMove && (await this.#release(session))) return;
@@ -89,7 +93,7 @@ export class Draining {
       await this.#nextPoll();
     }
     await this.#leave(session);
-    // Again for a turn that opened while the call was left, and for one that the caller comes back on.
+    // Repeated for turns that open meanwhile.
     while (!session.isEnded && (session.openTurns > 0 || this.#isAwaited(session))) {
       if (session.openTurns > 0) await this.#leave(session);
       else await this.#nextPoll();
@@ -122,7 +126,7 @@ export class Draining {
     return nowMs < this.#deadlineMs && session.isAwaited(nowMs);
   }
 
-  /** One timer for all who wait. */
+  /** One timer for all waits. */
   #nextPoll(): Promise<void> {
     this.#poll ??= new Promise((resolve) => {
       this.#clock.after(POLL_MS, () => {
@@ -134,7 +138,7 @@ export class Draining {
   }
 }
 
-/** Turns that are not done, of all these sessions. */
+/** Number of open turns of these sessions. */
 export function openTurnsOf(sessions: Iterable<Session>): number {
   let open = 0;
   for (const session of sessions) open += session.openTurns;

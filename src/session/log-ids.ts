@@ -1,8 +1,8 @@
-// What names a turn in every line of the log that is about it (P-02).
+// The ids of a turn in every log line about it (P-02).
 import type { LogFields } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 
-/** A turn, or what is no turn and happens between them, as bots and the log know it. */
+/** A turn, or an event between turns, with its ids for bots and the log. */
 export interface NamedTurn {
   readonly id: string;
   /** See {@link logIds}. */
@@ -12,7 +12,7 @@ export interface NamedTurn {
 /**
  * The ids of a turn.
  *
- * @param trackingId - of the platform; left out for what belongs to no RPC of its.
+ * @param trackingId - the platform's; undefined outside an RPC.
  */
 export function logIds(
   { conversationId, organizationId }: CallFacts,

@@ -1,11 +1,10 @@
-// What the engine is made of.
+// The dependencies of the engine.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import type { CreateListener } from './turn/ear.ts';
+import type { CreateListener } from './turn/caller-audio.ts';
 import type { PromptVoice, Recognizer, SessionObserver, Snapshots } from './ports.ts';
 import type { EngineSettings } from './settings.ts';
 
-/** The rooms beside the engine and its settings. */
 export interface EngineParts {
   readonly settings: EngineSettings;
   readonly snapshots: Snapshots;
@@ -15,8 +14,8 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly createListener: CreateListener;
-  /** Aborts when the process begins to wait for the end of its calls: a reply is spoken as fast as it can be sent. */
+  /** Aborts when the process starts to wait for its calls: replies are then sent as fast as possible. */
   readonly closing: AbortSignal;
-  /** Aborts when the process has no time left: a terminal event no longer waits until the farewell was heard. */
+  /** Aborts when no time is left: terminal events no longer wait for the end of the farewell. */
   readonly hurry: AbortSignal;
 }

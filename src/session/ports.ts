@@ -1,4 +1,4 @@
-// What the engine asks of the rooms beside it. Roles only; who plays them is decided in app.
+// The ports of the engine. `app` connects them to implementations.
 import type { AppError } from '../base/errors.ts';
 import type { BargeIn, ReplyingEvent } from '../bot/bot.ts';
 import type { CallFacts, CallKey } from '../dialog/call.ts';
@@ -9,60 +9,69 @@ import type { Utterance } from '../dialog/utterance.ts';
 import type { AdmissionRefusal } from './admission.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
-/** Where the outputs of one turn go; the transport implements it. Nothing may be written after `complete` or `fail` (G-14). */
+/** The outputs of one turn; implemented by the transports. Nothing may be written after `complete` or `fail` (G-14). */
 export interface TurnSink {
   /** The platform's correlation id of this turn, or one of ours; safe to log. */
   readonly trackingId?: string;
-  /** The turn was forwarded: its id at the process that has its stream. It comes again, under the same id, when this home dies. */
+  /**
+   * Set for a forwarded turn: its id at the process with the stream. If this home dies, the turn comes again under
+   * this id.
+   */
   readonly forwardedId?: string | undefined;
-  /** Sends one output. False: wait for `onceDrained` before the next. */
+  /** Sends one output. @returns false when the caller should wait for `onceDrained`. */
   write(output: Output): boolean;
   /** Calls `listener` once when the wire can take more. At most one listener waits at a time. */
   onceDrained(listener: () => void): void;
-  /** Ends the turn well (G-13). */
+  /** Ends the turn successfully (G-13). */
   complete(): void;
   /** Ends the turn with an error; only for failures that no spoken reply can cover. */
   fail(error: AppError): void;
-  /** The call moves to another home: gives a forwarded stream back on which nothing was written. @returns false when it cannot. */
+  /** Returns an unused forwarded stream, because the call moves. @returns false for a direct stream. */
   giveBack?(): boolean;
   /**
-   * Resolves soon after the turn is over: with true when what was written has left the process and does not die with it, with false when
-   * it was lost with the process that forwarded the turn. Never rejects. Left out where it is delivered at once.
+   * Resolves soon after the end of the turn: with true when the outputs have left the process, with false when they
+   * were lost with the forwarding process. Never rejects. Undefined when delivery is immediate.
    */
   delivered?(): Promise<boolean>;
 }
 
-/** Where the snapshots of the calls that live here are written, so that another process can go on with them. */
+/** Saves the snapshots of this process's calls, so that another process can go on with them. */
 export interface Snapshots {
-  /** Whether other processes can go on with calls at all. */
+  /** Whether other processes can ever go on with calls. */
   readonly isShared: boolean;
-  /** Whether one could now: what is written reaches them. */
+  /** Whether they can now, because saves reach them. */
   readonly canMove: boolean;
-  /** Writes the newest snapshot of a call; one that waits is replaced. Returns at once, never throws; retried while the directory is away. */
+  /**
+   * Saves the newest snapshot of a call in the background; replaces a waiting one. Never throws; retried while the
+   * directory is unavailable.
+   */
   save(call: CallKey, snapshot: Snapshot): void;
-  /** The call may live elsewhere from now on; what was saved before is kept when `snapshot` is left out. Never rejects, bounded. */
+  /** Releases a call to other homes; without `snapshot` the last saved one stays. Never rejects; bounded in time. */
   release(call: CallKey, snapshot?: Snapshot): Promise<void>;
-  /** The call is over: for a while later turns get no prompts anywhere (G-7C). Returns at once, never throws. */
+  /**
+   * Records that the call has ended, so that late turns get no prompts anywhere (G-7C). In the background; never
+   * throws.
+   */
   forget(call: CallKey): void;
 }
 
-/** Turns prompts into sound. */
+/** Turns prompts into audio. */
 export interface PromptVoice {
-  /** False when no synthesizer is there: text prompts then travel as text alone. */
+  /** False without a synthesizer: text prompts are then sent as text only. */
   readonly canSpeak: boolean;
   /**
-   * The audio of a prompt. A prompt that was rendered before comes back at once, without a promise.
+   * The audio of a prompt. Synchronous for a cached prompt.
    *
    * @throws never; a failed synthesis is reported by the implementation and yields undefined.
    */
   render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound>;
-  /** A sound, or the rest of one, did not come in time and is not waited for; the implementation reports it like a failure. */
+  /** A sound, or a piece of it, was late; the implementation reports it like a failure. */
   late(prompt: Prompt): void;
 }
 
 /**
- * What a prompt sounds like: ready audio, pieces of it that are still being made (they never throw; a failure ends
- * them), or nothing.
+ * The audio of a prompt: complete, in pieces that are still being synthesized (they never throw; a failure ends
+ * them), or none.
  */
 export type Sound = PromptAudio | AsyncIterable<PromptAudio> | undefined;
 
@@ -76,13 +85,13 @@ export interface Recognizer {
 }
 
 /**
- * Watches the engine. All members are optional; whatever an observer throws is logged and forgotten, so that none can
- * break a call. No member is called per audio frame, and none is given caller data.
+ * Observes the engine. All members are optional; what an observer throws is logged and ignored. No member is called
+ * per audio frame, and none gets caller data.
  */
 export interface SessionObserver {
-  /** A new call got no session; its caller heard a prompt and was transferred. */
+  /** A new call was refused; the caller heard a prompt and was transferred. */
   callRefused?(call: CallKey, reason: AdmissionRefusal): void;
-  /** @param isContinued - the call was begun in another process. */
+  /** @param isContinued - whether the call began in another process. */
   sessionStarted?(call: CallFacts, isContinued?: boolean): void;
   /** @param end - `moved`: the call goes on in another process. */
   sessionEnded?(call: CallFacts, end: SessionEnd | 'moved'): void;
@@ -93,18 +102,18 @@ export interface SessionObserver {
   /** The caller began or stopped speaking. */
   inputStarted?(call: CallFacts, turnId: string): void;
   inputEnded?(call: CallFacts, turnId: string): void;
-  /** An input reached the bot; `botAnswered` follows, whatever came of it. */
+  /** The bot was asked; `botAnswered` always follows. */
   botAsked?(call: CallFacts, turnId: string, event: ReplyingEvent['type']): void;
   botAnswered?(call: CallFacts, turnId: string, tookMs: number): void;
   bargeIn?(call: CallFacts, turnId: string, by: BargeIn['by'], heardMs: number): void;
-  /** What cut the prompts was no speech: they went on. */
+  /** After a false interruption the prompts resumed. */
   promptResumed?(call: CallFacts, turnId: string): void;
-  /** The caller heard that the bot is still thinking. */
+  /** The filler was played. */
   fillerSpoken?(call: CallFacts, turnId: string): void;
   /** A client did not read its prompts in time. */
   slowReader?(call: CallFacts, turnId: string): void;
-  /** A turn that another home had answered came again: its reply is said again. */
+  /** A turn that another home had answered came again, and its reply is repeated. */
   replyRepeated?(call: CallFacts, turnId: string): void;
-  /** A bot threw, took too long or answered nonsense; the caller heard a safe prompt or was transferred. */
+  /** A bot threw, was too slow or returned an invalid reply; the caller heard the apology or was transferred. */
   botFailed?(call: CallFacts, turnId: string, error: AppError): void;
 }

@@ -1,5 +1,5 @@
-// One call on our side: its turns open here, its parts are made here, and it ends here. What turns bring goes to the inputs, and from
-// these to the runner of its bot.
+// One call on our side: owns its turns and parts, and ends it. Inputs go from the turns to `Inputs`, and from there
+// to the bot runner.
 import type { Bot } from '../bot/bot.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionEnd } from '../dialog/ending.ts';
@@ -13,40 +13,40 @@ import type { TurnSink } from './ports.ts';
 import type { Playout } from './playout/playout.ts';
 import { SessionTimes } from './session-times.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
-import { frameHook } from './turn/bot-ear.ts';
-import { Ear, listeningPatience } from './turn/ear.ts';
+import { frameHook } from './turn/frame-hook.ts';
+import { CallerAudio, listeningPatience } from './turn/caller-audio.ts';
 import { Inputs } from './turn/inputs.ts';
 import { TurnNames } from './turn/turn-names.ts';
 import { Turn } from './turn/turn.ts';
 
-/** Most inputs and notes that may wait for the bot: a client that opens and cancels streams must not grow the queue. */
+/**
+ * Most waiting inputs and notifications of the bot: a client that opens and cancels streams must not grow the queue.
+ */
 const MAX_QUEUED = 64;
 
-/** What a session is made of. */
 export interface SessionParts extends EngineParts {
-  /** Called once when a session is over, before the bot has been notified. */
+  /** Called once at the end of a session, before the bot is notified. */
   readonly onEnded: (call: CallFacts) => void;
 }
 
-/** What a session starts from. */
 export interface SessionStart {
   readonly bot: Bot;
   readonly snapshot: Snapshot;
-  /** The call lives and dies with its wire. */
+  /** Whether the call ends with its connection. */
   readonly isTied: boolean;
-  /** How often the call has changed its home; undefined: it has just begun. */
+  /** Number of moves of the call; undefined: a new call. */
   readonly generation?: number;
-  /** Of the conversation before this one, which begins anew. */
+  /** The names of the previous conversation, when this one restarts it. */
   readonly names?: TurnNames;
 }
 
-/** One session. Made and thrown away by `Sessions`. */
+/** One session, owned by `Sessions`. */
 export class Session {
   readonly times: SessionTimes;
   readonly names: TurnNames;
   readonly #parts: SessionParts;
   readonly #conversation: Conversation;
-  readonly #ear: Ear;
+  readonly #callerAudio: CallerAudio;
   readonly #runner: BotRunner;
   readonly #inputs: Inputs;
 
@@ -62,24 +62,24 @@ export class Session {
     const conversation = new Conversation({ bot, snapshot, isTied, pendingEnd, asked }, (end) => {
       this.#ended(end);
     });
-    const ear: Ear = new Ear({
+    const callerAudio: CallerAudio = new CallerAudio({
       create: parts.createListener,
       onFrame: frameHook({
         bot,
         call,
-        ear: () => ear,
+        callerAudio: () => callerAudio,
         mayStart: () => !conversation.isOver && !conversation.open.isBarred(clock.monotonicMs()),
         onFailed: (error) => observer.botFailed?.(call, `${call.conversationId}#audio`, error),
       }),
       isSelfEndpointing: bot.endpointing === 'bot',
     });
-    const runner = new BotRunner(parts, conversation, ear);
+    const runner = new BotRunner(parts, conversation, callerAudio);
     this.#conversation = conversation;
-    this.#ear = ear;
+    this.#callerAudio = callerAudio;
     this.#runner = runner;
-    this.#inputs = new Inputs({ parts, conversation, ear, runner, times: this.times });
+    this.#inputs = new Inputs({ parts, conversation, callerAudio, runner, times: this.times });
     if (snapshot.played !== undefined) conversation.playout.restore(snapshot.played, nowMs, clock.nowMs());
-    ear.expect(listeningPatience(snapshot.listen, bot, settings));
+    callerAudio.expect(listeningPatience(snapshot.listen, bot, settings));
     observer.sessionStarted?.(call, isRestored);
   }
 
@@ -95,12 +95,12 @@ export class Session {
     return this.#conversation.isTied;
   }
 
-  /** Why we end the call, if we do. */
+  /** Why the server ends the call, if it does. */
   get leaving(): Conversation['leaving'] {
     return this.#conversation.leaving;
   }
 
-  /** What another process needs to go on with the call. */
+  /** The current snapshot. */
   get snapshot(): Snapshot {
     return this.#conversation.snapshotNow(this.#parts);
   }
@@ -109,12 +109,12 @@ export class Session {
     return this.#conversation.isEnded;
   }
 
-  /** The farewell is being spoken, or was and could not be delivered. */
+  /** Whether a farewell is being spoken, or could not be delivered. */
   get hasPendingEnd(): boolean {
     return this.#conversation.pendingEnd !== undefined;
   }
 
-  /** Turns that are not done. */
+  /** Number of open turns. */
   get openTurns(): number {
     return this.#conversation.open.size;
   }
@@ -124,30 +124,32 @@ export class Session {
     return this.#conversation.open.hasRoom && this.#runner.size < MAX_QUEUED;
   }
 
-  /** Takes the start of the conversation. @returns false when it has begun here already, or is over: it begins anew (G-28). */
+  /**
+   * Takes the start of the conversation. @returns false when it has already begun or ended: then it restarts (G-28).
+   */
   takeStart(): boolean {
     if (this.#conversation.hasBegun || this.isEnded) return false;
     this.#conversation.hasBegun = true;
     return true;
   }
 
-  /** How long the caller has been gone without a hang-up, ms; 0 while a turn is open or was closed properly. */
+  /** Time since the caller disappeared without a hang-up, ms; 0 while a turn is open or was closed properly. */
   vanishedForMs(nowMs: number): number {
     return this.#conversation.open.size > 0 ? 0 : this.times.vanishedForMs(nowMs);
   }
 
-  /** Asked while no stream is open: true while the caller is to be back on one soon. */
+  /** Without an open stream: whether the caller is expected back soon. */
   isAwaited(nowMs: number): boolean {
     return !this.isEnded && this.times.isAwaited(nowMs);
   }
 
   /**
-   * Makes room for one more turn: of those whose replies nobody wants any more, the oldest is completed when it must be.
+   * Makes room for one more turn: completes the oldest interrupted one if necessary.
    *
    * @returns whether there is room.
    */
   makeRoom(): boolean {
-    // A reply that we have cut ourselves says the farewell.
+    // An interrupted turn may be the one that ends the call.
     const mayFinish = this.leaving === undefined && !this.hasPendingEnd && this.#runner.size < MAX_QUEUED;
     if (!this.hasRoom && mayFinish) this.#conversation.open.finishInterrupted();
     return this.hasRoom;
@@ -171,17 +173,17 @@ export class Session {
   }
 
   /**
-   * Ends the call from our side: the turn that is being answered transfers the caller, or else the newest; others just
-   * complete. Without an open turn the next one will.
+   * Ends the call from our side: the turn in work, or else the newest, transfers the caller; others complete. Without
+   * an open turn, the next one does.
    */
   async leave(end: 'too_long' | 'shutdown'): Promise<void> {
     const { open } = this.#conversation;
     this.#conversation.leaving ??= end;
-    // The bot's own farewell is being spoken: it ends the call as well as ours.
+    // The bot's own farewell already ends the call.
     if (this.hasPendingEnd) await this.#runner.done();
-    // Again for a turn that came meanwhile, when the one before was cancelled.
+    // Repeated for a turn that came meanwhile, when the first was cancelled.
     for (let turn = open.keepLast(); turn !== undefined && !this.isEnded; turn = open.keepLast()) {
-      // Two replies on one turn would cut each other short: an answer that is under way transfers the caller itself.
+      // An answer in work transfers the caller itself: two replies on one turn would cut each other.
       if (turn.takeOver()) turn.interrupt();
       else this.#runner.leave(turn, end);
       await this.#runner.done();
@@ -189,51 +191,51 @@ export class Session {
     open.keepLast()?.finish('superseded');
   }
 
-  /** Completes streams on which the caller has done nothing yet, unless they can go on at another home (G-13). */
+  /** Completes streams without input, unless they can go on at another home (G-13). */
   completeSilent(): void {
     this.#conversation.open.completeUnmovable();
   }
 
-  /** Resolves when what was asked of the bot so far is done. */
+  /** Resolves when the bot's queued work is done. */
   workDone(): Promise<void> {
     return this.#runner.done();
   }
 
-  /** No turn keeps the call here. */
+  /** Whether no turn keeps the call here. */
   get canMove(): boolean {
     return this.#conversation.open.canMove;
   }
 
-  /** Gives the streams that are open after {@link Session.moveAway} back: they go on at the next home. */
+  /** Returns the streams open after {@link Session.moveAway}; they go on at the next home. */
   giveBack(): void {
     this.#conversation.open.giveBack();
   }
 
   /**
-   * The call may go on in another process: the bot is notified of no end.
+   * Ends the session so that the call goes on in another process. The bot gets no end event.
    *
-   * @returns false when a turn keeps it here: nothing is done.
+   * @returns false when a turn keeps the call here.
    */
   moveAway(): boolean {
     if (!this.canMove || this.#runner.size > 0) return false;
     this.#conversation.ends('moved');
-    this.#ear.close();
+    this.#callerAudio.close();
     return true;
   }
 
   /**
-   * Ends a session that nobody uses any more, or may use, and its turns: see {@link OpenTurns.stop}. Waits until the bot was notified.
+   * Ends the session and its turns: see {@link OpenTurns.stop}. Resolves when the bot was notified.
    *
-   * @param end - `moved`: the call lives in another process by now, and its bot is notified of nothing here.
+   * @param end - `moved`: the call lives in another process now; the bot here gets no event.
    */
   async stop(end: SessionEnd | 'moved'): Promise<void> {
     this.#conversation.ends(end);
-    // Again for a turn that had found the session before it ended.
+    // Repeated for a turn that found the session before it ended.
     do {
       this.#conversation.open.stop(end);
       await this.#runner.done();
     } while (this.openTurns > 0);
-    this.#ear.close();
+    this.#callerAudio.close();
   }
 
   #ended(end: SessionEnd | 'moved'): void {
@@ -242,9 +244,9 @@ export class Session {
     this.#parts.onEnded(call);
     this.#parts.observer.sessionEnded?.(call, end);
     if (end === 'moved') return;
-    // One that begins anew goes on living here (G-28).
+    // A restarted conversation stays in the directory (G-28).
     if (end !== 'restarted') this.#parts.snapshots.forget(call);
-    if (this.openTurns === 0) this.#ear.close();
+    if (this.openTurns === 0) this.#callerAudio.close();
     this.#runner.end(end);
   }
 }

@@ -1,5 +1,5 @@
-// All calls that live in this process: finds or makes the session of a call, ends the idle ones and drains them when the process
-// stops.
+// All calls that live in this process: finds or makes the session of a call, ends idle sessions, and drains them at
+// shutdown.
 import { linkAbort } from '../base/abort.ts';
 import { every, type CancelTimer } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -17,47 +17,46 @@ import type { TurnSink } from './ports.ts';
 import { Session, type SessionParts, type SessionStart } from './session.ts';
 import { firstSnapshot, readSnapshot } from './snapshot/snapshot.ts';
 
-/** How long the session of an ended call is remembered, ms, so that late streams get no prompts (G-7C). */
+/** How long an ended session is kept, ms, so that late streams get no prompts (G-7C). */
 const ENDED_RETENTION_MS = 60_000;
-/** A caller whose last stream was cancelled may come back for this long, ms. */
+/** How long a caller whose last stream was cancelled may come back, ms. */
 const VANISHED_RETENTION_MS = 30_000;
 
-/** What is known of a call when one of its turns opens. */
+/** A turn that opens, with the facts of its call. */
 export interface CallOpening extends CallKey {
   /** Empty when the platform names no agent. */
   readonly agentId: string;
   readonly vendorConfig: string;
   /** Parameters of the session start; empty on later turns. */
   readonly parameters: JsonObject;
-  /** Default: nothing. */
+  /** Default: `nothing`. */
   readonly opensWith?: TurnOpening;
-  /** How prompts must travel on this wire; left out where the operator decides. */
+  /** The delivery mode of this wire; default: the operator's setting. */
   readonly mode?: DeliveryMode;
-  /** The call lives and dies with this wire; default: another process could go on with it where there is one. */
+  /** Whether the call ends with this connection; default: another process may go on with it. */
   readonly isTied?: boolean;
-  /** Another home had the call; left out: nobody has. */
+  /** The state that another home has left; undefined: there is none. */
   readonly restored?: Restored | undefined;
 }
 
-/** What all calls share. */
 export type SessionsParts = Omit<SessionParts, 'onEnded' | 'closing' | 'hurry'> & { readonly admission: Admission };
 
-/** The engine as transports see it. */
+/** The engine's interface for the transports. */
 export class Sessions {
   readonly #parts: SessionParts;
   readonly #admission: Admission;
   readonly #catalog: CatalogSource;
   readonly #live = new Map<string, Session>();
-  /** Sessions that are being ended; a late turn of such a call waits and then starts anew. */
+  /** Sessions that are ending; a late turn of such a call waits and then starts a new session. */
   readonly #stopping = new Map<string, Promise<void>>();
   readonly #finishing = linkAbort();
   readonly #process = linkAbort();
   readonly #cancelSweep: CancelTimer;
   #closing: Promise<CutCalls> | undefined;
-  /** Sessions that are made now are not drained any more. */
+  /** True once shutdown has passed the drain: new sessions are refused. */
   #isTransferring = false;
 
-  /** Starts sweeping at once; `close` ends it. */
+  /** Starts the sweep for idle sessions; `close` stops it. */
   constructor(parts: SessionsParts, catalog: CatalogSource) {
     const onEnded = ({ organizationId }: CallKey): void => {
       parts.admission.sessionEnded(organizationId);
@@ -70,21 +69,23 @@ export class Sessions {
     });
   }
 
-  /** Sessions that are not over. */
+  /** Number of open sessions. */
   get size(): number {
     return this.#admission.sessions;
   }
 
-  /** Turns that are not done, of all sessions. */
+  /** Number of open turns of all sessions. */
   get openTurns(): number {
     return openTurnsOf(this.#live.values());
   }
 
   /**
-   * The session of a call; a call that is not known gets a new one (G-12, G-15), and so does one that begins anew (G-28).
+   * The session of a call. An unknown call gets a new one (G-12, G-15), and so does a conversation that restarts
+   * (G-28).
    *
-   * @returns at once, without a promise, for a further turn of a call: nothing may come between its finding and its turn.
-   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or what {@link refusedCall} makes of a refusal; also through the promise.
+   * @returns synchronously for a further turn of a call: nothing may happen between the lookup and the turn.
+   * @throws AppError `agent_unknown`, `agent_conflict` (G-17), or the error of {@link refusedCall}; also through the
+   * promise.
    */
   acquire(opening: CallOpening): Session | Promise<Session> {
     const id = callId(opening);
@@ -102,7 +103,7 @@ export class Sessions {
     return live;
   }
 
-  /** The session that waits for its start, or a new one: no turn that comes behind this one may come before it. */
+  /** The session that waits for its start, or a new one. Synchronous, so that later turns stay behind this one. */
   #firstStart(id: string, opening: CallOpening): Session | undefined {
     const live = this.#live.get(id) ?? this.#open(id, opening);
     return !isOtherAgent(opening, live) && live.takeStart() ? live : undefined;
@@ -113,10 +114,10 @@ export class Sessions {
     for (let wanted = opening; ;) {
       await this.#stopping.get(id);
       const live = this.#live.get(id) ?? this.#open(id, wanted);
-      // G-28: the next conversation under the same id may be with another agent.
+      // G-28: a restarted conversation may have another agent.
       const isOther = isOtherAgent(opening, live);
       if (live === begun || (begun === undefined && !isOther && live.takeStart())) return live;
-      // Another start has come behind this one: they do not end each other for ever.
+      // A second start came behind this one: it must not restart the conversation again.
       if (begun !== undefined) return begun;
       wanted = { ...opening, restored: undefined, ...(!live.isEnded && !isOther && { agentId: live.call.agentId }) };
       begun = await this.#restart(id, live, wanted);
@@ -124,7 +125,7 @@ export class Sessions {
   }
 
   /**
-   * The session of a call that is being hung up. Undefined when there is none: a hang-up never makes one, and is never
+   * The session of a call that hangs up. Undefined when there is none: a hang-up never opens one, and is never
    * refused.
    */
   async find(key: CallKey, restored?: Restored): Promise<Session | undefined> {
@@ -142,13 +143,13 @@ export class Sessions {
     }
   }
 
-  /** Whether a call has a session here, also one that is over and remembered, or is being ended. */
+  /** Whether a call has a session here, including ended ones that are still kept. */
   has(key: CallKey): boolean {
     const id = callId(key);
     return this.#live.has(id) || this.#stopping.has(id);
   }
 
-  /** The call lives in another process by now: its session here ends silently. */
+  /** The call lives in another process now: its session here ends silently. */
   lose(key: CallKey): void {
     const id = callId(key);
     const session = this.#live.get(id);
@@ -157,7 +158,7 @@ export class Sessions {
     void this.#stopped(id, session.call, session.stop('moved'), 'a session whose call lives in another process could not be ended');
   }
 
-  /** Answers a call that `acquire` refused, or whose home is unknown, on its stream: see {@link transferRefused}. */
+  /** Answers a call that `acquire` refused, or whose home is unknown: see {@link transferRefused}. */
   transferRefused(sink: TurnSink, refusal: AppError, call: CallKey, isBegun = false): void {
     const isUnknown = refusal.code === 'store_unavailable';
     if (isUnknown) this.#parts.observer.callRefused?.(call, 'store');
@@ -165,14 +166,14 @@ export class Sessions {
     transferRefused(sink, answered, this.#parts, isBegun, this.#process.signal);
   }
 
-  /** Refuses new calls from now on; running ones go on. Calls that other processes can go on with may begin here until the last moment. */
+  /** Refuses new calls; running ones go on. Calls that can move to other processes may still begin. */
   drain(): void {
     if (!this.#parts.snapshots.isShared) this.#admission.drain();
   }
 
   /**
-   * Waits until no turn is open and no caller is to be back soon, moves or transfers every caller who is still there and ends all
-   * sessions, all within `limitMs` and a second: see {@link Draining}. A second call waits for the first.
+   * Waits until no turn is open and no caller is expected back, moves or transfers the remaining callers, and ends
+   * all sessions, within `limitMs` and a second: see {@link Draining}. A second call waits for the first.
    */
   close(limitMs: number): Promise<CutCalls> {
     return (this.#closing ??= this.#close(limitMs));
@@ -195,11 +196,11 @@ export class Sessions {
 
   async #release(session: Session): Promise<boolean> {
     await session.workDone();
-    // From here on nothing may come between.
+    // Synchronous from here.
     if (!session.moveAway()) return false;
     const id = callId(session.call);
     if (this.#live.get(id) === session) this.#live.delete(id);
-    // Whoever asks for the call meanwhile is to find what it left.
+    // A lookup meanwhile must find the released state.
     const released = this.#parts.snapshots.release(session.call, session.snapshot).then(() => {
       session.giveBack();
     });
@@ -207,12 +208,12 @@ export class Sessions {
     return true;
   }
 
-  /** @param before - its conversation was ended, because this one begins anew. */
+  /** @param before - the ended session of a conversation that restarts. */
   #open(id: string, opening: CallOpening, before?: Session, isRestart = false): Session {
     try {
       return this.#opened(id, opening, before, isRestart);
     } catch (thrown) {
-      // It has no session here, and may live elsewhere; one that has ended to begin anew is over.
+      // The call has no session here and may live elsewhere. A restarted one does not.
       if (before === undefined) void this.#parts.snapshots.release(opening);
       else this.#parts.snapshots.forget(opening);
       throw thrown;
@@ -226,7 +227,7 @@ export class Sessions {
       try {
         return this.#restored(id, restored, organizationId);
       } catch (thrown) {
-        // G-28: whatever was left, this one begins anew.
+        // G-28: the conversation restarts without the old state.
         if (opening.opensWith !== 'start') throw thrown;
       }
     }
@@ -238,30 +239,30 @@ export class Sessions {
     const bot = this.#bot(agentId, organizationId);
     if (!isRestart) this.#admission.callBegan(organizationId);
     if (this.#live.size >= 2 * settings.maxSessions) this.#forgetOldestEnded();
-    // Bots see this very object.
+    // Frozen, because bots get this object.
     const call = Object.freeze({ organizationId, conversationId, agentId: bot.id, startedAtMs: clock.nowMs(), vendorConfig, parameters });
     const snapshot = firstSnapshot({ call, bot, mode: voice.canSpeak ? mode : 'wav' });
     return this.#create(id, { bot, isTied, snapshot, ...(before !== undefined && { names: before.names }) });
   }
 
-  /** A running call is never refused. */
+  /** Restores a session. A running call is never refused. */
   #restored(id: string, { snapshot: json, generation }: Restored, organizationId: string): Session {
     const snapshot = readSnapshot(json);
     const bot = this.#bot(snapshot.call.agentId, organizationId);
     const call = Object.freeze({ ...snapshot.call });
     const session = this.#create(id, { bot, generation, isTied: false, snapshot: { ...snapshot, call } });
-    // A call that moves often could escape every sweep.
+    // Checked here as well: a call that moves often could escape every sweep.
     if (this.#isTooLong(session)) this.#leaveTooLong(session);
     return session;
   }
 
-  /** Ends a session, and opens the one of the conversation that begins anew (G-28). @throws as `acquire`. */
+  /** Ends a session and opens the one of the restarted conversation (G-28). @throws as `acquire`. */
   async #restart(id: string, old: Session, opening: CallOpening): Promise<Session | undefined> {
     // Another start may have come first.
     if (this.#live.get(id) !== old) return undefined;
     this.#live.delete(id);
     const hasEnded = old.isEnded;
-    await this.#stopped(id, old.call, old.stop('restarted'), 'a conversation could not be begun anew');
+    await this.#stopped(id, old.call, old.stop('restarted'), 'a conversation could not be restarted');
     if (this.#live.has(id)) return undefined;
     const session = this.#open(id, opening, old, !hasEnded && !this.#isTransferring);
     return isOtherAgent(opening, old) && session.takeStart() ? session : undefined;
@@ -276,11 +277,11 @@ export class Sessions {
 
   #bot(agentId: string, organizationId: string): Bot {
     const bot = this.#catalog.current.find(agentId, organizationId);
-    if (bot === undefined) throw new AppError('agent_unknown', 'no bot has the agent id that the platform asks for');
+    if (bot === undefined) throw new AppError('agent_unknown', 'no bot has the requested agent id');
     return bot;
   }
 
-  // Remembering ended calls is a courtesy to late streams; it must not take the room of new calls.
+  // Ended sessions must not take the room of new calls.
   #forgetOldestEnded(): void {
     for (const [id, session] of this.#live) {
       if (!session.isEnded) continue;
@@ -318,7 +319,7 @@ export class Sessions {
     void this.#stopped(id, session.call, session.stop('idle'), 'ending an idle session failed');
   }
 
-  /** Turns of the call that come meanwhile wait. Never rejects. */
+  /** Turns of the call wait meanwhile. Never rejects. */
   #stopped(id: string, { conversationId }: CallKey, stopping: Promise<void>, failure: string): Promise<void> {
     const stopped = stopping
       .catch((err: unknown) => {

@@ -1,5 +1,5 @@
-// What can be counted about data sources, their tokens and the webhooks that tell of organizations. Labels come from closed
-// sets only: organizations are never one, so a gauge says how the worst of them is.
+// Metrics of data sources, their tokens and the webhooks about organizations. Labels come from closed sets, never
+// organizations; a gauge therefore shows the worst one.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { TokenTransport } from '../auth/principal.ts';
 
@@ -14,35 +14,34 @@ type Transport = (typeof TRANSPORTS)[number];
 type Event = (typeof EVENTS)[number];
 type Registration = (typeof REGISTRATIONS)[number];
 
-/** A data source as the gauges see it. */
+/** The state of a data source for the gauges. */
 export interface WatchedDataSource {
   readonly transport: Transport;
   readonly isServed: boolean;
-  /** End of its token, ms since the epoch; undefined when it is not known. */
+  /** End of its token, ms since the epoch; undefined when unknown. */
   readonly expiresAtMs: number | undefined;
-  /** It has not been renewed although it was high time, cannot be looked after, or what is known of it cannot be written down. */
+  /** Whether its renewal is overdue, it needs a person, or its state cannot be stored. */
   readonly isAlarming: boolean;
 }
 
-/** Counts what the administration reports. */
 export interface AdminMetrics {
-  /** Where the gauges look from now on; nothing is watched before. */
+  /** Sets the source of the gauges. */
   watch(states: () => readonly WatchedDataSource[], nowMs: () => number): void;
   dataSourceChanged(transport: Transport, transition: (typeof TRANSITIONS)[number]): void;
   delivered(outcome: (typeof DELIVERIES)[number]): void;
   registered(event: Event, outcome: Registration): void;
   eventFailed(event: Event): void;
-  /** The login of the integration was looked at, and the platform said whether it is good. */
+  /** The platform accepted or refused the login of the integration. */
   loginChecked(isGood: boolean): void;
-  /** The store of the administration was to be changed. */
+  /** A write to the store of the administration succeeded or failed. */
   storeWritten(isWritten: boolean): void;
-  /** Whether this process is the one that renews. */
+  /** Whether this process is the leader. */
   renews(isOurs: boolean): void;
-  /** It became that while it ran: another one had died, or had stopped. */
+  /** This process took over from another leader. */
   tookOver(): void;
 }
 
-/** Creates them in a registry. */
+/** Creates the metrics in a registry. */
 export function adminMetrics(registry: Registry): AdminMetrics {
   const registers = [registry];
   let states: () => readonly WatchedDataSource[] = () => [];
@@ -58,15 +57,15 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   };
   const transitions = new Counter({
     name: 'parley_data_source_transitions_total',
-    help: 'What happened to data sources.',
+    help: 'Changes of data sources, by transition.',
     labelNames: ['transport', 'transition'],
     registers,
   });
   new Gauge({
     name: 'parley_data_sources',
-    help: 'Data sources that are looked after, by whether calls can come in.',
+    help: 'Managed data sources, by whether calls can come in.',
     labelNames: ['transport', 'served'],
-    // Processes that share their data sources look after the same ones: here and below nothing is added up.
+    // Processes that share a store manage the same data sources, so the values are not summed, here and below.
     aggregator: 'max',
     registers,
     collect() {
@@ -93,7 +92,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   });
   new Gauge({
     name: 'parley_data_sources_alarming',
-    help: 'Data sources whose token is overdue or ended, or that only a person can help, a store that cannot be written included.',
+    help: 'Data sources whose token is overdue or expired, or that need a person, for example because the store cannot be written.',
     labelNames: ['transport'],
     aggregator: 'max',
     registers,
@@ -105,32 +104,32 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   });
   const deliveries = new Counter({
     name: 'parley_webhook_deliveries_total',
-    help: 'Deliveries of webhooks, by what became of them.',
+    help: 'Deliveries of webhooks, by outcome.',
     labelNames: ['outcome'],
     registers,
   });
   const failures = new Counter({
     name: 'parley_authorization_failures_total',
-    help: 'Events of organizations that could not have their effect yet and are repeated.',
+    help: 'Events of organizations that failed and are retried.',
     labelNames: ['event'],
     registers,
   });
   const registrations = new Counter({
     name: 'parley_webhook_registrations_total',
-    help: 'Looks at the registrations of webhooks, by what was done.',
+    help: 'Checks of the registrations of webhooks, by result.',
     labelNames: ['event', 'outcome'],
     registers,
   });
   const login = new Gauge({
     name: 'parley_integration_login',
-    help: '0 when the platform last said that the login of the integration is of no use, else 1; also where nobody logs in.',
+    help: '0 when the platform last refused the login of the integration, else 1; also 1 without a login.',
     aggregator: 'min',
     registers,
   });
   login.set(1);
   const storeWritable = new Gauge({
     name: 'parley_admin_store_writable',
-    help: '0 when the store of the administration could not be written, or where it is shared not be read, the last time; else 1.',
+    help: '0 when the last write of the administration store failed, or the last read of a shared one, else 1.',
     aggregator: 'min',
     registers,
   });
@@ -138,20 +137,20 @@ export function adminMetrics(registry: Registry): AdminMetrics {
   const owner = new Gauge({
     name: 'parley_admin_owner',
     help: '1 in the process that renews tokens and data sources, 0 in all others that share its store.',
-    // More than one would be worth knowing.
+    // Summed, so that two leaders are visible.
     aggregator: 'sum',
     registers,
   });
   const takeovers = new Counter({
     name: 'parley_admin_takeovers_total',
-    help: 'How often this process began to renew after another one had died or stopped.',
+    help: 'How often this process took over the renewals from another one.',
     registers,
   });
   const state = new Gauge({
     name: 'parley_webhook_registered',
-    help: '1 when the last look left the registration of a webhook right, 0 when it did not or there was none.',
+    help: '1 when the last check left the registration of a webhook correct, 0 when it did not or there was no check.',
     labelNames: ['event'],
-    // Of the processes that share them one looks at the registrations; the others have never looked.
+    // Of several processes only the leader checks the registrations.
     aggregator: 'max',
     registers,
   });
@@ -176,7 +175,7 @@ export function adminMetrics(registry: Registry): AdminMetrics {
     },
     registered: (event, outcome) => {
       registrations.inc({ event, outcome });
-      // What is done about further ones says nothing about ours.
+      // Duplicates are other registrations.
       if (outcome !== 'duplicate' && outcome !== 'removed') state.set({ event }, outcome === 'failed' ? 0 : 1);
     },
     loginChecked: (isGood) => {

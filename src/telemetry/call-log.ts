@@ -1,16 +1,14 @@
-// The story of a call in the log: one JSON line per event, found again by the conversation id (P-02) and, per turn, by the
-// platform's tracking id. Ids and durations only: what caller or bot said, keys, parameters and configuration texts never
-// pass here (P-14).
+// The events of a call in the log: one JSON line per event, with the conversation id (P-02) and, per turn, the
+// platform's tracking id. Ids and durations only; never speech, keys, parameters or configuration texts (P-14).
 import type { Clock } from '../base/clock.ts';
 import { errorFields } from '../base/error-fields.ts';
 import type { LogFields, Logger } from '../base/log.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
-/** Refused calls and slow readers are written by those who refuse and wait, at a pace of their own. */
+/** Refused calls and slow readers are logged elsewhere, rate-limited. */
 type CallLog = Required<Omit<SessionObserver, 'callRefused' | 'slowReader'>>;
 
-/** Where the events go. */
 interface CallLogOptions {
   readonly log: Logger;
   readonly clock: Clock;
@@ -18,11 +16,11 @@ interface CallLogOptions {
   readonly isDevelopment?: boolean;
 }
 
-/** An observer that writes every event to `log`. Between events it keeps the tracking ids of open turns and nothing else. */
+/** An observer that logs every event. Between events it keeps only the tracking ids of open turns. */
 export function createCallLog({ log, clock, isDevelopment = false }: CallLogOptions): CallLog {
   const trackingIds = new Map<string, string>();
   const ids = ({ conversationId, organizationId }: CallFacts): LogFields => ({ conversationId, organizationId });
-  // A turn without a tracking id has none in its lines: fields that are undefined are not written.
+  // Undefined fields are not written.
   const turnIds = ({ conversationId, organizationId }: CallFacts, turnId: string): LogFields => ({
     conversationId,
     organizationId,
@@ -32,10 +30,7 @@ export function createCallLog({ log, clock, isDevelopment = false }: CallLogOpti
   return {
     sessionStarted(call, isContinued = false) {
       const event = isContinued ? 'session_continued' : 'session_started';
-      log.info(
-        { event, ...ids(call), agentId: call.agentId },
-        isContinued ? 'a session of another server goes on here' : 'session started',
-      );
+      log.info({ event, ...ids(call), agentId: call.agentId }, isContinued ? 'session taken over from another server' : 'session started');
     },
     sessionEnded(call, end) {
       const durationMs = clock.nowMs() - call.startedAtMs;
@@ -68,17 +63,17 @@ export function createCallLog({ log, clock, isDevelopment = false }: CallLogOpti
       log.info({ event: 'barge_in', ...turnIds(call, turnId), by, heardMs: Math.round(heardMs) }, 'caller interrupted the prompt');
     },
     promptResumed(call, turnId) {
-      log.info({ event: 'prompt_resumed', ...turnIds(call, turnId) }, 'the prompt went on: what had cut it was no speech');
+      log.info({ event: 'prompt_resumed', ...turnIds(call, turnId) }, 'the prompt resumed after a false interruption');
     },
     fillerSpoken(call, turnId) {
-      log.info({ event: 'filler_spoken', ...turnIds(call, turnId) }, 'the caller heard that the bot is still thinking');
+      log.info({ event: 'filler_spoken', ...turnIds(call, turnId) }, 'the filler was played');
     },
     replyRepeated(call, turnId) {
-      log.info({ event: 'reply_repeated', ...turnIds(call, turnId) }, 'a reply that the caller had not heard to its end was said again');
+      log.info({ event: 'reply_repeated', ...turnIds(call, turnId) }, 'a reply that the caller had not fully heard was repeated');
     },
     botFailed(call, turnId, error) {
       const thrown = errorFields(error.cause ?? error, isDevelopment);
-      // The code of what was thrown, such as that of a connection, beside ours.
+      // The code of the thrown error, for example of a connection.
       const thrownCode = error.cause === undefined ? undefined : thrown['code'];
       const fields = { event: 'bot_failed', ...turnIds(call, turnId), agentId: call.agentId, ...thrown, thrownCode };
       log.warn({ ...fields, code: error.code }, 'bot failed');

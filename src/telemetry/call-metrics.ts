@@ -1,5 +1,6 @@
-// What can be counted and timed about calls. Labels come from closed sets: loaded bots and our own words; never conversation or
-// agent ids from the wire, and organizations only where few of them are kept (P-03). Between two events of a turn it keeps only when they were.
+// Metrics of calls. Labels come from closed sets: loaded bots and our own names; never conversation or agent ids from
+// the wire, and organizations only for the few most refused ones (P-03). Between two events of a turn it keeps only
+// times.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
@@ -12,7 +13,7 @@ const LATENCY_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 
 const DURATION_BUCKETS_S = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600];
 const SPEECH_BUCKETS_S = [0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 30];
 
-/** What a turn has shown so far, monotonic ms. */
+/** Times of a turn so far, monotonic ms. */
 interface TurnTimes {
   inputStartedAtMs?: number;
   inputEndedAtMs?: number;
@@ -21,7 +22,7 @@ interface TurnTimes {
 /**
  * An observer that counts calls.
  *
- * @param bots - ids that are counted under their name; it is looked at anew each time, because a reload brings new bots.
+ * @param bots - ids that are used as labels; read for each event, because a reload adds bots.
  */
 export function callMetrics(
   registry: Registry,
@@ -32,7 +33,7 @@ export function callMetrics(
   const botOf = (call: CallFacts): string => (bots.has(call.agentId) ? call.agentId : OTHER);
   const calls = callSeries(registry, bots, refused);
   const turns = turnSeries(registry, bots);
-  // By turn id; every turn that starts also ends, so it holds the open ones.
+  // By turn id; only open turns, because every turn ends.
   const times = new Map<string, TurnTimes>();
   return {
     callRefused(call, reason) {
@@ -48,7 +49,7 @@ export function callMetrics(
       const bot = botOf(call);
       calls.ended.inc({ bot, end });
       calls.open.dec({ bot });
-      // The whole call is timed where it ends.
+      // A call is timed at its last home.
       if (end !== 'moved') calls.duration.observe({ bot }, Math.max(0, clock.nowMs() - call.startedAtMs) / 1000);
     },
     turnStarted(call, turnId) {
@@ -118,14 +119,14 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
   const registers = [registry];
   const refused = new Counter({
     name: 'parley_calls_refused_total',
-    help: 'New calls that got no session, by reason.',
+    help: 'New calls that were refused, by reason.',
     labelNames: ['reason'],
     registers,
   });
-  const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that began.', labelNames: ['bot'], registers });
+  const started = new Counter({ name: 'parley_sessions_started_total', help: 'Calls that started.', labelNames: ['bot'], registers });
   const continued = new Counter({
     name: 'parley_sessions_continued_total',
-    help: 'Calls that lived in another server before.',
+    help: 'Calls that were taken over from another server.',
     labelNames: ['bot'],
     registers,
   });
@@ -135,7 +136,7 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
     labelNames: ['bot', 'end'],
     registers,
   });
-  const open = new Gauge({ name: 'parley_sessions_open', help: 'Calls that are open now.', labelNames: ['bot'], registers });
+  const open = new Gauge({ name: 'parley_sessions_open', help: 'Open calls.', labelNames: ['bot'], registers });
   const duration = new Histogram({
     name: 'parley_session_duration_seconds',
     help: 'Length of calls that ended, in seconds.',
@@ -145,7 +146,7 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
   });
   new Gauge({
     name: 'parley_organization_calls_refused',
-    help: 'New calls that got no session, of the organizations that were refused most often, at most 20 of each process.',
+    help: 'New calls that were refused, for the most refused organizations, at most 20 of each process.',
     labelNames: ['organization', 'reason'],
     registers,
     collect() {
@@ -153,7 +154,7 @@ function callSeries(registry: Registry, bots: Iterable<string>, refusedOf: Refus
       for (const { organizationId: organization, reason, calls } of refusedOf.most) this.set({ organization, reason }, calls);
     },
   });
-  // A counter that is missing until its first event hides that event from rates.
+  // Starts at 0: otherwise rates would miss the first event.
   for (const reason of ADMISSION_REFUSALS) refused.inc({ reason }, 0);
   for (const bot of bots) {
     started.inc({ bot }, 0);
@@ -187,13 +188,13 @@ function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
     new Histogram({ name, help, labelNames: ['bot'], buckets, registers });
   const series: TurnSeries = {
     ended: counter('parley_turns_ended_total', 'Turns that ended, by how.', 'end'),
-    open: new Gauge({ name: 'parley_turns_open', help: 'Turns that are open now.', labelNames: ['bot'], registers }),
+    open: new Gauge({ name: 'parley_turns_open', help: 'Open turns.', labelNames: ['bot'], registers }),
     speech: histogram(
       'parley_utterance_duration_seconds',
       'Time from the start to the end of speech, in seconds, with the silence that ended it.',
       SPEECH_BUCKETS_S,
     ),
-    asked: counter('parley_bot_events_total', 'Events that were brought to a bot, by event.', 'event'),
+    asked: counter('parley_bot_events_total', 'Events that were sent to a bot, by event.', 'event'),
     answer: histogram('parley_bot_answer_seconds', 'Time that a bot took to answer, in seconds.', LATENCY_BUCKETS_S),
     latency: histogram(
       'parley_reply_latency_seconds',
@@ -205,14 +206,11 @@ function turnSeries(registry: Registry, bots: Iterable<string>): TurnSeries {
       'Time from the end of speech to the first prompt audio, in seconds, the recognizer and waiting inputs included.',
       LATENCY_BUCKETS_S,
     ),
-    bargeIns: counter('parley_barge_ins_total', 'Prompts that callers interrupted, by what.', 'by'),
-    resumed: counter('parley_prompts_resumed_total', 'Prompts that went on because what had cut them was no speech.'),
-    fillers: counter('parley_fillers_total', 'Fillers that were spoken while a bot was thinking.'),
-    slowReaders: counter('parley_slow_readers_total', 'Turns that were given up because the client did not read its prompts in time.'),
-    repeated: counter(
-      'parley_replies_repeated_total',
-      'Replies that were said again because the server that had decided them died or stood still.',
-    ),
+    bargeIns: counter('parley_barge_ins_total', 'Prompts that callers interrupted, by speech or keys.', 'by'),
+    resumed: counter('parley_prompts_resumed_total', 'Prompts that resumed after a false interruption.'),
+    fillers: counter('parley_fillers_total', 'Fillers that were played while a bot was thinking.'),
+    slowReaders: counter('parley_slow_readers_total', 'Turns that failed because the client did not read its prompts in time.'),
+    repeated: counter('parley_replies_repeated_total', 'Replies that were repeated because the server that made them died or stalled.'),
     failures: counter('parley_bot_failures_total', 'Turns in which a bot failed, by error code.', 'code'),
   };
   for (const bot of bots) {

@@ -1,24 +1,23 @@
-// What happened in the latest calls, and when: facts with times, kept in memory for whoever looks into one call. Bounded in
-// calls and in facts per call. Ids, durations and our own words only; nothing that a caller or a bot said (P-14).
+// Timelines of the latest calls: events with times, in memory, for an operator who examines a call. Bounded in calls
+// and in facts per call. Ids, durations and our own names only; nothing that a caller or a bot said (P-14).
 import type { Clock } from '../base/clock.ts';
 import type { CallFacts } from '../dialog/call.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
-/** Most facts of one call, the latest ones; a call of ten minutes has about as many. */
+/** Most facts of one call, the latest ones; a call of ten minutes has about this many. */
 const MAX_FACTS = 500;
 
-/** One thing that happened. */
+/** One event of a call. */
 export interface TimelineFact {
   /** Since the start of the session, ms. */
   readonly atMs: number;
-  /** The word of the log for it. */
+  /** Its event name in the log. */
   readonly event: string;
   readonly turnId?: string;
-  /** What more is known of it: durations, ends, codes. */
+  /** Details: durations, ends, codes. */
   readonly [detail: string]: string | number | undefined;
 }
 
-/** One call. */
 export interface CallTimeline {
   readonly conversationId: string;
   readonly organizationId: string;
@@ -28,34 +27,34 @@ export interface CallTimeline {
   /** How the session ended; undefined while it runs. */
   readonly end: string | undefined;
   readonly facts: readonly TimelineFact[];
-  /** Older facts that had to make room. */
+  /** Number of dropped older facts. */
   readonly leftOut: number;
 }
 
 /** A call without its facts. */
 export type CallSummary = Omit<CallTimeline, 'facts'> & { readonly factCount: number };
 
-/** Remembers the latest calls. An observer of the engine. */
+/** Keeps the latest calls. An observer of the engine. */
 export class CallTimelines implements SessionObserver {
   readonly #clock: Clock;
   readonly #maxCalls: number;
   /** The oldest first. */
   readonly #kept: Kept[] = [];
-  // Found by the facts of the call, which live as long as its session: so nothing of them is kept beyond it.
+  // Weak, so that nothing of a call outlives its session.
   readonly #running = new WeakMap<CallFacts, Kept>();
 
-  /** @param options.maxCalls - of how many calls facts are kept; 0 keeps none. */
+  /** @param options.maxCalls - most calls; 0: none. */
   constructor(options: { readonly clock: Clock; readonly maxCalls: number }) {
     this.#clock = options.clock;
     this.#maxCalls = options.maxCalls;
   }
 
-  /** The calls that are remembered, the latest first. */
+  /** The kept calls, the latest first. */
   recent(): readonly CallSummary[] {
     return this.#kept.map(({ timeline: { facts, ...summary } }) => ({ ...summary, factCount: facts.length })).reverse();
   }
 
-  /** The latest call with this conversation id, or undefined when it is not remembered. */
+  /** The latest call with this conversation id; undefined when it is not kept. */
   find(conversationId: string): CallTimeline | undefined {
     return this.#kept.findLast(({ timeline }) => timeline.conversationId === conversationId)?.timeline;
   }
@@ -64,7 +63,7 @@ export class CallTimelines implements SessionObserver {
     if (this.#maxCalls === 0) return;
     const { conversationId, organizationId, agentId, startedAtMs } = call;
     const timeline = { conversationId, organizationId, agentId, startedAtMs, end: undefined, facts: [], leftOut: 0 };
-    // Facts of a call that goes on here are timed since its start elsewhere, so that they fit to those from there.
+    // Times of a continued call count from its start at the first home.
     const sinceStartMs = isContinued ? Math.max(0, this.#clock.nowMs() - startedAtMs) : 0;
     const kept: Kept = { timeline, startedAtMonotonicMs: this.#clock.monotonicMs() - sinceStartMs, isForgotten: false };
     if (this.#kept.length >= this.#maxCalls) {
@@ -149,7 +148,7 @@ export class CallTimelines implements SessionObserver {
 interface Kept {
   readonly timeline: Writable<CallTimeline> & { readonly facts: TimelineFact[] };
   readonly startedAtMonotonicMs: number;
-  /** True when another call has replaced it. */
+  /** Whether another call has replaced it. */
   isForgotten: boolean;
 }
 

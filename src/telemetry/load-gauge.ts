@@ -1,5 +1,4 @@
-// How busy this process is: the delay of its event loop over the last seconds and its memory. Measures only; what is too
-// much is decided elsewhere.
+// Measures the load of this process: event loop delay over the last seconds, and memory. Knows no limits.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { every, type CancelTimer, type Clock } from '../base/clock.ts';
@@ -7,11 +6,11 @@ import type { LoadReading, LoadSource } from '../session/admission.ts';
 
 /** Length of one window, ms. */
 const WINDOW_MS = 1000;
-/** How often the delay is sampled, ms. Node's histogram holds the time between two samples, this one included. */
+/** Sampling interval of the delay, ms. Node's histogram contains the whole time between two samples. */
 const SAMPLE_MS = 20;
 const NS_PER_MS = 1e6;
 
-/** What the gauge needs of a histogram of sampling times, in ns. */
+/** The needed part of Node's histogram of sampling times, ns. */
 export interface DelayHistogram {
   /** Samples since the last reset. */
   readonly count: number;
@@ -21,15 +20,15 @@ export interface DelayHistogram {
 
 type Memory = Pick<LoadReading, 'rssBytes' | 'heapPercent'>;
 
-/** What the gauge measures with; the real process unless a test says otherwise. */
+/** Sources of the gauge; default: the process. */
 export interface LoadGaugeOptions {
   readonly clock: Clock;
   readonly histogram?: DelayHistogram;
-  /** May throw: then the last reading stands. */
+  /** May throw: then the last reading is kept. */
   readonly memory?: () => Memory;
 }
 
-/** Takes a reading per second. Whoever makes it closes it. */
+/** Takes a reading per second. The creator closes it. */
 export class LoadGauge implements LoadSource {
   readonly #histogram: DelayHistogram;
   readonly #memory: () => Memory;
@@ -37,7 +36,7 @@ export class LoadGauge implements LoadSource {
   #lastDelayMs = 0;
   #loopDelayMs = 0;
   #memoryRead: Memory = { rssBytes: 0, heapPercent: 0 };
-  /** Not asked for since the last window. Reading it costs more than the rest. */
+  /** Memory is read at most once per window, because it costs more than the rest. */
   #isMemoryOld = true;
 
   constructor({ clock, histogram, memory = processMemory }: LoadGaugeOptions) {
@@ -54,8 +53,8 @@ export class LoadGauge implements LoadSource {
   }
 
   /**
-   * The last reading. Its delay is the 99th percentile of a window, and the smaller one of the last two windows: a single
-   * pause, say a garbage collection, is no overload.
+   * The last reading. The delay is the 99th percentile of a window, the smaller one of the last two windows: a single
+   * pause, such as a garbage collection, is no overload.
    */
   reading(): LoadReading {
     if (this.#isMemoryOld) this.#readMemory();
@@ -74,17 +73,17 @@ export class LoadGauge implements LoadSource {
     this.#lastDelayMs = delayMs;
   }
 
-  // Node opens a file for it, which fails when the process has no descriptor left. No call may fail for that.
+  // Node opens a file for it, which fails without a free descriptor. No call may fail for that.
   #readMemory(): void {
     this.#isMemoryOld = false;
     try {
       this.#memoryRead = this.#memory();
     } catch {
-      // The last reading stands; who watches the descriptors says what is wrong.
+      // Keeps the last reading; the descriptor watch reports the cause.
     }
   }
 
-  // Both calls go over tens of thousands of counters, which an empty histogram need not.
+  // Skipped when empty: both calls scan tens of thousands of counters.
   #takeDelay(): number {
     if (this.#histogram.count === 0) return 0;
     const delayMs = this.#histogram.percentile(99) / NS_PER_MS - SAMPLE_MS;

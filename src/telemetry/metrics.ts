@@ -1,5 +1,5 @@
-// What can be counted and timed about calls, tokens and the process, for Prometheus. Labels come from closed sets only:
-// loaded bots, our own words and error codes; never conversation, organization or agent ids from the wire (P-03).
+// All metrics for Prometheus. Labels come from closed sets: loaded bots, our own names and error codes; never
+// conversation, organization or agent ids from the wire (P-03).
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { TokenObserver } from '../auth/jws-verifier.ts';
 import type { TokenTransport } from '../auth/principal.ts';
@@ -20,55 +20,54 @@ import { voiceMetrics, type VoiceMetrics } from './voice-metrics.ts';
 /** All metrics of one process. */
 export interface Metrics {
   readonly sessions: Required<SessionObserver>;
-  /** Whose calls got no session. */
+  /** The organizations with refused calls. */
   readonly refused: RefusedOrganizations;
   readonly tokens: TokenObserver;
   readonly voice: VoiceMetrics;
   readonly admin: AdminMetrics;
   readonly files: FileMetrics;
   readonly store: StoreMetrics;
-  /** Turns whose call lives in another process. */
+  /** Forwarded turns. */
   readonly forward: ForwardMetrics;
-  /** A message named an organization that its token does not speak for (G-08). */
+  /** A message named a foreign organization (G-08). */
   organizationRefused(transport: TokenTransport): void;
-  /** An RPC, a socket or the request for one ended with an error. */
+  /** An RPC, a socket or an upgrade ended with an error. */
   streamRefused(transport: TokenTransport, code: ErrorCode): void;
-  /** Where the number of open sockets is looked up from now on; before, none is open. */
+  /** Sets the source of the number of open sockets; 0 before. */
   watchSockets(count: () => number): void;
-  /** The server stopped, and these turns and calls did not come to their own end. */
+  /** The server stopped and cut these turns and calls. */
   stopped(cut: CutCalls): void;
   /**
-   * The bots were loaded again while the server runs.
+   * The bots were reloaded.
    *
-   * @param bots - ids to count under their name from now on; those from before stay known, their calls may still run.
+   * @param bots - ids that become labels; earlier ids stay, because their calls may still run.
    */
   botsReloaded(outcome: ReloadOutcome, bots?: Iterable<string>): void;
   readonly contentType: string;
-  /** Everything in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string>;
-  /** Everything as plain values, to be joined with those of other processes. */
+  /** All metrics as plain values, to be joined with those of other processes. */
   reading(): Promise<MetricReading>;
 }
 
-/** What a process has counted and measured, as it travels to another one. */
+/** The metrics of a process for another process. */
 export type MetricReading = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** How loading the bots again went; with `failed` the bots from before go on. */
+/** Outcome of a reload; after `failed` the previous bots stay in use. */
 export const RELOAD_OUTCOMES = ['loaded', 'failed'] as const;
 export type ReloadOutcome = (typeof RELOAD_OUTCOMES)[number];
 
-/** What the metrics are made from. */
 export interface MetricsOptions {
   /** Ids of the loaded bots; any other id is counted as `other`. */
   readonly knownBots: Iterable<string>;
   readonly clock: Clock;
-  /** How busy the process is, as the admission of calls sees it. */
+  /** The load source of the admission. */
   readonly load: LoadSource;
-  /** Also measure the process itself (memory, processor, event loop); default true. */
+  /** Whether to measure the process (memory, CPU, event loop); default true. */
   readonly processMetrics?: boolean;
 }
 
-/** Creates the metrics in a registry of their own. */
+/** Creates the metrics in a new registry. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const bots = new Set(options.knownBots);
@@ -106,7 +105,7 @@ function serverMetrics(
   const registers = [registry];
   const organizations = new Counter({
     name: 'parley_organizations_refused_total',
-    help: 'Messages that named an organization which their token does not speak for.',
+    help: 'Messages that named an organization other than that of their token.',
     labelNames: ['transport'],
     registers,
   });
@@ -119,7 +118,7 @@ function serverMetrics(
   let openSockets = (): number => 0;
   new Gauge({
     name: 'parley_sockets_open',
-    help: 'WebSockets that are open now.',
+    help: 'Open WebSockets.',
     registers,
     collect() {
       this.set(openSockets());
@@ -127,24 +126,24 @@ function serverMetrics(
   });
   const cutTurns = new Counter({
     name: 'parley_turns_cut_total',
-    help: 'Turns that were not finished in the grace time of a stopping server.',
+    help: 'Turns that a stopping server cut at the end of its grace time.',
     registers,
   });
   const cutCalls = new Counter({
     name: 'parley_calls_cut_total',
-    help: 'Calls that ended without a word when the server stopped, because none of their streams came any more.',
+    help: 'Calls that a stopping server ended silently, because no stream of theirs came.',
     registers,
   });
   const reloads = new Counter({
     name: 'parley_bot_reloads_total',
-    help: 'How often the bots were loaded again, by outcome.',
+    help: 'Reloads of the bots, by outcome.',
     labelNames: ['outcome'],
     registers,
   });
   new Gauge({
     name: 'parley_event_loop_delay_seconds',
-    help: 'How late the event loop runs, in seconds, as it is compared with overload.max_loop_delay_ms.',
-    // Of several processes the worst: its callers hear it.
+    help: 'Delay of the event loop, in seconds, as compared with overload.max_loop_delay_ms.',
+    // Shows the worst process.
     aggregator: 'max',
     registers,
     collect() {
@@ -181,7 +180,7 @@ function tokenMetrics(registry: Registry): TokenObserver {
   const registers = [registry];
   const accepted = new Counter({
     name: 'parley_tokens_accepted_total',
-    help: 'Tokens that were accepted, by whether their signature was checked anew.',
+    help: 'Tokens that were accepted, by whether their signature was checked or cached.',
     labelNames: ['check'],
     registers,
   });

@@ -1,13 +1,10 @@
-// Joins observers into one that nothing can break: what an observer throws, at once or later, stops here.
+// Joins observers into one and isolates their failures: nothing that an observer throws, now or later, passes on.
 import type { Logger } from '../base/log.ts';
 import type { SessionObserver } from '../session/ports.ts';
 
 type Member = keyof SessionObserver;
 
-/**
- * One observer that passes everything on, in the given order. An observer that fails is logged once per event, because
- * what fails once fails on every call.
- */
+/** One observer that forwards every event in the given order. A failing observer is logged once per event type. */
 export function combineObservers(observers: readonly SessionObserver[], log: Logger): Required<SessionObserver> {
   const reported = new Set<string>();
   const report = (index: number, member: Member, error: unknown): void => {
@@ -16,14 +13,14 @@ export function combineObservers(observers: readonly SessionObserver[], log: Log
     reported.add(key);
     log.error({ observer: index, event: member, err: error }, 'an observer failed; its further failures at this event are not logged');
   };
-  /** The member that passes its event on to all of them. */
+  /** A member that forwards its event to all observers. */
   const passOn = <M extends Member>(member: M): Required<SessionObserver>[M] => {
     const notify = (...facts: readonly unknown[]): void => {
       for (const [index, observer] of observers.entries()) {
         try {
           const listener = observer[member];
           const result: unknown = listener === undefined ? undefined : Reflect.apply(listener, observer, facts);
-          // The type says void, and an async function fits it all the same; its rejection would end the process.
+          // An async function also fits the type `void`; its rejection would end the process.
           if (result instanceof Promise) {
             result.catch((error: unknown) => {
               report(index, member, error);

@@ -1,25 +1,24 @@
-// Whose calls are refused: the organizations that it happened to most often, with the reason. Bounded, whoever calls. Knows no
-// limits.
+// The organizations with the most refused calls, by reason. Bounded. Knows no limits.
 import type { Clock } from '../base/clock.ts';
 import type { CallKey } from '../dialog/call.ts';
 import type { AdmissionRefusal } from '../session/admission.ts';
 
-/** Most organizations and reasons that are remembered. */
+/** Most entries. */
 const MAX_KEPT = 20;
 
-/** What an organization was refused for one reason. */
+/** The refused calls of an organization for one reason. */
 export interface RefusedCalls {
   readonly organizationId: string;
   readonly reason: AdmissionRefusal;
-  /** Never too few; too many by what the one had that made room for it. */
+  /** An upper bound: it includes the count of the entry that it replaced. */
   readonly calls: number;
   /** ms since the epoch. */
   readonly lastAtMs: number;
 }
 
 /**
- * Counts them. Where too many are refused, the one that was refused least often makes room and leaves its count (the space-saving
- * algorithm): so newcomers do not push each other out before they are counted.
+ * Counts refused calls. When full, a new entry replaces the smallest one and inherits its count (the space-saving
+ * algorithm), so that new entries do not evict each other.
  */
 export class RefusedOrganizations {
   readonly #clock: Clock;
@@ -29,7 +28,7 @@ export class RefusedOrganizations {
     this.#clock = clock;
   }
 
-  /** A call of this organization was refused. */
+  /** Counts a refused call. */
   add({ organizationId }: Pick<CallKey, 'organizationId'>, reason: AdmissionRefusal): void {
     const one = { organizationId, reason, calls: 1, lastAtMs: this.#clock.nowMs() };
     const key = keyOf(one);
@@ -45,7 +44,7 @@ export class RefusedOrganizations {
   }
 }
 
-/** What several processes have refused, as one. */
+/** The sum over several processes. */
 export function joinedRefusals(seen: readonly (readonly RefusedCalls[])[]): readonly RefusedCalls[] {
   const joined = new Map<string, RefusedCalls>();
   for (const one of seen.flat()) {

@@ -1,17 +1,17 @@
-// What can be counted and timed about a store that several servers share.
+// Metrics of a shared store.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { toAppError } from '../base/errors.ts';
 
 /** Beyond the longest `store.redis.timeout_ms`. */
 const ROUND_TRIP_BUCKETS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 
-/** Operations of the directory of calls, as they are labelled. */
+/** Labels of the operations of the call directory. */
 const STORE_OPERATIONS = ['claim', 'find', 'save', 'register', 'forget', 'touch', 'beat'] as const;
-/** Those that succeed only where the store takes writes. */
+/** Operations that need a writable store. */
 const WRITES: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['claim', 'save', 'register', 'beat']);
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
-/** Counts what those report who use the store. */
+/** Counts the reports of the store's users. */
 export interface StoreMetrics {
   /** Whether the store can be reached. */
   readonly connected: (isUp: boolean) => void;
@@ -19,13 +19,13 @@ export interface StoreMetrics {
   readonly time: <T>(operation: StoreOperation, work: Promise<T>) => Promise<T>;
 }
 
-/** Creates them in a registry. */
+/** Creates the metrics in a registry. */
 export function storeMetrics(registry: Registry): StoreMetrics {
   const registers = [registry];
   const up = new Gauge({
     name: 'parley_store_up',
-    help: '0 while the store that the servers share cannot be reached or refuses what is written, else 1; also where none is shared.',
-    // Of several processes the one that is cut off.
+    help: '0 while the shared store cannot be reached or refuses writes, else 1; also 1 without a shared store.',
+    // Shows a process that is cut off.
     aggregator: 'min',
     registers,
   });
@@ -36,7 +36,7 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   show();
   const times = new Histogram({
     name: 'parley_store_operation_seconds',
-    help: 'Time that the shared store took for an operation, in seconds, failed ones included.',
+    help: 'Duration of operations of the shared store, in seconds, failed ones included.',
     labelNames: ['operation'],
     buckets: ROUND_TRIP_BUCKETS_S,
     registers,
@@ -59,7 +59,7 @@ export function storeMetrics(registry: Registry): StoreMetrics {
       return value;
     } catch (thrown) {
       failures.inc({ operation });
-      // A server without memory answers, and reads what it has.
+      // A server out of memory still answers and serves reads.
       if (toAppError(thrown).details['isRefused'] === true) isRefusing = true;
       throw thrown;
     } finally {
@@ -70,7 +70,7 @@ export function storeMetrics(registry: Registry): StoreMetrics {
   return {
     connected: (isUp) => {
       isConnected = isUp;
-      // Another server may have answered: what the one before refused says nothing of it.
+      // The new connection may lead to another server.
       if (isUp) isRefusing = false;
       show();
     },

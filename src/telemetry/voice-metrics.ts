@@ -1,5 +1,4 @@
-// What can be counted about prompts without sound and about the speech services that are asked. Labels come from closed
-// sets only.
+// Metrics of prompts without audio and of speech services. Labels come from closed sets.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { CIRCUIT_STATES, type CircuitState } from '../base/circuit-breaker.ts';
 import type { ErrorCode } from '../base/errors.ts';
@@ -10,7 +9,6 @@ type Service = (typeof SERVICES)[number];
 
 const DURATION_BUCKETS_S = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];
 
-/** Counts what the voice reports. */
 export interface VoiceMetrics {
   promptFailed(kind: 'text' | 'file', code: ErrorCode): void;
   requestEnded(service: Service, outcome: RequestOutcome, durationMs: number): void;
@@ -18,46 +16,46 @@ export interface VoiceMetrics {
   circuitChanged(service: Service, state: CircuitState): void;
 }
 
-/** Creates them in a registry. */
+/** Creates the metrics in a registry. */
 export function voiceMetrics(registry: Registry): VoiceMetrics {
   const registers = [registry];
   const failed = new Counter({
     name: 'parley_prompts_failed_total',
-    help: 'Prompts that stayed without sound or broke off, by error code.',
+    help: 'Prompts that had no audio or broke off, by error code.',
     labelNames: ['kind', 'code'],
     registers,
   });
   const requests = new Counter({
     name: 'parley_speech_requests_total',
-    help: 'Requests to speech services, by how they ended.',
+    help: 'Requests to speech services, by outcome.',
     labelNames: ['service', 'outcome'],
     registers,
   });
   const retries = new Counter({
     name: 'parley_speech_retries_total',
-    help: 'Requests to speech services that were sent a second time.',
+    help: 'Retried requests to speech services.',
     labelNames: ['service'],
     registers,
   });
   const duration = new Histogram({
     name: 'parley_speech_request_duration_seconds',
-    help: 'Time from the wish to the end of the answer of speech services, in seconds.',
+    help: 'Duration of requests to speech services, in seconds, waiting included.',
     labelNames: ['service'],
     buckets: DURATION_BUCKETS_S,
     registers,
   });
   const circuit = new Gauge({
     name: 'parley_speech_circuit_state',
-    help: '1 for the state in which the circuit of a speech service is, 0 for the others.',
+    help: '1 for the current state of the circuit of a speech service, 0 for the others.',
     labelNames: ['service', 'state'],
-    // Every process has a circuit of its own: 1 for each state that one of them is in.
+    // Every process has its own circuit: 1 for each state of any process.
     aggregator: 'max',
     registers,
   });
   const circuitChanged = (service: Service, now: CircuitState): void => {
     for (const state of CIRCUIT_STATES) circuit.set({ service, state }, state === now ? 1 : 0);
   };
-  // A counter that is missing until its first event hides that event from rates.
+  // Starts at 0: otherwise rates would miss the first event.
   for (const service of SERVICES) {
     for (const outcome of REQUEST_OUTCOMES) requests.inc({ service, outcome }, 0);
     retries.inc({ service }, 0);

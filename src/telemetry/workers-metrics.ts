@@ -1,18 +1,18 @@
-// The metrics of several processes as one text, and how many of them there are. What a worker counted that has ended stays
-// counted: a sum that fell would look like a restart, after which everything counts as new.
+// Joins the metrics of the workers and counts the workers. Counts of ended workers are kept: a falling sum would look
+// like a restart.
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { MetricReading } from './metrics.ts';
 
-/** Workers that take calls, and those that start. */
+/** Number of workers by state. */
 export type WorkerCounts = Readonly<Record<'ready' | 'starting', number>>;
 
-/** Joins what workers read of themselves, and what this process, which starts them, sees. */
+/** Joins the readings of the workers with the metrics of the parent process. */
 export class WorkersMetrics {
   readonly #own = new Registry();
   readonly #unexpectedEnds: Counter;
-  /** The last reading of each worker that has not ended. */
+  /** The last reading of each running worker. */
   readonly #last = new Map<number, MetricReading>();
-  /** What the others had counted when they were last read. */
+  /** The last counts of ended workers. */
   #ended: Promise<MetricReading> = Promise.resolve([]);
   readonly contentType = this.#own.contentType;
 
@@ -20,7 +20,7 @@ export class WorkersMetrics {
     const registers = [this.#own];
     new Gauge({
       name: 'parley_workers',
-      help: 'Worker processes, by what they do now.',
+      help: 'Worker processes, by state.',
       labelNames: ['state'],
       registers,
       collect() {
@@ -29,27 +29,27 @@ export class WorkersMetrics {
     });
     this.#unexpectedEnds = new Counter({
       name: 'parley_workers_ended_total',
-      help: 'Worker processes that ended although nobody had asked them to, and were replaced.',
+      help: 'Worker processes that ended unexpectedly and were replaced.',
       registers,
     });
     collectDefaultMetrics({ register: this.#own });
   }
 
-  /** A worker was read. */
+  /** Stores the reading of a worker. */
   read(worker: number, reading: MetricReading): void {
     this.#last.set(worker, reading.map(withJoining));
   }
 
-  /** A worker has ended. Whatever it counted after its last reading is lost. */
+  /** A worker has ended. Its counts since the last reading are lost. */
   ended(worker: number, isExpected: boolean): void {
     if (!isExpected) this.#unexpectedEnds.inc();
-    // The declared type is a number; what comes is a word.
+    // Declared as a number, but a string at runtime.
     const counted = this.#last.get(worker)?.filter(({ type }) => ['counter', 'histogram'].includes(String(type))) ?? [];
     this.#last.delete(worker);
     this.#ended = this.#ended.then((before) => AggregatorRegistry.aggregate([before, counted]).getMetricsAsJSON());
   }
 
-  /** All of them in the text format of Prometheus, a worker that could not be read this time as it was the last time. */
+  /** All metrics in the text format of Prometheus, with the last reading of each worker. */
   async text(): Promise<string> {
     const own = (await this.#own.getMetricsAsJSON()).map(withJoining);
     const ended = await this.#ended;
@@ -57,7 +57,7 @@ export class WorkersMetrics {
   }
 }
 
-/** The library would leave out when a process started, and show the mean of event loops, in which a late one would disappear. */
+/** The library would drop the start time of processes and average the event loop delays, which hides a slow process. */
 function withJoining(metric: MetricReading[number]): MetricReading[number] {
   if (metric.aggregator === 'omit') return { ...metric, aggregator: 'min' };
   return metric.aggregator === 'average' ? { ...metric, aggregator: 'max' } : metric;

@@ -1,18 +1,17 @@
-// Prompt audio in pieces that a wire allows. Knows no wire: each brings its own sizes.
+// Splits prompt audio into pieces that a wire allows. The transports pass their own sizes.
 import { MULAW_SILENCE } from '../speech/g711.ts';
 
-/** Sizes of pieces, bytes; the smallest is at most half the largest. */
+/** Sizes of pieces, bytes; the minimum is at most half the size. */
 export interface ChunkSizes {
   /** Smallest piece allowed. */
   readonly minBytes: number;
-  /** What a piece is long, unless it is the last. */
+  /** Size of every piece but the last. */
   readonly bytes: number;
 }
 
 /**
- * Cuts headerless audio into legal chunks (G-42, W-31): none is larger than `bytes`, and none under the minimum. A
- * remainder that would be too short takes what it lacks from the chunk before it; a prompt that is too short is filled
- * up with silence (G-49).
+ * Cuts headerless audio into legal chunks (G-42, W-31): none larger than `bytes` and none below the minimum. A too
+ * short remainder is filled up from the previous chunk, a too short prompt with silence (G-49).
  */
 export function chunksOf(mulaw: Uint8Array, { minBytes, bytes }: ChunkSizes): readonly Uint8Array[] {
   if (mulaw.length === 0) return [];

@@ -1,25 +1,25 @@
-// What is demanded of a caller's message on every wire: ids that may be kept, sizes that may stand in a record, audio that
-// can be decoded. Knows no wire; each maps its own words to ours first.
+// The checks of a caller's message on every wire: ids, sizes and audio formats. Knows no wire; each maps its own
+// names first.
 import { AppError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import { MIN_CALLER_AUDIO_BYTES } from '../contract/limits.ts';
 import type { AudioEncoding, AudioInput } from '../dialog/input.ts';
 import { DECODABLE_RATES_HZ } from '../speech/audio-format.ts';
 
-/** Longest ids Parley keeps, characters; the platform's are UUIDs. */
+/** Longest id, characters; the platform's ids are UUIDs. */
 const MAX_ID_CHARS = 256;
-/** No id has them; in ids they would end up in logs and store keys. */
+/** Forbidden in ids, which appear in logs and store keys. */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/;
-/** Most keys in one message; at most 100 can be asked for. */
+/** Most keys in one message; a bot can ask for at most 100. */
 const MAX_KEYS = 256;
-/** Longest vendor_specific_config Parley keeps, characters. */
+/** Longest vendor_specific_config, characters. */
 const MAX_VENDOR_CONFIG_CHARS = 16_384;
-/** Largest parameters of an event Parley keeps, bytes as JSON: they stand in the record of the session. */
+/** Largest parameters of an event, bytes as JSON: they are part of the snapshot. */
 const MAX_PARAMETERS_BYTES = 16_384;
 
 const NO_AUDIO = new Uint8Array(0);
 
-/** Which call a message belongs to, in the words of the wire. */
+/** The call of a message, as named on the wire. */
 export interface WireCall {
   readonly organizationId: string;
   readonly conversationId: string;
@@ -28,17 +28,17 @@ export interface WireCall {
 }
 
 /**
- * The same call, once it may be kept.
+ * Checks the ids of a call.
  *
- * @throws AppError `bad_message` for an empty conversation id, for ids that are over-long or hold control characters, and
- *   for an over-long vendor configuration.
+ * @throws AppError `bad_message` for an empty conversation id, for ids that are too long or contain control
+ * characters, and for a too long vendor configuration.
  */
 export function checkedCall(call: WireCall): WireCall {
   const { organizationId, conversationId, agentId, vendorConfig } = call;
   if (conversationId === '') throw new AppError('bad_message', 'conversation_id is empty');
   for (const id of [conversationId, organizationId, agentId]) {
     if (id.length > MAX_ID_CHARS) throw new AppError('bad_message', 'an id of the request is longer than 256 characters');
-    if (CONTROL_CHARACTERS.test(id)) throw new AppError('bad_message', 'an id of the request holds control characters');
+    if (CONTROL_CHARACTERS.test(id)) throw new AppError('bad_message', 'an id of the request contains control characters');
   }
   if (vendorConfig.length > MAX_VENDOR_CONFIG_CHARS)
     throw new AppError('bad_message', 'vendor_specific_config is longer than 16384 characters');
@@ -46,7 +46,7 @@ export function checkedCall(call: WireCall): WireCall {
 }
 
 /**
- * All messages of a stream belong to the call of its first one.
+ * Checks that a message belongs to the call of the stream's first message.
  *
  * @throws AppError `bad_message` for another call, `agent_conflict` for another agent (G-17).
  */
@@ -62,7 +62,7 @@ export function demandSameCall(opened: WireCall, message: WireCall): void {
 /**
  * Caller audio as an input.
  *
- * @param bytes - of the message; not copied.
+ * @param bytes - the audio; not copied.
  * @param encoding - undefined when the message names none (G-32).
  * @param sampleRateHz - undefined or 0 when the message names none.
  * @throws AppError `unsupported_audio` for a rate that cannot be decoded (G-31).
@@ -72,10 +72,10 @@ export function audioInput(
   encoding: AudioEncoding | undefined,
   sampleRateHz: number | undefined,
 ): AudioInput {
-  // G-33, G-34: probe packets name a format at most; they are no sound.
+  // G-33, G-34: probe packets carry at most a format, no audio.
   const audio = bytes === undefined || bytes.length < MIN_CALLER_AUDIO_BYTES ? NO_AUDIO : bytes;
   const rate = decodableRate(sampleRateHz);
-  // Fifty times a second and call: on most wires most frames name no format (G-32).
+  // The fast path, fifty times a second per call: most frames name no format (G-32).
   if (encoding === undefined && rate === undefined) return { kind: 'audio', audio };
   return {
     kind: 'audio',
@@ -85,7 +85,7 @@ export function audioInput(
   };
 }
 
-// Checked here and not only where audio is decoded: a bad first message must not open a session.
+// Checked before the decoder, because a bad first message must not open a session.
 function decodableRate(sampleRateHz: number | undefined): number | undefined {
   if (sampleRateHz === undefined || sampleRateHz === 0) return undefined;
   if (DECODABLE_RATES_HZ.includes(sampleRateHz)) return sampleRateHz;
@@ -95,9 +95,9 @@ function decodableRate(sampleRateHz: number | undefined): number | undefined {
 }
 
 /**
- * Keys as text; those that this version does not know are left out (G-90).
+ * Keys as text; unknown keys are dropped (G-90).
  *
- * @param keyOf - the character of one key as it stands on the wire.
+ * @param keyOf - the character of a key on the wire; undefined for an unknown key.
  * @throws AppError `bad_message` for too many.
  */
 export function digitsOf<Key>(keys: readonly Key[], keyOf: (key: Key) => string | undefined): string {
@@ -107,7 +107,7 @@ export function digitsOf<Key>(keys: readonly Key[], keyOf: (key: Key) => string 
   return digits;
 }
 
-/** The same parameters of an event, once they may be kept. @throws AppError `bad_message` when they are too large. */
+/** Checks the parameters of an event. @throws AppError `bad_message` when they are too large. */
 export function checkedParameters(parameters: JsonObject): JsonObject {
   if (Buffer.byteLength(JSON.stringify(parameters)) > MAX_PARAMETERS_BYTES) {
     throw new AppError('bad_message', `the parameters of an event are larger than ${String(MAX_PARAMETERS_BYTES)} bytes of JSON`);

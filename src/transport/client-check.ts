@@ -1,5 +1,5 @@
-// Clients that must show a certificate: who may speak after the handshake, and what the log says of the others. The runtime has
-// checked the chain by then (O-11); here the subject is compared (O-12).
+// Checks client certificates after the handshake. The runtime has checked the chain (O-11); this compares the subject
+// (O-12) and logs refusals.
 import type { TLSSocket } from 'node:tls';
 import { subjectKey, type ClientRefusal, type ClientTrust, type SubjectAttributes } from '../base/client-trust.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,7 +8,6 @@ import type { Live } from '../base/live-value.ts';
 import type { Logger } from '../base/log.ts';
 import { oneLine } from '../base/one-line.ts';
 
-/** Who may come in, and who hears of the others. */
 export interface ClientDemand {
   readonly trust: Live<ClientTrust>;
   readonly onRefused: (reason: ClientRefusal) => void;
@@ -25,7 +24,7 @@ export class ClientCheck {
   readonly #log: Logger;
   readonly #pacer: LinePacer<ClientRefusal>;
 
-  /** @param options.name - whose socket it is, in the words of the log. */
+  /** @param options.name - the listener's name in log messages. */
   constructor(demand: ClientDemand, { name, clock, log }: { readonly name: string; readonly clock: Clock; readonly log: Logger }) {
     this.#demand = demand;
     this.#name = name;
@@ -33,7 +32,7 @@ export class ClientCheck {
     this.#pacer = new LinePacer(clock);
   }
 
-  /** Whether a client may speak whose handshake is over. Whoever may not is cut before a byte is read. */
+  /** Whether a client may go on after its handshake. Otherwise it is cut before a byte is read. */
   lets(socket: TLSSocket): boolean {
     const subject: SubjectAttributes = { ...socket.getPeerX509Certificate()?.toLegacyObject().subject };
     if (!socket.authorized) this.#refuse(reasonOf(socket.authorizationError));
@@ -43,7 +42,7 @@ export class ClientCheck {
     return false;
   }
 
-  /** Takes a handshake that failed; most of those have nothing to do with certificates. */
+  /** Logs a failed handshake if its reason is a client certificate. */
   failed(error: Error, socket: TLSSocket): void {
     const why: unknown = socket.authorizationError;
     if ('code' in error && error.code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') this.#refuse('missing');
@@ -59,12 +58,12 @@ export class ClientCheck {
   }
 }
 
-/** @param why - the runtime's word for what is wrong with the chain. */
+/** @param why - the runtime's error code for the chain. */
 function reasonOf(why: unknown): ClientRefusal {
   return OUT_OF_TIME.has(why) ? 'expired' : 'untrusted';
 }
 
-/** As it can be copied into tls.client_subjects. */
+/** In the format of tls.client_subjects. */
 function shownSubject(subject: SubjectAttributes): string {
   const attributes = Object.entries(subject).flatMap(([type, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];

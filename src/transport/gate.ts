@@ -1,17 +1,19 @@
-// The token check of every transport: token in, principal out, and the organization of each message bound to it. The caller
-// of a refused request learns only that it was refused; the reason is in the log and the metrics.
+// The token check of every transport: turns a token into a principal and binds the organization of each message to
+// it. A refused client learns no reason; it is in the log and the metrics.
 import { AppError } from '../base/errors.ts';
 import type { TokenVerifier } from '../auth/jws-verifier.ts';
 import { speaksFor, type Principal } from '../auth/principal.ts';
 
-/** Who came in: a checked principal, or anybody where the operator has switched the check off. */
+/** The client of a request: a checked principal, or anybody when the token check is off. */
 export type Visitor = { readonly kind: 'checked'; readonly principal: Principal } | { readonly kind: 'unchecked' };
 
 const UNCHECKED: Visitor = { kind: 'unchecked' };
 
-/** What a gate may know beside its tokens. */
 export interface GateOptions {
-  /** Whom a message speaks for that names no organization, without the token check. Undefined, the default: it is refused (G-08). */
+  /**
+   * Without the token check: the organization of a message that names none. Default: undefined, such a message is
+   * refused (G-08).
+   */
   readonly soleOrganization?: string | undefined;
   /** Counts messages of foreign organizations (G-08). */
   readonly onForeign?: () => void;
@@ -31,7 +33,7 @@ export class Gate {
   }
 
   /**
-   * Checks the authorization value of a request. Returns at once, without a promise, for a token it remembers.
+   * Checks the authorization value of a request. Synchronous for a cached token.
    *
    * @throws AppError `unauthenticated` (G-02), also through the promise.
    */
@@ -42,10 +44,10 @@ export class Gate {
   }
 
   /**
-   * The organization that a message speaks for: the one it names, which must be that of its token, and that of its token where it
-   * names none (G-08).
+   * The organization of a message: the one it names, which must be that of its token, or else that of the token
+   * (G-08).
    *
-   * @throws AppError `foreign_organization` for another one, `bad_message` where nothing says which one it is.
+   * @throws AppError `foreign_organization` for another one, `bad_message` when there is none.
    */
   bind(visitor: Visitor, organizationId: string): string {
     if (visitor.kind === 'unchecked') return organizationId === '' ? this.#soleOrganization() : organizationId;

@@ -1,23 +1,23 @@
-// Where calls live, as a transport asks it. Who answers knows the directory of homes; a transport knows only whether a turn
-// is answered here or forwarded. Knows no wire.
+// The transports' port to the homes of calls. Its implementation knows the directory; a transport only learns whether
+// to answer a turn here or to forward it. Knows no wire.
 import type { CallKey } from '../dialog/call.ts';
 import { HERE, type Asked, type ForwardLoss, type Located, type Peer } from '../dialog/home.ts';
 
-/** What transports ask of the homes of calls. */
 export interface CallHomes {
   /**
-   * Where a call lives. At once, without a promise, for a call that lives here.
+   * Where a call lives. Synchronous for a call that lives here.
    *
-   * @throws AppError `store_unavailable` where nobody can say, `state_unreadable` for a snapshot that does not open; also through the promise.
+   * @throws AppError `store_unavailable` when the directory cannot answer, `state_unreadable` for an unreadable
+   * snapshot; also through the promise.
    */
   locate(call: CallKey, asked: Asked): Located | Promise<Located>;
-  /** A forwarded turn came back from there; the next `locate` asks anew. */
+  /** A forwarded turn came back from this home: the next `locate` asks the directory again. */
   lost(call: CallKey, home: Peer, why: ForwardLoss): void;
   /** Whether a call lives here. @param callId - of `callId` in dialog. */
   has(callId: string): boolean;
 }
 
-/** Of a server that is alone: every call lives here. */
+/** For a single server: every call lives here. */
 export const SOLE_HOME: CallHomes = {
   locate: () => HERE,
   lost: () => undefined,

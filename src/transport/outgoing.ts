@@ -1,12 +1,12 @@
-// What one RPC or socket has written and its client has not read yet, in bytes (G-91): says when to wait, and when it is
-// too much. grpc-js counts messages, of which sixteen may be a megabyte.
+// Counts the bytes that an RPC or socket has written and its client has not read yet (G-91), for back-pressure and
+// for the limit. grpc-js counts messages, and sixteen of them may have a megabyte.
 
-/** More than this waits: whoever writes should wait, too. Eight seconds of audio in the largest chunks that are allowed. */
+/** Writers should wait above this many bytes: eight seconds of audio in the largest allowed chunks. */
 const ENOUGH_BYTES = 65_536;
 
 /**
- * What waits counts as nothing up to this, bytes. The notice before a reply, some twenty bytes, has hardly left when the
- * reply of a quick bot comes, and must not be what a long prompt is too much for.
+ * Up to this many waiting bytes count as none: a small event before a reply, of twenty bytes, must not make a long
+ * prompt exceed the limit.
  */
 const NOTICE_BYTES = 1024;
 
@@ -22,18 +22,18 @@ export class Outgoing<Message extends Uint8Array> {
   #waitingBytes = 0;
   #onDrained: (() => void) | undefined;
 
-  /** @param maxBytes - most that may wait; one message may be larger when nothing waits but a notice. */
+  /** @param maxBytes - most waiting bytes; a single message may be larger when almost nothing waits. */
   constructor(stream: ByteStream<Message>, maxBytes: number) {
     this.#stream = stream;
     this.#maxBytes = maxBytes;
   }
 
-  /** True when enough waits: the next message should wait for `onceDrained`. */
+  /** Whether the next message should wait for `onceDrained`. */
   get isFull(): boolean {
     return this.#waitingBytes > ENOUGH_BYTES;
   }
 
-  /** Writes a message. @returns false when it would be too much; it is not written then, and the stream should end. */
+  /** Writes a message. @returns false when it would exceed the limit; it is not written, and the stream should end. */
   send(message: Message): boolean {
     const bytes = message.length;
     if (this.#waitingBytes > NOTICE_BYTES && this.#waitingBytes + bytes > this.#maxBytes) return false;
@@ -45,7 +45,7 @@ export class Outgoing<Message extends Uint8Array> {
     return true;
   }
 
-  /** Calls `listener` once when enough was read; at once when nothing stands in the way. At most one waits at a time. */
+  /** Calls `listener` once when the client has read enough, or at once. At most one waits at a time. */
   onceDrained(listener: () => void): void {
     this.#onDrained = listener;
     if (!this.isFull) this.#drained();

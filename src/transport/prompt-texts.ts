@@ -1,12 +1,12 @@
-// The texts of prompts as tests get them: what was heard, in words. Never on a server that takes real calls.
+// The texts of prompts for tests. Never used on a server with real calls.
 import type { Output } from '../dialog/output.ts';
 
-/** A text for each prompt with sound that an output begins; empty for sound that has no text of its own. */
+/** A text for each prompt with audio that begins in an output; empty for audio without its own text. */
 export function promptTexts(output: Output): readonly string[] {
   const prompts = output.kind === 'prompt' ? [output.prompt] : output.kind === 'final' ? output.prompts : [];
   return prompts.flatMap(({ audio, text, skippedMs, goesOn }) => {
     if (audio === undefined || goesOn === true) return [];
-    // A recording, or the rest of what was cut, has no text of its own, which is told.
+    // A recording, or the rest of a cut prompt, has no text of its own.
     return [skippedMs === undefined ? (text ?? '') : ''];
   });
 }

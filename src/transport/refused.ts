@@ -1,15 +1,15 @@
-// How RPCs and sockets that end with an error stand in the log and the metrics. Clients can cause them as fast as they like, so each
-// kind gets one line a second, the rest is there at debug level only; strangers' refusals are never more than that, because
-// the token check itself reports them. All are counted.
+// Logs and counts RPCs and sockets that end with an error. Clients can cause them at any rate, so each kind is logged
+// once a second, the rest only at debug level. Refusals without a token are only logged at debug level, because the
+// token check reports them.
 import type { Clock } from '../base/clock.ts';
 import type { AppError, ErrorCode } from '../base/errors.ts';
 import { LinePacer } from '../base/line-pacer.ts';
 import type { Logger } from '../base/log.ts';
 
-/** What a line can be found by. */
+/** Ids in a log line. */
 export type WireIds = Readonly<Record<'trackingId', string> & Partial<Record<'conversationId', string | undefined>>>;
 
-/** What can be said to be refused. A closed list: each text is a key of the pacer. */
+/** What was refused. A closed list: each text is a key of the pacer. */
 export type RefusedWhat =
   | 'a stream'
   | 'a list request'
@@ -21,11 +21,11 @@ export type RefusedWhat =
   | 'a list socket'
   | 'a new call, with a spoken line,';
 
-/** What can be said to be ignored, likewise. */
+/** What was ignored; also a closed list. */
 export type IgnoredWhat = 'an envelope of an unknown type';
 
-/** What keeps a server from having a session for a call: its caller hears a prompt and is transferred, instead of an error. */
-const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+/** Errors without a session for the call: the caller hears a prompt and is transferred, instead of an error. */
+const SPOKEN_REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
   'shutting_down',
   'store_unavailable',
@@ -33,9 +33,9 @@ const TURNED_AWAY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'state_unreadable',
 ]);
 
-/** Whether an error of `Sessions.acquire` is to be heard as a spoken line. */
+/** Whether an error of `Sessions.acquire` is answered with a spoken line and a transfer. */
 export function endsInTransfer({ code }: AppError): boolean {
-  return TURNED_AWAY.has(code);
+  return SPOKEN_REFUSALS.has(code);
 }
 
 /** One per server. */
@@ -51,27 +51,27 @@ export class Refusals {
     this.#onRefused = onRefused;
   }
 
-  /** An RPC or a socket ends with this error. */
+  /** Counts an RPC or a socket that ends with this error. */
   count({ code }: AppError): void {
     this.#onRefused(code);
   }
 
-  /** Writes of something that has no effect (W-17). */
+  /** Logs something ignored (W-17). */
   ignored(what: IgnoredWhat, ids: WireIds): void {
     const leftOut = this.#pacer.next(what);
     if (leftOut !== undefined) this.#log.warn({ leftOut, ...ids }, `${what} was ignored`);
   }
 
   /**
-   * Writes of one refusal.
+   * Logs one refusal.
    *
-   * @param what - begins the sentence.
-   * @param isStranger - it needs no token, so anybody may have sent it.
+   * @param what - the beginning of the message.
+   * @param isUnauthenticated - it needed no token, so any client may have sent it.
    */
-  write(what: RefusedWhat, error: AppError, ids: WireIds, isStranger = false): void {
+  write(what: RefusedWhat, error: AppError, ids: WireIds, isUnauthenticated = false): void {
     const fields = { code: error.code, ...error.details, ...ids };
     const text = `${what} was refused: ${error.message}`;
-    const isQuiet = error.code !== 'internal' && (isStranger || error.code === 'unauthenticated');
+    const isQuiet = error.code !== 'internal' && (isUnauthenticated || error.code === 'unauthenticated');
     const leftOut = isQuiet ? undefined : this.#pacer.next(`${what} ${error.code}`);
     if (leftOut === undefined) this.#log.debug(fields, text);
     else if (error.code === 'internal') this.#log.error({ ...fields, leftOut, err: error }, text);

@@ -1,5 +1,5 @@
-// The listening socket of a transport: TLS, the number of connections and the time for a handshake are decided here,
-// before a byte reaches HTTP. grpc-js offers neither limit, so it gets connections that are already open.
+// The listening socket of a transport: TLS, and the limits of connections and handshakes, before a byte reaches HTTP.
+// grpc-js has neither limit, so it gets open connections.
 import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -12,24 +12,21 @@ import { OpenConnections, peerOf, type ClosedFor, type ConnectionLimits } from '
 import { followIdentity, type TlsIdentity } from '../base/tls-identity.ts';
 import { ClientCheck, type ClientDemand } from './client-check.ts';
 
-/**
- * How connections are secured: TLS 1.2 or newer (P-12), or not at all. Handshakes have the identity and the trust of their
- * moment.
- */
+/** The security of connections: TLS 1.2 or newer (P-12), or none. Each handshake uses the current certificates. */
 export type ListenerSecurity =
   | { readonly mode: 'off' }
   | {
       readonly mode: 'tls';
       readonly identity: Live<TlsIdentity>;
-      /** Undefined: no client is asked for a certificate (W-09). */
+      /** Undefined: no client certificates are requested (W-09). */
       readonly clients?: ClientDemand | undefined;
     };
 
 /** Address, security and limits. */
 export interface SocketListenerOptions extends ConnectionLimits {
-  /** Whose socket it is, in the words of the log: `media server`. */
+  /** Name in log messages, such as `media server`. */
   readonly name: string;
-  /** What may be spoken on a connection over TLS, best first (ALPN). */
+  /** ALPN protocols, the preferred one first. */
   readonly protocols: readonly [string, ...string[]];
   readonly host: string;
   /** 0 takes a free port. */
@@ -39,38 +36,40 @@ export interface SocketListenerOptions extends ConnectionLimits {
   readonly handshakeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether there is a descriptor for a new connection. Where not, a stranger's is closed for it, or it is closed at once. Default: there is. */
+  /**
+   * Whether there is a file descriptor for a new connection. If not, an unverified connection is closed for it, or
+   * else the new one. Default: always.
+   */
   readonly mayTake?: (() => boolean) | undefined;
-  /** Takes each connection that is ready for the first byte of HTTP. */
+  /** Called with each connection that is ready for HTTP. */
   readonly onConnection: (connection: net.Socket) => void;
 }
 
-/** A socket that listens. */
 export interface SocketListener {
   /** `host:port` as bound. */
   readonly address: string;
   readonly port: number;
-  /** A request of this peer, `address:port`, is being answered. @returns what to call when it is over (P-18). */
+  /** A request of this peer, `address:port`, begins. @returns a function to call at its end (P-18). */
   began(peer: string | undefined): () => void;
-  /** A good token came from this peer (P-18). */
+  /** This peer has shown a valid token (P-18). */
   verified(peer: string | undefined): void;
-  /** Takes no more connections; open ones go on. */
+  /** Accepts no more connections; open ones go on. */
   stopListening(): void;
-  /** Breaks every open connection. */
+  /** Destroys every open connection. */
   cut(): void;
-  /** Takes no more connections and waits until the open ones are gone. */
+  /** Accepts no more connections and waits until the open ones have closed. */
   close(): Promise<void>;
 }
 
 /**
- * Listens.
+ * Opens the listener.
  *
  * @throws AppError `listen_failed` for the address.
  */
 export async function openSocketListener(options: SocketListenerOptions): Promise<SocketListener> {
   const { name, security, clock, log } = options;
-  // Counted here and not by `net`: with its limit, one of several processes that share the port would give the connection
-  // back, and Node 20.20 would offer it to all of them without end and without a pause.
+  // Not the limit of `net`: a process at that limit returns a connection to the others on a shared port, and Node
+  // 20.20 then offers it to all of them in an endless loop.
   const connections = new OpenConnections(options, clock, closedLog(options));
   const onConnection = (connection: net.Socket): void => {
     connections.ready(peerOf(connection));
@@ -78,7 +77,7 @@ export async function openSocketListener(options: SocketListenerOptions): Promis
   };
   const secure = security.mode === 'off' ? undefined : secureServer(security, { ...options, onConnection });
   const server = net.createServer((socket) => {
-    // Broken connections are the turns' business; here they only must not end the process.
+    // The turns handle broken connections; this only keeps an error from ending the process.
     socket.on('error', () => undefined);
     if (options.mayTake?.() === false && !connections.replaceStranger()) {
       socket.destroy();
@@ -114,13 +113,13 @@ export async function openSocketListener(options: SocketListenerOptions): Promis
         });
       });
       await closed;
-      // The last ones have gone, and may not have said so yet.
+      // The last connections may be gone without an event yet.
       connections.cut();
     },
   };
 }
 
-/** Whoever floods a server with connections must not flood its log. */
+/** Paced: a flood of connections must not flood the log. */
 function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (why: ClosedFor) => void {
   const pacer = new LinePacer<ClosedFor>(clock);
   const limits = {
@@ -128,10 +127,10 @@ function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (wh
     max_unverified_per_address: {
       level: 'warn',
       limit: options.maxUnverifiedPerAddress,
-      text: 'too many of one address have shown no good token',
+      text: 'too many of one address have shown no valid token',
     },
-    // Probes of an open port do this all day.
-    unverified_timeout_ms: { level: 'debug', limit: options.unverifiedTimeoutMs, text: 'they showed no good token in time' },
+    // Frequent: probes of an open port.
+    unverified_timeout_ms: { level: 'debug', limit: options.unverifiedTimeoutMs, text: 'they showed no valid token in time' },
   } as const satisfies Record<ClosedFor, unknown>;
   return (why) => {
     const leftOut = pacer.next(why);
@@ -141,7 +140,7 @@ function closedLog({ name, clock, log, ...options }: SocketListenerOptions): (wh
   };
 }
 
-/** Leads connections through their handshakes that it is given; it listens nowhere itself. */
+/** Handles the TLS handshakes of given connections; does not listen itself. */
 function secureServer(security: Extract<ListenerSecurity, { mode: 'tls' }>, options: SocketListenerOptions): tls.Server {
   const { identity, clients } = security;
   const { name, protocols, handshakeTimeoutMs, log, onConnection } = options;
@@ -163,7 +162,7 @@ function secureServer(security: Extract<ListenerSecurity, { mode: 'tls' }>, opti
   server.on('tlsClientError', (error, socket) => {
     check?.failed(error, socket);
     log.debug({ err: error }, `a TLS handshake with the ${name} failed`);
-    // After a time-out nobody else closes it.
+    // Nothing else closes it after a time-out.
     socket.destroy();
   });
   return server;
@@ -173,14 +172,14 @@ function contextOf({ identity, clients }: Extract<ListenerSecurity, { mode: 'tls
   const { certificate: cert, key } = identity.current;
   const context = { cert, key, minVersion: 'TLSv1.2' } as const;
   if (clients === undefined) return context;
-  // Without tickets every handshake shows its certificate, so that trust which is withdrawn ends at once.
+  // Without session tickets every handshake shows its certificate, so that withdrawn trust ends at once.
   return { ...context, ca: [...clients.trust.current.authorities], secureOptions: constants.SSL_OP_NO_TICKET };
 }
 
 /**
- * Listens, and says where.
+ * Listens on an address. @returns the bound address.
  *
- * @param isExclusive - one of several processes listens there alone, instead of all of them together.
+ * @param isExclusive - the port is not shared with other workers.
  * @throws AppError `listen_failed` for the address.
  */
 export function listen(server: net.Server, host: string, port: number, isExclusive = false): Promise<net.AddressInfo> {

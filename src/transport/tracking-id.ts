@@ -1,10 +1,10 @@
-// The platform's correlation id, on every transport the same: it goes into logs, so it is cut to a sane length and alphabet.
+// The platform's correlation id. It appears in logs, so its length and characters are limited.
 import { randomUUID } from 'node:crypto';
 
-/** Longest correlation id that is kept, characters. */
+/** Longest correlation id, characters. */
 const MAX_CHARS = 128;
 
-/** The id that the platform sent, or a new one where it sent none. */
+/** The platform's id, or a new one. */
 export function trackingIdOf(sent: string | undefined): string {
   return sent === undefined || sent === '' ? randomUUID() : sent.slice(0, MAX_CHARS).replaceAll(/[^\w.:-]/g, '_');
 }

@@ -1,37 +1,36 @@
-// A prompt while it is being made: pieces that come one after the other, for any number of readers, each from the beginning
-// and at its own pace. Knows nothing of where the pieces come from.
+// A prompt during its synthesis: pieces for any number of readers, each from the first piece and at its own pace.
+// Knows nothing of where the pieces come from.
 import type { PromptAudio } from '../dialog/output.ts';
 
 const OVER = { done: true, value: undefined } as const;
 
-/** The pieces of one prompt; bounded by the length of a prompt. */
+/** The pieces of one prompt, bounded by the longest prompt. */
 export class GrowingPrompt {
   readonly #pieces: PromptAudio[] = [];
   readonly #waiting = new Set<() => void>();
   #end: { readonly failure: unknown } | 'well' | undefined;
 
-  /** One more piece. */
   add(piece: PromptAudio): void {
     this.#pieces.push(piece);
     this.#wake();
   }
 
-  /** There are no more pieces. A prompt that came without any is one piece. */
+  /** Ends the pieces. A prompt that came without pieces is one piece. */
   finish(whole: PromptAudio | undefined): void {
     if (this.#pieces.length === 0 && whole !== undefined) this.#pieces.push(whole);
     this.#end = 'well';
     this.#wake();
   }
 
-  /** There are no more pieces although there should be; readers throw this after those that came. */
+  /** Ends the pieces with a failure, which readers throw after the pieces so far. */
   fail(failure: unknown): void {
     this.#end = { failure };
     this.#wake();
   }
 
   /**
-   * All pieces from the first on, for one reader. They end at once, also while one is waited for, when `signal` aborts or the
-   * reader leaves.
+   * All pieces from the first, for one reader. They end at once when `signal` aborts or the reader leaves, even
+   * during a wait.
    *
    * @param onLeave - called when the reader leaves before the end; may be called more than once.
    */

@@ -2,10 +2,10 @@
 import type { PromptAudio } from '../dialog/output.ts';
 import { MULAW_BYTES_PER_MS } from '../speech/audio-format.ts';
 
-/** Longest prompt, ms; the bot API takes no longer ready audio either. */
+/** Longest prompt, ms; also the limit of the bot API for ready audio. */
 export const MAX_PROMPT_MS = 300_000;
 
-/** @param mulaw - 8 kHz mono without header; the caller gives it away and must not change it afterwards. */
+/** @param mulaw - 8 kHz mono without header; must not change afterwards. */
 export function promptAudio(mulaw: Uint8Array): PromptAudio {
   return { mulaw, durationMs: mulaw.length / MULAW_BYTES_PER_MS };
 }

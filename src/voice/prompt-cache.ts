@@ -1,6 +1,6 @@
-// Text to audio, once: in memory, on the disk, else from the synthesizer. Texts may hold what a caller said or
-// pressed, so the disk only ever sees texts that were announced as static, and no text is logged or kept as a key: a
-// prompt is known by a hash. What was not announced lives in memory alone.
+// Text to audio, synthesized once and cached in memory and on disk. Texts may contain what a caller said or pressed:
+// only texts that were announced as static are stored on disk, and no text is logged or used as a key. Keys are
+// hashes.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { linkAbort, type LinkedAbort } from '../base/abort.ts';
@@ -13,20 +13,19 @@ import { promptAudio } from './prompt-audio.ts';
 import type { PromptDiskCache } from './prompt-disk-cache.ts';
 import type { Synthesizer } from './synthesizer.ts';
 
-/** Most texts that can be announced; further ones stay in memory only. */
+/** Most announced texts; further ones stay in memory only. */
 const MAX_ANNOUNCED = 10_000;
-/** Most texts that are kept for good. */
+/** Most texts that are never evicted. */
 const MAX_KEPT = 16;
-/** Bytes a cached prompt takes beside its audio, roughly. */
+/** Approximate overhead of a cached prompt, bytes. */
 const ENTRY_BYTES = 300;
 
-/** What the cache is made of. */
 export interface PromptCacheOptions {
-  /** Names the sound of the synthesizer that was chosen, whether it is there or not; part of every key. */
+  /** Name of the configured synthesizer's sound, even if its package is missing; part of every key. */
   readonly soundName: string;
-  /** Undefined: only what lies on disk can be played. */
+  /** Undefined: only prompts stored on disk can be played. */
   readonly synthesizer: Synthesizer | undefined;
-  /** Undefined: nothing is kept on disk. */
+  /** Undefined: nothing is stored on disk. */
   readonly disk: PromptDiskCache | undefined;
   /** Most bytes of audio in memory; default 64 MiB. */
   readonly maxBytes?: number;
@@ -34,20 +33,20 @@ export interface PromptCacheOptions {
   readonly log: Logger;
 }
 
-/** One prompt on its way, with everyone who waits for it. */
+/** A prompt that is being synthesized, with its waiting readers. */
 interface Pending {
-  /** The same prompt in pieces, for those who will not wait for the whole. */
+  /** The prompt in pieces, for readers that do not wait for the whole. */
   readonly growing: GrowingPrompt;
   readonly sound: Promise<PromptAudio | undefined>;
   readonly abort: LinkedAbort;
   waiting: number;
 }
 
-/** Speaks every text once. */
+/** Synthesizes every text once. */
 export class PromptCache {
   readonly #options: PromptCacheOptions;
   readonly #memory: LRUCache<string, PromptAudio>;
-  /** Sounds that no other prompt can push out, undefined until they are made. */
+  /** Sounds that are never evicted; undefined until they are synthesized. */
   readonly #kept = new Map<string, PromptAudio | undefined>();
   readonly #announced = new Set<string>();
   readonly #pending = new Map<string, Pending>();
@@ -61,7 +60,7 @@ export class PromptCache {
     });
   }
 
-  /** Declares a text as static: never made of caller data. From now on it may lie on disk. */
+  /** Declares a text as static: it contains no caller data and may be stored on disk. */
   announce(text: string): void {
     const key = this.#keyOf(text);
     if (this.#announced.has(key) || this.#announced.size >= MAX_ANNOUNCED) return;
@@ -71,8 +70,8 @@ export class PromptCache {
   }
 
   /**
-   * Declares a static text whose sound must be at hand at every moment, however much else is spoken; it is announced as
-   * well. Beyond 16 texts they are announced only.
+   * Declares a static text whose audio is never evicted; announces it as well. Beyond 16 texts they are only
+   * announced.
    */
   keep(text: string): void {
     this.announce(text);
@@ -82,10 +81,9 @@ export class PromptCache {
   }
 
   /**
-   * The sound of a text; at once when it is in memory. A text that is being made already is not made twice.
+   * The audio of a text; synchronous when it is in memory. Concurrent requests for one text share the work.
    *
-   * @returns undefined when there is nothing that could speak it, or when `signal` aborts. The work goes on as long as
-   * anyone waits for it.
+   * @returns undefined without a synthesizer, or when `signal` aborts. The work goes on while anyone waits for it.
    * @throws AppError `synthesis_failed` as the rejection.
    */
   render(text: string, signal: AbortSignal): PromptAudio | undefined | Promise<PromptAudio | undefined> {
@@ -103,11 +101,11 @@ export class PromptCache {
   }
 
   /**
-   * Like {@link render}, but a text that is not in memory comes in pieces while it is being made; those who come later get
-   * all of them. It is whole in memory when the pieces end well.
+   * Like {@link render}, but a text that is not in memory comes in pieces during its synthesis; later readers get all
+   * pieces too. When the pieces end without a failure, the whole is in memory.
    *
-   * @returns pieces that can be read once. They end early when `signal` aborts or the reader leaves, and throw AppError
-   * `synthesis_failed`.
+   * @returns pieces that can be read once. They end early when `signal` aborts or the reader leaves, and throw
+   * AppError `synthesis_failed`.
    */
   stream(text: string, signal: AbortSignal): PromptAudio | undefined | AsyncIterable<PromptAudio> {
     const key = this.#keyOf(text);
@@ -115,13 +113,13 @@ export class PromptCache {
     if (ready !== undefined) return ready;
     if (signal.aborted || !this.#canMake(key)) return undefined;
     const pending = this.#pending.get(key) ?? this.#begin(key, text, true);
-    // Joined now and not when the first piece is read: whoever asked may be waiting for something else first.
+    // Joins now and not with the first read: the reader may wait for something else first.
     const leave = this.#join(key, pending, signal, () => undefined);
     pending.sound.then(leave, leave);
     return pending.growing.read(signal, leave);
   }
 
-  /** Waits for what is being written to disk. The synthesizer is closed by whoever created it. */
+  /** Waits for pending disk writes. The creator of the synthesizer closes it. */
   async close(): Promise<void> {
     for (const pending of this.#pending.values()) pending.abort.abort('shutdown');
     await Promise.all(this.#storing);
@@ -140,7 +138,7 @@ export class PromptCache {
     const sound = this.#make(key, text, abort.signal, inPieces ? onPiece : undefined).finally(() => {
       if (this.#pending.get(key)?.abort === abort) this.#pending.delete(key);
     });
-    // Also when the last one who waited is gone and nobody hears of a failure.
+    // Also handles a failure after the last reader has left.
     sound.then(
       (audio) => {
         growing.finish(audio);
@@ -167,9 +165,9 @@ export class PromptCache {
     const startedMs = clock.monotonicMs();
     const audio = this.#remember(key, await synthesizer.speak(text, signal, onPiece));
     const isStatic = this.#announced.has(key);
-    // A hash of a text that reads a PIN back can be turned round by trying all PINs: only static texts are named.
+    // Only static texts are named: the hash of a text with a PIN can be reversed by trying all PINs.
     const name = isStatic ? { key: key.slice(0, 8), chars: text.length } : {};
-    log.debug({ ...name, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'spoke a prompt');
+    log.debug({ ...name, tookMs: Math.round(clock.monotonicMs() - startedMs) }, 'synthesized a prompt');
     if (isStatic) this.#store(key, audio);
     return audio;
   }
@@ -188,7 +186,7 @@ export class PromptCache {
     this.#storing.add(stored);
   }
 
-  /** Counts one more who waits. Returns how to leave; an abort does that as well and calls `onAbort`. */
+  /** Adds a waiting reader. Returns how to leave; an abort leaves as well and calls `onAbort`. */
   #join(key: string, pending: Pending, signal: AbortSignal, onAbort: () => void): () => void {
     pending.waiting += 1;
     let isHere = true;
@@ -197,9 +195,9 @@ export class PromptCache {
       isHere = false;
       signal.removeEventListener('abort', aborted);
       pending.waiting -= 1;
-      // Work that is done is no longer listed.
+      // Finished work is no longer listed.
       if (pending.waiting > 0 || this.#pending.get(key) !== pending) return;
-      // The next one who asks begins anew instead of joining work that is being given up.
+      // The next request starts anew instead of joining aborted work.
       this.#pending.delete(key);
       pending.abort.abort('superseded');
     };

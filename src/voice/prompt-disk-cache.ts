@@ -1,5 +1,5 @@
-// Keeps spoken prompts between two starts: one WAV file per prompt in a folder, in the form in which WAV mode sends them.
-// Knows keys and bytes only, never texts. A disk that fails costs one warning and the saved time, never a prompt.
+// Keeps synthesized prompts across restarts: one WAV file per prompt in a folder, in the format of WAV mode. Knows
+// keys and bytes, never texts. A disk failure costs one warning and the saved time, never a prompt.
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,19 +10,18 @@ import { MULAW_BYTES_PER_MS } from '../speech/audio-format.ts';
 import { MULAW_WAV_HEADER_BYTES, mulawWav, mulawWavHeader } from '../speech/wav.ts';
 import { MAX_PROMPT_MS } from './prompt-audio.ts';
 
-/** Only files of these names are ours: nothing else in the folder is counted, read or removed. */
+/** Files of the cache; all other files in the folder are ignored. */
 const OUR_FILE = /^[0-9a-f]{64}\.wav$/;
-/** What an interrupted write leaves behind. */
+/** Temporary files of interrupted writes. */
 const LEFT_OVER = /^[0-9a-f]{64}\.wav\.\d+$/;
-/** Another process may share the folder and be writing just now; older ones than this are really left over, ms. */
+/** Age from which a temporary file is removed, ms: another process may share the folder and still be writing. */
 const LEFT_OVER_AGE_MS = 3_600_000;
 const MAX_FILE_BYTES = MULAW_WAV_HEADER_BYTES + MAX_PROMPT_MS * MULAW_BYTES_PER_MS + 1;
 
-/** Where prompts are kept and how much of them. */
 export interface PromptDiskCacheOptions {
-  /** Made when it is missing. Several processes may share it. */
+  /** Created when missing. Several processes may share it. */
   readonly folder: string;
-  /** Most bytes of prompts; the longest unused ones are removed first. Default 256 MiB. */
+  /** Most bytes of prompts; the least recently used are removed first. Default 256 MiB. */
   readonly maxBytes?: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -46,7 +45,7 @@ export class PromptDiskCache {
     const bytes = await this.#readFile(key);
     if (bytes === undefined) return undefined;
     const mulaw = promptOf(bytes);
-    if (mulaw === undefined) this.#options.log.debug({ key: key.slice(0, 8) }, 'a stored prompt is damaged; it will be made again');
+    if (mulaw === undefined) this.#options.log.debug({ key: key.slice(0, 8) }, 'a stored prompt is damaged and will be synthesized again');
     return mulaw;
   }
 
@@ -70,7 +69,7 @@ export class PromptDiskCache {
     return this.#opening;
   }
 
-  /** Counts what is there and removes what is too much. */
+  /** Counts the stored prompts and removes those beyond the limit. */
   async #takeStock(): Promise<void> {
     const { folder, maxBytes, clock } = this.#options;
     try {
@@ -89,7 +88,7 @@ export class PromptDiskCache {
     await this.#makeRoom(maxBytes);
   }
 
-  /** Removes the longest unused prompts until no more than `limitBytes` are left. */
+  /** Removes the least recently used prompts until at most `limitBytes` are left. */
   async #makeRoom(limitBytes: number): Promise<void> {
     if (this.#totalBytes <= limitBytes) return;
     const oldestFirst = [...this.#files].sort(([, a], [, b]) => a.usedMs - b.usedMs);
@@ -101,7 +100,7 @@ export class PromptDiskCache {
   }
 
   async #readFile(key: string): Promise<Uint8Array | undefined> {
-    // Neither a link nor a pipe is followed: whatever somebody puts there under our names, opening it cannot hang.
+    // Follows no link and does not block on a pipe.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = await open(this.#path(key), flags).catch(() => undefined);
     if (file === undefined) return undefined;
@@ -112,11 +111,11 @@ export class PromptDiskCache {
       const now = this.#options.clock.nowMs();
       const known = this.#files.get(key);
       if (known !== undefined) known.usedMs = now;
-      // The time of last use decides what is removed first, also at the next start. A read-only disk need not take it.
+      // Keeps the order of use across restarts. Fails on a read-only disk, which is fine.
       if (this.#isWritable) await file.utimes(now / 1000, now / 1000).catch(() => undefined);
       return bytes;
     } catch {
-      // A file that cannot be read is a prompt that is not there.
+      // An unreadable file counts as missing.
       return undefined;
     } finally {
       await file.close().catch(() => undefined);
@@ -143,7 +142,7 @@ export class PromptDiskCache {
     this.#isWritable = false;
     const { log, folder } = this.#options;
     const code = cause instanceof Error ? String(Reflect.get(cause, 'code') ?? cause.name) : 'unknown';
-    log.warn({ folder, code }, 'spoken prompts cannot be stored; they are kept in memory and made again at the next start');
+    log.warn({ folder, code }, 'prompts cannot be stored on disk; they stay in memory and are synthesized again after a restart');
   }
 }
 
@@ -154,11 +153,11 @@ function promptOf(bytes: Uint8Array): Uint8Array | undefined {
   if (claimed === 0 || MULAW_WAV_HEADER_BYTES + claimed + (claimed & 1) !== bytes.length) return undefined;
   const header = mulawWavHeader(claimed);
   if (header.some((byte, index) => byte !== bytes[index])) return undefined;
-  // A plain copy: what was read is a Buffer, whose slices share its memory.
+  // A copy, because slices of a Buffer share its memory.
   return new Uint8Array(bytes.subarray(MULAW_WAV_HEADER_BYTES, MULAW_WAV_HEADER_BYTES + claimed));
 }
 
 async function remove(path: string): Promise<void> {
-  // Gone already or not removable: either way nothing more can be done about it here.
+  // Already gone or not removable: ignored.
   await unlink(path).catch(() => undefined);
 }

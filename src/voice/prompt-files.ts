@@ -1,5 +1,5 @@
-// Recorded prompts: WAV files of one folder, brought to 8 kHz µ-law when they are first asked for. Whatever name a bot
-// asks for, nothing outside the folder is opened. Knows nothing of bots and texts.
+// Recorded prompts: WAV files of one folder, converted to 8 kHz µ-law on first use. Opens nothing outside the folder,
+// whatever name a bot gives. Knows nothing of bots and texts.
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
@@ -14,12 +14,11 @@ import type { CreateResampler } from '../speech/resample.ts';
 import { readWav, type MonoAudio } from '../speech/wav.ts';
 import { MAX_PROMPT_MS, promptAudio } from './prompt-audio.ts';
 
-/** How long a loaded file is trusted before it is looked at again, ms. */
+/** Time between two checks of a loaded file for changes, ms. */
 const TRUST_MS = 2000;
-/** Memory of a name that could not be loaded, roughly. */
+/** Approximate size of a cached failure, bytes. */
 const FAILED_BYTES = 1000;
 
-/** Where recordings lie and how large they may be. */
 export interface PromptFilesOptions {
   readonly folder: string;
   readonly createResampler: CreateResampler;
@@ -32,7 +31,7 @@ export interface PromptFilesOptions {
   readonly maxBytes?: number;
 }
 
-/** What is known of one name. */
+/** The cached state of one name. */
 interface Loaded {
   readonly audio: PromptAudio | AppError;
   /** Changes whenever the file does. */
@@ -55,8 +54,8 @@ export class PromptFiles {
   }
 
   /**
-   * The audio of a recording; at once when it was loaded before. A file that has changed since is heard in its old form
-   * once more while the new one is being loaded.
+   * The audio of a recording; synchronous when it is loaded. A changed file plays once more in its old form while the
+   * new one loads.
    *
    * @param file - a path below the folder, with `/` between its parts.
    * @throws AppError `prompt_unusable`, at once or as the rejection.
@@ -70,7 +69,7 @@ export class PromptFiles {
     return audioOf(known);
   }
 
-  /** Never rejects: what went wrong is remembered like a recording. */
+  /** Never rejects: a failure is cached like a recording. */
   #load(file: string): Promise<Loaded> {
     let loading = this.#loading.get(file);
     if (loading === undefined) {
@@ -106,7 +105,7 @@ export class PromptFiles {
       file.includes('\0') ||
       parts.some((part) => part === '' || part === '.' || part === '..')
     ) {
-      throw new Reason('is no path below the prompts folder');
+      throw new Reason('is not a path below the prompts folder');
     }
     const folder = await realpath(this.#options.folder);
     const path = await realpath(join(folder, ...parts));
@@ -115,11 +114,11 @@ export class PromptFiles {
   }
 
   async #bytesOf(path: string): Promise<Uint8Array> {
-    // A pipe under this name must not hold up a thread, and a link put there since the check must not be followed.
+    // Does not block on a pipe, and follows no link that appeared after the check.
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const { size, isFile } = await handle.stat().then((found) => ({ size: found.size, isFile: found.isFile() }));
-      if (!isFile) throw new Reason('is no file');
+      if (!isFile) throw new Reason('is not a file');
       if (size > this.#options.maxFileBytes) throw new Reason(`is larger than ${String(this.#options.maxFileBytes)} bytes`);
       return await handle.readFile();
     } finally {
@@ -130,14 +129,14 @@ export class PromptFiles {
   async #decode(bytes: Uint8Array): Promise<Uint8Array> {
     const recording = readWav(bytes);
     const { samples, sampleRateHz } = recording;
-    if (samples.length === 0) throw new Reason('holds no sound');
+    if (samples.length === 0) throw new Reason('contains no audio');
     if (samples.length / sampleRateHz > this.#options.maxDurationMs / 1000) {
       throw new Reason(`is longer than ${String(this.#options.maxDurationMs)} ms`);
     }
     return sampleRateHz === LINE_RATE_HZ ? encodeMulaw(samples) : this.#resampled(recording);
   }
 
-  /** A second of audio at a time, so that a long recording does not keep the calls from being served. */
+  /** Resamples one second of audio at a time, so that a long recording does not delay the calls. */
   async #resampled({ samples, sampleRateHz }: MonoAudio): Promise<Uint8Array> {
     const mulaw = new Uint8Array(Math.max(1, Math.round((samples.length / sampleRateHz) * 1000 * MULAW_BYTES_PER_MS)));
     const resampler = this.#options.createResampler(sampleRateHz, LINE_RATE_HZ);
@@ -160,14 +159,14 @@ export class PromptFiles {
   }
 }
 
-/** Lets everything else that waits for the event loop run first. */
+/** Yields to the event loop. */
 function othersTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** Why a file is not taken, as the end of a sentence that begins with its name. */
+/** Why a file is refused, as the end of a sentence that begins with its name. */
 class Reason extends Error {}
 
 function audioOf({ audio }: Loaded): PromptAudio {

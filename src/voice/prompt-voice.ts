@@ -1,5 +1,5 @@
-// The voice of the engine: a prompt of any kind becomes ready audio, or nothing. Whatever goes wrong below is reported
-// here, once per cause, and never reaches a call as an error. Knows no wire.
+// The voice of the engine: turns a prompt of any kind into ready audio, or nothing. Failures are reported here, once
+// per cause, and never reach a call as an error. Knows no wire.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import { AppError, toAppError } from '../base/errors.ts';
@@ -15,20 +15,19 @@ import type { Synthesizer } from './synthesizer.ts';
 import { findSynthesizer, soundName, type SynthesizerChoice, type SynthesizerParts } from './synthesizers/find-synthesizer.ts';
 import type { VoiceObserver } from './voice-observer.ts';
 
-/** One cause is logged again after this long at the earliest, ms. */
+/** Shortest time between two log lines of one cause, ms. */
 const REPORT_MS = 60_000;
-/** Letters of a silent text that are shown to the operator. */
+/** Characters of a silent text that are shown to the operator. */
 const SHOWN_CHARS = 40;
 
-/** What warming up has brought. */
+/** The result of {@link CachingPromptVoice.warm}. */
 export interface Warmth {
-  /** How many of the texts have sound now. */
+  /** How many of the texts have audio. */
   readonly spoken: number;
-  /** The beginnings of those that have none. */
+  /** The beginnings of the texts without audio. */
   readonly silent: readonly string[];
 }
 
-/** What a voice is made of. */
 export interface PromptVoiceOptions {
   readonly cache: PromptCache;
   readonly files: PromptFiles;
@@ -38,10 +37,10 @@ export interface PromptVoiceOptions {
   readonly log: Logger;
 }
 
-/** Speaks texts through the cache, plays files of the prompts folder and passes ready audio on. */
+/** Speaks texts through the cache, plays files of the prompts folder, and passes ready audio through. */
 export class CachingPromptVoice implements PromptVoice {
   readonly #options: PromptVoiceOptions;
-  /** Ready audio by the identity of its bytes, so that a transport can know again what it has sent before. */
+  /** Ready audio by the identity of its bytes, so that a transport recognizes audio it has sent before. */
   readonly #ready = new WeakMap<Uint8Array, PromptAudio>();
   readonly #reported = new LRUCache<string, { readonly atMs: number; unsaid: number }>({ max: 256 });
 
@@ -54,8 +53,8 @@ export class CachingPromptVoice implements PromptVoice {
   }
 
   /**
-   * See the port: a text that is not there yet comes in pieces where the synthesizer can do that. Texts spoken here stay
-   * in memory; only those given to {@link warm} may lie on disk.
+   * See the port: a text that is not cached comes in pieces if the synthesizer can do that. These texts stay in
+   * memory; only those given to {@link warm} may be stored on disk.
    */
   render(prompt: Prompt, signal: AbortSignal): Sound | Promise<Sound> {
     if (prompt.kind === 'audio') return this.#passOn(prompt.mulaw);
@@ -69,15 +68,15 @@ export class CachingPromptVoice implements PromptVoice {
   /** See the port. */
   late(prompt: Prompt): void {
     if (prompt.kind === 'file') this.#report('file', new AppError('prompt_unusable', 'a recording was not read in time'));
-    else this.#report('text', new AppError('synthesis_failed', 'the synthesizer took longer than a caller is kept waiting'));
+    else this.#report('text', new AppError('synthesis_failed', 'the synthesizer took too long for a waiting caller'));
   }
 
   /**
-   * Speaks static texts ahead of the calls, one after the other so that a call's own text waits for one at most.
+   * Speaks static texts before the calls come, one at a time, so that a call's own text waits for at most one.
    *
    * @param texts - texts without any caller data: they may be stored on disk.
    * @param signal - stops it; texts not reached count as silent.
-   * @returns what has sound and what has none; never throws.
+   * @returns which texts have audio; never throws.
    */
   async warm(texts: readonly string[], signal: AbortSignal): Promise<Warmth> {
     const silent: string[] = [];
@@ -90,16 +89,13 @@ export class CachingPromptVoice implements PromptVoice {
     return { spoken: unique.length - silent.length, silent };
   }
 
-  /**
-   * Like {@link warm}, for the few texts that must be at hand at every moment: no other prompt pushes their sound out of
-   * memory.
-   */
+  /** Like {@link warm}, for the few texts that must always be ready: their audio is never evicted from memory. */
   keep(texts: readonly string[], signal: AbortSignal): Promise<Warmth> {
     for (const text of texts) this.#options.cache.keep(text);
     return this.warm(texts, signal);
   }
 
-  /** Stops the synthesizer and waits for what is being stored. */
+  /** Stops the synthesizer and waits for pending disk writes. */
   async close(): Promise<void> {
     await Promise.all([this.#options.cache.close(), this.#options.synthesizer?.close()]);
   }
@@ -131,7 +127,7 @@ export class CachingPromptVoice implements PromptVoice {
     }
   }
 
-  /** The same pieces; a failure is reported and ends them. Leaving takes effect at once, also while one is waited for. */
+  /** The same pieces; a failure is reported and ends them. A reader may leave at any time, even during a wait. */
   #guardedPieces(sound: AsyncIterable<PromptAudio>, signal: AbortSignal): AsyncIterable<PromptAudio> {
     const over = { done: true, value: undefined } as const;
     return {
@@ -168,27 +164,27 @@ export class CachingPromptVoice implements PromptVoice {
   }
 }
 
-/** The operator's choices for the voice. */
+/** The operator's settings of the voice. */
 export interface VoiceSettings {
   readonly synthesizer: SynthesizerChoice;
-  /** Keeps spoken prompts; undefined: nothing is kept on disk. */
+  /** Folder of stored prompts; undefined: nothing is stored on disk. */
   readonly cacheFolder: string | undefined;
-  /** Most bytes of spoken prompts, in memory and on disk each. */
+  /** Most bytes of prompts, in memory and on disk each. */
   readonly cacheMaxBytes: number;
   readonly promptsFolder: string;
 }
 
 /**
- * Builds the voice from settings. The synthesizer starts with the first text that must be spoken. The caller closes it.
+ * Builds the voice from settings. The synthesizer starts with the first text. The caller closes the voice.
  *
- * @throws AppError `config_invalid` for a service's address that is not safe, `synthesis_failed` for a broken package.
+ * @throws AppError `config_invalid` for an unsafe address of a service, `synthesis_failed` for a broken package.
  */
 export function openPromptVoice(settings: VoiceSettings, parts: SynthesizerParts): CachingPromptVoice {
   const { clock, log, createResampler, observer } = parts;
   const { cacheFolder, cacheMaxBytes: maxBytes } = settings;
   const synthesizer = findSynthesizer(settings.synthesizer, parts);
   const name = soundName(settings.synthesizer);
-  // Without a chosen voice no stored prompt can be the right one.
+  // Without a configured voice no stored prompt can match.
   const disk =
     cacheFolder === undefined || name === undefined ? undefined : new PromptDiskCache({ folder: cacheFolder, maxBytes, clock, log });
   const cache = new PromptCache({ soundName: name ?? 'none', synthesizer, disk, maxBytes, clock, log });

@@ -51,7 +51,7 @@ interface Outcome {
 const invalid = (details: string, logged = 'bad_message'): Outcome => ({ code: status.INVALID_ARGUMENT, details, logged });
 const UNSUPPORTED = 'caller audio has an encoding that this server does not know';
 const LONG_ID = 'an id of the request is longer than 256 characters';
-const CONTROL = 'an id of the request holds control characters';
+const CONTROL = 'an id of the request contains control characters';
 
 const FIRST_MESSAGES: readonly (readonly [string, Bad, Outcome])[] = [
   ['bytes that are no message', () => Buffer.of(0xff, 0xff, 0xff), invalid('the message could not be decoded')],
@@ -80,12 +80,12 @@ const FIRST_MESSAGES: readonly (readonly [string, Bad, Outcome])[] = [
   [
     'an unknown agent',
     start({ virtual_agent_id: 'nobody' }),
-    { code: status.NOT_FOUND, details: 'no bot has the agent id that the platform asks for', logged: 'agent_unknown' },
+    { code: status.NOT_FOUND, details: 'no bot has the requested agent id', logged: 'agent_unknown' },
   ],
   [
     'an agent id that is a word of the language',
     start({ virtual_agent_id: '__proto__' }),
-    { code: status.NOT_FOUND, details: 'no bot has the agent id that the platform asks for', logged: 'agent_unknown' },
+    { code: status.NOT_FOUND, details: 'no bot has the requested agent id', logged: 'agent_unknown' },
   ],
   ['an unknown encoding', audio({ encoding: 9 }), invalid(UNSUPPORTED, 'unsupported_audio')],
   ['a negative encoding', audio({ encoding: -1 }), invalid(UNSUPPORTED, 'unsupported_audio')],

@@ -75,7 +75,7 @@ describe('a new call', () => {
     expect(await fate(client)).toEqual(WELCOMED);
   });
 
-  it('is turned away when its organization begins calls faster than it may', async () => {
+  it('is turned away when its organization exceeds its limit of new calls per second', async () => {
     const { server, client } = await serverFor({ flags: ['--sessions.max_new_per_s_per_organization=1'] });
     await server.app.warmed;
     await Promise.all(Array.from({ length: 40 }, () => fate(client)));
@@ -127,7 +127,10 @@ describe('what waits for a client that does not read', () => {
     expect(server.logged({ level: 'warn', code: 'slow_reader', limitBytes: 65_536 })).toHaveLength(1);
     expect(await server.metric('parley_streams_refused_total{code="slow_reader",transport="grpc"}')).toBe(1);
     turn.read();
-    expect(await turn.ended()).toMatchObject({ code: status.RESOURCE_EXHAUSTED, details: 'more waits for the client than may' });
+    expect(await turn.ended()).toMatchObject({
+      code: status.RESOURCE_EXHAUSTED,
+      details: 'the client reads too slowly: too many bytes wait for it',
+    });
     expect(turn.responses.length).toBeLessThanOrEqual(2);
     // The call itself goes on.
     expect((await call.turn(keys('2'))).ending.code).toBe(status.OK);

@@ -96,7 +96,7 @@ describe('the list channel', () => {
   });
 
   it.each<readonly [what: string, message: string | Buffer, error: object, code: number]>([
-    ['no JSON', 'CANARY', errorMessage('bad_request', 400, 'the message is no JSON'), 1002],
+    ['no JSON', 'CANARY', errorMessage('bad_request', 400, 'the message is not JSON'), 1002],
     ['no organization', '{"CANARY":1}', errorMessage('bad_request', 400, 'the message breaks the contract at customer_org_id'), 1002],
     ['a list', '[]', errorMessage('bad_request', 400, 'the message breaks the contract at its top level'), 1002],
     ['binary', Buffer.from('{"customer_org_id":"x"}'), errorMessage('unsupported_media', 415, 'the message is binary'), 1003],

@@ -117,7 +117,7 @@ describe('what a server process writes', () => {
     for (const secret of [CANARY, CANARY.toLowerCase(), token, forSocket, ...token.split('.'), ...forSocket.split('.')]) {
       expect(lines.filter((line) => line.includes(secret))).toEqual([]);
     }
-    const told = lines.filter((line) => line.includes('a header of an RPC has characters that no header may have'));
+    const told = lines.filter((line) => line.includes('a header of an RPC has illegal characters and is ignored'));
     // Once a second at most, whoever sends them.
     expect(told.length).toBeLessThanOrEqual(5);
     if (level === 'warn') expect(told).not.toEqual([]);

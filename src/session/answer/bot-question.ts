@@ -1,5 +1,5 @@
-// One input brought to one bot: its event, the handler, its deadline, and what becomes of it when the caller acts over
-// it. Knows nothing of the end of the turn.
+// Asks the bot about one input: the event, the handler, its deadline, and its cancellation by a barge-in. Does not
+// end the turn.
 import { linkAbort, linkForeignAbort, pause } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
@@ -17,35 +17,35 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** How long an interrupted handler may still take to finish its state, ms; the next input waits for it. */
+/** Time for an interrupted handler to finish its state, ms; the next input waits for it. */
 const INTERRUPTED_GRACE_MS = 300;
 
-/** How often a cancelled handler may still yield: nothing of it is heard. */
+/** Most yields of a cancelled handler, which are not played. */
 const MAX_UNHEARD_YIELDS = 100;
 
 /**
- * How far a handler may be ahead of its caller while the process stops, ms: the most that `turns.max_ahead_ms` may be. The rest
- * of a reply is sent while there is somebody to send it.
+ * Most unheard speech of a handler while the process stops, ms: the maximum of `turns.max_ahead_ms`, so that the rest
+ * of a reply is sent in time.
  */
 const CLOSING_AHEAD_MS = 1_200_000;
 
-/** What became of a question. */
+/** The outcome of a question. */
 export type Outcome =
   | {
       readonly kind: 'answer';
       readonly answer: Answer<JsonValue>;
       readonly event: ReplyingEvent;
-      /** What the bot had spoken before it answered. */
+      /** Prompts that the handler yielded before its reply. */
       readonly early: readonly Prompt[];
     }
-  /** The event is missing when not even that was known in time. */
+  /** `event` is undefined when the deadline passed before it was known. */
   | { readonly kind: 'failed'; readonly error: AppError; readonly event: ReplyingEvent | undefined }
-  /** The caller acted over it and the handler did not finish in time; its state is not kept. */
+  /** Barge-in, and the handler did not finish in time; its state is dropped. */
   | { readonly kind: 'abandoned' }
-  /** What cut a prompt was no speech; the bot was not asked. */
+  /** The sound that cut a prompt was no speech; the bot was not asked. */
   | { readonly kind: 'false_interruption' };
 
-/** Asked once. */
+/** One question; `ask` is called once. */
 export class BotQuestion {
   readonly #parts: EngineParts;
   readonly #conversation: Conversation;
@@ -53,15 +53,15 @@ export class BotQuestion {
   readonly #snapshot: Snapshot;
   readonly #writer: ReplyWriter;
   /**
-   * Aborts when nobody needs the answer any more. A start is needed by all that follows it: a caller who talks into the
-   * welcome cuts its sound, and the next input waits until the bot has begun the call.
+   * Aborts when the answer is no longer needed. The answer to a session start is always needed: a barge-in cuts only
+   * the audio of the welcome, and the next input waits until the bot has begun the call.
    */
   readonly #unneeded: AbortSignal;
-  /** The handler's signal: the answer is not needed, or not waited for. */
+  /** The handler's signal: the answer is not needed, or the deadline passed. */
   readonly #thinking;
-  /** The recognizer's signal: an interruption does not make what was said before it unheard. */
+  /** The recognizer's signal: not aborted by a barge-in, because the earlier utterance still counts. */
   readonly #listening;
-  /** What the handler says early is not wanted any more: the caller acted over it, or it is not waited for. */
+  /** Stops early prompts: barge-in, or the deadline passed. */
   readonly #speaking;
   readonly #early: Prompt[] = [];
   #unheardYields = 0;
@@ -84,10 +84,9 @@ export class BotQuestion {
   }
 
   /**
-   * Asks. A reply that leaves the caller in silence has failed like one that throws. A farewell has not: the transfer or the end is
-   * more than an apology.
+   * Asks the bot. A silent reply counts as failed, unless it transfers or ends the call.
    *
-   * @throws AppError `slow_reader` when the client did not read what the handler said early.
+   * @throws AppError `slow_reader` when the client did not read the early prompts.
    */
   async ask(input: CompleteInput): Promise<Outcome> {
     const outcome = await this.#asked(input);
@@ -95,7 +94,7 @@ export class BotQuestion {
     const { prompts, next } = outcome.answer.reply;
     if (next.kind !== 'listen' || !(await this.#writer.isMute(prompts))) return outcome;
     const files = prompts.flatMap((prompt) => (prompt.kind === 'file' ? [shownFile(prompt.file)] : [])).join(', ');
-    const text = `nothing of the reply can be heard: it is recordings alone, and none can be played (${files})`;
+    const text = `the reply is silent: it has only recordings, and none can be played (${files})`;
     return { kind: 'failed', error: new AppError('prompt_unusable', text), event: outcome.event };
   }
 
@@ -133,7 +132,7 @@ export class BotQuestion {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'slow_reader') throw error;
-      // What a cancelled handler does is no failure of its bot.
+      // An error of a cancelled handler is no failure of the bot.
       return this.#isCancelled ? { kind: 'abandoned' } : { kind: 'failed', error, event: this.#event };
     } finally {
       this.#isWaitedFor = false;
@@ -148,14 +147,14 @@ export class BotQuestion {
     }
   }
 
-  /** A handler is at work whose answer nobody needs any more. */
+  /** Whether the handler works on an answer that is no longer needed. */
   get #isCancelled(): boolean {
     return this.#hasHandlerBegun && this.#unneeded.aborted;
   }
 
   async #think(input: CompleteInput): Promise<{ answer: Answer<JsonValue>; event: ReplyingEvent } | 'false_interruption' | 'abandoned'> {
     const event = await this.#eventOf(input);
-    // The deadline passed while the recognizer was working: the bot must not hear of an input that was apologized for.
+    // The deadline passed during recognition: the apology was spoken, so the bot must not get this input.
     if (this.#conversation.isEnded || !this.#isWaitedFor) return 'abandoned';
     if (event === undefined) return 'false_interruption';
     this.#event = event;
@@ -164,7 +163,7 @@ export class BotQuestion {
     return { answer: event.type === 'session_start' ? await this.#welcome(event) : await this.#handle(event, (prompts) => prompts), event };
   }
 
-  // G-27: whether the welcome can be cut is the operator's choice.
+  // G-27: the operator decides whether the welcome can be cut.
   #welcome(event: ReplyingEvent): Promise<Answer<JsonValue>> {
     const { welcomeBargeIn } = this.#parts.settings;
     return this.#handle(event, (prompts) => (welcomeBargeIn ? prompts : prompts.map((prompt) => ({ ...prompt, bargeIn: false }))));
@@ -193,7 +192,7 @@ export class BotQuestion {
     return callerEvent(input, { parts: this.#parts, conversation: this.#conversation, turn: this.#turn, signal });
   }
 
-  /** A caller who hears nothing for long takes the line for dead. @returns what takes the filler back. */
+  /** Plays the filler after a while, so that the line does not seem dead. @returns a function that cancels it. */
   #fillerLater(): () => void {
     const { clock, observer, settings } = this.#parts;
     if (settings.fillerAfterMs === 0) return () => undefined;
@@ -203,8 +202,8 @@ export class BotQuestion {
     });
   }
 
-  // While the caller hears something, the time of the synthesizer and of a client that reads slowly is not the bot's time to
-  // think. What travels with the final is not heard before it, so there all of it counts.
+  // While the caller hears something, waits for the synthesizer and the client do not count against the bot's
+  // deadline. Prompts that travel with the final are not heard before it, so there everything counts.
   async #speakEarly(prompts: readonly Prompt[]): Promise<boolean> {
     if (!this.#isWaitedFor) return false;
     this.#early.push(...prompts);
@@ -220,25 +219,27 @@ export class BotQuestion {
     return this.#isWaitedFor;
   }
 
-  /** Nothing of it is heard, so only this holds the handler up; the deadline can pass between two yields. */
+  /** Slows a handler whose prompts are not played; the deadline can pass between two yields. */
   async #mayYieldUnheard(): Promise<boolean> {
     if (this.#isCancelled) this.#unheardYields += 1;
     else await new Promise(setImmediate);
     return this.#isWaitedFor && this.#unheardYields <= MAX_UNHEARD_YIELDS;
   }
 
-  /** A handler that speaks faster than its caller hears goes on when there is room again. */
+  /** Delays a handler that is too far ahead of its caller. */
   async #room(): Promise<void> {
     const { heldMs } = this.#writer;
     const limitMs = this.#parts.settings.maxAheadMs;
     if (heldMs > limitMs)
-      throw new AppError('reply_too_long', 'the bot says too much before any of it can be heard', { details: { heldMs, limitMs } });
+      throw new AppError('reply_too_long', 'the bot yields too many prompts before any of them can be heard', {
+        details: { heldMs, limitMs },
+      });
     const { closing } = this.#parts;
     if (!closing.aborted) await this.#pausedUntilWithin(limitMs, closing);
     if (closing.aborted) await this.#pausedUntilWithin(Math.max(limitMs, CLOSING_AHEAD_MS));
   }
 
-  /** @param unless - ends the pause at once; default: nothing but that nobody wants to hear more. */
+  /** @param unless - ends the pause at once, as the end of the question does. */
   async #pausedUntilWithin(limitMs: number, unless?: AbortSignal): Promise<void> {
     const overMs = this.#writer.aheadMs - limitMs;
     if (overMs <= 0) return;
@@ -253,7 +254,7 @@ export class BotQuestion {
   }
 }
 
-/** What surrounds a handler. */
+/** The context of a handler. */
 export function botContext({ clock, log }: EngineParts, { call, bot }: Conversation, turn: NamedTurn, signal: AbortSignal): BotContext {
   return { call, turnId: turn.id, signal, clock, log: log.child({ bot: bot.id, ...turn.logIds }) };
 }

@@ -1,5 +1,5 @@
-// The first wait of a turn: ask the bot, keep its new state, speak; one input, notification or farewell after the other. Whatever goes
-// wrong here, the caller hears an apology, and on the second failure in a row goes to a human.
+// Runs a session's bot: asks it, keeps its new state, and speaks; one input, notification or farewell at a time.
+// After a failure the caller hears an apology, after the second in a row the call is transferred.
 import { toAppError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { NotifyingEvent, ReplyingEvent } from '../../bot/bot.ts';
@@ -11,10 +11,10 @@ import { logIds, type NamedTurn } from '../log-ids.ts';
 import type { EngineParts } from '../parts.ts';
 import type { Cut } from '../playout/playout.ts';
 import { ReplyWriter } from '../playout/reply-writer.ts';
-import { keptReply, replyOf } from '../snapshot/kept-reply.ts';
+import { savedReply, replyOf } from '../snapshot/saved-reply.ts';
 import { migrated } from '../snapshot/migration.ts';
-import type { KeptReply, Snapshot } from '../snapshot/snapshot.ts';
-import { listeningPatience, type Ear } from '../turn/ear.ts';
+import type { SavedReply, Snapshot } from '../snapshot/snapshot.ts';
+import { listeningPatience, type CallerAudio } from '../turn/caller-audio.ts';
 import type { Turn } from '../turn/turn.ts';
 import { BotQuestion, type Outcome } from './bot-question.ts';
 import { isSensitiveInput, type CompleteInput } from './caller-event.ts';
@@ -23,42 +23,40 @@ import { finalNext, listenSettings } from './final-next.ts';
 import { notify } from './notifications.ts';
 import { transcriptAfter } from './transcript.ts';
 
-/** How often in a row a bot may fail before its caller goes to a human. */
+/** Bot failures in a row that transfer the caller. */
 const FAILURES_BEFORE_TRANSFER = 2;
 
-/** What a turn is answered with. */
 interface Answered {
   readonly answer: Answer<JsonValue>;
-  /** Undefined when not even that was known in time. */
+  /** Undefined when the deadline passed before it was known. */
   readonly event: ReplyingEvent | undefined;
-  /** What was spoken before the answer. */
+  /** Prompts that were spoken before the reply. */
   readonly early?: readonly Prompt[];
   readonly hasFailed?: boolean;
 }
 
-/** Runs the bot of one session, which owns it. What it is given is done in order, one piece after the other; none of it throws. */
+/** Owned by a session. Runs its work in order, one piece at a time; no method throws. */
 export class BotRunner {
   readonly #parts: EngineParts;
   readonly #conversation: Conversation;
-  readonly #ear: Ear;
+  readonly #callerAudio: CallerAudio;
   readonly #farewell: Farewell;
   #last: Promise<void> = Promise.resolve();
   #size = 0;
 
-  /** @param ear - which listens with the patience that a reply asks for. */
-  constructor(parts: EngineParts, conversation: Conversation, ear: Ear) {
+  constructor(parts: EngineParts, conversation: Conversation, callerAudio: CallerAudio) {
     this.#parts = parts;
     this.#conversation = conversation;
-    this.#ear = ear;
+    this.#callerAudio = callerAudio;
     this.#farewell = new Farewell(parts);
   }
 
-  /** Pieces of work that are not done, the present one included. */
+  /** Number of unfinished pieces of work. */
   get size(): number {
     return this.#size;
   }
 
-  /** Resolves when everything that was given so far is done. */
+  /** Resolves when all work so far is done. */
   done(): Promise<void> {
     return this.#last;
   }
@@ -68,7 +66,7 @@ export class BotRunner {
     this.#add(async () => {
       const delivery = this.#delivery(turn, input.completeAtMs);
       try {
-        // Only now is it known what came of the answer before it.
+        // Only now the outcome of the previous answer is known.
         await this.#answer(delivery, { ...input, heard: this.#conversation.playout.settled(input.heard) });
       } catch (thrown) {
         await this.#farewell.transferAfter(delivery, toAppError(thrown));
@@ -86,7 +84,7 @@ export class BotRunner {
     this.#add(() => this.#farewell.settle(this.#delivery(turn)));
   }
 
-  /** Brings an event to a bot that has a handler for it. After an end of ours it is notified of nothing but that. */
+  /** Notifies a bot that has a handler for the event. After the end of the call it gets only the end event. */
   notify(event: NotifyingEvent, turn: NamedTurn): void {
     const { bot, isEnded } = this.#conversation;
     if (!bot.notes.has(event.type) || isEnded) return;
@@ -95,7 +93,7 @@ export class BotRunner {
     });
   }
 
-  /** The last thing a bot hears of a session; its state is dropped then. */
+  /** Sends the bot its last event and drops its state. */
   end(by: SessionEnd): void {
     const conversation = this.#conversation;
     const { call, bot } = conversation;
@@ -115,14 +113,14 @@ export class BotRunner {
       .catch((err: unknown) => {
         this.#parts.log.error({ conversationId: call.conversationId, err }, 'work of a session failed');
       })
-      // A log that fails must not stop the queue.
+      // A failing log must not stop the queue.
       .catch(() => undefined)
       .finally(() => {
         this.#size -= 1;
       });
   }
 
-  /** @param completeAtMs - since when the caller waits; now where no input is answered. */
+  /** @param completeAtMs - since when the caller waits; default: now. */
   #delivery(turn: Turn, completeAtMs = this.#parts.clock.monotonicMs()): Delivery {
     const conversation = this.#conversation;
     const { clock, observer, settings, voice, hurry } = this.#parts;
@@ -140,12 +138,12 @@ export class BotRunner {
     await (decided ?? this.#spoken(delivery, input, await this.#asked(delivery, input)));
   }
 
-  /** What is said without the bot, in the order in which one goes before the other; undefined: it is asked. */
+  /** Answers that need no bot, by priority; undefined: ask the bot. */
   #decided(delivery: Delivery): Promise<void> | undefined {
     const { conversation, turn } = delivery;
     const { repliedTo, reply } = conversation.snapshot;
     if (conversation.isOver) return this.#farewell.settle(delivery);
-    // A turn that was completed meanwhile can deliver no farewell.
+    // A completed turn cannot deliver a farewell.
     if (conversation.leaving !== undefined)
       return turn.over.isAborted ? Promise.resolve() : this.#farewell.transfer(delivery, conversation.leaving);
     if (repliedTo !== undefined && repliedTo === turn.forwardedId) return this.#sayAgain(delivery, reply);
@@ -159,7 +157,7 @@ export class BotRunner {
       this.#parts.log.warn(turn.logIds, 'the call is unknown here; its bot starts over');
     }
     const outcome = await new BotQuestion(this.#parts, conversation, turn, writer).ask(input);
-    // What comes of it on a turn that was cut before its first word is not heard.
+    // A reply on a turn that was cut before its first prompt is not heard.
     if (outcome.kind !== 'abandoned' && (!turn.wanted.isAborted || turn.hasSpoken)) conversation.waitingSinceMs = undefined;
     return outcome;
   }
@@ -174,7 +172,7 @@ export class BotRunner {
         observer.botFailed?.(conversation.call, turn.id, outcome.error);
         return this.#speak(delivery, { answer: this.#excuse(conversation), event: outcome.event, hasFailed: true });
       case 'abandoned':
-        // The caller talked on or left, and the bot was still busy: its answer is not waited for.
+        // Barge-in or hang-up while the bot was busy.
         return this.#listenOn(delivery, [], conversation.snapshot.listen, 'interrupted');
       case 'false_interruption':
         observer.promptResumed?.(conversation.call, turn.id);
@@ -182,7 +180,10 @@ export class BotRunner {
     }
   }
 
-  /** What cut the prompts was no speech: they go on a little before the cut, or begin anew where their sound was the home's before. */
+  /**
+   * False interruption: the prompts resume a little before the cut, or restart if their audio is at the previous
+   * home.
+   */
   async #goOn(delivery: Delivery, cut: Cut | undefined): Promise<void> {
     const { listen, reply } = delivery.conversation.snapshot;
     const isHere = cut !== undefined && cut.rest.length > 0;
@@ -191,11 +192,11 @@ export class BotRunner {
     await this.#listenOn(delivery, prompts, listen, 'replied', !isHere);
   }
 
-  /** The home before has decided this reply to this very turn, and died before the turn was over: the caller hears it, the bot is not asked again. */
-  async #sayAgain(delivery: Delivery, kept: KeptReply | undefined): Promise<void> {
+  /** The previous home had answered this turn and died before its end: repeats the reply without asking the bot. */
+  async #sayAgain(delivery: Delivery, kept: SavedReply | undefined): Promise<void> {
     const { conversation, turn } = delivery;
     this.#parts.observer.replyRepeated?.(conversation.call, turn.id);
-    // One that was too large to travel is gone: the caller is asked again.
+    // The reply was too large for the snapshot: asks the caller again.
     const { prompts } = kept === undefined ? say(this.#parts.settings.apology).listen() : replyOf(kept);
     await this.#listenOn(delivery, prompts, conversation.snapshot.listen, 'replied', true);
   }
@@ -226,25 +227,27 @@ export class BotRunner {
       ended: isEnd,
     };
     if (isEnd) {
-      // The farewell takes seconds: another home must know that nothing comes behind it.
+      // Saved now, because the farewell takes seconds: another home must know that the call ends.
       this.#save(conversation);
       const end = hasFailed ? 'failed' : endOf(next);
       await this.#farewell.say(delivery, prompts, { next: lastNext(next, settings, transcript), end }, hasFailed ? 'failed' : 'replied');
       return;
     }
-    // The platform, too, may hear the rest of it first.
     const isRestOpen = isSensitive && turn.wanted.isAborted && !writer.hasSaid;
     const asked = isRestOpen ? { ...next, sensitive: true } : next;
     try {
       await this.#listenOn(delivery, prompts, asked, hasFailed ? 'failed' : 'replied', true);
     } finally {
-      // Once its prompts are on the wire: a home that dies before has not answered.
+      // Saved after the prompts were sent: a home that dies before has not answered.
       this.#save(conversation);
       if (before !== undefined) void this.#takeBackUnlessDelivered(delivery, before);
     }
   }
 
-  /** The process that forwarded the turn may have died with the reply: the platform then brings the same input again, through another one. */
+  /**
+   * Undoes an answer that was lost with the forwarding process: the platform then sends the input again through
+   * another one.
+   */
   async #takeBackUnlessDelivered({ conversation, turn }: Delivery, before: Snapshot): Promise<void> {
     const { snapshot } = conversation;
     const isDelivered = (await turn.delivered?.()) ?? true;
@@ -254,9 +257,9 @@ export class BotRunner {
   }
 
   /**
-   * Speaks and waits for the caller; one whom we leave meanwhile is transferred instead.
+   * Speaks and listens again; transfers the caller instead if the server is ending the call.
    *
-   * @param isKept - the bot goes on from what is said: it must not take for heard what does not reach the caller.
+   * @param isKept - whether the bot's state includes this reply; then unheard prompts must be reported as unheard.
    */
   async #listenOn(
     { conversation, turn, writer }: Delivery,
@@ -277,35 +280,35 @@ export class BotRunner {
     else turn.finish(end === 'replied' && turn.wanted.isAborted ? 'interrupted' : end);
   }
 
-  /** What the caller is asked for, of the platform and of the ear. */
+  /** Sets the listen settings of the platform and of the audio listener. */
   #listensFor(listen: Listen): void {
     const { settings } = this.#parts;
-    this.#ear.expect(listeningPatience(listen, this.#conversation.bot, settings));
+    this.#callerAudio.expect(listeningPatience(listen, this.#conversation.bot, settings));
     this.#conversation.asked = listenSettings(listen, settings.listen);
   }
 
   #save(conversation: Conversation): void {
     const { snapshots } = this.#parts;
     const { call, isTied, isEnded } = conversation;
-    // What is over, or lives in another process by now, is not written any more.
+    // Calls that ended or moved are not saved.
     if (!isTied && !isEnded && snapshots.isShared) snapshots.save(call, conversation.snapshotNow(this.#parts));
   }
 
-  /** Nobody says it a second time where no other process can. */
-  #kept(reply: Reply): KeptReply | undefined {
-    return this.#parts.snapshots.isShared ? keptReply(reply, this.#parts.settings.maxStateBytes) : undefined;
+  /** The saved form of a reply; undefined when no other process could repeat it. */
+  #kept(reply: Reply): SavedReply | undefined {
+    return this.#parts.snapshots.isShared ? savedReply(reply, this.#parts.settings.maxStateBytes) : undefined;
   }
 
   #excuse({ snapshot }: Conversation): Answer<JsonValue> {
     const { apology, handover } = this.#parts.settings;
     const { state, failures, listen } = snapshot;
     if (failures + 1 >= FAILURES_BEFORE_TRANSFER) return { state, reply: say(handover).transfer({ reason: 'failed' }) };
-    // The caller answers the same question again.
+    // The caller answers the last question again.
     return { state, reply: { ...say(apology).listen(), next: listen } };
   }
 }
 
-/** What is asked for again when need be. What the flow gets goes out once, and may repeat a sensitive input (G-83). */
+/** A listen without its flow event, which is sent only once and may repeat a sensitive input (G-83). */
 function withoutEvent({ event: _, ...listen }: Listen): Listen {
   return listen;
 }

@@ -1,5 +1,5 @@
-// What the caller did, as an event for the bot: utterances are recognized, spoken digits become keys, and the reply
-// before it gets what was heard of it. Knows no handler and no reply.
+// Turns an input into an event for the bot: recognizes utterances, turns spoken digits into keys, and adds what was
+// heard of the last reply. Knows no handler and no reply.
 import { toAppError } from '../../base/errors.ts';
 import type { ReplyingEvent, SpeechInput } from '../../bot/bot.ts';
 import type { CallFacts } from '../../dialog/call.ts';
@@ -15,20 +15,19 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
 import { spokenDigits } from './spoken-digits.ts';
 import type { TurnInput } from '../turn/turn-facts.ts';
 
-/** An input with what the caller had heard when it came. */
+/** A complete input with what the caller had heard by then. */
 export interface CompleteInput {
   readonly act: TurnInput;
-  /** When it was, in monotonic ms; it may have waited for earlier inputs since. */
+  /** Time of the input, monotonic ms; it may have waited for earlier ones since. */
   readonly completeAtMs: number;
-  /** While it waits: unless the answer before it is never spoken. */
+  /** Corrected if the previous answer is never spoken. */
   readonly heard: Heard;
-  /** The reply that this speech has cut and that can go on. */
+  /** The reply that this speech has cut and that can resume. */
   readonly cut?: Cut | undefined;
-  /** The recognition of this speech, when it began before its end was certain. */
+  /** A recognition that began at the suspected end. */
   readonly recognition?: RunningRecognition | undefined;
 }
 
-/** Where an input belongs. */
 export interface InputContext {
   readonly parts: EngineParts;
   readonly conversation: Conversation;
@@ -37,7 +36,7 @@ export interface InputContext {
   readonly signal: AbortSignal;
 }
 
-/** The event of a session's start; a call that nobody has answered starts over, whatever comes now, with what is known of it. */
+/** The event of a session start; also for a call that starts over, whatever its input. */
 export function startEvent({ act }: CompleteInput, { parameters }: Pick<CallFacts, 'parameters'>): ReplyingEvent {
   if (act.kind === 'session_start') return { type: 'session_start', name: act.name, parameters: act.parameters };
   return { type: 'session_start', name: '', parameters };
@@ -46,7 +45,7 @@ export function startEvent({ act }: CompleteInput, { parameters }: Pick<CallFact
 /**
  * The event of an input.
  *
- * @returns undefined for speech that cut a prompt and in which the recognizer found no words: a false interruption.
+ * @returns undefined for a false interruption: speech without recognized words that cut a prompt.
  */
 export async function callerEvent(input: CompleteInput, context: InputContext): Promise<ReplyingEvent | undefined> {
   const { act, heard } = input;
@@ -75,10 +74,10 @@ export async function callerEvent(input: CompleteInput, context: InputContext): 
 }
 
 /**
- * Whether an input is sensitive (G-83): it was asked for as such, or may be what is still said or pressed of one when the next
- * question is decided on and nobody has heard it.
+ * Whether an input is sensitive (G-83): it was requested as such, or may be the rest of a sensitive one, if the
+ * caller has not heard the next question yet.
  *
- * @param event - undefined when not even that was known in time.
+ * @param event - undefined when the deadline passed before it was known.
  */
 export function isSensitiveInput(
   { listen, lastWasSensitive }: Pick<Snapshot, 'listen' | 'lastWasSensitive'>,
@@ -87,7 +86,7 @@ export function isSensitiveInput(
   return listen.sensitive === true || (lastWasSensitive === true && mayBeItsRest(event));
 }
 
-/** A caller who has not heard a word of the last reply still answers the question before it. */
+/** A caller who has heard nothing of the last reply still answers the previous question. */
 function mayBeItsRest(event: ReplyingEvent | undefined): boolean {
   if (event === undefined) return true;
   return event.type !== 'session_start' && event.heard.ms === 0 && !event.heard.complete;
@@ -105,30 +104,30 @@ async function recognize(
     const text = await (begun?.text(signal) ?? parts.recognizer.recognize(utterance, signal));
     return text === undefined || text.trim() === '' ? { text: undefined, understood: 'nothing' } : { text, understood: 'words' };
   } catch (thrown) {
-    // It was cancelled: the turn is over, and nothing has failed.
+    // Cancelled with the turn, not failed.
     if (signal.aborted) return { text: undefined, understood: 'failed' };
-    // Without text the bot still has the audio and its own "sorry?": better than no turn at all.
+    // Not fatal: the bot still gets the audio and can ask again.
     const error = toAppError(thrown, 'recognition_failed');
     parts.log.warn({ ...turn.logIds, code: error.code, err: error }, 'the utterance goes to the bot without text');
     return { text: undefined, understood: 'failed' };
   }
 }
 
-/** Digits were asked for by number, and may be spoken. */
+/** Whether the requested digits may be spoken. */
 function mayBeSpoken({ digits, accept }: Listen): boolean {
   return digits !== undefined && accept !== 'keys';
 }
 
 function logWords(event: SpeechInput, { parts, conversation, turn }: InputContext): void {
   const { understood, text } = event;
-  // Also a developer's own PIN is nobody's business (G-83).
+  // Sensitive input is never logged (G-83).
   const words = isSensitiveInput(conversation.snapshot, event) ? undefined : text;
-  parts.log.info({ event: 'utterance_understood', understood, words, ...turn.logIds }, 'what the recognizer understood');
+  parts.log.info({ event: 'utterance_understood', understood, words, ...turn.logIds }, 'an utterance was recognized');
 }
 
-// G-67: whether the platform sends the key that ended the collection is not known; bots never see it.
+// G-67: the platform may send the terminator; bots never get it.
 function withoutTerminator(digits: string, { conversation, parts }: InputContext): string {
   const terminator = conversation.snapshot.listen.terminator ?? parts.settings.listen.terminator;
-  // No digits end with the word "none".
+  // `none` never matches.
   return digits.endsWith(terminator) ? digits.slice(0, -1) : digits;
 }

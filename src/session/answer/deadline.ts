@@ -1,28 +1,26 @@
-// How long a bot has for one question: over all questions that its caller waits through, and without the time in which somebody else
-// is waited for.
+// The time limit of a bot for one question. It is also limited over consecutive questions without an answer, and does
+// not count waits for the synthesizer or the client.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
-/** Bound over all questions that follow each other without an answer, in deadlines of one turn. */
+/** Limit over consecutive questions without an answer, in turn deadlines. */
 const WHOLE_DEADLINES = 1.5;
-/** What the newest question has in any case, ms: it may come at the very end of that time. */
+/** Least time of a question, ms. */
 const LEAST_MS = 1000;
 
 /**
- * How long the bot has for a question, ms. Whoever acts again while the bot still thinks takes its question away and asks another
- * one; each has the turn's deadline, and without a bound over all of them a bot that hangs would leave an active caller in silence
- * for ever.
+ * The time limit of a question, ms. A caller who acts again cancels a question and asks another; without a limit over
+ * all of them, a hanging bot would leave an active caller in silence for ever.
  *
- * @param waitedMs - how long the caller has waited for this answer and for those before it that never came.
+ * @param waitedMs - the caller's wait so far, for this answer and earlier ones that never came.
  * @param deadlineMs - of one turn.
  */
 export function answerLimitMs(waitedMs: number, deadlineMs: number): number {
   return Math.min(deadlineMs, Math.max(deadlineMs * WHOLE_DEADLINES - waitedMs, LEAST_MS));
 }
 
-/** Calls `onExpired` once after `limitMs` of counted time. Whoever made it calls `cancel`. */
+/** Calls `onExpired` once after `limitMs` of counted time. The creator calls `cancel`. */
 export class Deadline {
   readonly #clock: Clock;
-  /** Default: nothing. */
   onExpired: () => void = () => undefined;
   #leftMs: number;
   #runningSinceMs = 0;
@@ -42,7 +40,7 @@ export class Deadline {
     this.#stop();
   }
 
-  /** Counts again, unless it was cancelled. */
+  /** Counts again, unless cancelled. */
   resume(): void {
     if (this.#isCancelled || this.#cancelTimer !== undefined) return;
     this.#runningSinceMs = this.#clock.monotonicMs();
@@ -51,7 +49,7 @@ export class Deadline {
     });
   }
 
-  /** Stops for good; harmless after it has expired. */
+  /** Stops for good; allowed after expiry. */
   cancel(): void {
     this.#isCancelled = true;
     this.#stop();

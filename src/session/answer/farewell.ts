@@ -1,5 +1,5 @@
-// How a call ends from our side: the farewell, the terminal event behind it, and an end that could not be delivered when it was
-// decided. Asks no bot.
+// Ends calls from our side: the farewell, its terminal event, and an end that could not be delivered earlier. Asks no
+// bot.
 import { toAppError, type AppError } from '../../base/errors.ts';
 import { say } from '../../bot/saying.ts';
 import type { SessionEnd, TurnEnd } from '../../dialog/ending.ts';
@@ -9,25 +9,25 @@ import type { Conversation, PendingEnd } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { ReplyWriter } from '../playout/reply-writer.ts';
 import type { EngineSettings } from '../settings.ts';
-import { replyOf } from '../snapshot/kept-reply.ts';
+import { replyOf } from '../snapshot/saved-reply.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { Turn } from '../turn/turn.ts';
 import { finalNext } from './final-next.ts';
 import { transcriptText, withBotLine, type TranscriptLine } from './transcript.ts';
 
-/** Where an answer goes. */
+/** The target of an answer. */
 export interface Delivery {
   readonly conversation: Conversation;
   readonly turn: Turn;
   readonly writer: ReplyWriter;
 }
 
-/** What the last response of a call says. @param transcript - with it, where there is one (G-7B). */
+/** The next step of the last response. @param transcript - added if there is one (G-7B). */
 export function lastNext(next: Next, settings: EngineSettings, transcript: readonly TranscriptLine[]): FinalNext {
   return finalNext(next, settings.listen, transcript.length > 0 ? transcriptText(transcript) : undefined);
 }
 
-/** The end that the home before has decided and may not have delivered. */
+/** The end that the previous home had decided and may not have delivered. */
 export function pendingEndOf(snapshot: Snapshot, settings: EngineSettings): PendingEnd | undefined {
   if (!snapshot.ended || snapshot.reply === undefined) return undefined;
   const { next, prompts } = replyOf(snapshot.reply);
@@ -40,7 +40,7 @@ export function endOf({ kind }: { readonly kind: 'transfer' | 'end' }): SessionE
   return kind === 'transfer' ? 'bot_transfer' : 'bot_end';
 }
 
-/** Ends the calls of all sessions; holds nothing of any of them. */
+/** Ends the calls of all sessions; stateless. */
 export class Farewell {
   readonly #parts: EngineParts;
 
@@ -49,30 +49,27 @@ export class Farewell {
   }
 
   /**
-   * The farewell and the terminal event; streams that only wait for the caller complete behind it (G-13). An end that cannot be
-   * delivered stays pending until the caller's next turn (G-77).
+   * Delivers the farewell and the terminal event; streams without input complete after it (G-13). An undelivered end
+   * stays pending until the caller's next turn (G-77).
    *
-   * @throws whatever the writer throws; the turn is not done then.
+   * @throws as the writer; the turn is then not completed.
    */
   async say({ conversation, turn, writer }: Delivery, prompts: readonly Prompt[], pendingEnd: PendingEnd, turnEnd: TurnEnd): Promise<void> {
     conversation.endsWith(pendingEnd, turn);
     const isWritten = await writer.finish(prompts, pendingEnd.next, true, turnEnd === 'failed');
     conversation.isFarewellWritten = isWritten;
-    // One that another process forwards may be lost with it, and is pending again then.
+    // A forwarded one may be lost with its process, and is then pending again.
     if (isWritten && turn.forwardedId === undefined) conversation.ends(pendingEnd.end);
     turn.finish(turnEnd);
     if (!isWritten) return;
     conversation.isFarewellWritten = (await turn.delivered?.()) ?? true;
     if (!conversation.isFarewellWritten) return;
     conversation.ends(pendingEnd.end);
-    // A client must not see a stream complete, on which nobody has said anything, before it sees why (G-13).
+    // After the terminal event, so that the client knows why these streams complete (G-13).
     conversation.open.complete('silent');
   }
 
-  /**
-   * The call is over for the bot. An end that was decided and never delivered is delivered now: without a word, unless the home
-   * before was saying its farewell. Never throws.
-   */
+  /** Delivers a pending end: without prompts, unless the previous home was speaking its farewell. Never throws. */
   async settle(delivery: Delivery): Promise<void> {
     const { conversation, turn } = delivery;
     try {
@@ -89,7 +86,7 @@ export class Farewell {
     return farewell;
   }
 
-  /** A terminal reply of our own, without the bot; an end that is pending goes before. Never throws. */
+  /** Transfers the caller without asking the bot; a pending end has priority. Never throws. */
   async transfer(delivery: Delivery, end: SessionEnd): Promise<void> {
     const { conversation } = delivery;
     if (conversation.isOver) {
@@ -103,13 +100,13 @@ export class Farewell {
       await this.say(delivery, prompts, pendingEnd, end === 'failed' ? 'failed' : end === 'shutdown' ? 'shutdown' : 'superseded');
     } catch (thrown) {
       const error = toAppError(thrown);
-      // A caller whose client does not read now may hear it on the next stream.
+      // A slow client may get it on the next stream.
       if (error.code !== 'slow_reader') conversation.ends(end);
       this.failed(delivery, error);
     }
   }
 
-  /** An answer failed outside its bot: the caller is transferred, where there is still something to be said. Never throws. */
+  /** An answer failed outside the bot: transfers the caller if possible. Never throws. */
   async transferAfter(delivery: Delivery, error: AppError): Promise<void> {
     if (error.code === 'slow_reader') {
       this.failed(delivery, error);
@@ -127,7 +124,7 @@ export class Farewell {
     return withBotLine(withBotLine(snapshot.transcript, heard, snapshot.sensitive), settings.handover, false);
   }
 
-  /** Nothing more can be said on a turn: it fails, and the operator learns why. */
+  /** Fails a turn that cannot deliver anything more, and logs the cause. */
   failed({ conversation, turn }: Delivery, error: AppError): void {
     const { log, observer } = this.#parts;
     const ids = turn.logIds;
@@ -135,7 +132,7 @@ export class Farewell {
       log.warn({ ...ids, code: error.code }, error.message);
       observer.slowReader?.(conversation.call, turn.id);
     } else {
-      log.error({ ...ids, err: error }, 'what was to be said on a turn could not be said');
+      log.error({ ...ids, err: error }, 'the prompts of a turn could not be delivered');
     }
     turn.fail(error);
   }

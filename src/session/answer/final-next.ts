@@ -1,5 +1,5 @@
-// What the platform gets at the end of a reply: the bot's next step with every default filled in and the transfer
-// data under the platform's names.
+// The next step that the platform gets at the end of a reply: with all defaults, and transfer data under the
+// platform's names.
 import type { JsonObject } from '../../base/json.ts';
 import type { FinalNext, ListenSettings } from '../../dialog/output.ts';
 import type { Listen, Next, Transfer } from '../../dialog/reply.ts';
@@ -7,7 +7,7 @@ import type { Listen, Next, Transfer } from '../../dialog/reply.ts';
 /**
  * Completes a bot's next step.
  *
- * @param defaults - fills in what a listen leaves out.
+ * @param defaults - for a listen.
  * @param transcript - of the whole session, for its last response (G-7B); undefined when none is kept.
  */
 export function finalNext(next: Next, defaults: ListenSettings, transcript?: string): FinalNext {
@@ -21,12 +21,12 @@ export function finalNext(next: Next, defaults: ListenSettings, transcript?: str
   }
 }
 
-/** What the platform collects with. */
+/** The platform's settings for a listen. */
 export function listenSettings({ kind: _, speech: __, event: ___, ...listen }: Listen, defaults: ListenSettings): ListenSettings {
   return { ...defaults, ...listen };
 }
 
-// G-79 names summary and routing_hint; reason and fields are ours, beside them.
+// G-79 defines summary and routing_hint; reason and fields are our additions.
 function transferMetadata(next: Transfer): JsonObject {
   return {
     reason: next.reason,

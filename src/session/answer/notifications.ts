@@ -1,4 +1,4 @@
-// Brings notifying events to bots: what they return is their new state, and what goes wrong changes nothing.
+// Notifies bots of events: the return value is the new state, and a failure changes nothing.
 import { linkForeignAbort, waitAtMost } from '../../base/abort.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { NotifyingEvent } from '../../bot/bot.ts';
@@ -9,10 +9,10 @@ import type { EngineParts } from '../parts.ts';
 import { migrated } from '../snapshot/migration.ts';
 import { botContext } from './bot-question.ts';
 
-/** Longest a notifying handler may take, ms: replies wait behind it. */
-const NOTE_LIMIT_MS = 500;
+/** Time limit of a notification handler, ms: replies wait behind it. */
+const NOTIFY_LIMIT_MS = 500;
 
-/** Notifies the bot of a conversation that nobody answers at this moment. Never throws. */
+/** Notifies the bot of a conversation; no question may be running. Never throws. */
 export async function notify(parts: EngineParts, conversation: Conversation, event: NotifyingEvent, turn: NamedTurn): Promise<void> {
   try {
     await run(parts, conversation, event, turn);
@@ -28,7 +28,7 @@ async function run(parts: EngineParts, conversation: Conversation, event: Notify
   const limit = linkForeignAbort();
   try {
     const work = runNote(bot, snapshot.state, event, botContext(parts, conversation, turn, limit.signal), parts.settings.maxStateBytes);
-    const waited = await waitAtMost(work, NOTE_LIMIT_MS, parts.clock);
+    const waited = await waitAtMost(work, NOTIFY_LIMIT_MS, parts.clock);
     if (waited.kind !== 'value') throw new AppError('bot_timeout', `the handler of ${event.type} took too long`);
     conversation.snapshot = { ...snapshot, state: waited.value };
   } finally {

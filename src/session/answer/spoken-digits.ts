@@ -1,5 +1,4 @@
-// Reads recognized words as keys: "four two, oh nine" is 4209. Only where nothing but digits was said; anything else is
-// for the bot to understand.
+// Reads recognized words as keys: "four two, oh nine" is 4209. Only if nothing but digits was said.
 import { MAX_DIGITS } from '../../dialog/reply.ts';
 
 const DIGIT_OF_WORD: ReadonlyMap<string, string> = new Map([
@@ -19,7 +18,7 @@ const REPEATS: ReadonlyMap<string, number> = new Map([
   ['triple', 3],
 ]);
 
-/** The keys that a recognized text spells; undefined when it holds anything else, or nothing. */
+/** The keys of a recognized text; undefined if it is empty or contains anything else. */
 export function spokenDigits(text: string): string | undefined {
   let digits = '';
   let repeat = 1;
@@ -31,7 +30,7 @@ export function spokenDigits(text: string): string | undefined {
       continue;
     }
     const digit = /^\d+$/.test(word) ? word : DIGIT_OF_WORD.get(word);
-    // Only one digit can be doubled: "double 42" is no number anybody dictates.
+    // Only a single digit can be doubled, not "double 42".
     if (digit === undefined || (repeat > 1 && digit.length > 1)) return undefined;
     digits += digit.repeat(repeat);
     repeat = 1;

@@ -1,5 +1,6 @@
-// Who said what in a call, for the platform to keep where the operator asks for it (G-7B). Only as much as a snapshot can carry, and
-// nothing of what was sensitive: neither the caller's input nor what the bot said from the question on, because it may repeat it.
+// The transcript of a call, sent to the platform if the operator enables it (G-7B). Limited to what a snapshot can
+// carry, and without sensitive content: neither the caller's input nor the bot's prompts from the sensitive question
+// on, because they may repeat it.
 import type { ReplyingEvent } from '../../bot/bot.ts';
 
 /** One line of a transcript. */
@@ -8,25 +9,24 @@ export interface TranscriptLine {
   readonly text: string;
 }
 
-/** Most characters that are kept of a call; the oldest lines go first. */
+/** Most characters of a transcript; the oldest lines are dropped first. */
 const MAX_CHARS = 16_000;
 const WITHHELD = '[withheld]';
 
-/** What is known when the caller has acted. */
 export interface TranscriptStep {
   readonly event: ReplyingEvent;
-  /** This input was asked for as sensitive, or may be the rest of one that was (G-83). */
+  /** This input was requested as sensitive, or may be the rest of such an input (G-83). */
   readonly isSensitive: boolean;
-  /** A sensitive input was asked for, now or earlier in the call. */
+  /** A sensitive input was requested, now or earlier in the call. */
   readonly wasSensitive: boolean;
 }
 
 /**
  * The transcript after the answer to an event.
  *
- * @param event - undefined when not even that was known in time.
- * @param isSensitive - it is a sensitive input.
- * @param lastTexts - of a reply that ends the call: nobody says later what was heard of it.
+ * @param event - undefined when the deadline passed before it was known.
+ * @param isSensitive - whether the input is sensitive.
+ * @param lastTexts - texts of a reply that ends the call, because no later event reports what was heard of it.
  */
 export function transcriptAfter(
   { transcript, sensitive }: { readonly transcript: readonly TranscriptLine[]; readonly sensitive: boolean },
@@ -38,7 +38,7 @@ export function transcriptAfter(
   return withBotLine(lines, lastTexts.join(' '), sensitive);
 }
 
-/** The transcript with what the caller heard of the last reply and what he did then. */
+/** Adds what the caller heard of the last reply, and the input. */
 export function withStep(
   lines: readonly TranscriptLine[],
   { event, isSensitive, wasSensitive }: TranscriptStep,
@@ -47,12 +47,12 @@ export function withStep(
   return withLine(withBotLine(lines, event.heard.text, wasSensitive), { who: 'caller', text: isSensitive ? WITHHELD : actOf(event) });
 }
 
-/** The transcript with something the bot said. */
+/** Adds a line of the bot. */
 export function withBotLine(lines: readonly TranscriptLine[], text: string, wasSensitive: boolean): readonly TranscriptLine[] {
   return text === '' ? lines : withLine(lines, { who: 'bot', text: wasSensitive ? WITHHELD : text });
 }
 
-/** The form in which the platform gets it: one line each. */
+/** The transcript as text, one line each. */
 export function transcriptText(lines: readonly TranscriptLine[]): string {
   return lines.map(({ who, text }) => `${who}: ${text}`).join('\n');
 }
@@ -71,7 +71,7 @@ function actOf(event: Exclude<ReplyingEvent, { readonly type: 'session_start' }>
 }
 
 function withLine(lines: readonly TranscriptLine[], line: TranscriptLine): readonly TranscriptLine[] {
-  // Half a character at the cut becomes U+FFFD instead of breaking the response.
+  // Replaces a lone surrogate at the cut with U+FFFD.
   const text = Buffer.from(line.text.slice(0, MAX_CHARS)).toString().replaceAll('\n', ' ');
   const all = [...lines, { ...line, text }];
   let chars = 0;

@@ -1,4 +1,4 @@
-// Answers a call that gets no session with a prompt and a transfer: an error would leave the caller in silence (U-06). Knows no
+// Answers a refused call with a prompt and a transfer: an error would leave the caller in silence (U-06). Knows no
 // bot and no turn.
 import { pause } from '../../base/abort.ts';
 import type { AppError } from '../../base/errors.ts';
@@ -14,9 +14,9 @@ export type TransferParts = Pick<EngineParts, 'settings' | 'voice' | 'clock'>;
 /**
  * Writes the prompt and completes the stream.
  *
- * @param refusal - why there is no session; the flow gets its `details.reason` as the reason of the transfer.
+ * @param refusal - the cause; the flow gets its `details.reason` as the reason of the transfer.
  * @param isBegun - the call has had turns before, and its delivery mode never changes (G-40).
- * @param signal - stops a synthesis, and the wait for the end of the prompt.
+ * @param signal - stops the synthesis and the wait for the end of the prompt.
  */
 export function transferRefused(sink: TurnSink, refusal: AppError, parts: TransferParts, isBegun: boolean, signal: AbortSignal): void {
   const { settings, voice } = parts;
@@ -24,7 +24,7 @@ export function transferRefused(sink: TurnSink, refusal: AppError, parts: Transf
   const { prompts, next } = say(settings.handover).transfer({ reason });
   const spoken = prompts.map((prompt): SpokenPrompt => {
     const audio = voice.render(prompt, signal);
-    // A prompt that is not ready yet travels as text: a busy server does not wait for its synthesizer.
+    // A prompt that is not cached is sent as text: a busy server does not wait for its synthesizer.
     return { audio: audio instanceof Promise || isStreamed(audio) ? undefined : audio, text: settings.handover, bargeIn: false };
   });
   const last = finalNext(next, settings.listen);

@@ -1,40 +1,39 @@
-// One prompt that was delivered to the platform: how much of its sound and of its words is heard by when, and what is left of it
-// after a cut. Knows neither the prompts beside it nor whose reply it is.
+// One prompt that was delivered to the platform: how much of its audio and text was heard at a time, and what is left
+// after a cut. Knows neither its neighbours nor its reply.
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 
-/** A prompt that goes on after a cut begins this much earlier, ms: in the middle of a word nobody understands it. */
+/** A prompt resumes this much before the cut, ms: the middle of a word is not understood. */
 const REPEATED_MS = 400;
-/** How long a calm voice takes for a character, ms: how long a prompt becomes is known when all of it is made. */
+/** Estimated speaking time, ms per character; used until the whole prompt is synthesized. */
 export const MS_PER_CHARACTER = 65;
 /** Bytes of µ-law per ms of sound. */
 const BYTES_PER_MS = 8;
 
-/** A piece of sound, and when it begins to be heard. */
+/** A piece of audio and the start of its playout. */
 interface Piece {
   readonly audio: PromptAudio;
   readonly startMs: number;
 }
 
-/** Sound that is not here. */
 const NO_SOUND = new Uint8Array(0);
 
-/** A prompt that was sent. Times are monotonic ms. */
+/** A delivered prompt. Times are monotonic ms. */
 export interface Played {
   readonly prompt: SpokenPrompt;
-  /** All of its sound, in pieces when it was synthesized while it was sent; between two of them there may be silence. */
+  /** Its audio. A streamed prompt has several pieces, possibly with silence between them. */
   readonly pieces: Piece[];
   readonly startMs: number;
   endMs: number;
-  /** More of its sound is being made, or was never made. */
+  /** More audio is being synthesized, or the synthesis broke off. */
   isUnfinished: boolean;
 }
 
-/** How much of a prompt is heard by `nowMs`, ms of sound; what was skipped of it had been heard before. */
+/** Audio heard by `nowMs`, ms; includes a part that was skipped because it was heard before a cut. */
 export function heardOf({ prompt, pieces }: Played, nowMs: number): number {
   return pieces.reduce((sum, { audio, startMs }) => sum + Math.min(Math.max(0, nowMs - startMs), audio.durationMs), prompt.skippedMs ?? 0);
 }
 
-/** The words of a prompt that were heard by `nowMs`. */
+/** The text heard by `nowMs`. */
 export function textOf(played: Played, nowMs: number): string {
   const { prompt, endMs, isUnfinished } = played;
   const text = prompt.text ?? '';
@@ -43,12 +42,12 @@ export function textOf(played: Played, nowMs: number): string {
   return wordsUpTo(text, lengthMs === 0 ? 0 : heardOf(played, nowMs) / lengthMs);
 }
 
-/** The words of prompts that follow each other. */
+/** The joined texts of consecutive prompts. */
 export function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(' ');
 }
 
-/** A reply that the home before has said: its sound is not here. */
+/** A reply of the previous home, whose audio is not here. */
 export function playedBefore(reply: {
   readonly text: string;
   readonly bargeIn: boolean;
@@ -65,17 +64,17 @@ export function playedBefore(reply: {
   };
 }
 
-/** What is left of a prompt that is cut at `nowMs`, from a little before it on. */
+/** The rest of a prompt that is cut at `nowMs`, from a little before the cut. */
 export function restOf(played: Played, nowMs: number): SpokenPrompt {
   const { prompt, pieces } = played;
   const skipMs = Math.max(0, heardOf(played, nowMs) - (prompt.skippedMs ?? 0) - REPEATED_MS);
-  // The same object, so that a transport finds what it has encoded of it.
+  // The same object, so that a transport reuses its encoded bytes.
   if (skipMs === 0 && pieces.length <= 1) return prompt;
   const mulaw = Buffer.concat(pieces.map(({ audio }) => audio.mulaw)).subarray(Math.floor(skipMs * BYTES_PER_MS));
   return { ...prompt, audio: { mulaw, durationMs: mulaw.length / BYTES_PER_MS }, skippedMs: (prompt.skippedMs ?? 0) + skipMs };
 }
 
-/** The words of a text up to a part of its length between 0 and 1; a word that was begun counts. */
+/** The words of a text up to a fraction of its length, with the word that has begun. */
 function wordsUpTo(text: string, part: number): string {
   if (part <= 0) return '';
   const end = text.indexOf(' ', Math.ceil(text.length * part) - 1);

@@ -1,30 +1,30 @@
-// What the caller has heard: a clock over the prompts that were handed to the platform. An estimate, because the
-// platform says nothing of its player; it starts with the first byte sent and never runs ahead of real time.
+// What the caller has heard: a clock over the delivered prompts. An estimate, because the platform does not report
+// its playout; it starts with the first byte sent and never runs ahead of real time.
 import { NOTHING_SAID, type Heard } from '../../dialog/heard.ts';
 import type { PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
 import { heardOf, joined, playedBefore, restOf, textOf, type Played } from './played-prompt.ts';
 
 const NOTHING_HEARD: Heard = { ...NOTHING_SAID, complete: false };
 
-/** What a cut left behind. */
+/** The result of a cut. */
 export interface Cut {
   readonly heard: Heard;
-  /** The prompts that were not heard to their end, from a little before the cut on. */
+  /** The unheard rest, from a little before the cut. */
   readonly rest: readonly SpokenPrompt[];
-  /** Those before them. */
+  /** What was heard before that. */
   readonly before: Pick<Heard, 'ms' | 'text'>;
 }
 
-/** What was being played when a snapshot was made, as far as the next home can estimate from it what is heard: plain JSON. */
+/** What was playing when a snapshot was made, for the next home's estimate: plain JSON. */
 export interface PlayedReply {
-  /** What it says, or what was heard of it when it was cut. */
+  /** Its text, or the heard part if it was cut. */
   readonly text: string;
-  /** When it began to be heard, ms since the epoch. */
+  /** Start of its playout, ms since the epoch. */
   readonly beganAtMs: number;
-  /** How much sound it has, or was heard when it was cut, ms. */
+  /** Length of its audio, or of the heard part if it was cut, ms. */
   readonly soundMs: number;
   readonly bargeIn: boolean;
-  /** False when it was cut, or prompts of it were never delivered. */
+  /** False when it was cut or not fully delivered. */
   readonly isWhole: boolean;
 }
 
@@ -33,20 +33,20 @@ export class Playout {
   #played: Played[] = [];
   /** False when prompts of the reply were never sent. */
   #isWhole = true;
-  /** Its last prompt is unfinished. */
+  /** Whether its last prompt is still being synthesized. */
   #isStreaming = false;
-  /** What was heard of a reply that was cut. */
+  /** The heard part of a reply that was cut. */
   #cutHeard: Heard | undefined;
-  /** The last reply was never sent: what is known here is of an earlier one. */
+  /** The last reply was never sent; these prompts belong to an earlier one. */
   #isUnspoken = false;
-  /** What is heard is estimated from a snapshot. */
+  /** The prompts come from a snapshot. */
   #isEstimated = false;
-  /** So it is with an answer that is still being made, and that may be given up. */
+  /** Like #isUnspoken, for an answer that is still in work and may be abandoned. */
   #isBeingDropped = false;
-  /** What was heard of the reply before it was cut and went on. */
+  /** The part heard before the reply was cut and resumed. */
   #before: Cut['before'] = NOTHING_SAID;
 
-  /** The next reply begins. What is still being played stays before it (G-22). */
+  /** Starts the next reply, behind prompts that still play (G-22). */
   begin(nowMs: number): void {
     this.#played = this.#played.filter((played) => played.endMs > nowMs);
     this.#isWhole = true;
@@ -58,7 +58,7 @@ export class Playout {
     this.#before = NOTHING_SAID;
   }
 
-  /** A reply that was cut goes on: its `rest` is queued next. */
+  /** Resumes a cut reply: its `rest` is queued next. */
   resume({ before }: Cut, nowMs: number): void {
     const isWhole = this.#isWhole;
     this.begin(nowMs);
@@ -66,7 +66,7 @@ export class Playout {
     this.#before = before;
   }
 
-  /** A prompt was sent at `nowMs`; it plays after those before it (G-22). Without sound it takes no time here. */
+  /** A prompt was sent at `nowMs`; it plays after the earlier ones (G-22). Without audio its length is 0. */
   queued(prompt: SpokenPrompt, nowMs: number): void {
     const startMs = Math.max(nowMs, this.#played.at(-1)?.endMs ?? nowMs);
     const { audio } = prompt;
@@ -74,7 +74,7 @@ export class Playout {
     this.#played.push({ prompt, pieces, startMs, endMs: startMs + (audio?.durationMs ?? 0), isUnfinished: false });
   }
 
-  /** Of the prompt that was queued last only the first piece is made. */
+  /** More pieces of the last queued prompt will follow. */
   unfinished(): void {
     const last = this.#played.at(-1);
     if (last === undefined) return;
@@ -82,7 +82,7 @@ export class Playout {
     this.#isStreaming = true;
   }
 
-  /** All pieces of it are here. */
+  /** The last queued prompt is complete. */
   finished(): void {
     const last = this.#played.at(-1);
     if (last === undefined) return;
@@ -90,21 +90,20 @@ export class Playout {
     this.#isStreaming = false;
   }
 
-  /** A further piece of the prompt that was queued last. */
+  /** Adds a piece to the last queued prompt. */
   extended(audio: PromptAudio, nowMs: number): void {
     const last = this.#played.at(-1);
     if (last === undefined) return;
-    // A piece that comes late leaves a silence before it, which is no part of what is heard.
+    // The silence before a late piece does not count as heard.
     const startMs = Math.max(last.endMs, nowMs);
     last.pieces.push({ audio, startMs });
     last.endMs = startMs + audio.durationMs;
   }
 
   /**
-   * Prompts of this reply will not be sent: the caller acted over it, or its stream died.
+   * The rest of this reply will not be sent: barge-in, or its stream broke.
    *
-   * @param hasBegun - false when it has no prompt here yet: what was heard before is an earlier reply, and counts again when
-   *   it turns out that there is none after it.
+   * @param hasBegun - false when nothing of it was sent: the earlier reply here counts again if no reply follows it.
    */
   dropped(hasBegun = true): void {
     if (!hasBegun) {
@@ -115,44 +114,47 @@ export class Playout {
     if (this.#cutHeard !== undefined) this.#cutHeard = { ...this.#cutHeard, complete: false };
   }
 
-  /** An answer is over of which nothing was sent. @param isKept - its bot goes on from it, and it is the last reply. */
+  /** An answer ended without anything sent. @param isKept - it still counts as the last reply. */
   unspoken(isKept: boolean): void {
     this.#isUnspoken ||= isKept;
     this.#isBeingDropped = false;
   }
 
-  /** True while prompts are being heard. */
+  /** Whether a prompt is playing. */
   isPlaying(nowMs: number): boolean {
     return this.remainingMs(nowMs) > 0;
   }
 
-  /** How long the prompts that were sent still play. */
+  /** Time until the sent prompts have played, ms. */
   remainingMs(nowMs: number): number {
     const last = this.#played.at(-1);
     return last === undefined ? 0 : Math.max(0, last.endMs - nowMs);
   }
 
-  /** True while a prompt is being heard that may not be cut (G-37, G-51). */
+  /** Whether an uninterruptible prompt is playing (G-37, G-51). */
   isProtected(nowMs: number): boolean {
-    // Nothing begins later than what is before it ends, so the first that is not over is the one that is heard.
+    // Prompts follow without gaps, so the first unfinished one is playing.
     for (const { prompt, endMs } of this.#played) if (nowMs < endMs) return !prompt.bargeIn;
     return false;
   }
 
-  /** What was heard of the last reply by `nowMs`, or by the moment it was cut. */
+  /** What was heard of the last reply by `nowMs`, or by its cut. */
   heard(nowMs: number): Heard {
     return this.#isUnheard ? NOTHING_HEARD : this.#heardHere(nowMs);
   }
 
   /**
-   * The same for an input that may have to wait for the answer before it: {@link Playout.settled} says at last what it was.
-   * Replies that begin in between were not heard when it came.
+   * The same for an input that may wait for an earlier answer; {@link Playout.settled} returns the final value.
+   * Replies that begin meanwhile do not count as heard.
    */
   heardWhenComplete(nowMs: number): Heard {
     return this.#isUnspoken ? NOTHING_HEARD : this.#heardHere(nowMs);
   }
 
-  /** @param heard - of {@link Playout.heardWhenComplete}. @returns it, unless the reply before the input was never spoken. */
+  /**
+   * @param heard - from {@link Playout.heardWhenComplete}. @returns the same, unless the previous reply was never
+   * spoken.
+   */
   settled(heard: Heard): Heard {
     return this.#isUnspoken ? NOTHING_HEARD : heard;
   }
@@ -161,7 +163,7 @@ export class Playout {
     return this.#isUnspoken || this.#isBeingDropped;
   }
 
-  /** Of the last reply that was sent. */
+  /** What was heard of the last sent reply. */
   #heardHere(nowMs: number): Heard {
     if (this.#cutHeard !== undefined) return this.#cutHeard;
     let { ms } = this.#before;
@@ -172,11 +174,11 @@ export class Playout {
       complete &&= nowMs >= played.endMs;
       texts.push(textOf(played, nowMs));
     }
-    // The clock has fractions, and bots get whole ms; never more than was heard.
+    // Whole ms, rounded down.
     return { complete, ms: Math.floor(ms), text: joined(texts), ...(this.#isEstimated && { estimated: true }) };
   }
 
-  /** For a snapshot; undefined when nothing was said. @param epochMs - the same moment in ms since the epoch. */
+  /** For a snapshot; undefined when nothing was sent. @param epochMs - `nowMs` as ms since the epoch. */
   played(nowMs: number, epochMs: number): PlayedReply | undefined {
     if (this.#isUnspoken) return { text: '', beganAtMs: epochMs, soundMs: 0, bargeIn: true, isWhole: false };
     const cut = this.#cutHeard;
@@ -186,7 +188,7 @@ export class Playout {
     const soundMs = this.#before.ms + this.#played.reduce((sum, played) => sum + heardOf(played, Infinity), 0);
     return {
       text: joined([this.#before.text, ...this.#played.map(({ prompt }) => prompt.text ?? '')]),
-      // It ends when it ends: as if it had been said without a pause.
+      // Computed from the end, as if played without a pause.
       beganAtMs: epochMs - (nowMs - last.endMs) - soundMs,
       soundMs,
       bargeIn: this.#played.every(({ prompt }) => prompt.bargeIn),
@@ -194,9 +196,9 @@ export class Playout {
     };
   }
 
-  /** Goes on from what the home before has left; what is heard is an estimate until the next reply. */
+  /** Restores the playout of the previous home; an estimate until the next reply. */
   restore({ text, beganAtMs, soundMs, bargeIn, isWhole }: PlayedReply, nowMs: number, epochMs: number): void {
-    // Clocks of two machines differ: what began in the future begins now.
+    // Clocks differ between machines: a start in the future counts as now.
     const startMs = nowMs - Math.max(0, epochMs - beganAtMs);
     this.begin(nowMs);
     this.#played = [playedBefore({ text, bargeIn, soundMs, startMs })];
@@ -204,7 +206,7 @@ export class Playout {
     this.#isEstimated = true;
   }
 
-  /** Stops the clock: what was not played by `nowMs` is dropped by the platform (G-52). */
+  /** Stops the clock: the platform drops what has not played by `nowMs` (G-52). */
   cut(nowMs: number): Cut {
     const heard = this.heard(nowMs);
     const done = this.#played.filter((played) => played.endMs <= nowMs);
@@ -216,7 +218,7 @@ export class Playout {
     this.#cutHeard = this.#heardHere(nowMs);
     this.#isWhole &&= !this.#isStreaming;
     this.#played = [];
-    // The sound of a reply of the home before is not here: it cannot go on.
+    // A reply of the previous home cannot resume: its audio is not here.
     return { heard, rest: this.#isEstimated ? [] : left.map((played) => restOf(played, nowMs)), before };
   }
 }

@@ -1,5 +1,5 @@
-// Turns prompts into outputs and hands them to the wire: the only code that waits for a slow reader. Knows nothing of
-// bots; a turn that was interrupted gets its closing message and no more sound.
+// Turns prompts into outputs and delivers them: the only code that waits for a slow reader. An interrupted turn gets
+// its closing message and no more audio. Knows nothing of bots.
 import { waitAtMost } from '../../base/abort.ts';
 import { AppError } from '../../base/errors.ts';
 import type { FinalNext, PromptAudio, SpokenPrompt } from '../../dialog/output.ts';
@@ -12,34 +12,33 @@ import type { EngineSettings } from '../settings.ts';
 import { isStreamed, Pieces, TurnSounds } from './sound.ts';
 import type { Turn } from '../turn/turn.ts';
 
-/** What a writer needs. */
 export interface ReplyWriterOptions extends Pick<EngineParts, 'voice' | 'clock' | 'hurry'> {
   readonly turn: Turn;
   readonly conversation: Pick<Conversation, 'mode' | 'playout' | 'leaving'>;
-  /** `slowReaderMs` bounds each wait for the client to read, `maxFarewellMs` the one for the farewell (G-7A). */
+  /** `slowReaderMs` limits each wait for the client, `maxFarewellMs` the wait for the end of the farewell (G-7A). */
   readonly settings: Pick<EngineSettings, 'slowReaderMs' | 'maxFarewellMs'>;
-  /** The first sound of this turn is on the wire. */
+  /** Called when the first audio of this turn was sent. */
   readonly onFirstAudio: () => void;
 }
 
-/** What a recording counts for that cannot be played, ms: a handler must not yield it for ever. */
+/** Assumed length of an unplayable recording, ms: limits a handler that yields one for ever. */
 const LOST_MS = 1000;
 
 /** Writes the reply of one turn. */
 export class ReplyWriter {
   readonly #options: ReplyWriterOptions;
   /**
-   * Prompts that travel with the final: all in WAV mode (G-41); in chunk mode those without sound (G-43), and texts behind
-   * them, which would otherwise be heard before them (G-22).
+   * Prompts that travel with the final: all in WAV mode (G-41); in chunk mode those without audio (G-43) and texts
+   * after them, which would otherwise play first (G-22).
    */
   readonly #withFinal: SpokenPrompt[] = [];
   readonly #sounds: TurnSounds;
   #hasBegun = false;
   #hasSpoken = false;
   #hasSaid = false;
-  /** A prompt that travels with the final has sound. */
+  /** Whether a prompt in {@link #withFinal} has audio. */
   #holdsSound = false;
-  /** A prompt had neither sound nor text. */
+  /** Whether a prompt had neither audio nor text. */
   #hasLost = false;
   #lastBargeIn = false;
   #heldMs = 0;
@@ -51,31 +50,31 @@ export class ReplyWriter {
     this.#sounds = new TurnSounds(options.voice, options.clock);
   }
 
-  /** Whether the caller hears anything of the reply, or the platform got what comes next. */
+  /** Whether the caller hears something of the reply, or the platform got the next step. */
   get hasSaid(): boolean {
     return this.#hasSaid;
   }
 
-  /** How much was said that the caller has not heard yet, ms. */
+  /** Delivered audio that is not heard yet, ms. */
   get aheadMs(): number {
     const { conversation, clock } = this.#options;
     return this.#heldMs + conversation.playout.remainingMs(clock.monotonicMs());
   }
 
-  /** How much of it is not heard before the final, ms: about so much where there is no sound. */
+  /** The part that is only heard with the final, ms; estimated for texts without audio. */
   get heldMs(): number {
     return this.#heldMs;
   }
 
-  /** The texts of the prompts that were spoken so far. */
+  /** The texts of the prompts so far. */
   get saidTexts(): readonly string[] {
     return this.#saidTexts;
   }
 
   /**
-   * Speaks prompts ahead of the final; in WAV mode they are kept for it.
+   * Delivers prompts before the final; in WAV mode they are kept for it.
    *
-   * @param unwanted - nothing more is said once this is aborted; at the latest when the turn is interrupted.
+   * @param unwanted - stops the delivery; default: the interruption of the turn.
    * @throws AppError `slow_reader`.
    */
   speak(prompts: readonly Prompt[], unwanted = this.#options.turn.wanted.signal): Promise<void> {
@@ -83,10 +82,10 @@ export class ReplyWriter {
   }
 
   /**
-   * Lets the caller hear a prompt while nothing else was said on this turn. Only a sound that is ready, and only where
-   * prompts travel ahead of the final.
+   * Plays a prompt while the turn has delivered nothing else. Only ready audio, and only when prompts travel before
+   * the final.
    *
-   * @returns whether it was said.
+   * @returns whether it was delivered.
    */
   interject(prompt: Prompt): boolean {
     const { turn, voice, clock } = this.#options;
@@ -96,7 +95,7 @@ export class ReplyWriter {
     if (sound === undefined || sound instanceof Promise || isStreamed(sound)) return false;
     const spoken = { audio: sound, text: textOf(prompt), bargeIn: prompt.bargeIn };
     const nowMs = clock.monotonicMs();
-    // Not the reply, which begins behind it: a filler that was cut is no cut reply.
+    // A reply of its own: a cut filler does not count as a cut reply.
     playout.begin(nowMs);
     playout.queued(spoken, nowMs);
     this.#lastBargeIn = spoken.bargeIn;
@@ -105,15 +104,15 @@ export class ReplyWriter {
   }
 
   /**
-   * Whether the caller would hear nothing of a reply that has prompts: neither one of them nor what was spoken early has a
-   * sound or a text. Waits only where nothing but recordings is left.
+   * Whether a reply with prompts is inaudible: no prompt, early ones included, has audio or text. Waits only when all
+   * others are recordings.
    */
   async isMute(prompts: readonly Prompt[]): Promise<boolean> {
     if (this.#hasBegun || prompts.some(({ kind }) => kind === 'text')) return false;
     return prompts.length === 0 ? this.#hasLost : this.#sounds.areMute(prompts, this.#options.turn.wanted.signal);
   }
 
-  /** Goes on with a reply that was cut. @throws AppError `slow_reader`. */
+  /** Resumes a reply that was cut. @throws AppError `slow_reader`. */
   async resume(cut: Cut): Promise<void> {
     const { turn, conversation, clock } = this.#options;
     const unwanted = turn.wanted.signal;
@@ -124,12 +123,13 @@ export class ReplyWriter {
   }
 
   /**
-   * Speaks the rest and writes the turn's one FINAL (G-14, G-43).
+   * Delivers the rest and the turn's one FINAL (G-14, G-43).
    *
-   * @param isTerminal - the caller cannot cut such prompts, and hears them even after talking over what came before
-   *   (G-55); the final waits until the caller has heard what was sent ahead of it (G-7A).
+   * @param isTerminal - the caller cannot cut these prompts, and hears them even after a barge-in (G-55); the final
+   * waits until everything before it was heard (G-7A).
    * @param isApology - see {@link Output}.
-   * @returns whether the final was sent; false when the turn was over before, or would listen on a call that we end.
+   * @returns whether the final was sent; false when the turn was over, or when it would listen on a call that the
+   * server is ending.
    * @throws AppError `slow_reader`.
    */
   async finish(prompts: readonly Prompt[], next: FinalNext, isTerminal: boolean, isApology = false): Promise<boolean> {
@@ -143,15 +143,15 @@ export class ReplyWriter {
     if (!unwanted.aborted) this.#begin();
     for (const prompt of kept) playout.queued(prompt, clock.monotonicMs());
     if (this.#holdsSound && !unwanted.aborted) this.#spoken();
-    // Nothing follows, so nobody waits until the client has read it.
+    // Nothing follows, so no wait for the client.
     this.#hasSaid ||= !unwanted.aborted;
     const bargeIn = this.#lastBargeIn && !isTerminal;
     turn.write({ kind: 'final', mode, prompts: kept, next, bargeIn, ...(isApology && { isApology }) });
-    // A wire that holds too much refuses even this.
+    // The wire refuses even the final when its limit is exceeded.
     return !turn.over.isAborted;
   }
 
-  // Not for prompts that travel with the final itself: those the platform plays before it acts.
+  // Not for prompts in the final itself: the platform plays those before it acts.
   async #untilHeard(): Promise<void> {
     const { turn, conversation, clock, settings, hurry } = this.#options;
     const remainingMs = Math.min(conversation.playout.remainingMs(clock.monotonicMs()), settings.maxFarewellMs);
@@ -168,11 +168,11 @@ export class ReplyWriter {
   async #speak(prompts: readonly Prompt[], unwanted: AbortSignal, isTerminal = false): Promise<void> {
     const { turn } = this.#options;
     const lastProtected = isTerminal ? prompts.length : prompts.findLastIndex(({ bargeIn }) => !bargeIn);
-    // All are asked for at once, so that the second is ready when the first has been sent.
+    // All are requested at once, so that the second is ready when the first was sent.
     const sounds = this.#sounds.ask(prompts, unwanted);
     for (const [index, prompt] of prompts.entries()) {
       turn.holdsFloor = index <= lastProtected;
-      // The voice's own bound would let the next input wait for a sound that nobody wants any more.
+      // Bounded here as well: the next input must not wait for audio that is no longer wanted.
       const sound = await this.#sounds.ready(prompt, sounds[index], unwanted);
       if (unwanted.aborted) break;
       await this.#sound(isTerminal ? uncuttable(prompt) : prompt, sound, unwanted);
@@ -202,14 +202,14 @@ export class ReplyWriter {
     const { turn, conversation, clock } = this.#options;
     const { playout } = conversation;
     const said = this.#say({ ...spoken, audio: first }, unwanted);
-    // Also while the client does not read it yet.
+    // Set before the wait for the client.
     if (first !== undefined) playout.unfinished();
     await said;
     if (first === undefined) return;
-    // A piece may be there at the very moment at which nobody wants it any more.
+    // A piece may arrive at the moment of the interruption.
     for (let audio = await pieces.next(); audio !== undefined && isWanted(unwanted); audio = await pieces.next()) {
       playout.extended(audio, clock.monotonicMs());
-      // Its text went with the first piece.
+      // The text went with the first piece.
       if (!turn.write({ kind: 'prompt', prompt: { audio, text: undefined, bargeIn: spoken.bargeIn, goesOn: true } }))
         await this.#drained(unwanted);
     }
@@ -217,7 +217,7 @@ export class ReplyWriter {
   }
 
   async #say(prompt: SpokenPrompt, unwanted: AbortSignal): Promise<void> {
-    // A recording that cannot be played has no text to fall back to.
+    // An unplayable recording has no text as a fallback.
     if (prompt.audio === undefined && prompt.text === undefined) {
       this.#hasLost = true;
       this.#heldMs += LOST_MS;
@@ -244,7 +244,7 @@ export class ReplyWriter {
     this.#heldMs += prompt.audio?.durationMs ?? (prompt.text ?? '').length * MS_PER_CHARACTER;
   }
 
-  /** A recording without a text cannot wait for the final, which takes none in chunk mode: it is heard where it can be. */
+  /** A recording without a text cannot wait for the final, which has no audio in chunk mode. */
   #isBehindText(text: string | undefined): boolean {
     return this.#options.conversation.mode === 'chunk' && text !== undefined && this.#withFinal.length > 0;
   }
@@ -256,7 +256,7 @@ export class ReplyWriter {
     return turn.write({ kind: 'prompt', prompt });
   }
 
-  /** From here on what the caller hears is this reply. */
+  /** Starts this reply in the playout. */
   #begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -284,7 +284,7 @@ export class ReplyWriter {
   }
 }
 
-/** A look of its own: the compiler takes what a signal said before a wait for what it says after it. */
+/** A function, because the compiler would assume that `aborted` is unchanged after an await. */
 function isWanted(unwanted: AbortSignal): boolean {
   return !unwanted.aborted;
 }

@@ -1,13 +1,13 @@
-// Begins to recognize when the end of speech is only suspected, so that the text is there sooner when it was the end. A
-// caller who goes on makes it forget what it began.
+// Starts recognition at the suspected end of speech, so that the text is ready sooner. It is dropped when the caller
+// goes on.
 import { linkAbort } from '../../base/abort.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 import type { Recognizer } from '../ports.ts';
 
-/** Most times that one utterance is begun anew: somebody who thinks aloud must not keep a recognizer busy alone. */
+/** Most starts per utterance: a caller with many pauses must not occupy the recognizer. */
 const MAX_BEGINNINGS = 3;
 
-/** A recognition under way. */
+/** A running recognition. */
 export interface RunningRecognition {
   /** Its text. @param signal - stops it. @throws AppError `recognition_failed`. */
   text(signal: AbortSignal): Promise<string | undefined>;
@@ -24,19 +24,19 @@ export class EarlyRecognition {
     this.#recognizer = recognizer;
   }
 
-  /** An utterance begins. What was begun of one that never became an input is not its text. */
+  /** An utterance begins: drops the recognition of an earlier one. */
   reset(): void {
     this.drop();
     this.#beginnings = 0;
   }
 
-  /** The end of the utterance is suspected. */
+  /** Starts recognition at the suspected end. */
   begin(utterance: Utterance): void {
     if (this.#running !== undefined || this.#beginnings >= MAX_BEGINNINGS) return;
     this.#beginnings += 1;
     const work = linkAbort();
     const text = this.#recognizer.recognize(utterance, work.signal);
-    // Nobody may ask for it; then its failure is nobody's business.
+    // Handled even if the text is never used.
     text.catch(() => undefined);
     this.#stop = () => {
       work.abort('superseded');
@@ -57,14 +57,14 @@ export class EarlyRecognition {
     };
   }
 
-  /** It was not the end. */
+  /** The caller went on: drops the recognition. */
   drop(): void {
     this.#stop?.();
     this.#stop = undefined;
     this.#running = undefined;
   }
 
-  /** It was the end: hands over what was begun; undefined when nothing was. */
+  /** The utterance has ended: returns its recognition; undefined when none was started. */
   take(): RunningRecognition | undefined {
     const running = this.#running;
     this.#running = undefined;

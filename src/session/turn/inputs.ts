@@ -1,40 +1,39 @@
-// What the turns of a session bring of its caller: who is heard, what is cut short, and which inputs are whole and go to the bot. On
-// the audio path: no promise.
+// The inputs of a session: which turn is listened to, which replies are cut, and which complete inputs go to the bot.
+// On the audio path: no promises.
 import type { AudioInput } from '../../dialog/input.ts';
 import type { TurnEnd } from '../../dialog/ending.ts';
 import type { BotRunner } from '../answer/bot-runner.ts';
 import type { Conversation } from '../conversation.ts';
 import type { EngineParts } from '../parts.ts';
 import type { SessionTimes } from '../session-times.ts';
-import type { Ear } from './ear.ts';
+import type { CallerAudio } from './caller-audio.ts';
 import { EarlyRecognition } from './early-recognition.ts';
 import type { BroughtInput, TurnFact } from './turn-facts.ts';
 import type { Turn, TurnListener } from './turn.ts';
 
-/** What they come through and go to. */
 export interface InputsOptions {
   readonly parts: EngineParts;
   readonly conversation: Conversation;
-  readonly ear: Ear;
+  readonly callerAudio: CallerAudio;
   readonly times: SessionTimes;
   readonly runner: BotRunner;
 }
 
-/** Of one session, which owns it. */
+/** Owned by a session. */
 export class Inputs implements TurnListener {
   readonly #parts: EngineParts;
   readonly #conversation: Conversation;
-  readonly #ear: Ear;
+  readonly #callerAudio: CallerAudio;
   readonly #times: SessionTimes;
   readonly #runner: BotRunner;
   readonly #early: EarlyRecognition | undefined;
-  /** The caller has pressed a key: the digits come together, on a turn of their own (G-54). */
+  /** The caller has pressed a key; the digits come together on another turn (G-54). */
   #isTyping = false;
 
-  constructor({ parts, conversation, ear, times, runner }: InputsOptions) {
+  constructor({ parts, conversation, callerAudio, times, runner }: InputsOptions) {
     this.#parts = parts;
     this.#conversation = conversation;
-    this.#ear = ear;
+    this.#callerAudio = callerAudio;
     this.#times = times;
     this.#runner = runner;
     const { recognizer } = parts;
@@ -54,11 +53,11 @@ export class Inputs implements TurnListener {
     const nowMs = this.#times.lastInputMs;
     const isPlaying = playout.isPlaying(nowMs);
     const isBarred = open.isBarred(nowMs, isPlaying);
-    // A reply in the making is as easily lost to a cough as one that is heard; not when we end the call: it may never be spoken.
+    // A reply in work is protected against a cough like a playing one, except while the server ends the call.
     const isOverPrompt = isPlaying || (leaving === undefined && open.isReplying);
-    this.#ear.note(input);
-    // G-51: what is said into a prompt that cannot be cut is not input.
-    if (!isBarred) this.#ear.hear(turn, input.audio, isOverPrompt);
+    this.#callerAudio.note(input);
+    // G-51: speech during an uninterruptible prompt is not input.
+    if (!isBarred) this.#callerAudio.hear(turn, input.audio, isOverPrompt);
   }
 
   happened(turn: Turn, fact: TurnFact): void {
@@ -69,7 +68,7 @@ export class Inputs implements TurnListener {
         this.#parts.observer.inputStarted?.(this.#conversation.call, turn.id);
         return;
       case 'end_suspected':
-        if (fact.isSuspected) this.#early?.begin(this.#ear.utteranceSoFar());
+        if (fact.isSuspected) this.#early?.begin(this.#callerAudio.utteranceSoFar());
         else this.#early?.drop();
         return;
       case 'key_started':
@@ -79,8 +78,8 @@ export class Inputs implements TurnListener {
         this.#complete(turn, fact.input);
         return;
       case 'speech_cut':
-        this.#ear.cut(turn);
-        // The ear had moved on, so nothing was heard to the end.
+        this.#callerAudio.cut(turn);
+        // The listener belongs to a newer turn, so this speech has no end.
         if (turn.state === 'hearing') turn.finish('nothing_said');
         return;
       case 'input_refused':
@@ -96,13 +95,13 @@ export class Inputs implements TurnListener {
 
   #complete(turn: Turn, brought: BroughtInput): void {
     const [parts, conversation] = [this.#parts, this.#conversation];
-    const input = brought.kind === 'speech' ? { ...brought, utterance: this.#ear.takeUtterance() } : brought;
-    // G-64: the digits of a one-key menu come without START_OF_DTMF.
+    const input = brought.kind === 'speech' ? { ...brought, utterance: this.#callerAudio.takeUtterance() } : brought;
+    // G-64: a one-key menu sends its digit without START_OF_DTMF.
     if (input.kind === 'dtmf') this.#cutShort(turn, 'keys', turn);
     this.#isTyping = false;
     conversation.hasBegun = true;
     if (input.kind === 'speech') parts.observer.inputEnded?.(conversation.call, turn.id);
-    // The farewell is being spoken, or was: nobody waits behind it for an answer that does not come (G-7C).
+    // During and after the farewell there is no further reply (G-7C).
     if (conversation.isOver && (conversation.isEnded || conversation.isSayingFarewell)) {
       if (conversation.hasMoved) turn.giveBack();
       else turn.finish('superseded');
@@ -115,7 +114,7 @@ export class Inputs implements TurnListener {
     this.#runner.answer(turn, { act: input, completeAtMs, heard, cut, recognition });
   }
 
-  /** @param spared - the turn that goes on; undefined when its own reply is not wanted any more either. */
+  /** @param spared - the turn that goes on; undefined to cut its reply as well. */
   #cutShort(turn: Turn, by: 'speech' | 'keys', spared: Turn | undefined): void {
     if (by === 'keys') this.#isTyping = true;
     const { call, open, playout } = this.#conversation;
@@ -126,7 +125,7 @@ export class Inputs implements TurnListener {
     this.#runner.notify({ type: 'barge_in', by, heard }, turn);
   }
 
-  /** The stream of the farewell broke: the terminal event goes out on the next one, whatever comes on it. */
+  /** The stream of the farewell broke: sends the terminal event on the next one, whatever its input. */
   #settle(turn: Turn): void {
     const { isEnded, isSayingFarewell } = this.#conversation;
     if (!isEnded && !isSayingFarewell && !turn.takeOver()) this.#runner.settle(turn);
@@ -135,7 +134,7 @@ export class Inputs implements TurnListener {
   #hungUp(turn: Turn): void {
     const { open, mode } = this.#conversation;
     this.#conversation.ends('caller');
-    // The platform still waits for these streams to complete; nothing is owed on them any more.
+    // The platform still waits for these streams to complete, without a reply.
     for (const other of open.list()) if (other !== turn) other.finish('hang_up', 'hang_up');
     turn.write({ kind: 'final', mode, prompts: [], next: { kind: 'gone' } });
     turn.finish('hang_up', 'hang_up');
@@ -144,11 +143,11 @@ export class Inputs implements TurnListener {
   #closed(turn: Turn, end: TurnEnd): void {
     const { call, open, playout, isEnded, asked } = this.#conversation;
     const isLast = open.delete(turn);
-    // What was begun to be recognized of it and never became an input must not become that of another turn.
-    if (this.#ear.leave(turn)) this.#early?.drop();
+    // Otherwise the next turn could take the recognition of this one.
+    if (this.#callerAudio.leave(turn)) this.#early?.drop();
     if (isLast) {
       const nowMs = this.#parts.clock.monotonicMs();
-      if (isEnded) this.#ear.close();
+      if (isEnded) this.#callerAudio.close();
       else if (end === 'hang_up') this.#times.cancelled(nowMs);
       else this.#times.closed(nowMs, playout.remainingMs(nowMs), asked, this.#isTyping);
     }

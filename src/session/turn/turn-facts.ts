@@ -1,19 +1,18 @@
-// What a turn knows of its call, and what it reports of its caller. Types only.
+// The facts that a turn gets of its call, and those it reports. Types only.
 import type { JsonObject } from '../../base/json.ts';
 import type { CallFacts } from '../../dialog/call.ts';
 import type { TurnEnd } from '../../dialog/ending.ts';
 import type { DeliveryMode, ListenSettings } from '../../dialog/output.ts';
 import type { Utterance } from '../../dialog/utterance.ts';
 
-/** What a turn knows of its call. */
 export interface TurnCall {
   readonly call: CallFacts;
   readonly mode: DeliveryMode;
-  /** What the caller is asked for at present. */
+  /** The current listen settings. */
   readonly asked: ListenSettings;
 }
 
-/** An input that is whole and wants a reply. */
+/** A complete input that needs a reply. */
 export type TurnInput =
   | { readonly kind: 'session_start'; readonly name: string; readonly parameters: JsonObject }
   | { readonly kind: 'dtmf'; readonly digits: string }
@@ -21,19 +20,19 @@ export type TurnInput =
   | { readonly kind: 'no_input' }
   | { readonly kind: 'custom_event'; readonly name: string; readonly parameters: JsonObject };
 
-/** The same as the turn knows it: what was said is in the ear. */
+/** A complete input without its utterance, which the listener keeps. */
 export type BroughtInput = Exclude<TurnInput, { readonly kind: 'speech' }> | { readonly kind: 'speech' };
 
-/** What happened on a turn. Its session acts on it, and answers nothing. */
+/** A fact that a turn reports to its session. */
 export type TurnFact =
   /** The caller began to speak. */
   | { readonly kind: 'speech_started' }
-  /** The caller may be done, or went on after all. */
+  /** The caller may have finished, or went on after all. */
   | { readonly kind: 'end_suspected'; readonly isSuspected: boolean }
-  /** The first key was pressed; on a turn that is being answered its own reply is not wanted any more either. */
+  /** The first key was pressed. `isReplyDropped`: the turn's own reply is dropped as well. */
   | { readonly kind: 'key_started'; readonly isReplyDropped: boolean }
   | { readonly kind: 'input_complete'; readonly input: BroughtInput }
-  /** The platform has sent everything, and the caller was speaking. */
+  /** The input ended during speech. */
   | { readonly kind: 'speech_cut' }
   /** A second input came on a turn that is being answered. */
   | { readonly kind: 'input_refused' }

@@ -1,21 +1,20 @@
-// What the turns of a call are called. Bots may take the id for a key that tells one turn from all others of the call: no two homes
-// of it use the same, and neither does a conversation that begins anew.
+// Names the turns of a call. A turn id is unique within the call, across homes and restarts of the conversation, so
+// bots may use it as a key.
 
-/** What names a turn. */
 export interface TurnName {
   readonly id: string;
   /** A newer turn of the session has a larger number. */
   readonly number: number;
 }
 
-/** Owned by a session; a conversation that begins anew goes on with those of the one before (G-28). */
+/** Owned by a session; a restarted conversation continues the names of the previous one (G-28). */
 export class TurnNames {
   readonly #prefix: string;
   #number: number;
 
   /**
-   * @param answered - turns that were answered before.
-   * @param generation - how often the call has changed its home; undefined: it has just begun.
+   * @param answered - number of turns answered before.
+   * @param generation - number of moves of the call; undefined: a new call.
    */
   constructor(conversationId: string, answered: number, generation: number | undefined) {
     this.#prefix = generation === undefined ? `${conversationId}#` : `${conversationId}#${String(generation)}.`;

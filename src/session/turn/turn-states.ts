@@ -1,48 +1,46 @@
-// What a turn may do when: one table of state and event. No promise and no clock in here; the turn looks up, then acts.
+// The state table of a turn: its action for each state and event. No promises, no clock.
 
 /** States of one turn. */
 export type TurnState =
-  /** Nothing has arrived. */
+  /** No input yet. */
   | 'waiting'
-  /** Caller audio flows, no speech yet. */
+  /** Caller audio arrives, no speech yet. */
   | 'listening'
   /** The caller is speaking. */
   | 'hearing'
-  /** The caller began to press keys; the digits come on a turn of their own (G-60). */
+  /** The caller began to press keys; the digits come on another turn (G-60). */
   | 'keys'
-  /** The input is complete, the bot owes the reply. */
+  /** The input is complete and is being answered. */
   | 'answering'
   | 'done';
 
-/** What can happen to a turn. */
 export type TurnEvent =
   'audio' | 'speech_started' | 'speech_ended' | 'key_started' | 'key_elsewhere' | 'complete_input' | 'hang_up' | 'half_close';
 
-/** What the turn does about it. */
 export type TurnAction =
-  /** Feed the audio to the ear. */
+  /** Pass the audio to the listener. */
   | 'listen'
   /** Report the start of speech (G-36). */
   | 'report_start'
-  /** Report the end of speech and hand the utterance over (G-38). */
+  /** Report the end of speech and pass the utterance on (G-38). */
   | 'report_end'
   /** Stop listening: keys are coming (G-61). */
   | 'expect_keys'
-  /** The first key came on another turn: what is being said there is no input any more (G-61). */
+  /** The first key came on another turn: drop the current speech (G-61). */
   | 'drop_speech'
-  /** The first key came just after the speech was taken for complete: nobody waits for its reply (G-61). */
+  /** The first key came just after the end of speech: drop its reply (G-61). */
   | 'drop_reply'
-  /** Hand the input to the bot. */
+  /** Pass the input to the bot. */
   | 'answer'
   /** The caller is gone (G-75). */
   | 'hang_up'
-  /** Input is over in the middle of speech: the utterance ends here. */
+  /** The input ends during speech: end the utterance. */
   | 'cut_speech'
-  /** Input is over and nothing is owed: complete without a response (G-61). */
+  /** The input ends with nothing to answer: complete without a response (G-61). */
   | 'complete'
-  /** Legal and without effect. */
+  /** Legal, without effect. */
   | 'ignore'
-  /** Breaks the turn grammar: noted, without effect on the reply under way. */
+  /** Illegal: logged, without effect on the current reply. */
   | 'refuse';
 
 const SILENT_ACTIONS = { speech_started: 'ignore', speech_ended: 'ignore', key_elsewhere: 'ignore' } as const;
@@ -78,7 +76,7 @@ const TURN_TABLE = {
     half_close: 'cut_speech',
   },
   keys: { ...SILENT_ACTIONS, audio: 'ignore', key_started: 'ignore', complete_input: 'answer', hang_up: 'hang_up', half_close: 'complete' },
-  // Audio still under way when the reply begins is dropped (G-38); a second input on one turn is no part of the grammar.
+  // Audio that arrives after the start of the reply is dropped (G-38); a second input on one turn is illegal.
   answering: {
     ...SILENT_ACTIONS,
     audio: 'ignore',
@@ -90,7 +88,7 @@ const TURN_TABLE = {
   done: { ...SILENT_ACTIONS, audio: 'ignore', key_started: 'ignore', complete_input: 'ignore', hang_up: 'ignore', half_close: 'ignore' },
 } as const satisfies Record<TurnState, Record<TurnEvent, TurnAction>>;
 
-/** Looks up what to do. */
+/** The action for an event. */
 export function turnAction(state: TurnState, event: TurnEvent): TurnAction {
   return TURN_TABLE[state][event];
 }

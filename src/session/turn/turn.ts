@@ -1,5 +1,5 @@
-// One turn: takes the caller's input, and the engine answers through it. Synchronous: the audio path ends here, the first wait of
-// a turn is the bot runner's.
+// One turn: takes the caller's input and delivers the reply. Synchronous: the first wait of a turn is in the bot
+// runner.
 import { linkAbort, type AbortReason, type LinkedAbort } from '../../base/abort.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { LogFields } from '../../base/log.ts';
@@ -13,27 +13,27 @@ import type { BroughtInput, TurnCall, TurnFact } from './turn-facts.ts';
 import type { TurnName } from './turn-names.ts';
 import { turnAction, type TurnState } from './turn-states.ts';
 
-/** Takes what turns bring. */
+/** Handles the events of turns. */
 export interface TurnListener {
-  /** A message arrived; keeps the session from being idle. */
+  /** A message arrived: the session is not idle. */
   touched(): void;
-  /** Feeds audio to the session's ear, fifty times a second; speech events come back through `Turn.heard`. */
+  /** Passes audio to the session's listener, fifty times a second; speech events return through `Turn.heard`. */
   listen(turn: Turn, input: AudioInput): void;
   happened(turn: Turn, fact: TurnFact): void;
 }
 
-/** Looked at and listened to, and aborted by its owner alone. */
+/** Read-only view: only the owner aborts. */
 type AbortState = Pick<LinkedAbort, 'signal' | 'isAborted'>;
 
 /** One RPC on gRPC, one caller input with its reply on other transports. */
 export class Turn implements NamedTurn {
   readonly id: string;
   readonly number: number;
-  /** True while a prompt that may not be cut is still to be spoken on this turn (G-37). */
+  /** True while an uninterruptible prompt of this turn is not finished (G-37). */
   holdsFloor = false;
-  /** True once a prompt was handed over on this turn. */
+  /** True once a prompt of this turn was delivered. */
   hasSpoken = false;
-  /** Of the platform. */
+  /** The platform's correlation id. */
   readonly trackingId: string | undefined;
   readonly logIds: LogFields;
   /** See {@link TurnSink.forwardedId}. */
@@ -45,17 +45,17 @@ export class Turn implements NamedTurn {
   readonly #sink: TurnSink;
   readonly #over: LinkedAbort = linkAbort();
   readonly #wanted: LinkedAbort = linkAbort();
-  /** Aborts when the turn is over, however it ended; an interruption alone does not end it. */
+  /** Aborts at the end of the turn; an interruption does not end it. */
   readonly over: AbortState = this.#over;
-  /** Aborts when the reply is no longer wanted: the caller acted over it, or the turn is over. */
+  /** Aborts when the reply is no longer wanted: barge-in, or the end of the turn. */
   readonly wanted: AbortState = this.#wanted;
   #state: TurnState = 'waiting';
-  /** What the state says about caller audio: looked up when the state changes and not fifty times a second. */
+  /** Whether the state takes caller audio; computed per state change, not per frame. */
   #takesAudio = true;
   #isUnheardWelcome = false;
-  /** It has no input of its own: the farewell of the call is said on it. */
+  /** The turn has no input of its own; it carries the farewell of the call. */
   #isForFarewell = false;
-  /** An input has come whole, whether it is answered or not. */
+  /** A complete input has come. */
   #hasInput = false;
   #hasFinal = false;
   #hasRefused = false;
@@ -76,27 +76,27 @@ export class Turn implements NamedTurn {
     return this.#state;
   }
 
-  /** An answer to an input of this turn is being made or spoken, and is wanted. */
+  /** Whether a wanted reply of this turn is in work or being spoken. */
   get isReplying(): boolean {
     return this.#state === 'answering' && !this.#wanted.isAborted;
   }
 
-  /** The caller has neither spoken nor pressed a key on it. */
+  /** Whether the caller has neither spoken nor pressed a key on this turn. */
   get isSilent(): boolean {
     return this.#state === 'waiting' || this.#state === 'listening';
   }
 
-  /** The next input of the caller would be this turn's. */
+  /** Whether the caller's next input belongs to this turn. */
   get takesInput(): boolean {
     return this.#state !== 'answering' && this.#state !== 'done';
   }
 
-  /** A welcome is owed on this turn and has not begun: nothing cuts it short, so nothing that is said now is input. */
+  /** Whether the welcome of this turn has not begun: it cannot be cut, so speech is not an input. */
   get isWelcomeDue(): boolean {
     return this.#isUnheardWelcome && this.#state !== 'done';
   }
 
-  /** Takes one input. Never throws for what the caller did; an undecodable format throws `unsupported_audio`. */
+  /** Takes one input. @throws AppError `unsupported_audio` for an undecodable format, nothing else. */
   push(input: Input): void {
     this.#listener.touched();
     switch (input.kind) {
@@ -119,7 +119,7 @@ export class Turn implements NamedTurn {
     }
   }
 
-  /** The listener's events, while this turn has the session's ear. */
+  /** Takes the listener's events while this turn is listened to. */
   heard(event: SpeechEvent): void {
     if (event === 'speech_paused' || event === 'speech_resumed') {
       if (this.#state === 'hearing') this.#listener.happened(this, { kind: 'end_suspected', isSuspected: event === 'speech_paused' });
@@ -142,7 +142,7 @@ export class Turn implements NamedTurn {
     }
   }
 
-  /** The platform has sent everything for this turn. Never the end of the call (G-12). */
+  /** The input of this turn has ended. Never the end of the call (G-12). */
   halfClose(): void {
     switch (turnAction(this.#state, 'half_close')) {
       case 'cut_speech':
@@ -156,15 +156,15 @@ export class Turn implements NamedTurn {
     }
   }
 
-  /** The wire is gone: nothing can be written any more (G-16). */
+  /** The stream is gone: nothing can be written (G-16). */
   abort(reason: Exclude<AbortReason, 'barge_in'>): void {
     if (this.#state === 'done') return;
     this.#close(reason, reason);
   }
 
   /**
-   * The caller acted over this turn's reply: thinking and speaking stop, the turn still completes cleanly (G-53). A
-   * welcome that has not begun is not dropped: without it the caller would not know what to answer. Last words are no reply.
+   * Barge-in on this turn's reply: the bot and the speech stop; the turn still completes cleanly (G-53). A welcome
+   * that has not begun is not dropped, because the caller would not know what to answer; neither is a farewell.
    *
    * @returns false when there was nothing to interrupt.
    */
@@ -174,15 +174,15 @@ export class Turn implements NamedTurn {
     return true;
   }
 
-  /** The caller presses keys on another turn: what is being said on this one is no input any more (G-61). */
+  /** The caller presses keys on another turn: drops the speech on this one (G-61). */
   keyElsewhere(): void {
     if (turnAction(this.#state, 'key_elsewhere') === 'drop_speech') this.#become('keys');
   }
 
   /**
-   * We end the call on this turn: what its caller does from now on is no input.
+   * The call ends on this turn: later input is ignored.
    *
-   * @returns true when an input of this turn waits for its answer, or when it was taken over before.
+   * @returns true when an input of this turn waits for its answer, or when this was called before.
    */
   takeOver(): boolean {
     if (this.#state === 'answering') return true;
@@ -193,9 +193,9 @@ export class Turn implements NamedTurn {
   }
 
   /**
-   * Hands one output to the wire unless the turn is over. False: wait for `onceDrained`.
+   * Delivers one output unless the turn is over. @returns false when the caller should wait for `onceDrained`.
    *
-   * @param isReply - false for a prompt that only fills the time until the reply.
+   * @param isReply - false for a filler.
    */
   write(output: Output, isReply = true): boolean {
     if (this.#state === 'done') return true;
@@ -213,8 +213,9 @@ export class Turn implements NamedTurn {
   }
 
   /**
-   * Completes the response stream with OK, once (G-13). A bot that still thinks about this turn is told `reason`. An input that
-   * gets no reply of its own, because the call ends on another turn, still gets its FINAL, unless the caller is gone (G-43).
+   * Completes the response stream with OK, once (G-13). `reason` aborts a bot that still works on this turn. An input
+   * without a reply of its own, because the call ends on another turn, still gets its FINAL, unless the caller is
+   * gone (G-43).
    */
   finish(end: TurnEnd, reason: AbortReason = 'superseded'): void {
     if (this.#state === 'done') return;
@@ -227,12 +228,12 @@ export class Turn implements NamedTurn {
     });
   }
 
-  /** It was forwarded, and its caller has done nothing on it: it can go on at another home. */
+  /** Whether the turn can go on at another home: it was forwarded and has no input yet. */
   get mayGiveBack(): boolean {
     return this.isSilent && this.forwardedId !== undefined && this.#sink.giveBack !== undefined;
   }
 
-  /** The call lives elsewhere from now on. One that its wire keeps is completed. */
+  /** The call moves: returns a forwarded turn to its peer, completes any other. */
   giveBack(): void {
     if (this.#state === 'done') return;
     if (this.#sink.giveBack?.() === true) this.#close('superseded', 'superseded');
@@ -269,7 +270,7 @@ export class Turn implements NamedTurn {
         this.#listener.happened(this, { kind: 'input_complete', input });
         return;
       case 'refuse':
-        // Once: a client that repeats itself fifty times a second must not fill the log.
+        // Reported once: a client must not fill the log.
         if (!this.#hasRefused) this.#listener.happened(this, { kind: 'input_refused' });
         this.#hasRefused = true;
         return;

@@ -1,5 +1,5 @@
-// One try to have a turn answered by its home: a stream to the peer, its messages taken apart, and one end. Decides nothing about
-// what follows.
+// One attempt to have a turn answered by its home: a stream to the peer, its messages, and exactly one end. The relay
+// decides what follows.
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { Metadata, status } from '@grpc/grpc-js';
 import { toAppError } from '../../base/errors.ts';
@@ -8,7 +8,7 @@ import { FrameReader } from './frames.ts';
 import { isNotMine } from './headers.ts';
 import { LinkFailure, type Links } from './links.ts';
 
-/** The code of a turn that ended well. */
+/** The status of a successful turn. */
 export const OK: number = status.OK;
 
 /** The status with which a home ends a turn. */
@@ -18,21 +18,20 @@ export interface HomeStatus {
   readonly trailers?: Metadata;
 }
 
-/** How an attempt ends. `unsent`: the connection was going away, and the peer has seen nothing of it. */
+/** How an attempt ends. `unsent`: the connection was closing, and the peer has seen nothing of the turn. */
 export type AttemptEnd = { readonly kind: 'status'; readonly status: HomeStatus } | { readonly kind: ForwardLoss | 'unsent' };
 
-/** Whoever makes an attempt. */
 export interface AttemptOwner {
-  /** There is a stream: what is held can be written. */
+  /** The stream is open and can be written. */
   onOpen(): void;
   onMessage(message: Buffer): void;
   /** More can be written. */
   onDrained(): void;
-  /** Called once, unless the attempt was cancelled; nothing comes after it. */
+  /** Called once and last, unless the attempt was cancelled. */
   onEnd(end: AttemptEnd): void;
 }
 
-/** What ends a response and is no trailing metadata. */
+/** Trailers that are not metadata. */
 const OF_THE_WIRE = ['grpc-status', 'grpc-message', 'grpc-encoding', 'grpc-accept-encoding', 'content-type', 'date'];
 
 /** One at a time for each forwarded turn. */
@@ -53,7 +52,7 @@ export class Attempt {
     });
   }
 
-  /** Whether there is a stream to write to. */
+  /** Whether the stream is open. */
   get isOpen(): boolean {
     return this.#stream !== undefined && !this.#isOver;
   }
@@ -67,7 +66,7 @@ export class Attempt {
     this.#stream?.end();
   }
 
-  /** Takes no messages for now: the home notices, and waits, too. */
+  /** Stops reading, which slows the home down. */
   pause(): void {
     this.#isPaused = true;
     this.#stream?.pause();
@@ -78,13 +77,13 @@ export class Attempt {
     this.#stream?.resume();
   }
 
-  /** Nobody wants an answer any more. */
+  /** Cancels the stream. */
   cancel(): void {
     this.#isOver = true;
     this.#stream?.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** The home is known to be dead, whatever its connection says. */
+  /** The home is dead, even if its connection is open. */
   giveUp(): void {
     this.#stream?.close(constants.NGHTTP2_CANCEL);
     this.#end({ kind: 'broken' });
@@ -98,7 +97,7 @@ export class Attempt {
     }
     this.#stream = stream;
     stream.on('response', (headers) => {
-      // A status without messages stands in the only headers that there are.
+      // A trailers-only response.
       if (headers['grpc-status'] !== undefined || headers[':status'] !== 200) this.#trailers = headers;
     });
     stream.on('trailers', (trailers: IncomingHttpHeaders) => {
@@ -108,7 +107,7 @@ export class Attempt {
     stream.on('drain', () => {
       if (!this.#isOver) this.#owner.onDrained();
     });
-    // At the end of the response, not at the close of the stream: the platform's half may be open for long.
+    // Not on close: the platform's half may stay open for long.
     stream.on('end', () => {
       this.#end(this.#answer());
     });
@@ -141,7 +140,7 @@ export class Attempt {
   #end(end: AttemptEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    // Of what the platform still sends, the home wants nothing.
+    // The home reads nothing more of the platform's input.
     if (this.#stream?.closed === false) this.#stream.close(constants.NGHTTP2_NO_ERROR);
     this.#owner.onEnd(end);
   }

@@ -1,9 +1,12 @@
-// Whether replies to forwarded turns have reached the platform. Only the process that forwards a turn knows, and it says so; one that is
-// killed takes with it what it had not passed on, while its connections still take what is written for some 80 ms.
+// Whether the replies to forwarded turns reached the platform. The forwarding process reports each one; if it is
+// killed, it may lose replies that its connection had accepted up to 80 ms before.
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
-/** Who says nothing so long and keeps the connection is an older server, or lost the question, ms: the reply counts as delivered. */
+/**
+ * Without a report after this long on an open connection, ms, the reply counts as delivered: the peer may be an older
+ * version.
+ */
 const ANSWER_LIMIT_MS = 1000;
 
 interface Waiting {
@@ -12,17 +15,17 @@ interface Waiting {
   readonly resolve: (isDelivered: boolean) => void;
 }
 
-/** Of one peer port. */
+/** One per peer port. */
 export class Deliveries {
   readonly #clock: Clock;
-  /** By the id of the turn. */
+  /** By turn id. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Resolves with false when the connection is gone before the peer has said that it passed the reply on. Never rejects. */
+  /** Resolves with false when the connection is lost before the peer reports the delivery. Never rejects. */
   wait(turnId: string, socket: TLSSocket | undefined): Promise<boolean> {
     if (socket === undefined || socket.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -33,12 +36,12 @@ export class Deliveries {
     });
   }
 
-  /** The peer has passed a reply on. */
+  /** The peer reports a delivery. */
   delivered(turnId: string): void {
     this.#settle(turnId, true);
   }
 
-  /** A connection is gone. */
+  /** A connection is lost. */
   cut(socket: TLSSocket): void {
     for (const [turnId, waiting] of this.#waiting) if (waiting.socket === socket) this.#settle(turnId, false);
   }

@@ -1,11 +1,11 @@
-// Messages of gRPC as they stand in the body of a request: five bytes in front of each. Knows no message.
+// gRPC frames: each message has a prefix of five bytes. Knows no message.
 import { AppError } from '../../base/errors.ts';
 
 const PREFIX_BYTES = 5;
-/** Largest message of a peer; a reply of one message holds all its sound. */
+/** Largest message of a peer, bytes: one message may hold all audio of a reply. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** Of a message with its prefix. */
+/** Length of a message with its prefix. */
 export function frameBytes(message: Uint8Array): number {
   return PREFIX_BYTES + message.length;
 }
@@ -15,7 +15,7 @@ export function framed(message: Uint8Array): Buffer {
   return putFrame(message, Buffer.allocUnsafe(frameBytes(message)), 0);
 }
 
-/** Puts it where there is room for it. @returns a view of it. */
+/** Writes the frame of a message into a buffer. @returns a view of the frame. */
 export function putFrame(message: Uint8Array, into: Buffer, at: number): Buffer {
   into[at] = 0;
   into.writeUInt32BE(message.length, at + 1);
@@ -23,19 +23,19 @@ export function putFrame(message: Uint8Array, into: Buffer, at: number): Buffer 
   return into.subarray(at, at + frameBytes(message));
 }
 
-/** Takes a body apart. */
+/** Splits a body into messages. */
 export class FrameReader {
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Of the frame that is being read, with its prefix; 0: not known yet. */
+  /** Length of the current frame with its prefix; 0: not known yet. */
   #wanted = 0;
 
-  /** Whether a message has begun and not ended. */
+  /** Whether a message is incomplete. */
   get isInside(): boolean {
     return this.#bytes > 0;
   }
 
-  /** The messages that are whole with this chunk. @throws AppError `bad_message` for a compressed or far too large one. */
+  /** The messages completed by this chunk. @throws AppError `bad_message` for a compressed or too large one. */
   read(chunk: Buffer): readonly Buffer[] {
     this.#parts.push(chunk);
     this.#bytes += chunk.length;

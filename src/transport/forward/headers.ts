@@ -1,9 +1,7 @@
-// The headers with which a peer forwards a turn. They count on the peer port alone; what comes from outside under these names is
-// removed before anything is forwarded.
+// The headers of a forwarded turn. They count only on the peer port; headers of these names from outside are removed.
 import { Metadata, status, type ServerErrorResponse } from '@grpc/grpc-js';
 import type { OutgoingHttpHeaders } from 'node:http2';
 
-/** All of them begin so. */
 const PREFIX = 'parley-';
 const TO = 'parley-forward-to';
 const TURN = 'parley-turn';
@@ -11,26 +9,28 @@ const TAKE = 'parley-take';
 const SENT = 'parley-sent';
 const NOT_MINE = 'parley-not-mine';
 
-/** Events of a turn that the platform can have got before its home is lost; its next home must not send them again (G-36, G-38). */
+/**
+ * Events of a turn that the platform may have received from a lost home; the next home must not repeat them (G-36,
+ * G-38).
+ */
 export type SentEvent = 'input_started' | 'input_ended';
 
 const WIRE_WORDS = { input_started: 'start_of_input', input_ended: 'end_of_input' } as const satisfies Record<SentEvent, string>;
 const SENT_EVENTS: readonly SentEvent[] = ['input_started', 'input_ended'];
 
-/** What is said of a forwarded turn. */
 export interface ForwardedTurn {
-  /** Id of the instance that is meant: another process may have its address by now. */
+  /** Id of the addressed instance: another process may have its address by now. */
   readonly to: string;
-  /** The same at each home that the turn is brought to. */
+  /** The same for every attempt. */
   readonly turnId: string;
   readonly isTaking: boolean;
   readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
-/** The headers of a forwarded turn. @param metadata - of the platform; goes along, without what only peers may say. */
+/** The headers of a forwarded turn. @param metadata - the platform's; included, without headers reserved for peers. */
 export function forwardHeaders(metadata: Metadata, { to, turnId, isTaking, sentEvents }: ForwardedTurn): OutgoingHttpHeaders {
   const headers = metadata.toHttp2Headers();
-  // The first two speak of a message that is framed anew.
+  // The first two describe the old framing.
   for (const name of Object.keys(headers)) {
     if (name === 'host' || name === 'content-length' || name.startsWith(PREFIX)) Reflect.deleteProperty(headers, name);
   }
@@ -44,12 +44,12 @@ export function forwardHeaders(metadata: Metadata, { to, turnId, isTaking, sentE
   };
 }
 
-/** The header of a request that means one instance and forwards nothing. */
+/** The header of a request to one instance that forwards no turn. */
 export function addressedTo(instanceId: string): OutgoingHttpHeaders {
   return { [TO]: instanceId };
 }
 
-/** What a peer says of a turn. Undefined: it does not mean this instance. */
+/** Reads the headers of a forwarded turn. Undefined: addressed to another instance. */
 export function readForwarded(metadata: Metadata, instanceId: string): ForwardedTurn | undefined {
   const to = textOf(metadata, TO);
   if (to !== instanceId) return undefined;
@@ -62,14 +62,14 @@ export function readForwarded(metadata: Metadata, instanceId: string): Forwarded
   };
 }
 
-/** What a peer is answered whose turn, or whose question, does not belong here. */
+/** The answer to a turn or probe whose call does not live here. */
 export function notMine(): ServerErrorResponse {
   const metadata = new Metadata();
   metadata.set(NOT_MINE, '1');
   return { name: 'not_mine', message: 'not mine', code: status.UNAVAILABLE, details: 'the call does not live here', metadata };
 }
 
-/** Whether a status says so. */
+/** Whether a status is {@link notMine}. */
 export function isNotMine(trailers: Readonly<Record<string, unknown>>): boolean {
   return trailers[NOT_MINE] !== undefined;
 }

@@ -1,33 +1,33 @@
-// What the platform has sent on a forwarded turn, kept so that another home can be given it. Bounded: of a long turn the first
+// Keeps what the platform sent on a forwarded turn, for a next home. Bounded: of a long turn it keeps the first
 // message and the newest ones. Knows no message.
 import { frameBytes, FrameReader, putFrame } from './frames.ts';
 
-/** The oldest is dropped whole, so this is the part of the limit that may stay unused. */
+/** Number of pieces. The oldest is dropped whole, so one piece of the limit may stay unused. */
 const PIECES = 16;
 
 /**
- * One per forwarded turn. Frames lie one behind the other in a few pieces of memory: with a buffer for each, an eighth of what
- * forwarding costs was the garbage collector's.
+ * One per forwarded turn. Frames share a few pieces of memory: one buffer per frame cost an eighth of forwarding in
+ * garbage collection.
  */
 export class HeldInput {
   readonly #first: Buffer;
   readonly #maxBytes: number;
-  /** Pieces that are full, as far as they are used. */
+  /** Full pieces, cut to their used length. */
   #full: Buffer[] = [];
   #fullBytes = 0;
   #piece: Buffer = Buffer.alloc(0);
   #used = 0;
 
   /**
-   * @param first - frame, whose message names the call: always kept.
-   * @param maxBytes - most memory that is held in all; one frame may be larger.
+   * @param first - the frame that names the call; always kept.
+   * @param maxBytes - most memory; a single frame may be larger.
    */
   constructor(first: Buffer, maxBytes: number) {
     this.#first = first;
     this.#maxBytes = maxBytes;
   }
 
-  /** All frames in the order in which they came, as pieces of a body. */
+  /** All frames in order, as pieces of a body. */
   get body(): readonly Buffer[] {
     return [this.#first, ...this.#behindFirst()];
   }
@@ -38,7 +38,7 @@ export class HeldInput {
     return this.#behindFirst().flatMap((piece) => reader.read(piece));
   }
 
-  /** @returns its frame. */
+  /** @returns the frame of the message. */
   add(message: Buffer): Buffer {
     const bytes = frameBytes(message);
     if (this.#used + bytes > this.#piece.length) this.#makeRoom(bytes);

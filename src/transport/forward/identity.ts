@@ -1,12 +1,12 @@
-// Who this process is for its peers: a certificate made at the start, signed by itself. Nobody vouches for it but the table of
-// instances, which holds its fingerprint.
+// The identity of this process for its peers: a self-signed certificate made at startup. Peers trust it because its
+// fingerprint is in the table of instances.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { X509CertificateGenerator } from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 24 * 3_600_000;
-/** Longer than any process lives. Peers do not check it. */
+/** Validity; peers do not check it. */
 const VALID_DAYS = 3650;
 
 /** PEM. The key is secret and never leaves the process. */

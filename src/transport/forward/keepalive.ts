@@ -1,23 +1,24 @@
-// Asks a connection that carries streams whether its other side is still there: a network that loses every packet says nothing, and a
-// forwarded turn would wait for ever. Knows no streams.
+// Pings a connection that carries streams: when the network loses every packet, a forwarded turn would otherwise wait
+// for ever. Knows no streams.
 import type { ClientHttp2Session } from 'node:http2';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 
-/** Time between two questions, ms. */
-const ASK_MS = 1000;
-/** So many questions in a row without an answer: nobody is there. A process that stood still itself has asked no more than it could. */
+/** Time between two pings, ms. */
+const PING_MS = 1000;
+/**
+ * Pings in a row without an answer after which the peer is gone. A stalled process sends no pings, so a stall of its
+ * own does not count.
+ */
 const MAX_UNANSWERED = 3;
 
-/** What one is made with. */
 export interface KeepaliveOptions {
   readonly clock: Clock;
-  /** Whether there are streams. */
   readonly isNeeded: () => boolean;
-  /** Called once: nothing was answered for three seconds. */
+  /** Called once, after three seconds without an answer. */
   readonly onSilent: () => void;
 }
 
-/** One per connection. Ends with it; without streams it asks nothing and has no timer. */
+/** One per connection, and ends with it. Without streams it sends nothing and has no timer. */
 export class Keepalive {
   readonly #session: ClientHttp2Session;
   readonly #options: KeepaliveOptions;
@@ -30,7 +31,7 @@ export class Keepalive {
     session.once('close', () => this.#cancelTimer?.());
   }
 
-  /** There are streams from now on: asks at once, unless it has asked within the last second. */
+  /** Starts when there are streams: pings at once, unless the last ping is less than a second old. */
   start(): void {
     if (this.#cancelTimer === undefined) this.#ask();
   }
@@ -47,6 +48,6 @@ export class Keepalive {
     this.#session.ping((error) => {
       if (error === null) this.#unanswered = 0;
     });
-    this.#cancelTimer = clock.after(ASK_MS, this.#ask);
+    this.#cancelTimer = clock.after(PING_MS, this.#ask);
   };
 }

@@ -1,5 +1,5 @@
-// The connections to other instances on which turns are forwarded: a few for each, opened when they are needed and closed when they
-// are idle. Before a request is sent, the other side has shown the very certificate that the table of instances names.
+// The connections to other instances for forwarded turns: a few per instance, opened when needed and closed when
+// idle. Before a request is sent, the peer must show the certificate that the table of instances names.
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import tls, { type TLSSocket } from 'node:tls';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
@@ -13,16 +13,16 @@ import { Keepalive } from './keepalive.ts';
 const LINKS_PER_PEER = 4;
 /** Streams on one connection before the next is opened. */
 const STREAMS_PER_LINK = 400;
-/** What one stream may have sent that nobody here has read yet, bytes: half a second behind a reader of 16 kHz is far less. */
+/** Flow-control window of one stream, bytes; far more than half a second of 16 kHz audio. */
 const WINDOW_BYTES = 131_072;
-/** The same for all streams of a connection: a slow reader must not stop the others. */
+/** Flow-control window of a connection, bytes: a slow reader must not stop the other streams. */
 const LINK_WINDOW_BYTES = 4 * 1024 * 1024;
-/** Longest time for a connection, ms. Where nobody listens, the answer comes at once. */
+/** Longest wait for a connection, ms. A closed port refuses at once. */
 const CONNECT_LIMIT_MS = 1000;
 /** A connection without streams is closed after this long, ms. */
 const IDLE_MS = 60_000;
 
-/** Why there is no stream. `refused`: nobody listens at the address any more, or another process. */
+/** Why there is no stream. `refused`: no process listens at the address, or another one does. */
 export class LinkFailure extends Error {
   override readonly name = 'LinkFailure';
   readonly why: 'refused' | 'broken';
@@ -33,7 +33,6 @@ export class LinkFailure extends Error {
   }
 }
 
-/** What they are made with. */
 export interface LinksOptions {
   readonly identity: PeerIdentity;
   readonly clock: Clock;
@@ -48,10 +47,10 @@ interface Link {
   keepalive: Keepalive | undefined;
 }
 
-/** All of one process. Whoever made them closes them. */
+/** All links of one process. The creator closes them. */
 export class Links {
   readonly #options: LinksOptions;
-  /** By the id of the instance. */
+  /** By instance id. */
   readonly #links = new Map<string, Set<Link>>();
   readonly #sessions = new Set<ClientHttp2Session>();
   readonly #pacer: LinePacer<'other certificate' | 'silent'>;
@@ -69,7 +68,7 @@ export class Links {
 
   /** Opens a stream to an instance. @throws LinkFailure */
   async open(peer: Peer, headers: OutgoingHttpHeaders): Promise<ClientHttp2Stream> {
-    if (this.#isClosed) throw new LinkFailure('broken', 'this process forwards nothing any more');
+    if (this.#isClosed) throw new LinkFailure('broken', 'this process no longer forwards turns');
     const link = this.#roomFor(peer);
     link.streams += 1;
     link.cancelIdle?.();
@@ -83,13 +82,13 @@ export class Links {
     } catch (thrown) {
       this.#left(peer, link);
       if (thrown instanceof LinkFailure) throw thrown;
-      // The connection got its GOAWAY between two turns of the event loop.
+      // The connection received its GOAWAY a moment ago.
       this.#forget(peer, link);
-      throw new LinkFailure('broken', 'the connection to a peer takes no more streams', thrown);
+      throw new LinkFailure('broken', 'the connection to a peer accepts no more streams', thrown);
     }
   }
 
-  /** Breaks the connections to an instance that is dead. */
+  /** Destroys the connections to a dead instance. */
   drop(instanceId: string): void {
     for (const link of this.#links.get(instanceId) ?? []) {
       link.cancelIdle?.();
@@ -103,7 +102,7 @@ export class Links {
     this.#links.delete(instanceId);
   }
 
-  /** Breaks all connections. */
+  /** Destroys all connections. */
   close(): void {
     this.#isClosed = true;
     for (const links of this.#links.values()) for (const link of links) link.cancelIdle?.();
@@ -111,7 +110,7 @@ export class Links {
     for (const session of this.#sessions) session.destroy();
   }
 
-  /** The one with the fewest streams, or a new one where all have many. */
+  /** The link with the fewest streams, or a new one when all are busy. */
   #roomFor(peer: Peer): Link {
     const links = this.#links.get(peer.id) ?? new Set();
     this.#links.set(peer.id, links);
@@ -122,7 +121,7 @@ export class Links {
     link.session.then(
       (session) => {
         link.keepalive = this.#keepalive(session, peer, link);
-        // Open streams end well on it; the next one gets a new connection.
+        // Open streams may finish; the next stream gets a new connection.
         session.once('goaway', () => {
           this.#forget(peer, link);
         });
@@ -145,7 +144,7 @@ export class Links {
       onSilent: () => {
         const leftOut = this.#pacer.next('silent');
         if (leftOut !== undefined)
-          this.#options.log.warn({ peer: peer.id, leftOut }, 'a peer answers nothing on its connection: what was forwarded there moves on');
+          this.#options.log.warn({ peer: peer.id, leftOut }, 'a peer does not answer on its connection: its forwarded turns move on');
         this.#forget(peer, link);
         session.destroy();
       },
@@ -156,7 +155,7 @@ export class Links {
     const socket = await this.#connected(peer);
     if (this.#isClosed) {
       socket.destroy();
-      throw new LinkFailure('broken', 'this process forwards nothing any more');
+      throw new LinkFailure('broken', 'this process no longer forwards turns');
     }
     const session = http2.connect(`https://${peer.address}`, {
       createConnection: () => socket,
@@ -173,12 +172,12 @@ export class Links {
     return session;
   }
 
-  /** A connection to the process that is meant, and to no other. @throws LinkFailure */
+  /** A connection to exactly this peer. @throws LinkFailure */
   #connected(peer: Peer): Promise<TLSSocket> {
     const { identity, clock, log } = this.#options;
     const { hostname, port } = new URL(`https://${peer.address}`);
     return new Promise((resolve, reject) => {
-      // No authority has signed it: it must be the one that is written in the table of instances.
+      // Self-signed: it is compared with the table of instances below.
       const socket = tls.connect({
         host: hostname.replace(/^\[|\]$/gu, ''),
         port: Number(port === '' ? 443 : port),

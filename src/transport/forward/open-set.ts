@@ -1,6 +1,6 @@
-// A set that can be waited for until it is empty.
+// A set with a promise for the moment when it is empty.
 
-/** Its members remove themselves. */
+/** Members remove themselves. */
 export class OpenSet<T> {
   readonly #all = new Set<T>();
   readonly #waiting: (() => void)[] = [];

@@ -1,5 +1,5 @@
-// The socket on which other instances forward turns to this one. Whoever connects shows a certificate that stands in the table of
-// instances, or is cut before a byte reaches HTTP; there is no other way in, and none of the limits for strangers.
+// The port on which other instances forward turns to this one. A connection whose certificate is not in the table of
+// instances is cut before a byte reaches HTTP. The limits of the public listeners do not apply here.
 import { constants } from 'node:crypto';
 import net from 'node:net';
 import tls, { type TLSSocket } from 'node:tls';
@@ -15,39 +15,38 @@ import type { PeerIdentity } from './identity.ts';
 import { OpenSet } from './open-set.ts';
 import { bytesMethod, peerService } from './peer-service.ts';
 
-/** More than a link opens: none waits for another one's end. */
+/** More than a link opens, so no stream waits for another. */
 const STREAMS_PER_CONNECTION = 4000;
-/** A peer whose machine is gone says nothing, and its turns would stay, ms. Asked so often, and waited for so long. */
+/** Interval of pings and longest wait for an answer, ms: turns of a lost machine must end. */
 const KEEPALIVE_MS = 10_000;
 const HANDSHAKE_LIMIT_MS = 5000;
-/** Most connections that are not let in yet. One more cuts the oldest of them: a peer needs a few ms, whoever shows nothing waits for ever. */
-const MAX_STRANGERS = 256;
-/** Longest wait for the table of instances to be read once more, ms. */
+/** Most unauthenticated connections. One more cuts the oldest: a peer needs only a few ms. */
+const MAX_UNAUTHENTICATED = 256;
+/** Longest wait for a refresh of the table of instances, ms. */
 const REFRESH_LIMIT_MS = 1000;
-/** Shortest time between two readings, ms: whoever knocks without end must not become a burden for the table. */
+/** Shortest time between two refreshes, ms: many bad connections must not load the table. */
 const REFRESH_PAUSE_MS = 100;
-/** Most connections that wait for it. */
+/** Most connections that wait for a refresh. */
 const MAX_WAITING = 64;
-/** Connections that were asked to go are cut by `close`, and by nobody else, ms. */
+/** Never: only `close` cuts connections, ms. */
 const NEVER_MS = 2 ** 31 - 1;
-/** Longest wait for peers to read what was written last, ms. */
+/** Longest wait for peers to read the last bytes, ms. */
 const FLUSH_LIMIT_MS = 500;
 
 /** The certificates of all instances. */
 export interface KnownCertificates {
   /** @param fingerprint - as `X509Certificate.fingerprint256` has it. */
   has(fingerprint: string): boolean;
-  /** Reads the table of instances once more. May reject. */
+  /** Refreshes the table of instances. May reject. */
   refresh(): Promise<unknown>;
 }
 
-/** Address, identity and trust. */
 export interface PeerPortOptions {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
   readonly identity: PeerIdentity;
-  /** Whom forwarded turns must mean. */
+  /** The id that forwarded turns must name. */
   readonly instanceId: string;
   readonly known: KnownCertificates;
   /** Largest message read. */
@@ -56,29 +55,29 @@ export interface PeerPortOptions {
   readonly log: Logger;
 }
 
-/** A turn that a peer forwards, its messages as bytes. */
+/** A forwarded turn; its messages are bytes. */
 type PeerTurn = ServerDuplexStream<Buffer, Buffer>;
 
-/** An open peer port. Closed last of all: while it takes connections, this process is no dead one. */
+/** An open peer port. It closes last: a process that accepts connections counts as alive. */
 export interface PeerPort {
   readonly instanceId: string;
   readonly port: number;
   /**
-   * From now on turns are taken, and probes answered.
+   * Starts to serve turns and probes.
    *
    * @param path - of the RPC that is a turn.
-   * @param handler - `delivered`: whether what was written has reached the platform; see {@link Deliveries.wait}.
+   * @param handler - `delivered`: whether the reply reached the platform; see {@link Deliveries.wait}.
    */
   serve(
     path: string,
     handler: (turn: PeerTurn, delivered: (turnId: string) => Promise<boolean>) => void,
     homes: Pick<CallHomes, 'has'>,
   ): void;
-  /** Lets open turns finish until `limitMs`, then cuts them. New connections are taken until the last one is over. */
+  /** Lets open turns finish until `limitMs`, then cuts them. Accepts connections until the last turn is over. */
   close(limitMs: number): Promise<void>;
 }
 
-/** Opens it. @throws AppError `listen_failed`. */
+/** Opens the peer port. @throws AppError `listen_failed`. */
 export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> {
   const { host, port, identity, instanceId, maxMessageBytes, clock, log } = options;
   const server = new Server({
@@ -90,10 +89,10 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const sockets = new OpenSet<net.Socket>();
-  /** Connections that are not let in, the oldest first, by the address of their other end. */
-  const strangers = new Map<string, net.Socket>();
-  /** Of each connection that was let in, by the address of its other end. */
-  const letIn = new Map<string, TLSSocket>();
+  /** Unauthenticated connections by peer address, the oldest first. */
+  const unauthenticated = new Map<string, net.Socket>();
+  /** Authenticated connections by peer address. */
+  const authenticated = new Map<string, TLSSocket>();
   const turns = new OpenSet<PeerTurn>();
   const deliveries = new Deliveries(clock);
   const check = new PeerCheck(options);
@@ -105,7 +104,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
       ALPNProtocols: ['h2'],
       minVersion: 'TLSv1.3',
       handshakeTimeout: HANDSHAKE_LIMIT_MS,
-      // No authority has signed it: the check below compares it with the table of instances.
+      // Self-signed: the check below compares it with the table of instances.
       requestCert: true,
       rejectUnauthorized: false,
       // Without tickets every handshake shows its certificate.
@@ -118,10 +117,10 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
           return;
         }
         const peer = otherEnd(socket);
-        strangers.delete(peer);
-        letIn.set(peer, socket);
+        unauthenticated.delete(peer);
+        authenticated.set(peer, socket);
         socket.once('close', () => {
-          letIn.delete(peer);
+          authenticated.delete(peer);
           deliveries.cut(socket);
         });
         injector.injectConnection(socket);
@@ -140,19 +139,19 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     socket.setNoDelay(true);
     sockets.add(socket);
     const from = otherEnd(socket);
-    strangers.set(from, socket);
+    unauthenticated.set(from, socket);
     socket.once('close', () => {
       sockets.delete(socket);
-      if (strangers.get(from) === socket) strangers.delete(from);
+      if (unauthenticated.get(from) === socket) unauthenticated.delete(from);
     });
-    const [oldest] = strangers;
-    if (strangers.size > MAX_STRANGERS && oldest !== undefined) {
-      strangers.delete(oldest[0]);
+    const [oldest] = unauthenticated;
+    if (unauthenticated.size > MAX_UNAUTHENTICATED && oldest !== undefined) {
+      unauthenticated.delete(oldest[0]);
       oldest[1].destroy();
     }
     secure.emit('connection', socket);
   });
-  // Exclusive: workers would share a port, and a connection would reach any of them.
+  // Exclusive: with a port shared by workers, a connection would reach any of them.
   const bound = await listen(listener, host, port, true);
   listener.on('error', (error) => {
     log.error({ err: error }, 'the socket of the peer port failed');
@@ -163,11 +162,11 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     serve: (path, handler, homes) => {
       const Turn = (turn: PeerTurn): void => {
         turns.add(turn);
-        // It is over, whoever ended it.
+        // The turn has ended already.
         turn.on('cancelled', () => {
           turns.delete(turn);
         });
-        const socket = letIn.get(turn.getPeer());
+        const socket = authenticated.get(turn.getPeer());
         handler(turn, (turnId) => deliveries.wait(turnId, socket));
       };
       server.addService({ Turn: bytesMethod(path, true) }, { Turn });
@@ -178,7 +177,7 @@ export async function openPeerPort(options: PeerPortOptions): Promise<PeerPort> 
     close: async (limitMs) => {
       injector.drain(NEVER_MS);
       await waitAtMost(turns.gone(), limitMs, clock);
-      // Those that have come meanwhile.
+      // Connections accepted meanwhile.
       injector.drain(NEVER_MS);
       listener.close();
       await waitAtMost(sockets.gone(), Math.min(limitMs, FLUSH_LIMIT_MS), clock);
@@ -194,7 +193,7 @@ function otherEnd({ remoteAddress, remotePort }: net.Socket): string {
   return `${String(remoteAddress)}:${String(remotePort)}`;
 }
 
-/** Who may speak. */
+/** Checks the certificates of peers. */
 class PeerCheck {
   readonly #options: Pick<PeerPortOptions, 'known' | 'clock' | 'log'>;
   readonly #pacer: LinePacer<'unknown'>;
@@ -207,7 +206,7 @@ class PeerCheck {
     this.#pacer = new LinePacer(options.clock);
   }
 
-  /** At once for a certificate that is known; for another one the table is read once more. Never rejects. */
+  /** Synchronous for a known certificate; otherwise the table is refreshed first. Never rejects. */
   lets(socket: TLSSocket): boolean | Promise<boolean> {
     socket.on('error', () => undefined);
     const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
@@ -238,7 +237,8 @@ class PeerCheck {
 
   #refuse(): false {
     const leftOut = this.#pacer.next('unknown');
-    if (leftOut !== undefined) this.#options.log.warn({ leftOut }, 'a connection to the peer port was refused: it is from no instance');
+    if (leftOut !== undefined)
+      this.#options.log.warn({ leftOut }, 'a connection to the peer port was refused: no instance has its certificate');
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// What instances say to each other beside forwarded turns: does this call live with you, and your reply was delivered.
+// The two other RPCs between instances: whether a call lives there, and the report of a delivered reply.
 import { constants } from 'node:http2';
 import type { MethodDefinition, sendUnaryData, ServerUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
@@ -11,13 +11,13 @@ import { LinkFailure, type Links } from './links.ts';
 
 const HAS = '/parley.peer.v1.Peer/Has';
 const DELIVERED = '/parley.peer.v1.Peer/Delivered';
-/** Longest wait for an answer, ms; whoever asks waits no longer. */
+/** Longest wait for an answer, ms. */
 const ANSWER_LIMIT_MS = 1000;
 const YES = Buffer.from([1]);
 const NO = Buffer.from([0]);
 const NOTHING = Buffer.alloc(0);
 
-/** An RPC of peers: its messages stay bytes. @param isStream - in both directions; else one message each. */
+/** An RPC between peers whose messages stay bytes. @param isStream - bidirectional streaming; else unary. */
 export function bytesMethod(path: string, isStream: boolean): MethodDefinition<Buffer, Buffer> {
   const asIs = (bytes: Buffer): Buffer => bytes;
   return {
@@ -31,7 +31,7 @@ export function bytesMethod(path: string, isStream: boolean): MethodDefinition<B
   };
 }
 
-/** The answering side, for a server of gRPC. */
+/** The server side. */
 export function peerService(
   instanceId: string,
   homes: Pick<CallHomes, 'has'>,
@@ -55,7 +55,7 @@ export function peerService(
  * Asks an instance whether a call lives there.
  *
  * @param callId - of `callId` in dialog.
- * @throws LinkFailure when there is no answer, or not from the process that is meant.
+ * @throws LinkFailure when there is no answer, or another process answers.
  */
 export async function probe(links: Links, peer: Peer, callId: string, clock: Clock): Promise<boolean> {
   const stream = await links.open(peer, { ':path': HAS, ...addressedTo(peer.id) });
@@ -71,15 +71,15 @@ export async function probe(links: Links, peer: Peer, callId: string, clock: Clo
     });
     stream.once('close', () => {
       cancelTimer();
-      reject(new LinkFailure('broken', 'a peer did not say whether a call lives there'));
+      reject(new LinkFailure('broken', 'a peer did not answer whether a call lives there'));
     });
     stream.end(framed(Buffer.from(callId)));
   });
 }
 
 /**
- * Reports to the home of a turn that the platform has its reply. Resolves when the home has heard it or cannot be reached, after a second
- * at most. Never rejects.
+ * Reports a delivered reply to the home of its turn. Resolves when the home has answered or cannot be reached, after
+ * a second at most. Never rejects.
  */
 export async function reportDelivery(links: Links, home: Peer, turnId: string, clock: Clock): Promise<void> {
   const stream = await links.open(home, { ':path': DELIVERED, ...addressedTo(home.id) }).catch(() => undefined);

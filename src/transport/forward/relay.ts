@@ -1,5 +1,5 @@
-// One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and holds what a
-// next home would need. Reads nothing of what the caller says; of what is sent to the platform, only which kind it is.
+// One forwarded turn: passes bytes between the platform's stream and the home of the call, one attempt at a time, and
+// keeps the input for a next home. Reads only the kind of each message to the platform, nothing of the caller's.
 import { randomUUID } from 'node:crypto';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { pause } from '../../base/abort.ts';
@@ -18,51 +18,50 @@ import { HeldInput } from './held-input.ts';
 import type { Links } from './links.ts';
 import { reportDelivery } from './peer-service.ts';
 
-/** Most homes that one turn is brought to, one after the other. */
+/** Most attempts for one turn. */
 const MAX_ATTEMPTS = 5;
-/** Pause before a turn is brought anywhere again that came back twice, ms; twice as long each further time. None where a home refuses: it is dead. */
+/** Pause before the third attempt, ms; doubled for each further one. No pause after a refused connection. */
 const PAUSE_MS = 50;
-/** Most bytes of the platform's that are held: sixteen seconds of telephone sound. */
+/** Most input that is kept, bytes: sixteen seconds of telephone audio. */
 const MAX_HELD_BYTES = 131_072;
 
-/** What is left of a forwarded turn for whoever answers it in this process. */
+/** The input of a forwarded turn that this process answers after all. */
 export interface HeldTurn {
   readonly id: string;
-  /** What came behind the first message, as far as it was held. */
+  /** The messages after the first one, as far as they were kept. */
   readonly messages: readonly Buffer[];
   readonly sentEvents: ReadonlySet<SentEvent>;
 }
 
-/** A turn that is to be forwarded, and what is done with its end. Exactly one of the three is called, unless it is cancelled. */
+/** A turn to forward. Exactly one of the three methods is called, unless the turn is cancelled. */
 export interface ForwardableTurn {
-  /** It is paused, resumed and written by the relay alone until then; whoever reads it brings the relay what comes. */
+  /** Until then only the relay pauses, resumes and writes it; its reader passes the messages to the relay. */
   readonly stream: ServerDuplexStream<Buffer, Buffer>;
   readonly call: CallKey;
   readonly asked: Asked;
   /** The message that names the call. */
   readonly first: Buffer;
-  /** The home has ended the turn. @param onSent - called when the status has left the process. */
+  /** The home ended the turn. @param onSent - called when the status was sent. */
   onStatus(status: HomeStatus, onSent: () => void): void;
-  /** The call has its home here by now, or none any more. */
+  /** The call now lives here, or nowhere. */
   onHome(located: Located, held: HeldTurn): void;
-  /** @param isReplyDue - the caller has done something, and hears nothing until there is a reply. */
+  /** @param isReplyDue - whether the caller waits for a reply. */
   onFailed(error: AppError, isReplyDue: boolean): void;
 }
 
-/** What relays share. */
 export interface RelayParts {
   readonly homes: CallHomes;
   readonly links: Links;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The first thing that came from a home, ms after the turn was forwarded. */
+  /** Called with the time of the home's first answer, ms after forwarding. */
   readonly onFirstAnswer: (afterMs: number) => void;
   readonly onOver: (outcome: ForwardOutcome, bytes: ForwardedBytes) => void;
-  /** Nothing is left to be done for the turn: its home knows whether the platform has its reply. */
+  /** Called when the turn is finished and its delivery was reported. */
   readonly onDone: (relay: Relay) => void;
 }
 
-/** Of messages, without their frames. */
+/** Message bytes without frame prefixes. */
 export interface ForwardedBytes {
   readonly toHome: number;
   readonly toPlatform: number;
@@ -82,44 +81,44 @@ export class Relay implements AttemptOwner {
   #attempts = 0;
   #isHalfClosed = false;
   #hasAnswer = false;
-  /** The platform has the last message of the reply (G-14). */
+  /** The last message of the reply was delivered (G-14). */
   #isReplied = false;
   #toHome = 0;
   #toPlatform = 0;
 
-  /** Begins at once. */
+  /** Starts the first attempt. */
   constructor(turn: ForwardableTurn, located: LocatedElsewhere, parts: RelayParts) {
     this.#turn = turn;
     this.#parts = parts;
     this.#held = new HeldInput(framed(turn.first), MAX_HELD_BYTES);
     this.#toHome = turn.first.length;
-    // What waits is bounded by not reading on.
+    // No limit: the home's stream is paused instead.
     this.#outgoing = new Outgoing(turn.stream, Infinity);
     this.#beganAtMs = parts.clock.monotonicMs();
     turn.stream.pause();
     this.#forward(located);
   }
 
-  /** The platform has sent a message. */
+  /** Takes a message of the platform. */
   push(message: Buffer): void {
     const frame = this.#held.add(message);
     this.#toHome += message.length;
     if (this.#attempt?.isOpen === true && !this.#attempt.write(frame)) this.#turn.stream.pause();
   }
 
-  /** The platform has sent everything for this turn. */
+  /** The platform half-closed. */
   halfClose(): void {
     this.#isHalfClosed = true;
     this.#attempt?.halfClose();
   }
 
-  /** The platform wants no answer any more (G-16). */
+  /** The platform cancelled the turn (G-16). */
   cancel(): void {
     this.#attempt?.cancel();
     this.#leave('cancelled');
   }
 
-  /** An instance was found dead. */
+  /** An instance is dead. */
   peerDied(instanceId: string): void {
     if (this.#attempt?.home.id === instanceId) this.#attempt.giveUp();
   }
@@ -164,7 +163,7 @@ export class Relay implements AttemptOwner {
     }
     if (home !== undefined && end.kind !== 'unsent') this.#parts.homes.lost(this.#turn.call, home, end.kind);
     this.#parts.log.debug({ peer: home?.id, why: end.kind, attempt: this.#attempts, turn: this.#id }, 'a forwarded turn came back');
-    // Another home would say the whole reply again.
+    // Another home would repeat the whole reply.
     if (this.#isReplied) this.#finish({ code: OK, details: '' });
     else void this.#moveOn(end.kind !== 'refused');
   }
@@ -177,7 +176,7 @@ export class Relay implements AttemptOwner {
     this.#attempt = new Attempt(this.#parts.links, home, { ...headers, ...path }, this);
   }
 
-  /** Asks where the call lives now, and goes there. What the platform sends meanwhile waits with it. */
+  /** Looks up the home again and starts the next attempt. Input is kept meanwhile. */
   async #moveOn(isToWait: boolean): Promise<void> {
     const { homes, clock } = this.#parts;
     this.#turn.stream.pause();
@@ -212,12 +211,12 @@ export class Relay implements AttemptOwner {
     });
   }
 
-  /** A home takes back what it does not know to be delivered: this process must not close its links before. */
+  /** A home takes back a reply without a delivery report, so the links must stay open until then. */
   async #report(home: Peer | undefined): Promise<void> {
     if (home !== undefined && this.#isReplied) await reportDelivery(this.#parts.links, home, this.#id, this.#parts.clock);
   }
 
-  /** Ends without a status from the home. */
+  /** Ends the turn without a status from the home. */
   #leave(outcome: ForwardOutcome): void {
     if (this.#hasEnded()) return;
     this.#over(outcome);
@@ -241,10 +240,10 @@ export class Relay implements AttemptOwner {
   }
 }
 
-/** Largest number that stands in the header. */
+/** Largest value of the header. */
 const MAX_TIMEOUT_MS = 99_999_999;
 
-/** What is left of the platform's deadline. @param deadlineMs - since the epoch; Infinity: none. */
+/** The rest of the platform's deadline as a header. @param deadlineMs - ms since the epoch; Infinity: none. */
 function timeout(deadlineMs: number, nowMs: number): Readonly<Record<string, string>> {
   if (!Number.isFinite(deadlineMs)) return {};
   return { 'grpc-timeout': `${String(Math.min(Math.max(Math.ceil(deadlineMs - nowMs), 1), MAX_TIMEOUT_MS))}m` };

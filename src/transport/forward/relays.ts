@@ -1,23 +1,24 @@
-// All turns that this process forwards: how many there may be, and what is counted of them. They are no turns of this process: its
-// limits and its counts of calls leave them out.
+// All turns that this process forwards, with their limit and their counts. They are not in this process's limits and
+// counts of calls.
 import { waitAtMost } from '../../base/abort.ts';
 import type { ForwardOutcome, LocatedElsewhere } from '../../dialog/home.ts';
 import { OpenSet } from './open-set.ts';
 import { Relay, type ForwardableTurn, type ForwardedBytes, type RelayParts } from './relay.ts';
 
-/** Counts forwarded turns. None of it may throw. */
+/** Observes forwarded turns. Must not throw. */
 export interface RelayObserver {
-  /** A turn is forwarded from now on. */
   forwardOpened(): void;
-  /** The first message or the status of a turn that wants an answer at once came from its home, ms after it was forwarded. */
+  /**
+   * The first message or the status came from the home, ms after forwarding. Only for turns that need a reply at
+   * once.
+   */
   homeAnswered(afterMs: number): void;
   /** Called once for each that was opened. */
   forwardEnded(outcome: ForwardOutcome, bytes: ForwardedBytes): void;
 }
 
-/** What they are made with. */
 export interface RelaysOptions extends Pick<RelayParts, 'homes' | 'links' | 'clock' | 'log'> {
-  /** Most turns that are forwarded at once. */
+  /** Most forwarded turns at once. */
   readonly maxOpen: number;
   readonly observer: RelayObserver;
 }
@@ -31,12 +32,12 @@ export class Relays {
     this.#options = options;
   }
 
-  /** Turns that are forwarded now. */
+  /** Number of open forwarded turns. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Forwards a turn. Undefined: as many as may be are forwarded, and the turn is still its owner's. */
+  /** Forwards a turn. Undefined at the limit; the turn then stays with the caller of this method. */
   forward(turn: ForwardableTurn, located: LocatedElsewhere): Relay | undefined {
     const { maxOpen, observer, ...parts } = this.#options;
     if (this.#open.size >= maxOpen) return undefined;
@@ -45,7 +46,7 @@ export class Relays {
     const relay = new Relay(turn, located, {
       ...parts,
       onFirstAnswer: (afterMs) => {
-        // Whoever is silent is answered when they speak.
+        // A turn without input is answered only after the caller speaks.
         if (opensWith !== 'nothing') observer.homeAnswered(afterMs);
       },
       onOver: (outcome, bytes) => {
@@ -59,13 +60,13 @@ export class Relays {
     return relay;
   }
 
-  /** An instance was found dead: what is forwarded there moves on. */
+  /** An instance is dead: its forwarded turns move on. */
   peerDied(instanceId: string): void {
     for (const relay of this.#open.all) relay.peerDied(instanceId);
     this.#options.links.drop(instanceId);
   }
 
-  /** Resolves when no turn is forwarded any more and the homes know what was delivered, or after `limitMs`. */
+  /** Resolves when no turn is open and all deliveries are reported, or after `limitMs`. */
   async over(limitMs: number): Promise<void> {
     await waitAtMost(this.#open.gone(), limitMs, this.#options.clock);
   }

@@ -10,7 +10,7 @@ export class CallMetadata {
     this.#keys = keys;
   }
 
-  /** The token as sent, raw or with `Bearer ` (G-03). Two of them are joined, which no check takes for a token. */
+  /** The token as sent, raw or with `Bearer ` (G-03). Two values are joined, which is never a valid token. */
   authorization(metadata: Metadata): string | undefined {
     const values = metadata.get(this.#keys.authorization);
     return values.length === 0 ? undefined : values.map(String).join(', ');

@@ -1,4 +1,4 @@
-// What the RPC of a turn is made of.
+// The dependencies of ProcessCallerInput.
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -14,25 +14,26 @@ import type { StreamCheck } from './stream-check.ts';
 import type { ToWire } from './to-wire.ts';
 import type { UNDECODABLE } from './undecodable.ts';
 
-/** The RPC as grpc-js gives it: messages as they came, because most of them need no decoding. */
+/** The RPC of grpc-js with undecoded messages, because most of them need no decoding. */
 export type CallerCall = ServerDuplexStream<Buffer, EncodedResponse>;
 
-/** What the RPC is made of. */
 export interface CallerInputParts {
   readonly decode: (bytes: Buffer) => MediaRequest | typeof UNDECODABLE;
   readonly toWire: ToWire;
   /** Most bytes that may wait for the client to read them (G-91). */
   readonly maxQueuedBytes: number;
-  /** Name prompt texts in the trailers; for tests only. */
+  /** Whether trailers name the prompt texts; for tests only. */
   readonly isRevealingText: boolean;
   readonly gate: Gate;
   readonly tokens: StreamCheck;
   readonly sessions: Sessions;
-  /** Where calls live. */
   readonly homes: CallHomes;
-  /** Forward what lives elsewhere; undefined on the peer port, where nothing is forwarded again, and on a server that is alone. */
+  /**
+   * Forwards turns of calls that live in other processes; undefined on the peer port, where nothing is forwarded
+   * again, and on a single server.
+   */
   readonly relays?: Relays | undefined;
-  /** On the peer port: the instance that a forwarded turn must mean. */
+  /** On the peer port: the instance id that forwarded turns must name. */
   readonly instanceId?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,5 +1,5 @@
-// One RPC of a caller as the engine sees it: outputs as responses, what waits for the client to read it, and the status at the end. Knows
-// nothing of what comes in.
+// The output side of a caller's RPC: responses, the bytes that wait for the client, and the final status. Knows
+// nothing of the input.
 import { Metadata } from '@grpc/grpc-js';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { EncodedResponse } from '../../contract/grpc.ts';
@@ -15,48 +15,47 @@ import type { WireIds } from '../refused.ts';
 import type { CallerCall, CallerInputParts } from './caller-input-parts.ts';
 import { grpcStatus } from './status.ts';
 
-/** Trailer in which a test server names the texts of its prompts: a JSON array in UTF-8. */
+/** Trailer of a test server with the texts of its prompts: a JSON array in UTF-8. */
 const PROMPT_TEXT_TRAILER = 'parley-prompt-text-bin';
-/** Trailer in which a test server says that a reply was its apology for a bot that failed. */
+/** Trailer of a test server for a reply that is the apology for a bot that failed. */
 const APOLOGY_TRAILER = 'parley-apology';
 
 /**
- * Turns of the event loop after which grpc-js has given the last message and the status to the system. Two were enough for a
- * status to outlive a process that was killed then (grpc-js 1.14, measured 2026-11-22); it does not report when it has.
+ * Turns of the event loop until grpc-js has written the last message and the status to the kernel, which it does not
+ * report. After two turns a status survived the kill of the process (grpc-js 1.14, measured 2026-11-22).
  */
 const SENT_AFTER_TURNS = 3;
 
-/** Whether what was written to a forwarded turn has reached the platform. Never rejects. */
+/** Whether the reply of a forwarded turn has reached the platform. Never rejects. */
 export type Delivered = (turnId: string) => Promise<boolean>;
 
-/** What an RPC is opened with. */
 interface CallerRpcOptions {
-  /** Called when the wire is gone: what came before that is taken first. */
+  /** Called when the RPC was cut, before anything else: handles the input that came before. */
   readonly onGone: () => void;
-  /** Called once, when nothing can be written any more. */
+  /** Called once, when nothing more can be written. */
   readonly onOver: () => void;
-  /** On the peer port. */
+  /** Set on the peer port. */
   readonly delivered: Delivered | undefined;
 }
 
-/** From the first header to the status. */
+/** One RPC, from the first header to the status. */
 export class CallerRpc implements TurnSink {
   readonly trackingId: string;
-  /** What a peer says of a turn that it forwards. */
+  /** The peer's headers of a forwarded turn. */
   readonly forwarded: ForwardedTurn | undefined;
-  /** The same at each home that a forwarded turn is brought to; undefined for one that came here directly. */
+  /** The same at each home of a forwarded turn; undefined for a direct one. */
   forwardedId: string | undefined;
   isOver = false;
-  /** What a line of the log is found by, once it is known. */
+  /** For the log, once it is known. */
   conversationId: string | undefined;
-  /** Which writes here, once there is one. */
+  /** The turn that writes here, once there is one. */
   turn: Turn | undefined;
   readonly #call: CallerCall;
   readonly #parts: CallerInputParts;
   readonly #options: CallerRpcOptions;
   readonly #outgoing: Outgoing<EncodedResponse>;
   readonly #texts: string[] = [];
-  /** What another home of the call has said on this turn, and is not said again (G-36, G-38). */
+  /** Events that another home has sent on this turn and that are not repeated (G-36, G-38). */
   #sentEvents: ReadonlySet<Output['kind']>;
   #isApology = false;
 
@@ -70,7 +69,7 @@ export class CallerRpc implements TurnSink {
     this.forwardedId = this.forwarded?.turnId;
     this.#sentEvents = this.forwarded?.sentEvents ?? new Set();
     call.on('cancelled', this.#gone);
-    // A broken connection also surfaces as an error; without a listener it would end the process.
+    // Without a listener an error of the connection would end the process.
     call.on('error', this.#gone);
   }
 
@@ -78,7 +77,7 @@ export class CallerRpc implements TurnSink {
     return { trackingId: this.trackingId, conversationId: this.conversationId };
   }
 
-  /** Goes on with what another process has begun. */
+  /** Continues a turn that another process has begun. */
   takeOver({ id, sentEvents }: HeldTurn): void {
     this.forwardedId = id;
     this.#sentEvents = sentEvents;
@@ -91,7 +90,9 @@ export class CallerRpc implements TurnSink {
       const responses = this.#sentEvents.has(output.kind) ? [] : this.#parts.toWire.responses(output);
       for (const response of responses) {
         if (this.#outgoing.send(response)) continue;
-        throw new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes: this.#parts.maxQueuedBytes } });
+        throw new AppError('slow_reader', 'the client reads too slowly: too many bytes wait for it', {
+          details: { limitBytes: this.#parts.maxQueuedBytes },
+        });
       }
     } catch (thrown) {
       this.refuse(thrown);
@@ -105,7 +106,7 @@ export class CallerRpc implements TurnSink {
     this.#outgoing.onceDrained(listener);
   }
 
-  /** Calls `listener` when what was written has left the process. */
+  /** Calls `listener` when everything written has left the process. */
   onceSent(listener: () => void): void {
     let left = SENT_AFTER_TURNS;
     const next = (): void => {
@@ -127,26 +128,26 @@ export class CallerRpc implements TurnSink {
     });
   }
 
-  /** With OK (G-13). */
+  /** Ends with OK (G-13). */
   complete(): void {
     const trailers = this.#trailers();
     if (this.#close()) this.#call.end(trailers);
   }
 
-  /** Nobody is there to be spoken to (G-75). */
+  /** Ends without a response, because the caller is gone (G-75). */
   completeEmpty(): void {
     this.write({ kind: 'final', mode: 'wav', prompts: [], next: { kind: 'gone' } });
     this.complete();
   }
 
-  /** Ends as the RPC at the home of the call has ended. */
+  /** Ends with the status of the home's RPC. */
   completeAs({ code, details, trailers }: HomeStatus): void {
     if (!this.#close()) return;
     if (code === OK) this.#call.end(trailers);
     else this.#call.emit('error', { name: 'forwarded', message: details, code, details, metadata: trailers });
   }
 
-  /** Gives a turn back that a peer forwarded: it brings it to the next home. @returns false for a turn that came here directly. */
+  /** Returns a forwarded turn to its peer, which forwards it to the next home. @returns false for a direct turn. */
   giveBack(): boolean {
     if (this.#parts.instanceId === undefined) return false;
     if (this.#close()) this.#call.emit('error', notMine());
@@ -167,8 +168,8 @@ export class CallerRpc implements TurnSink {
     else this.turn.fail(error);
   };
 
-  // The platform cancelled the RPC, the connection broke, or grpc-js refused a message that is too large (it notifies the
-  // client and nobody else): nothing can be written any more (G-16).
+  // The platform cancelled the RPC, the connection broke, or grpc-js refused a too large message (it notifies only
+  // the client): nothing more can be written (G-16).
   readonly #gone = (): void => {
     this.#options.onGone();
     if (!this.#close()) return;

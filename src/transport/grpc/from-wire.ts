@@ -1,4 +1,4 @@
-// The platform's messages as our inputs. Wire words stop here; audio bytes pass without a copy.
+// Maps the platform's messages to inputs. No name of the wire goes further; audio is not copied.
 import { AppError } from '../../base/errors.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { WireAudio } from '../../contract/audio-frames.ts';
@@ -22,11 +22,10 @@ export function callFromWire(request: MediaRequest): WireCall {
 }
 
 /**
- * What a message says the caller did. Undefined: an event of a later version of the contract, legal and without
- * effect (G-90).
+ * The input of a message. Undefined: an event of a later version of the contract, which is ignored (G-90).
  *
- * @throws AppError `bad_message` when no input is set (G-18) or it is too large, `unsupported_audio` for an encoding or a
- *   rate that cannot be decoded (G-31).
+ * @throws AppError `bad_message` when no input is set (G-18) or it is too large, `unsupported_audio` for an encoding
+ * or a rate that cannot be decoded (G-31).
  */
 export function inputFromWire(request: MediaRequest): Input | undefined {
   if (request.audio_input) return audioFromWire(request.audio_input);

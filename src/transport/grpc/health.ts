@@ -1,5 +1,5 @@
-// Both health services: the standard one that load balancers ask and the platform's own (U-01). A single check is open
-// to everybody; watching needs a token like everything else (G-04). What a client asks for is never repeated to it.
+// Both health services: the standard one for load balancers and the platform's own (U-01). A check needs no token; a
+// watch does (G-04). A response never repeats the requested name.
 import { status, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { service as standardService } from 'grpc-health-check';
 import { AppError } from '../../base/errors.ts';
@@ -10,18 +10,16 @@ import type { StreamCheck } from './stream-check.ts';
 /** Most watches at once, on both services together. */
 const MAX_WATCHERS = 100;
 
-/** What can be said of a service. */
 type Standing = 'serving' | 'not_serving' | 'unknown';
 
-/** One of the two services: its RPCs and its words. */
+/** The differences between the two services. */
 interface Dialect {
   readonly definition: ServiceDefinition;
   readonly words: Readonly<Record<Standing, number | string>>;
-  /** A check of a service that nobody serves is an error; a watch of it never is. */
+  /** Whether a check of an unknown service is an error; a watch never is. */
   readonly hasNotFound: boolean;
 }
 
-/** The messages of both services. */
 interface HealthRequest {
   readonly service?: string;
 }
@@ -29,7 +27,7 @@ interface HealthResponse {
   readonly status: number | string;
 }
 
-/** What to add to a server. */
+/** An entry for `addService`. */
 export interface HealthService {
   readonly definition: ServiceDefinition;
   readonly handlers: UntypedServiceImplementation;
@@ -40,7 +38,7 @@ interface Watcher {
   readonly end: () => void;
 }
 
-/** Answers whether the server takes calls. One per server. */
+/** Reports whether the server takes calls. One per server. */
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #tokens: StreamCheck;
@@ -48,7 +46,7 @@ export class Health {
   readonly #watchers = new Set<Watcher>();
   #isServing = false;
 
-  /** @param services - names that may be asked about beside the empty one. */
+  /** @param services - known names besides the empty one. */
   constructor(services: readonly string[], tokens: StreamCheck, parts: OneRequestParts) {
     this.#services = new Set(['', ...services]);
     this.#tokens = tokens;
@@ -64,20 +62,20 @@ export class Health {
     });
   }
 
-  /** The platform's own service (section 1.8 of the contract). It has no word for a name that nobody serves but UNKNOWN. */
+  /** The platform's own service (section 1.8 of the contract). An unknown name is UNKNOWN there. */
   platform({ definition }: Contract['health']): HealthService {
     const { SERVING, NOT_SERVING, UNKNOWN } = SERVING_STATUS;
     return this.#service({ definition, words: { serving: SERVING, not_serving: NOT_SERVING, unknown: UNKNOWN }, hasNotFound: false });
   }
 
-  /** Changes the answer of both services and notifies everybody who watches. */
+  /** Changes the state of both services and notifies the watchers. */
   setServing(isServing: boolean): void {
     if (this.#isServing === isServing) return;
     this.#isServing = isServing;
     for (const watcher of this.#watchers) watcher.notify();
   }
 
-  /** Ends every watch; without this a stopping server would wait for its watchers. */
+  /** Ends every watch, because a stopping server would wait for them. */
   close(): void {
     this.setServing(false);
     for (const watcher of this.#watchers) watcher.end();

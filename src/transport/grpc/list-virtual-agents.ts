@@ -1,11 +1,11 @@
-// ListVirtualAgents: what administrators choose from when they build a flow.
+// ListVirtualAgents: the agents that administrators can choose in a flow.
 import type { CatalogSource } from '../../bot/catalog.ts';
 import type { ListAgentsRequest, ListAgentsResponse } from '../../contract/grpc.ts';
 import type { Gate } from '../gate.ts';
 import type { OneRequestOptions } from './one-request.ts';
 import type { StreamCheck } from './stream-check.ts';
 
-/** The RPC: every agent that the organization may choose, ids stable across restarts (G-05, G-06). */
+/** The handler: returns every agent of the organization, with ids that are stable across restarts (G-05, G-06). */
 export function listVirtualAgents(
   tokens: StreamCheck,
   gate: Gate,

@@ -1,5 +1,5 @@
-// RPCs that take one request, served as streams: the token is checked before the request is read (G-02), and whoever
-// opens one and sends nothing loses it. grpc-js itself waits for the request of a unary RPC without end.
+// RPCs with one request, served as streams: the token is checked before the request is read (G-02), and the wait for
+// the request is limited. For a unary RPC grpc-js would wait for ever.
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -11,7 +11,6 @@ import { grpcStatus } from './status.ts';
 import type { StreamCheck } from './stream-check.ts';
 import { orUndecodable, UNDECODABLE } from './undecodable.ts';
 
-/** What every such RPC of one server shares. */
 export interface OneRequestParts {
   readonly metadata: CallMetadata;
   readonly clock: Clock;
@@ -20,22 +19,21 @@ export interface OneRequestParts {
   readonly limitMs: number;
 }
 
-/** What one of them is made of. */
 export interface OneRequestOptions<Request, Response> {
-  /** Undefined: anybody may ask, without a token (G-04). */
+  /** Undefined: no token is needed (G-04). */
   readonly tokens: StreamCheck | undefined;
-  /** Begins lines of the log. */
+  /** The beginning of log messages. */
   readonly what: RefusedWhat;
-  /** Answers through the call and ends it, now or later. What it throws ends the RPC with its status. */
+  /** Answers the call and ends it, now or later. What it throws ends the RPC with its status. */
   readonly answer: (request: Request, call: AnsweringCall<Response>, visitor: Visitor) => void;
 }
 
-/** The RPC as its answer sees it. `cancelled` tells that it is over, whoever ended it. */
+/** The RPC for its answer. `cancelled` is emitted when it has ended for any reason. */
 export type AnsweringCall<Response> = Pick<ServerDuplexStream<unknown, Response>, 'write' | 'end' | 'on' | 'emit' | 'getPeer'>;
 
 type Call<Request, Response> = ServerDuplexStream<Request | typeof UNDECODABLE, Response>;
 
-/** The handler of such an RPC; its definition must have gone through {@link asStream}. */
+/** The handler of such an RPC; its definition must come from {@link asStream}. */
 export function createOneRequest<Request, Response>(
   { metadata, clock, refusals, limitMs }: OneRequestParts,
   { tokens, what, answer }: OneRequestOptions<Request, Response>,
@@ -48,7 +46,7 @@ export function createOneRequest<Request, Response>(
       cancelTimer();
       call.off('data', received);
       call.off('end', ended);
-      // What else the client sends is read and dropped.
+      // Reads and drops further messages.
       call.resume();
       return true;
     };
@@ -84,13 +82,13 @@ export function createOneRequest<Request, Response>(
       call.on('end', ended);
     };
     call.on('cancelled', stopWaiting);
-    // A broken connection also surfaces as an error; without a listener it would end the process.
+    // Without a listener an error of the connection would end the process.
     call.on('error', stopWaiting);
     settle(() => (tokens === undefined ? visitor : tokens.check(call)), read, giveUp);
   };
 }
 
-/** The definition of such an RPC as a stream in both directions, which looks the same on the wire. */
+/** The definition of such an RPC as a bidirectional stream, which is the same on the wire. */
 export function asStream<Rpc extends { readonly requestDeserialize: (bytes: Buffer) => unknown }>(
   rpc: Rpc,
 ): Rpc & { requestStream: true; responseStream: true } {

@@ -1,5 +1,6 @@
 // ProcessCallerInput: one RPC is one turn. Checks the token before the first read, binds every message to the token's
-// organization and to the first message's call, finds where the call lives, and lets the engine do the rest.
+// organization and to the first message's call, looks up the home of the call, and passes the input to the engine or
+// forwards it.
 import type { CancelTimer } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import { settle } from '../../base/settle.ts';
@@ -18,7 +19,7 @@ import { audioFromWire, callFromWire, inputFromWire } from './from-wire.ts';
 import { MessageBatch } from './message-batch.ts';
 import { UNDECODABLE } from './undecodable.ts';
 
-/** The handler of the RPC. On the peer port it learns what has become of its reply. */
+/** The handler of the RPC. `delivered` is set on the peer port. */
 export function createProcessCallerInput(parts: CallerInputParts): (call: CallerCall, delivered?: Delivered) => void {
   const batch = new MessageBatch();
   return (call, delivered) => {
@@ -29,14 +30,14 @@ export function createProcessCallerInput(parts: CallerInputParts): (call: Caller
   };
 }
 
-/** The message that opens a turn. */
+/** The first message of a turn. */
 interface Opening {
   readonly call: WireCall;
   readonly input: Input | undefined;
   readonly bytes: Buffer;
 }
 
-/** What comes in on one RPC, and whom it is brought to. */
+/** The input side of one RPC. */
 class CallerStream {
   readonly rpc: CallerRpc;
   readonly #call: CallerCall;
@@ -46,9 +47,9 @@ class CallerStream {
   #visitor: Visitor = { kind: 'unchecked' };
   #first: WireCall | undefined;
   #session: Session | undefined;
-  /** While the turn is forwarded. */
+  /** Set while the turn is forwarded. */
   #relay: Relay | undefined;
-  /** What came while the turn has no session yet, and of a turn that came back, what is still to be taken. */
+  /** Messages that came before the session was open, or that are left of a turn that came back. */
   #waiting: Buffer[] = [];
   #isOpening = false;
   #isHalfClosed = false;
@@ -61,7 +62,7 @@ class CallerStream {
     this.rpc = new CallerRpc(call, parts, { delivered, onGone: batch.flush, onOver: this.#over });
   }
 
-  /** Checks the token and starts reading; nothing is read before the token is good (G-02). */
+  /** Checks the token, then starts reading (G-02). */
   start(): void {
     if (this.#parts.instanceId !== undefined && this.rpc.forwarded === undefined) this.rpc.giveBack();
     else settle(() => this.#parts.tokens.check(this.#call), this.#admitted, this.rpc.refuse);
@@ -100,8 +101,8 @@ class CallerStream {
     }
   };
 
-  // A connection that breaks ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14): what the caller
-  // was saying is not over then.
+  // A broken connection ends its streams before it cancels them, in the same turn of the event loop (grpc-js 1.14);
+  // the caller's input is not complete then.
   readonly #ended = (): void => {
     setImmediate(() => {
       this.#isHalfClosed = true;
@@ -131,11 +132,11 @@ class CallerStream {
       if (input?.kind === 'session_start' && this.#beginsAnew()) this.#open({ call, input, bytes });
       else if (input !== undefined) this.rpc.turn?.push(input);
     }
-    // From here on the same ids in front of other audio are not decoded again.
+    // Later audio messages with the same ids are not decoded again.
     if (input?.kind === 'audio') this.#frames.learn(bytes);
   }
 
-  /** A start behind probe packets (G-33) is as good as one that opens a stream (G-28). */
+  /** A SESSION_START after probe packets (G-33) counts like one that opens a stream (G-28). */
   #beginsAnew(): boolean {
     const { turn } = this.rpc;
     if (turn === undefined || !turn.takesInput || this.#session?.takeStart() !== false) return false;
@@ -144,7 +145,7 @@ class CallerStream {
     return true;
   }
 
-  // Reading stops until the session is there, so that every later message finds its turn.
+  // Reading pauses until the session is open.
   #open(opening: Opening): void {
     this.#cancelTimer?.();
     this.#isOpening = true;
@@ -163,17 +164,17 @@ class CallerStream {
       if (this.rpc.isOver) return;
       if (found.kind === 'here') this.#openHere(opening, found.restored);
       else if (found.kind === 'ended') this.rpc.completeEmpty();
-      // One hop: what a peer has forwarded is not forwarded again.
+      // One hop: a forwarded turn is not forwarded again.
       else if (this.rpc.giveBack()) return;
       else if (found.kind === 'elsewhere') this.#forward(opening, found);
-      else throw new AppError('home_unreachable', 'the call lives in another server, which nobody can name');
+      else throw new AppError('home_unreachable', 'the call lives in another server, whose address is unknown');
     };
     settle(locate, located, (thrown) => {
       this.#unopened(opening, thrown);
     });
   }
 
-  /** A further turn of a call waits for nothing: nothing may come between the finding of its session and the turn. */
+  /** Synchronous for a further turn of a call: nothing may happen between the lookup of the session and the turn. */
   #openHere(opening: Opening, restored: Restored | undefined): void {
     const { call, input } = opening;
     const { sessions } = this.#parts;
@@ -201,17 +202,17 @@ class CallerStream {
     this.#session = session;
     const turn = session.beginTurn(this.rpc, input?.kind === 'session_end');
     this.rpc.turn = turn;
-    // From here on the stream belongs to the agent that the session talks to (G-17).
+    // From now on the stream is bound to the agent of the session (G-17).
     this.#first = { ...call, agentId: session.call.agentId };
     if (input !== undefined) turn.push(input);
     this.#opened();
   }
 
-  /** The turn has its session: goes on with what is held, or with what the platform sends. */
+  /** The session is open: takes the waiting messages, then reads on. */
   #opened(): void {
     this.#isOpening = false;
     this.#takeWaiting();
-    // It began anew (G-28), and comes by here again.
+    // The conversation restarts (G-28) and calls this method again.
     if (this.#hasToWait()) return;
     if (this.#isHalfClosed) this.#halfClosed();
     this.#call.resume();
@@ -227,16 +228,16 @@ class CallerStream {
     return this.#isOpening;
   }
 
-  /** There is no session for the turn. A refused call ends with a spoken line, once there is something to answer. */
+  /** No session could be opened. A refused call ends with a spoken line, once there is an input to answer. */
   #unopened({ call, input }: Opening, thrown: unknown, isReplyDue = false): void {
     const error = toAppError(thrown);
-    // The keys come in a turn of their own, which is answered (G-61).
+    // The keys come in their own turn, which is answered (G-61).
     if (input?.kind === 'dtmf_start' && endsInTransfer(error)) {
       this.rpc.complete();
       return;
     }
-    // A caller of a call that is not known here any more is as lost as a new one.
-    // Who only listens hears it when there is something to answer. Of a snapshot that nobody can read, at once: no later turn would go better.
+    // A caller of an unknown call is treated like a new one. A turn of audio gets the line once there is an input to answer; an
+    // unreadable snapshot is answered at once, because a later turn would fail as well.
     const isListening = input === undefined || input.kind === 'audio';
     const isLineDue = isReplyDue || !isListening || (error.code === 'state_unreadable' && input !== undefined);
     if (!endsInTransfer(error) || !isLineDue) {
@@ -250,7 +251,7 @@ class CallerStream {
     else sessions.transferRefused(this.rpc, error, call, input?.kind !== 'session_start');
   }
 
-  /** What comes on the stream is the relay's, until it is over or comes back. */
+  /** Forwards the turn: its messages go to the relay until it ends or comes back. */
   #forward(opening: Opening, located: LocatedElsewhere): void {
     const { call, input, bytes } = opening;
     const { relays, admission } = this.#parts;
@@ -281,7 +282,10 @@ class CallerStream {
     if (this.#isHalfClosed) this.#halfClosed();
   }
 
-  /** The home of a forwarded turn is gone, and this process is the next one: what is held is taken as if it came now. */
+  /**
+   * The home of a forwarded turn is gone and this process is the next home: takes the kept messages as if they came
+   * now.
+   */
   #comeHome(opening: Opening, located: Located, held: HeldTurn): void {
     if (!this.#countHere()) {
       this.rpc.refuse(refusedStream());
@@ -293,7 +297,7 @@ class CallerStream {
     this.#openAt(opening, () => located);
   }
 
-  /** A turn that is not forwarded any more counts as any other. @returns false when there are too many. */
+  /** A turn that came back counts as a turn of this process. @returns false at the limit. */
   #countHere(): boolean {
     this.#relay = undefined;
     return this.#parts.admission.streamOpened();
@@ -303,7 +307,7 @@ class CallerStream {
     this.#cancelTimer?.();
     this.#call.off('data', this.#arrived);
     this.#call.off('end', this.#ended);
-    // What the platform still sends is read and dropped, or the stream would stay open.
+    // Reads and drops further messages; otherwise the stream would stay open.
     this.#call.resume();
     if (this.#relay === undefined) this.#parts.admission.streamClosed();
     else this.#relay.cancel();

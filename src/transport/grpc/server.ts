@@ -1,4 +1,4 @@
-// The media server: opens the port, serves the services of the contract on it, checks every token, and stops all in order.
+// The media server: opens the port, serves the services of the contract, checks every token, and shuts down in order.
 import {
   Server,
   ServerCredentials,
@@ -45,13 +45,12 @@ export interface MediaServerSettings
   readonly firstMessageTimeoutMs: number;
   /** Most bytes that may wait on one stream for its client to read (G-91). */
   readonly maxQueuedBytes: number;
-  /** Serve the description of the services to whoever has a token. */
+  /** Whether server reflection is offered to clients with a token. */
   readonly hasReflection: boolean;
-  /** Name prompt texts in response trailers; for tests only. */
+  /** Whether trailers name the prompt texts; for tests only. */
   readonly isRevealingText: boolean;
 }
 
-/** What the media server is made of. */
 export interface MediaServerParts {
   readonly settings: MediaServerSettings;
   readonly contract: Contract;
@@ -59,7 +58,7 @@ export interface MediaServerParts {
   readonly sessions: Sessions;
   /** Default: all calls live in this process. */
   readonly homes?: CallHomes;
-  /** Other instances, where there are any. They stay whose they are. */
+  /** Other instances, if any; the caller closes them. */
   readonly peers?: Peers | undefined;
   readonly catalog: CatalogSource;
   readonly clock: Clock;
@@ -72,7 +71,7 @@ export interface MediaServerParts {
   readonly onRefused: (code: ErrorCode) => void;
 }
 
-/** Where turns come from other instances, and how they go there. */
+/** The connections from and to other instances. */
 export interface Peers {
   readonly port: PeerPort;
   readonly relays: Relays;
@@ -82,17 +81,20 @@ export interface Peers {
 export interface MediaServer {
   readonly address: string;
   readonly port: number;
-  /** Changes what both health services say. */
+  /** Changes the state of both health services. */
   setServing(isServing: boolean): void;
-  /** Asks the clients to open further RPCs on new connections (GOAWAY); open RPCs go on, and new connections are still taken. */
+  /**
+   * Sends GOAWAY, so that clients open further RPCs on new connections. Open RPCs go on; new connections are still
+   * accepted.
+   */
   goAway(): void;
-  /** Takes no more connections; open ones go on, and may open RPCs. */
+  /** Accepts no more connections; open ones go on and may open RPCs. */
   stopListening(): void;
-  /** Takes no more connections and lets open RPCs finish until `limitMs`; then cuts them. */
+  /** Accepts no more connections, lets open RPCs finish until `limitMs`, then cuts them. */
   close(limitMs: number): Promise<void>;
 }
 
-/** Longest delay of a timer, ms: connections that were asked to go are cut by `close`, and by nobody else. */
+/** Longest delay of a timer, ms: only `close` cuts connections. */
 const NEVER_MS = 2 ** 31 - 1;
 
 const NOTHING = (): void => undefined;
@@ -103,7 +105,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   routeLibraryLog(log, clock);
   const metadata = new CallMetadata(parts.metadataKeys);
   const refusals = new Refusals(log, clock, parts.onRefused);
-  // The port opens last: what serves it is ready by then.
+  // The port opens last, when everything else is ready.
   const opened: { listener?: SocketListener } = {};
   const tokens = new StreamCheck(gate, metadata, {
     began: (peer) => opened.listener?.began(peer) ?? NOTHING,
@@ -136,7 +138,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
   );
   if (peers !== undefined) {
     const { instanceId } = peers.port;
-    // The connection has shown who it is; the token of each turn is checked all the same.
+    // The connection is authenticated; the token of each turn is still checked.
     const peerTokens = new StreamCheck(gate, metadata, { began: () => NOTHING, verified: NOTHING });
     const turns = createProcessCallerInput({ ...callerInput, tokens: peerTokens, instanceId });
     peers.port.serve(contract.media.processCallerInputPath, turns, homes);
@@ -145,7 +147,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
     server.addService(definition, handlers);
   }
   if (settings.hasReflection) {
-    // It adds its services itself; through this they are gated like our own (G-04).
+    // The library adds its services itself; this wrapper puts the gate before them (G-04).
     new ReflectionService(contract.packageDefinition).addToServer({
       addService: (definition: ServiceDefinition, handlers: UntypedServiceImplementation) => {
         const gated = Object.entries(handlers).map(([name, handler]) => [name, behindGate(handler, tokens, metadata, refusals)] as const);
@@ -191,7 +193,7 @@ export async function startMediaServer(parts: MediaServerParts): Promise<MediaSe
         listener.cut();
       });
       await finished;
-      // From Node 24 on grpc-js calls back while streams are still open, so the socket listener knows when the last one is gone.
+      // From Node 24, grpc-js calls back while streams are still open; the socket listener waits for the last one.
       await listener.close();
       cancelCut();
     },
@@ -205,7 +207,7 @@ function channelOptions(settings: MediaServerSettings): Record<string, number> {
     'grpc.max_connection_idle_ms': settings.maxConnectionIdleMs,
     'grpc.keepalive_time_ms': settings.keepaliveMs,
     'grpc.keepalive_timeout_ms': settings.keepaliveTimeoutMs,
-    // Bookkeeping for a debugging service we do not offer; it costs per message.
+    // channelz costs time per message and is not offered.
     'grpc.enable_channelz': 0,
   };
 }
@@ -215,7 +217,7 @@ interface AnyStream extends CheckedCall {
 }
 
 function behindGate(handler: UntypedHandleCall, tokens: StreamCheck, metadata: CallMetadata, refusals: Refusals): UntypedHandleCall {
-  // The handler keeps its own parameter types; the gate only delays the call to it.
+  // The gate only delays the handler, which keeps its own parameter types.
   const run = handler as (call: AnyStream) => void;
   const gated = async (call: AnyStream): Promise<void> => {
     try {

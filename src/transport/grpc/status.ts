@@ -1,8 +1,8 @@
-// Our error codes as gRPC status: the only place where an error becomes something the platform sees.
+// The one mapping of our error codes to gRPC status.
 import { status, type ServerErrorResponse, type StatusObject } from '@grpc/grpc-js';
 import type { AppError, ErrorCode } from '../../base/errors.ts';
 
-/** Status and text of one code. Without a text, the error's own message is sent: it is written for the other side. */
+/** Status and text of one code. Default text: the error's own message. */
 interface WireStatus {
   readonly code: status;
   readonly text?: string;
@@ -10,7 +10,7 @@ interface WireStatus {
 
 const INTERNAL: WireStatus = { code: status.INTERNAL, text: 'internal error' };
 
-/** Every code has its status; a new code does not compile until it stands here (section 1.10 of the contract). */
+/** The status of every code (section 1.10 of the contract); a missing one does not compile. */
 const GRPC_STATUS = {
   agent_conflict: { code: status.INVALID_ARGUMENT },
   agent_unknown: { code: status.NOT_FOUND },
@@ -51,7 +51,7 @@ const GRPC_STATUS = {
   unsupported_audio: { code: status.INVALID_ARGUMENT },
 } as const satisfies Record<ErrorCode, WireStatus>;
 
-/** The status an error leaves with; its cause and details stay behind. */
+/** The status of an error. Its cause and details are not sent. */
 export function grpcStatus(error: AppError): ServerErrorResponse & Pick<StatusObject, 'code' | 'details'> {
   const { code, text }: WireStatus = GRPC_STATUS[error.code];
   return { name: error.code, message: text ?? error.message, code, details: text ?? error.message };

@@ -1,16 +1,15 @@
-// The token check of an RPC: reads the token from its metadata, asks the gate, and reports whose connection showed a
-// good one and for how long the RPC is open. Knows no message.
+// The token check of an RPC: reads the token from the metadata, asks the gate, and notifies the listener of good
+// tokens and of the time that the RPC is open. Knows no message.
 import type { Metadata } from '@grpc/grpc-js';
 import type { SocketListener } from '../socket-listener.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import type { CallMetadata } from './call-metadata.ts';
 
-/** What it needs of an RPC. */
 export interface CheckedCall {
   readonly metadata: Metadata;
   /** `address:port` of the other side. */
   getPeer(): string;
-  /** It is over, whoever ended it. */
+  /** Emitted when the RPC has ended for any reason. */
   on(event: 'cancelled', listener: () => void): unknown;
 }
 
@@ -20,7 +19,10 @@ export class StreamCheck {
   readonly #metadata: CallMetadata;
   readonly #connections: Pick<SocketListener, 'began' | 'verified'>;
 
-  /** @param connections - notified of the peer of every RPC, and of every good token: all are good where the check is off. */
+  /**
+   * @param connections - notified of the peer of every RPC and of every good token; without the check, all tokens are
+   * good.
+   */
   constructor(gate: Gate, metadata: CallMetadata, connections: Pick<SocketListener, 'began' | 'verified'>) {
     this.#gate = gate;
     this.#metadata = metadata;
@@ -33,7 +35,7 @@ export class StreamCheck {
    * @throws AppError `unauthenticated` (G-02), also through the promise.
    */
   check(call: CheckedCall): Visitor | Promise<Visitor> {
-    // Now: once the connection is gone, nobody can say whose it was.
+    // Read now: a closed connection has no peer.
     const peer = call.getPeer();
     const over = this.#connections.began(peer);
     call.on('cancelled', over);
@@ -53,7 +55,7 @@ export class StreamCheck {
     }
   }
 
-  /** An RPC that needs no token is being answered: its connection may stay as if it were new. */
+  /** An RPC without a token is being answered: restarts the time in which its connection must show a token. */
   answered(call: Pick<CheckedCall, 'getPeer'>): void {
     this.#connections.began(call.getPeer())();
   }

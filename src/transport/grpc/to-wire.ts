@@ -1,5 +1,5 @@
-// Our outputs as the platform's messages. A prompt is encoded once per sound and barge-in flag; every further call that
-// plays it sends the same bytes.
+// Maps outputs to the platform's messages. A prompt is encoded once per sound and barge-in flag; later calls reuse
+// the bytes.
 import {
   DTMF_KEY,
   EVENT_OUTPUT,
@@ -17,29 +17,29 @@ import type { FlowEvent } from '../../dialog/reply.ts';
 import { mulawWav } from '../../speech/wav.ts';
 import { chunksOf, type ChunkSizes } from '../audio-chunks.ts';
 
-/** What one sound looks like on the wire, in the forms that were needed so far. */
+/** The encoded forms of one sound that were needed so far. */
 interface Encoded {
   chunks?: readonly EncodedResponse[];
   wav?: Buffer;
 }
 
 const NO_AUDIO = new Uint8Array(0);
-/** As large as allowed (G-42). */
+/** The largest allowed size (G-42). */
 const CHUNK_SIZES: ChunkSizes = { minBytes: MIN_CHUNK_BYTES, bytes: MAX_CHUNK_BYTES };
 const ACCEPT_MODE = { speech: INPUT_MODE.INPUT_VOICE, keys: INPUT_MODE.INPUT_EVENT_DTMF, both: INPUT_MODE.INPUT_VOICE_DTMF } as const;
 
-/** Maps outputs to encoded responses and remembers the encoded sound. */
+/** Maps outputs to encoded responses and caches encoded sounds. */
 export class ToWire {
   readonly #contract: Contract;
   readonly #inputStarted: EncodedResponse;
   readonly #inputEnded: Readonly<Record<'wav' | 'chunk', EncodedResponse>>;
-  // Keyed by the sound itself: when the prompt cache lets a sound go, its encoded bytes go with it.
+  // Keyed by the sound: an entry goes with the sound's entry in the prompt cache.
   readonly #cuttable = new WeakMap<PromptAudio, Encoded>();
   readonly #protected = new WeakMap<PromptAudio, Encoded>();
 
   constructor(contract: Contract) {
     this.#contract = contract;
-    // G-36, G-39: stand-alone and FINAL; marked CHUNK it would stop the caller's audio.
+    // G-36, G-39: a response of its own and FINAL; CHUNK would stop the caller's audio.
     this.#inputStarted = contract.encodeResponse(eventOnly(EVENT_OUTPUT.START_OF_INPUT, RESPONSE_TYPE.FINAL));
     this.#inputEnded = {
       wav: contract.encodeResponse(eventOnly(EVENT_OUTPUT.END_OF_INPUT, RESPONSE_TYPE.FINAL)),
@@ -71,8 +71,8 @@ export class ToWire {
 
   #final(output: Output & { kind: 'final' }): EncodedResponse {
     const prompts = output.prompts.map((prompt) => this.#promptOfFinal(prompt));
-    // G-43: the FINAL that closes a streamed reply carries one prompt without audio. How mixed flags combine is unknown
-    // (G-56), so it repeats the flag of the last prompt.
+    // G-43: the FINAL of a streamed reply has one prompt without audio. It repeats the flag of the last prompt,
+    // because the effect of mixed flags is unknown (G-56).
     if (output.mode === 'chunk' && prompts.length === 0 && !isUnspoken(output.next)) {
       prompts.push(this.#contract.encodePrompt({ audio_content: NO_AUDIO, is_barge_in_enabled: output.bargeIn ?? false }));
     }
@@ -80,7 +80,7 @@ export class ToWire {
   }
 
   #promptOfFinal({ audio, text, bargeIn }: SpokenPrompt): Buffer {
-    // G-46: text travels alone or not at all, or the platform may speak it beside the audio.
+    // G-46: text is sent only without audio; otherwise the platform may speak both.
     if (audio === undefined) return this.#contract.encodePrompt({ text: text ?? '', is_barge_in_enabled: bargeIn });
     const encoded = this.#encoded(audio, bargeIn);
     encoded.wav ??= this.#contract.encodePrompt({ audio_content: mulawWav(audio.mulaw), is_barge_in_enabled: bargeIn });
@@ -98,7 +98,7 @@ export class ToWire {
   }
 }
 
-/** Nothing was said before it on its stream, and nothing is (G-75, G-7C). */
+/** Whether the stream has no prompt at all (G-75, G-7C). */
 function isUnspoken({ kind }: FinalNext): boolean {
   return kind === 'gone' || kind === 'superseded';
 }
@@ -107,7 +107,7 @@ function eventOnly(event_type: number, response_type: number): MediaResponse {
   return { output_events: [{ event_type }], response_type };
 }
 
-// G-44, G-76, G-77, G-78, G-80: input settings stand on every FINAL that goes on and on none that ends the session.
+// G-44, G-76, G-77, G-78, G-80: a FINAL has input settings unless it ends the session.
 function nextToWire(next: FinalNext): MediaResponse {
   switch (next.kind) {
     case 'listen':
@@ -135,7 +135,7 @@ function inputSettings(listen: ListenSettings): MediaResponse {
   };
 }
 
-// G-73: the flow hears of it with the closing response of the turn.
+// G-73: custom events travel in the last response of the turn.
 function customEvent({ name, metadata }: FlowEvent): NonNullable<MediaResponse['output_events']>[number] {
   return { event_type: EVENT_OUTPUT.CUSTOM_EVENT, name, metadata: structFromJson(metadata ?? {}) };
 }

@@ -1,11 +1,11 @@
-// What becomes of a message that cannot be decoded: a value that handlers can see and refuse in their own words. grpc-js
-// alone would end the RPC with INTERNAL, as if the fault were ours.
+// Maps a message that cannot be decoded to a value that handlers refuse. grpc-js alone would end the RPC with
+// INTERNAL, as if the server had failed.
 import type { deserialize } from '@grpc/grpc-js';
 
-/** What a message that could not be decoded arrives as. */
+/** Stands for a message that could not be decoded. */
 export const UNDECODABLE = Symbol('undecodable message');
 
-/** Decodes, and never throws. */
+/** A decoder that never throws. */
 export function orUndecodable<T>(decode: deserialize<T>): deserialize<T | typeof UNDECODABLE> {
   return (bytes) => {
     try {

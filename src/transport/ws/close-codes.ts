@@ -1,12 +1,11 @@
-// Our error codes as the platform sees them on a socket: the ERROR message (W-43) and the close code behind it (W-44), and what
-// the library closes a socket for by itself. The only place where one becomes the other.
+// The one mapping of our error codes to the ERROR message (W-43) and the close code (W-44) of a socket, and of the
+// close codes that the library uses by itself.
 import { AppError, type ErrorCode } from '../../base/errors.ts';
 import { CLOSE_CODE, type SocketErrorCode } from '../../contract/envelope.ts';
 
-/** One of the codes that a socket is closed with. */
 export type CloseCode = (typeof CLOSE_CODE)[keyof typeof CLOSE_CODE];
 
-/** What ends a socket. Without a text, the error's own message is sent: it is written for the other side. */
+/** How a socket ends. Default text: the error's own message. */
 export interface SocketAnswer {
   readonly code: SocketErrorCode;
   readonly status: number;
@@ -17,7 +16,7 @@ export interface SocketAnswer {
 const INTERNAL: SocketAnswer = { code: 'upstream_error', status: 502, close: CLOSE_CODE.internal, text: 'internal error' };
 const STRANGER: SocketAnswer = { code: 'unauthorized', status: 401, close: CLOSE_CODE.policy, text: 'token refused' };
 
-/** Every code has its answer; a new code does not compile until it stands here. */
+/** The answer to every error code; a missing one does not compile. */
 const ANSWERS = {
   agent_conflict: { code: 'bad_request', status: 409, close: CLOSE_CODE.policy },
   agent_unknown: { code: 'bad_request', status: 404, close: CLOSE_CODE.policy },
@@ -55,14 +54,14 @@ const ANSWERS = {
   synthesis_failed: INTERNAL,
   turn_timeout: { code: 'timeout', status: 408, close: CLOSE_CODE.policy },
   unauthenticated: STRANGER,
-  // Also for a message that is no text (W-0A).
+  // Also for a binary message (W-0A).
   unsupported_audio: { code: 'unsupported_media', status: 415, close: CLOSE_CODE.unsupported },
 } as const satisfies Record<ErrorCode, SocketAnswer>;
 
-/** The answer on a socket whose conversation has begun anew on another one (G-28, W-2A). */
+/** The answer on a socket whose conversation was restarted on another one (G-28, W-2A). */
 export const CONVERSATION_ANSWER: SocketAnswer = ANSWERS.agent_conflict;
 
-/** What the library closes a socket for, by its codes. With all others a frame is wrong in itself: 1002. */
+/** Why the library closes a socket, by its codes. All other codes mean a malformed frame: 1002. */
 const BREACHES: Readonly<Record<string, string>> = {
   WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH: 'a message was larger than it may be; closed with 1009',
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'a message was larger than it may be; closed with 1009',
@@ -70,13 +69,13 @@ const BREACHES: Readonly<Record<string, string>> = {
   WS_ERR_TOO_MANY_BUFFERED_PARTS: 'a message came in too many parts; closed with 1008',
 };
 
-/** Why a socket of the library closes itself. Says nothing of what came. */
+/** Why the library closed a socket. Repeats nothing of the message. */
 export function breachOf(error: Error): AppError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return new AppError('bad_message', BREACHES[code] ?? 'a frame broke the protocol of WebSockets; closed with 1002');
 }
 
-/** What an error ends a socket with; its cause and details stay behind. */
+/** How an error ends a socket. Its cause and details are not sent. */
 export function socketAnswer({ code }: AppError): SocketAnswer {
   return ANSWERS[code];
 }

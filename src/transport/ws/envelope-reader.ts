@@ -1,4 +1,5 @@
-// What comes in on one socket: messages in their order, all of the conversation and the organization of the first request. Knows no session.
+// Reads the messages of one socket: checks their order, and that all name the conversation and organization of the
+// first request. Knows no session.
 import { AppError } from '../../base/errors.ts';
 import { readPlatformEnvelope, type PlatformEnvelope } from '../../contract/envelope.ts';
 import type { Input } from '../../dialog/input.ts';
@@ -6,9 +7,9 @@ import type { WireCall } from '../caller-request.ts';
 import type { Gate, Visitor } from '../gate.ts';
 import { callFromEnvelope, inputFromEnvelope } from './from-envelope.ts';
 
-/** Most bytes that may wait while the session is looked up: what was on its way when reading stopped. */
+/** Most bytes that may wait during the lookup of the session: what was in flight when reading stopped. */
 const MAX_WAITING_BYTES = 262_144;
-/** What a message takes beside its bytes. */
+/** Overhead of a waiting message, bytes. */
 const MESSAGE_BYTES = 64;
 
 export type RequestEnvelope = Extract<PlatformEnvelope, { readonly type: 'VOICE_VA_REQUEST' }>;
@@ -16,15 +17,15 @@ export type StartInput = Extract<Input, { readonly kind: 'session_start' }>;
 
 /** Owned by one socket. */
 export class EnvelopeReader {
-  /** What the socket is bound to, once its first request was read. */
+  /** The call of the socket, once its first request was read. */
   bound: WireCall | undefined;
   readonly #organizationOf: (named: string) => string;
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Of the platform. */
+  /** The platform's last message number. */
   #lastSeq = 0;
 
-  /** @param visitor - whose token was good at the upgrade. */
+  /** @param visitor - the principal of the upgrade. */
   constructor(visitor: Visitor, gate: Gate) {
     this.#organizationOf = (named) => gate.bind(visitor, named);
   }
@@ -36,7 +37,7 @@ export class EnvelopeReader {
    */
   read(message: Buffer): PlatformEnvelope | undefined {
     const envelope = readPlatformEnvelope(message.toString());
-    // W-41: a PONG repeats a number of ours, which says nothing of theirs.
+    // W-41: a PONG repeats our number, not theirs.
     if (envelope === undefined || envelope.type === 'PONG') return envelope;
     if (envelope.seq <= this.#lastSeq) throw new AppError('bad_message', 'seq must be larger than that of the message before');
     this.#lastSeq = envelope.seq;
@@ -55,9 +56,9 @@ export class EnvelopeReader {
   }
 
   /**
-   * What a further request says the caller did; see {@link inputFromEnvelope}.
+   * The input of a further request; see {@link inputFromEnvelope}.
    *
-   * @throws AppError `bad_message` for another call (W-21), what the gate throws (W-22), and what the input is refused with.
+   * @throws AppError `bad_message` for another call (W-21), as the gate (W-22), and as {@link inputFromEnvelope}.
    */
   further(envelope: RequestEnvelope): Input | undefined {
     const request = payloadOf(envelope);
@@ -71,14 +72,14 @@ export class EnvelopeReader {
     return inputFromEnvelope(request);
   }
 
-  /** Keeps a message that came behind the stop of reading. @throws AppError `overloaded` when too much waits. */
+  /** Keeps a message that arrived after reading was paused. @throws AppError `overloaded` when too much waits. */
   keep(message: Buffer): void {
     this.#waitingBytes += message.length + MESSAGE_BYTES;
     if (this.#waitingBytes > MAX_WAITING_BYTES) throw new AppError('overloaded', 'more messages came than may wait for the call to open');
     this.#waiting.push(message);
   }
 
-  /** What was kept, which is forgotten here. */
+  /** Returns and forgets the kept messages. */
   takeKept(): readonly Buffer[] {
     this.#waitingBytes = 0;
     return this.#waiting.splice(0);

@@ -1,5 +1,5 @@
-// What goes out on one socket: numbers and dates each message (W-10; the number
-// is neither that of a turn nor that of what it answers, W-11), and knows how much of it the platform has not read yet.
+// Writes the messages of one socket: numbers and dates each (W-10, W-11), and counts the bytes that the platform has
+// not read yet.
 import type { Clock } from '../../base/clock.ts';
 import type { Output } from '../../dialog/output.ts';
 import { Outgoing } from '../outgoing.ts';
@@ -14,12 +14,11 @@ export interface MessageSink {
    * Sends a text message.
    *
    * @param message - UTF-8.
-   * @param onTaken - called when it has left, or never will.
+   * @param onTaken - called when it was written or has failed.
    */
   send(message: Buffer, onTaken: () => void): void;
 }
 
-/** What the writers of all sockets share. */
 export interface EnvelopeWriterParts {
   readonly toEnvelope: ToEnvelope;
   readonly clock: Clock;
@@ -28,13 +27,13 @@ export interface EnvelopeWriterParts {
 
 /** Owned by one socket. */
 export class EnvelopeWriter {
-  /** What its messages name; empty until the platform has named it. */
+  /** Empty until the platform has named it. */
   conversationId = '';
   readonly #sink: MessageSink;
   readonly #parts: EnvelopeWriterParts;
   readonly #outgoing: Outgoing<Buffer>;
   #seq = 0;
-  /** Of what was said since the last FINAL; for tests only. */
+  /** Prompt texts since the last FINAL; for tests only. */
   #texts: string[] = [];
 
   constructor(sink: MessageSink, parts: EnvelopeWriterParts) {
@@ -47,7 +46,7 @@ export class EnvelopeWriter {
     this.#outgoing = new Outgoing({ write }, parts.settings.maxQueuedBytes);
   }
 
-  /** True when enough waits to be read: see {@link EnvelopeWriter.onceDrained}. */
+  /** True while the caller should wait for {@link EnvelopeWriter.onceDrained}. */
   get isFull(): boolean {
     return this.#outgoing.isFull;
   }
@@ -57,7 +56,7 @@ export class EnvelopeWriter {
     this.#outgoing.onceDrained(listener);
   }
 
-  /** Writes what the engine delivers. @returns false when more would wait than may; not all of it is written then. */
+  /** Writes an output. @returns false when the queue is full; then only a part is written. */
   write(output: Output): boolean {
     const { toEnvelope, settings } = this.#parts;
     if (settings.isRevealingText) this.#remember(output);
@@ -70,12 +69,15 @@ export class EnvelopeWriter {
     });
   }
 
-  /** Answers a PING with its number and its conversation; the own number does not move (W-40, W-41). @returns as {@link EnvelopeWriter.write}. */
+  /**
+   * Answers a PING with the number and conversation of that PING; our own count stays (W-40, W-41). @returns as
+   * {@link EnvelopeWriter.write}.
+   */
   pong({ seq, conversation_id: conversationId }: { readonly seq: number; readonly conversation_id: string }): boolean {
     return this.#outgoing.send(pongEnvelope({ seq, conversationId, nowMs: this.#parts.clock.nowMs() }));
   }
 
-  /** The last message: it is short, and goes out beside what waits (W-46). */
+  /** The last message. It is sent even when the queue is full (W-46). */
   error({ code, status }: SocketAnswer, detail: string): void {
     this.#sink.send(errorEnvelope(this.#nextHead(), { code, status, detail }), () => undefined);
   }
@@ -85,7 +87,7 @@ export class EnvelopeWriter {
     return { seq: this.#seq, nowMs: this.#parts.clock.nowMs(), conversationId: this.conversationId };
   }
 
-  // What speech has cut may end without its FINAL.
+  // A reply that was cut may end without its FINAL.
   #remember(output: Output): void {
     if (output.kind === 'input_started') this.#texts = [];
     else this.#texts.push(...promptTexts(output));

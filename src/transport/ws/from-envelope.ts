@@ -30,11 +30,10 @@ export function callFromEnvelope(request: SocketRequest): WireCall {
 }
 
 /**
- * What a message says the caller did. Undefined: an event of a later version of the contract, legal and without effect
- * (G-90).
+ * The input of a message. Undefined: an event of a later version of the contract, which is ignored (G-90).
  *
- * @throws AppError `bad_message` unless exactly one input is set, and for one that is too large or no Base64 (W-34);
- *   `unsupported_audio` for an encoding or a rate that cannot be decoded (G-31).
+ * @throws AppError `bad_message` unless exactly one input is set, or when it is too large or not Base64 (W-34);
+ * `unsupported_audio` for an encoding or a rate that cannot be decoded (G-31).
  */
 export function inputFromEnvelope({ voice_va_input_type: inputs }: SocketRequest): Input | undefined {
   const audio = inputs.audio_input ?? undefined;
@@ -56,7 +55,7 @@ function audioFromEnvelope({ caller_audio_b64: text, encoding, sample_rate_hertz
 function encodingOf(name: string | undefined): AudioEncoding | undefined {
   if (name === undefined) return undefined;
   if (isEncoding(name)) return ENCODINGS[name];
-  // The name itself is a stranger's, and would stand in the log.
+  // The name is not repeated: it is untrusted and would appear in the log.
   throw new AppError('unsupported_audio', 'caller audio has an encoding that this server does not know');
 }
 
@@ -84,7 +83,7 @@ function eventFromEnvelope({ event_type: type, name, parameters }: SocketEvent):
 }
 
 function parametersFromEnvelope(parameters: JsonObject = {}): JsonObject {
-  // Before anything walks through it to its end.
+  // Checked before any recursion over the data.
   demandShallow(parameters, 1);
   return checkedParameters(parameters);
 }

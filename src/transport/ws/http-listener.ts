@@ -1,22 +1,20 @@
-// The WebSocket server's own port. The socket listener does TLS and limits connections; HTTP is served only as far as an upgrade
-// needs it.
+// The WebSocket server's own port. The socket listener does TLS and limits connections; HTTP only serves upgrades.
 import { createServer, STATUS_CODES } from 'node:http';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { openSocketListener, type SocketListener, type SocketListenerOptions } from '../socket-listener.ts';
 import { refusalBody, refusalHeaders, type Upgrades } from './upgrade.ts';
 
-/** Room for the largest token, which is 8 KiB. */
+/** The largest token has 8 KiB. */
 const MAX_HEADER_BYTES = 16_384;
-/** Connections beyond the sockets that may be open: those that are being answered with 503, or have asked for nothing yet. */
+/** Extra connections beyond the open sockets, for those that get a 503 or have sent nothing yet. */
 const ANSWERED_CONNECTIONS = 100;
 
-/** What it is made of. */
 export interface HttpListenerOptions extends Pick<
   SocketListenerOptions,
   'host' | 'port' | 'security' | 'handshakeTimeoutMs' | 'unverifiedTimeoutMs' | 'maxUnverifiedPerAddress'
 > {
-  /** Most sockets at once. Some connections more are let in, so that they get an answer. */
+  /** Most sockets at once. Some more connections are accepted, so that they get a 503. */
   readonly maxConnections: number;
   readonly mayTake: SocketListenerOptions['mayTake'];
   readonly upgrades: Upgrades;
@@ -25,7 +23,7 @@ export interface HttpListenerOptions extends Pick<
 }
 
 /**
- * Listens.
+ * Opens the port.
  *
  * @throws AppError `listen_failed` for the address.
  */

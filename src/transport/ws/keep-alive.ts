@@ -1,8 +1,7 @@
-// Protocol pings (W-42): finds out that the other side of a quiet socket is gone. One timer for all sockets, and none while
-// there is no socket.
+// Protocol pings (W-42): detects that the other side of a quiet socket is gone. One timer for all sockets, none
+// without sockets.
 import { every, type CancelTimer, type Clock } from '../../base/clock.ts';
 
-/** What is needed of a socket of the library. */
 export interface PingedSocket {
   readonly readyState: number;
   readonly OPEN: number;
@@ -13,7 +12,7 @@ export interface PingedSocket {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** How often, and how patiently; ms. */
+/** Times in ms. */
 export interface KeepAliveOptions {
   /** Pause between two pings on one socket. */
   readonly pingIntervalMs: number;
@@ -22,7 +21,7 @@ export interface KeepAliveOptions {
   readonly clock: Clock;
 }
 
-/** Checks within the shorter of the two times; what is due is noticed that much too late at most. */
+/** Checks within the shorter of the two times. */
 const CHECKS_PER_PERIOD = 4;
 /** Shortest pause between two checks, ms. */
 const MIN_CHECK_MS = 20;
@@ -30,10 +29,10 @@ const MIN_CHECK_MS = 20;
 /** A socket that is watched. */
 interface Watched {
   readonly onSilent: () => void;
-  /** When the last ping was sent, or the socket came; monotonic ms. */
+  /** When the last ping was sent or the socket was added; monotonic ms. */
   sinceMs: number;
   isPinged: boolean;
-  /** The pong was missing at the last check. */
+  /** Whether the pong was missing at the last check. */
   isLate: boolean;
 }
 
@@ -52,7 +51,7 @@ export class KeepAlive {
   /**
    * Watches a socket until it is closed.
    *
-   * @param onSilent - called when it did not answer and was terminated: nothing can be said on it any more.
+   * @param onSilent - called after the socket was terminated because no pong came.
    */
   watch(socket: PingedSocket, onSilent: () => void): void {
     const { clock } = this.#options;
@@ -75,13 +74,13 @@ export class KeepAlive {
     const { clock, pingIntervalMs, pongTimeoutMs } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const [socket, watched] of this.#watched) {
-      // A socket that we do not read from cannot show its pong, and one that is closing has its own limit.
+      // A paused socket cannot receive its pong, and a closing one has its own limit.
       if (socket.isPaused || socket.readyState !== socket.OPEN) {
         watched.sinceMs = nowMs;
       } else if (!watched.isPinged) {
         if (nowMs - watched.sinceMs >= pingIntervalMs) this.#ping(socket, watched, nowMs);
       } else if (nowMs - watched.sinceMs >= pongTimeoutMs) {
-        // Late twice, because after a stall of the process timers run before what was received meanwhile is read.
+        // Late twice: after a stall of the process, timers run before the pending pong is read.
         if (watched.isLate) {
           socket.terminate();
           watched.onSilent();
@@ -94,7 +93,7 @@ export class KeepAlive {
   #ping(socket: PingedSocket, watched: Watched, nowMs: number): void {
     watched.sinceMs = nowMs;
     watched.isPinged = true;
-    // A socket that broke in this moment says so through its close.
+    // A socket that fails here emits its close.
     socket.ping(undefined, false, () => undefined);
   }
 

@@ -1,4 +1,4 @@
-// The list channel: one question, one answer, and the socket closes (W-50 to W-53). Its messages have no envelope.
+// The list channel: one request, one response, then the socket closes (W-50 to W-53). Its messages have no envelope.
 import type { RawData } from 'ws';
 import type { Clock } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
@@ -11,7 +11,6 @@ import { errorEnvelope } from './to-envelope.ts';
 import type { AcceptedSocket } from './upgrade.ts';
 import { bytesOf } from './voice-channel.ts';
 
-/** What the channel is made of. */
 export interface ListAgentsParts {
   readonly settings: { readonly listIdleMs: number };
   readonly gate: Gate;
@@ -29,9 +28,9 @@ export class ListAgents {
   }
 
   /**
-   * Waits for the question of a socket, answers it, and closes the socket in any case.
+   * Waits for the request, answers it, and closes the socket in any case.
    *
-   * @returns gives the question up, for what ends the socket without it.
+   * @returns ends the socket with an error.
    */
   take({ socket, visitor, trackingId }: AcceptedSocket): (error: AppError) => void {
     const { settings, refusals, clock } = this.#parts;
@@ -39,7 +38,7 @@ export class ListAgents {
     const stopWaiting = (): void => {
       isWaiting = false;
       cancelLimit();
-      // What comes after the question is dropped unread.
+      // Later messages are ignored.
       socket.off('message', asked);
     };
     const refuse = (thrown: unknown): AppError => {
@@ -50,8 +49,8 @@ export class ListAgents {
     };
     const cancelLimit = clock.after(settings.listIdleMs, () => {
       stopWaiting();
-      refuse(new AppError('turn_timeout', 'the socket was opened and no question came'));
-      // Without a word before: nobody asked for anything.
+      refuse(new AppError('turn_timeout', 'the socket was opened and no request came'));
+      // No ERROR first: there was no request.
       socket.close(CLOSE_CODE.policy);
     });
     const asked = (data: RawData, isBinary: boolean): void => {
@@ -63,7 +62,7 @@ export class ListAgents {
       } catch (thrown) {
         const error = refuse(thrown);
         const answer = socketAnswer(error);
-        // This channel knows no conversation, so that none is named.
+        // This channel has no conversation.
         const head = { seq: 1, nowMs: clock.nowMs(), conversationId: '' };
         socket.send(errorEnvelope(head, { ...answer, detail: answer.text ?? error.message }).toString());
         socket.close(answer.close);
@@ -78,7 +77,7 @@ export class ListAgents {
     };
   }
 
-  /** Every agent that the organization may choose, with the members of this channel (W-52). */
+  /** Every agent of the organization, with the fields of this channel (W-52). */
   #answer(question: string, visitor: Visitor): SocketListAnswer {
     const organizationId = this.#parts.gate.bind(visitor, readListRequest(question).customer_org_id);
     return { virtual_agents: this.#parts.catalog.current.agents(organizationId).map(({ id, name }) => ({ id, name })) };

@@ -1,5 +1,5 @@
-// The WebSocket server: both channels of the contract behind the gate, on a port of their own or on one that somebody else
-// listens on, the pings of all sockets, and the order in which they stop.
+// The WebSocket server: both channels of the contract behind the gate, on their own port or on a shared one, the
+// pings of all sockets, and the order of shutdown.
 import type { WebSocket } from 'ws';
 import { waitAtMost } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -22,7 +22,6 @@ import { ToEnvelope } from './to-envelope.ts';
 import { Upgrades, type AcceptedSocket, type Channel } from './upgrade.ts';
 import { VoiceChannel } from './voice-channel.ts';
 
-/** What the WebSocket server is made of. */
 export interface SocketServerParts {
   readonly settings: SocketServerSettings;
   /** Paths of the platform profile (W-01). */
@@ -44,26 +43,26 @@ export interface SocketServerParts {
 
 /** A running WebSocket server. */
 export interface SocketServer {
-  /** Takes a connection that asks to leave HTTP, from whoever listens. */
+  /** Takes an upgrade request from any HTTP server. */
   readonly upgrade: Upgrades['upgrade'];
-  /** Opens the port of its own. @throws AppError `listen_failed`. */
+  /** Opens its own port. @throws AppError `listen_failed`. */
   listen(): Promise<Pick<SocketListener, 'address' | 'port'>>;
   /** Sockets that are open, of both channels. */
   readonly openSockets: number;
   /** Refuses upgrades from now on; open sockets go on. */
   drain(): void;
-  /** Takes no more connections on a port of its own; open ones go on. */
+  /** Closes its own port; open connections go on. */
   stopListening(): void;
   /** Resolves when no socket for a call is open any more, after `limitMs` at the latest. */
   callsOver(limitMs: number): Promise<void>;
   /**
-   * Refuses upgrades, lets the platform close the sockets of calls that have ended, then says 1001 to those that are left and
-   * terminates what is there after `limitMs`.
+   * Refuses upgrades, lets the platform close the sockets of ended calls, closes the others with 1001, and terminates
+   * what is left after `limitMs`.
    */
   close(limitMs: number): Promise<void>;
 }
 
-/** Makes the server; it takes sockets at once, and listens on no port before `listen`. */
+/** Makes the server. It accepts upgrades at once; its own port opens with `listen`. */
 export function createSocketServer(parts: SocketServerParts): SocketServer {
   return new Sockets(parts);
 }
@@ -75,7 +74,6 @@ class Sockets implements SocketServer {
   readonly #keepAlive: KeepAlive;
   readonly #channels: Readonly<Record<Channel, Pick<VoiceChannel | ListAgents, 'take'>>>;
   readonly #open: Readonly<Record<Channel, Set<WebSocket>>> = { voice: new Set(), list: new Set() };
-  /** Those who wait until nothing is open. */
   readonly #waiting = new Set<() => void>();
   #listener: SocketListener | undefined;
 
@@ -90,7 +88,7 @@ class Sockets implements SocketServer {
       maxMessageBytes: settings.maxMessageBytes,
       limitMs: settings.unverifiedTimeoutMs,
       closeLimitMs: settings.peerCloseMs,
-      // The port of its own has asked already whether there is a descriptor, and a socket takes no other one.
+      // The own port has already checked for a free descriptor, and an upgrade needs no second one.
       hasRoom: () => this.openSockets < settings.maxConnections && (this.#listener !== undefined || parts.mayTake?.() !== false),
       connections: () => this.#listener,
       onSocket: (accepted) => {
@@ -156,7 +154,7 @@ class Sockets implements SocketServer {
       for (const check of this.#waiting) check();
     });
     const end = this.#channels[channel].take(accepted);
-    // It closes itself, and says which rule was broken.
+    // The library closes the socket and names the broken rule.
     socket.on('error', (error) => {
       end(breachOf(error));
     });

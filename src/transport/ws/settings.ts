@@ -1,4 +1,4 @@
-// What the operator decides about the WebSocket server, in the words of this room.
+// The operator's settings of the WebSocket server.
 import type { SocketListenerOptions } from '../socket-listener.ts';
 
 /** Limits and switches of the WebSocket server; times are ms. */
@@ -8,7 +8,7 @@ export interface SocketServerSettings extends Pick<
 > {
   /** Most sockets at once; further upgrades are refused. */
   readonly maxConnections: number;
-  /** Stands before both paths of the profile (W-02): empty, or begins with a slash and ends without one. */
+  /** Prefix of both paths of the profile (W-02): empty, or with a leading and without a trailing slash. */
   readonly pathPrefix: string;
   /** Largest message read (W-45), bytes of its text. */
   readonly maxMessageBytes: number;
@@ -16,16 +16,16 @@ export interface SocketServerSettings extends Pick<
   readonly firstMessageTimeoutMs: number;
   /** Pause between two protocol pings of the server (W-42). */
   readonly pingIntervalMs: number;
-  /** Longest wait for the pong to one of them; then the socket is gone. */
+  /** Longest wait for a pong; then the socket is terminated. */
   readonly pongTimeoutMs: number;
-  /** Longest wait for the question on a socket that lists bots (W-45). */
+  /** Longest wait for the request on a socket that lists bots (W-45). */
   readonly listIdleMs: number;
   /** Longest wait for the platform to close a socket whose call has ended (W-29). */
   readonly peerCloseMs: number;
   /** Most bytes that may wait on one socket for the platform to read. */
   readonly maxQueuedBytes: number;
-  /** Say with a reply after how much silence the platform reports that nothing came (W-14). */
+  /** Whether a reply names the no-input timeout (W-14). */
   readonly sendsNoInputTimeout: boolean;
-  /** Name prompt texts in the metadata of replies; for tests only. */
+  /** Whether the metadata of replies names the prompt texts; for tests only. */
   readonly isRevealingText: boolean;
 }

@@ -1,5 +1,5 @@
-// One socket is one call (W-08), from its first message to its close: opens the session, brings it what comes, and lets the engine do the
-// rest. Knows nothing of HTTP, and of the socket what it must.
+// One socket is one call (W-08), from its first message to its close: opens the session and passes the messages to
+// it. Knows no HTTP.
 import type { CancelTimer } from '../../base/clock.ts';
 import { AppError, toAppError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -19,19 +19,17 @@ import { TurnWriters, type SocketOutput } from './turn-writers.ts';
 import type { SocketServerSettings } from './settings.ts';
 import { TurnCutter } from './turn-cutter.ts';
 
-/** How long the platform speaks a text that travels without sound, ms a character. */
+/** Estimated speaking time of a text that is sent without audio, ms per character. */
 const SPOKEN_MS_PER_CHAR = 80;
 
-/** What a call needs of its socket. */
 export interface CallSocket extends MessageSink {
-  /** Closes the socket, and breaks it when the other side does not answer in time. */
+  /** Closes the socket, and destroys it when the other side does not answer in time. */
   close(code: CloseCode, reason: string): void;
-  /** Stops reading; what was read before may still come. */
+  /** Stops reading; messages already read may still arrive. */
   pause(): void;
   resume(): void;
 }
 
-/** What all calls share. */
 export interface SocketCallParts extends EnvelopeWriterParts {
   readonly gate: Gate;
   readonly sessions: Sessions;
@@ -41,19 +39,18 @@ export interface SocketCallParts extends EnvelopeWriterParts {
   readonly settings: EnvelopeWriterParts['settings'] & Pick<SocketServerSettings, 'firstMessageTimeoutMs' | 'peerCloseMs'>;
 }
 
-/** Where a call stands. */
 type Phase =
-  /** Nothing was asked yet. */
+  /** No message has come yet. */
   | 'waiting'
   /** The session is being looked up; nothing is read. */
   | 'opening'
   | 'talking'
-  /** The last word was said or the caller has hung up: the platform is to close the socket (W-28, W-29). */
+  /** The farewell was sent or the caller has hung up: the platform must close the socket (W-28, W-29). */
   | 'ended'
-  /** The socket is closed, or is being closed from here. */
+  /** The socket is closed or closing. */
   | 'over';
 
-/** One call, from the upgrade to the end of its socket. */
+/** One call, from the upgrade to the close of its socket. */
 export class SocketCall implements SocketOutput {
   readonly trackingId: string;
   readonly #socket: CallSocket;
@@ -66,15 +63,15 @@ export class SocketCall implements SocketOutput {
   #cutter: TurnCutter | undefined;
   #cancelTimer: CancelTimer;
   #closeCode: CloseCode = CLOSE_CODE.normal;
-  /** Who has ended the call, once it is over. */
+  /** Who ended the call. */
   #endedBy: SessionEnd = 'caller';
   #hasDropped = false;
   #hasReported = false;
 
   /**
-   * Waits for the first message from now on.
+   * Starts the wait for the first message.
    *
-   * @param visitor - whose token was good at the upgrade.
+   * @param visitor - the principal of the upgrade.
    * @param trackingId - of the upgrade.
    */
   constructor(socket: CallSocket, visitor: Visitor, trackingId: string, parts: SocketCallParts) {
@@ -91,7 +88,7 @@ export class SocketCall implements SocketOutput {
 
   // The socket's side.
 
-  /** A message came. Never throws. */
+  /** Handles a message. Never throws. */
   readonly received = (message: Buffer, isBinary: boolean): void => {
     if (this.#phase === 'over') return;
     try {
@@ -103,12 +100,12 @@ export class SocketCall implements SocketOutput {
     }
   };
 
-  /** The socket is closed, whoever closed it (W-2A). */
+  /** Handles the close of the socket, by either side (W-2A). */
   readonly closed = (): void => {
     const phase = this.#phase;
     if (phase === 'over') return;
     this.#leave('caller');
-    if (phase !== 'ended') this.#parts.log.debug(this.#ids(), 'a socket was closed in the middle of its call, or before it began');
+    if (phase !== 'ended') this.#parts.log.debug(this.#ids(), 'a socket was closed during its call, or before it began');
   };
 
   // The engine's side (SocketOutput).
@@ -157,7 +154,7 @@ export class SocketCall implements SocketOutput {
     const { call, input } = this.#reader.first(envelope);
     this.#cancelTimer();
     this.#phase = 'opening';
-    // Nothing is read meanwhile, so that nobody would notice that the platform is gone.
+    // Reading is paused, so a lost connection would go unnoticed.
     this.#cancelTimer = this.#parts.clock.after(this.#parts.settings.firstMessageTimeoutMs, () => {
       this.fail(new AppError('internal', 'the call could not be opened in time'));
     });
@@ -179,7 +176,7 @@ export class SocketCall implements SocketOutput {
         this.#cutter?.hangUp('caller');
         return;
       default:
-        // It has begun anew on another socket (G-28), or was ended for its length, its idleness or by the end of the server.
+        // The conversation was restarted on another socket (G-28), or ended by a limit or by shutdown.
         if (this.#session?.isEnded === true) this.#refuseConversation();
         else if (this.#cutter?.push(input) === false) this.#dropped();
     }
@@ -212,9 +209,9 @@ export class SocketCall implements SocketOutput {
   async #acquire(call: WireCall, { parameters }: StartInput): Promise<Session | undefined> {
     const { homes, sessions, refusals } = this.#parts;
     try {
-      // Two sockets never share a session (W-08, W-2A): on a new one a known conversation begins anew (G-28, W-21).
-      // W-30: no headers here, so that there is nothing to wait for before the first sound (W-32).
-      // Whoever had the call has it no more: it lives where its socket is.
+      // Two sockets never share a session (W-08, W-2A): a known conversation restarts on a new socket (G-28, W-21).
+      // W-30: no headers here, so nothing is awaited before the first audio (W-32).
+      // Takes the call from a former home: it lives where its socket is.
       await homes.locate(call, { opensWith: 'start', isTied: true });
       return await sessions.acquire({ ...call, parameters, opensWith: 'start', mode: 'chunk', isTied: true });
     } catch (thrown) {
@@ -236,9 +233,9 @@ export class SocketCall implements SocketOutput {
     this.#socket.resume();
   }
 
-  /** Once: a client that repeats itself must not fill the log. */
+  /** Logged once: a client must not fill the log. */
   #dropped(): void {
-    if (!this.#hasDropped) this.#parts.log.warn(this.#ids(), 'an input was dropped: too many of the call wait for their replies');
+    if (!this.#hasDropped) this.#parts.log.warn(this.#ids(), 'an input was dropped: too many inputs of the call wait for their replies');
     this.#hasDropped = true;
   }
 
@@ -250,13 +247,13 @@ export class SocketCall implements SocketOutput {
 
   #saidLast(prompts: readonly SpokenPrompt[]): void {
     const { clock } = this.#parts;
-    // G-7A: the platform plays what it has, and then acts.
+    // G-7A: the platform acts after it has played everything.
     const playMs = Math.max(this.#session?.playout.remainingMs(clock.monotonicMs()) ?? 0, playTimeOf(prompts));
     this.#end(this.#session?.leaving === 'shutdown' ? CLOSE_CODE.goingAway : this.#closeCode, playMs);
     this.#cutter?.finish();
   }
 
-  /** Nothing is said any more; the platform closes the socket within its time, or it is closed from here. */
+  /** Sends nothing more. The platform closes the socket in time, or the server does. */
   #end(code: CloseCode, playMs: number): void {
     const { clock, settings } = this.#parts;
     this.#phase = 'ended';
@@ -267,7 +264,7 @@ export class SocketCall implements SocketOutput {
   }
 
   #refuse(error: AppError, answer: SocketAnswer): void {
-    // What a client does after the end of its call is answered by the close that is due.
+    // After the end of the call a failure needs no answer: the socket is about to close.
     if (this.#phase === 'over' || (this.#phase === 'ended' && error.code !== 'slow_reader')) return;
     const { refusals } = this.#parts;
     refusals.write('a socket', error, this.#ids());
@@ -278,19 +275,19 @@ export class SocketCall implements SocketOutput {
   }
 
   #refuseConversation(): void {
-    this.#refuse(new AppError('bad_message', 'the conversation has ended, or goes on on another socket'), CONVERSATION_ANSWER);
+    this.#refuse(new AppError('bad_message', 'the conversation has ended or continues on another socket'), CONVERSATION_ANSWER);
   }
 
   #refuseReader(): void {
     const { maxQueuedBytes: limitBytes } = this.#parts.settings;
-    this.fail(new AppError('slow_reader', 'more waits for the client than may', { details: { limitBytes } }));
+    this.fail(new AppError('slow_reader', 'the client reads too slowly: too many bytes wait for it', { details: { limitBytes } }));
   }
 
   #close(code: CloseCode, reason: string, end: SessionEnd): void {
     const wasPaused = this.#phase === 'opening';
     this.#leave(end);
     this.#socket.close(code, reason);
-    // Or the answer to the close would not be read.
+    // Otherwise the answer to the close would not be read.
     if (wasPaused) this.#socket.resume();
   }
 

@@ -1,5 +1,5 @@
-// Our outputs as the platform's messages. The audio of a prompt becomes text once per sound and barge-in flag; every further
-// call that plays it puts its own head before the same bytes.
+// Maps outputs to the platform's messages. Audio is encoded as Base64 once per sound and barge-in flag; later calls
+// reuse the bytes behind their own header.
 import { isJsonList, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SocketErrorCode, SocketInputHandling, SocketPrompt, SocketResponse } from '../../contract/envelope.ts';
 import { MIN_SOCKET_CHUNK_BYTES, SOCKET_CHUNK_BYTES } from '../../contract/limits.ts';
@@ -9,7 +9,6 @@ import type { FinalNext, ListenSettings, Output, PromptAudio, Remains } from '..
 import type { FlowEvent } from '../../dialog/reply.ts';
 import { chunksOf, type ChunkSizes } from '../audio-chunks.ts';
 
-/** What changes from message to message. */
 export interface EnvelopeHead {
   readonly seq: number;
   /** Wall-clock time, ms since the epoch. */
@@ -19,36 +18,39 @@ export interface EnvelopeHead {
 
 type ResponseType = keyof typeof RESPONSE_TYPE;
 type OutputEvent = NonNullable<SocketResponse['output_events']>[number];
-/** One answer, its words checked against those of the contract. None is PARTIAL, so none says that no later one cancels it (W-15). */
+/**
+ * One response, its names checked against the contract. None is PARTIAL, so `disable_prompt_cancellation` is never
+ * set (W-15).
+ */
 type Response = Omit<SocketResponse, 'response_type' | 'input_mode' | 'disable_prompt_cancellation'> & {
   readonly response_type: ResponseType;
   readonly input_mode?: keyof typeof INPUT_MODE;
 };
 
-/** What is recommended at most (W-31). */
+/** The recommended maximum (W-31). */
 const CHUNK_SIZES: ChunkSizes = { minBytes: MIN_SOCKET_CHUNK_BYTES, bytes: SOCKET_CHUNK_BYTES };
 const ACCEPT_MODE = { speech: 'INPUT_VOICE', keys: 'INPUT_EVENT_DTMF', both: 'INPUT_VOICE_DTMF' } as const;
 const END = Buffer.from('}');
 
-/** Maps outputs to payloads and remembers those of sounds. One per server. */
+/** Maps outputs to payloads and caches those of sounds. One per server. */
 export class ToEnvelope {
-  // G-36, G-39: the start is stand-alone and FINAL, its end is not; neither is the FINAL of a reply (W-24).
+  // G-36, G-39: the start of input is a message of its own and FINAL; its end is not (W-24).
   readonly #inputStarted = [encoded(eventOnly('START_OF_INPUT', 'FINAL'))];
   readonly #inputEnded = [encoded(eventOnly('END_OF_INPUT', 'CHUNK'))];
-  // Keyed by the sound itself: when the prompt cache lets a sound go, its text goes with it.
+  // Keyed by the sound: an entry goes with the sound's entry in the prompt cache.
   readonly #cuttable = new WeakMap<PromptAudio, readonly Buffer[]>();
   readonly #protected = new WeakMap<PromptAudio, readonly Buffer[]>();
   readonly #sendsNoInputTimeout: boolean;
 
-  /** @param sendsNoInputTimeout - name the time without input with a reply (W-14). */
+  /** @param sendsNoInputTimeout - whether a reply names the no-input timeout (W-14). */
   constructor({ sendsNoInputTimeout }: { readonly sendsNoInputTimeout: boolean }) {
     this.#sendsNoInputTimeout = sendsNoInputTimeout;
   }
 
   /**
-   * The payloads that deliver one output, in order; none for a caller who is gone (W-28), nor for a turn without a reply of its
-   * own: the FINAL of another one on the same socket answers it (W-24). Sound travels headerless ahead of the FINAL, in
-   * whatever mode the engine speaks (W-30).
+   * The payloads of one output, in order. None when the caller is gone (W-28), or for a turn without its own reply,
+   * because the FINAL of another turn on the same socket answers it (W-24). Audio travels headerless before the FINAL
+   * in every delivery mode (W-30).
    */
   payloads(output: Output): readonly Buffer[] {
     switch (output.kind) {
@@ -70,8 +72,8 @@ export class ToEnvelope {
       if (prompt.audio !== undefined) payloads.push(...this.#chunks(prompt.audio, prompt.bargeIn));
       else texts.push({ text: wellFormed(prompt.text ?? ''), is_barge_in_enabled: prompt.bargeIn });
     }
-    // W-25: a FINAL without any prompt can leave the platform waiting. How mixed flags combine is unknown (G-56), so it
-    // repeats the flag of the last sound.
+    // W-25: a FINAL without a prompt can leave the platform waiting. It repeats the flag of the last sound, because
+    // the effect of mixed flags is unknown (G-56).
     const lastBargeIn = prompts.findLast(({ audio }) => audio !== undefined)?.bargeIn ?? bargeIn ?? false;
     if (texts.length === 0) texts.push({ audio_content_b64: '', is_barge_in_enabled: lastBargeIn });
     payloads.push(encoded({ response_type: 'FINAL', prompts: texts, ...this.#next(next) }));
@@ -91,7 +93,7 @@ export class ToEnvelope {
     return chunks;
   }
 
-  // G-44, G-76, G-77, G-78, G-80: input settings stand on every FINAL that goes on and on none that ends the session.
+  // G-44, G-76, G-77, G-78, G-80: a FINAL has input settings unless it ends the session.
   #next(next: FinalNext): Partial<Response> {
     switch (next.kind) {
       case 'listen':
@@ -123,14 +125,14 @@ export class ToEnvelope {
   }
 }
 
-/** What a reply shows of itself, for tests only: what its prompts say, and whether it is the apology for a bot that failed. */
+/** Metadata for tests only: the texts of the prompts, and whether the reply is the apology for a bot that failed. */
 interface Revealed {
   readonly texts: readonly string[];
   readonly isApology?: boolean;
 }
 
 /**
- * A message with an answer.
+ * A response message.
  *
  * @param payload - of {@link ToEnvelope.payloads}.
  */
@@ -140,7 +142,7 @@ export function responseEnvelope(head: EnvelopeHead, payload: Buffer, { texts, i
   return Buffer.concat([Buffer.from(`${opening('VOICE_VA_RESPONSE', head)},${metadata}"payload":`), payload, END]);
 }
 
-/** A message with an error (W-43). */
+/** An ERROR message (W-43). */
 export function errorEnvelope(
   head: EnvelopeHead,
   error: { readonly code: SocketErrorCode; readonly status: number; readonly detail: string },
@@ -149,7 +151,7 @@ export function errorEnvelope(
   return Buffer.from(`${opening('ERROR', head)},"code":"${code}","status":${String(status)},"detail":${JSON.stringify(detail)}}`);
 }
 
-/** The answer to a PING, which repeats its number and its conversation (W-40). */
+/** The answer to a PING, with the same number and conversation (W-40). */
 export function pongEnvelope(head: EnvelopeHead): Buffer {
   return Buffer.from(`${opening('PONG', head)}}`);
 }
@@ -172,15 +174,15 @@ function eventOnly(event_type: keyof typeof EVENT_OUTPUT, response_type: Respons
 }
 
 function outputEvent(event_type: keyof typeof EVENT_OUTPUT, name: string, metadata: JsonObject): OutputEvent {
-  return { event_type, name: wellFormed(name), metadata: mended(metadata) };
+  return { event_type, name: wellFormed(name), metadata: wellFormedJson(metadata) };
 }
 
-// G-73: the flow hears of it with the closing message of the reply.
+// G-73: custom events travel in the last message of the reply.
 function customEvent({ name, metadata }: FlowEvent): OutputEvent {
   return outputEvent('CUSTOM_EVENT', name, metadata ?? {});
 }
 
-// G-7B: only the last answer of a session carries these.
+// G-7B: only the last response of a session carries these.
 function remains({ summary, transcript }: Remains): Partial<Response> {
   return {
     ...(summary === undefined ? {} : { session_summary: { text: wellFormed(summary) } }),
@@ -188,13 +190,13 @@ function remains({ summary, transcript }: Remains): Partial<Response> {
   };
 }
 
-/** Free data of a bot; text that is no Unicode makes a strict receiver refuse the whole message. */
-function mended(json: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(json).map(([key, member]) => [wellFormed(key), mendedValue(member)]));
+/** Replaces lone surrogates in a bot's free data: a strict receiver would refuse the whole message. */
+function wellFormedJson(json: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(json).map(([key, member]) => [wellFormed(key), wellFormedValue(member)]));
 }
 
-function mendedValue(json: JsonValue): JsonValue {
+function wellFormedValue(json: JsonValue): JsonValue {
   if (typeof json === 'string') return wellFormed(json);
   if (typeof json !== 'object' || json === null) return json;
-  return isJsonList(json) ? json.map(mendedValue) : mended(json);
+  return isJsonList(json) ? json.map(wellFormedValue) : wellFormedJson(json);
 }

@@ -1,17 +1,16 @@
-// What the turns of one socket may send, and in which order. Where each turn has a stream of its own, a cut reply and the speech
-// that cut it cannot get mixed up; here one of them must come first (W-27). Knows no messages of the wire.
+// The order in which the turns of one socket send. On gRPC each turn has its own stream; here a cut reply must end
+// before the speech that cut it is reported (W-27). Knows no messages of the wire.
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import type { AppError } from '../../base/errors.ts';
 import type { Output } from '../../dialog/output.ts';
 import type { TurnSink } from '../../session/ports.ts';
 
-/** Longest that a start of input waits for the FINAL of the replies that it cut, ms. */
+/** Longest wait of a start of input for the FINAL of the replies that it cut, ms. */
 const CUT_REPLY_MS = 100;
 
-/** The socket, as its turns need it. */
 export interface SocketOutput {
   readonly trackingId: string;
-  /** Sends an output. False: wait for `onceDrained`. */
+  /** @returns false when the caller should wait for `onceDrained`. */
   deliver(output: Output): boolean;
   /** See {@link TurnSink.onceDrained}; at most one listener waits, because a session speaks on one turn at a time. */
   onceDrained(listener: () => void): void;
@@ -22,7 +21,7 @@ export interface SocketOutput {
 /** A start of input that waits for older replies to end. */
 interface HeldStart {
   readonly writer: TurnWriter;
-  /** Those that are still open. */
+  /** The older turns that are still open. */
   readonly older: Set<TurnWriter>;
   readonly cancelLimit: CancelTimer;
 }
@@ -48,7 +47,7 @@ export class TurnWriters {
     return writer;
   }
 
-  /** Nothing is sent from now on; a start that is held back is dropped. */
+  /** Stops sending; a start that waits is dropped. */
   shut(): void {
     this.#isShut = true;
     this.#dropStart();
@@ -63,14 +62,13 @@ export class TurnWriters {
     return this.#socket.deliver(output);
   }
 
-  /** A turn is complete. */
   closed(writer: TurnWriter): void {
     this.#open.delete(writer);
     if (this.#held?.writer === writer) this.#dropStart();
     if (this.#held?.older.delete(writer) === true && this.#held.older.size === 0) this.#sendStart();
   }
 
-  // A FINAL that belongs to the cut reply and comes behind the start could only be taken for the end of what begins there.
+  // The platform would take a later FINAL of the cut reply for the end of the new reply.
   #start(writer: TurnWriter): boolean {
     const older = new Set(this.#open);
     older.delete(writer);
@@ -114,12 +112,11 @@ class TurnWriter implements TurnSink {
     this.#socket = socket;
   }
 
-  /** The platform knows that its reply was cut: only a farewell is still sent (G-55). */
+  /** Its reply was cut: only a farewell is still sent (G-55). */
   cut(): void {
     this.#isCut = true;
   }
 
-  /** Sends nothing from now on. */
   shut(): void {
     this.#isShut = true;
   }
@@ -141,7 +138,7 @@ class TurnWriter implements TurnSink {
     if (this.#close()) this.#socket.fail(error);
   }
 
-  /** @returns false when it was shut before. */
+  /** @returns false when it was already closed. */
   #close(): boolean {
     if (this.#isShut) return false;
     this.#isShut = true;
@@ -150,7 +147,7 @@ class TurnWriter implements TurnSink {
   }
 }
 
-/** A prompt that cannot be cut, or a terminal event. After a cut the engine sends them only to end the call. */
+/** A prompt that cannot be cut, or a terminal event: after a cut the engine sends these only to end the call. */
 function isFarewell(output: Output): boolean {
   if (output.kind === 'prompt') return !output.prompt.bargeIn;
   return output.kind === 'final' && output.next.kind !== 'listen';

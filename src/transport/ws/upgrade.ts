@@ -1,5 +1,5 @@
-// From an HTTP request to a socket: path, method, room and token are checked before anything of the WebSocket is said (W-05, W-06, W-07),
-// and whoever is refused gets a status and a fixed text. Serves the connections of any HTTP server.
+// From an HTTP request to a socket: path, method, capacity and token are checked before the upgrade (W-05, W-06,
+// W-07). A refusal is a status and a fixed text. Serves the connections of any HTTP server.
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
@@ -11,10 +11,9 @@ import type { Gate, Visitor } from '../gate.ts';
 import type { Refusals } from '../refused.ts';
 import { trackingIdOf } from '../tracking-id.ts';
 
-/** What a socket is for. */
 export type Channel = 'voice' | 'list';
 
-/** A socket whose token was good. */
+/** A socket with a valid token. */
 export interface AcceptedSocket {
   readonly channel: Channel;
   readonly socket: WebSocket;
@@ -22,9 +21,8 @@ export interface AcceptedSocket {
   readonly trackingId: string;
 }
 
-/** What upgrades are decided by. */
 export interface UpgradesOptions {
-  /** Path of each channel, the operator's prefix included (W-01, W-02). */
+  /** Path of each channel, with the operator's prefix (W-01, W-02). */
   readonly paths: Readonly<Record<Channel, string>>;
   readonly gate: Gate;
   readonly refusals: Refusals;
@@ -39,15 +37,15 @@ export interface UpgradesOptions {
   readonly closeLimitMs: number;
   /** Whether there is room for one more socket. */
   readonly hasRoom: () => boolean;
-  /** The port that the connections came in on, where it is one of ours: learns whose tokens are checked, and whose are good. */
+  /** The listener of the connection, if it is ours: notified when a token check begins and when it succeeds. */
   readonly connections: () => Pick<SocketListener, 'began' | 'verified'> | undefined;
   readonly onSocket: (accepted: AcceptedSocket) => void;
 }
 
-/** Most tokens that are being checked at once. Those that are remembered take no time and do not count. */
+/** Most token checks at once. Cached tokens take no time and do not count. */
 const MAX_PENDING = 256;
 
-/** Statuses that are refused with, and the body of each: nothing of what was asked, and no reason. */
+/** The body of each refusal by status: it repeats nothing of the request and gives no reason. */
 const REFUSAL_TEXTS = {
   400: 'bad request',
   401: 'token refused',
@@ -57,10 +55,9 @@ const REFUSAL_TEXTS = {
   500: 'internal error',
   503: 'try again later',
 } as const;
-/** One of them. */
 export type UpgradeRefusal = keyof typeof REFUSAL_TEXTS;
 
-/** Headers that a status needs beside those of every refusal. */
+/** Further headers of some refusals. */
 const STATUS_HEADERS: Partial<Record<UpgradeRefusal, Readonly<Record<string, string>>>> = {
   400: { 'sec-websocket-version': '13' },
   401: { 'www-authenticate': 'Bearer' },
@@ -82,14 +79,14 @@ export class Upgrades {
       ...limits,
       noServer: true,
       clientTracking: false,
-      // What unpacks to a thousand times its size is refused as a breach of the protocol.
+      // Off: a small message could unpack to a thousand times its size.
       perMessageDeflate: false,
       skipUTF8Validation: false,
       autoPong: true,
-      // Messages that arrived together are handed out together. Measured 2026-11-22 on Node 20.20.2, 250 000 frames of 20 ms on
-      // 50 sockets, medians: 4.1 µs of CPU a message, 4.8 µs when each waits for the next round of the loop.
+      // Messages that arrive together are emitted together. Measured 2026-11-22 on Node 20.20.2, 250 000 frames of 20
+      // ms on 50 sockets, medians: 4.1 µs of CPU a message, against 4.8 µs with one message per event loop turn.
       allowSynchronousEvents: true,
-      // Nobody speaks a protocol inside of this one.
+      // No subprotocols.
       handleProtocols: () => false,
     });
     this.#server.on('wsClientError', (_error, socket) => {
@@ -102,7 +99,7 @@ export class Upgrades {
     this.#isDraining = true;
   }
 
-  /** Breaks the connections whose tokens are being checked. */
+  /** Destroys the connections whose tokens are being checked. */
   cut(): void {
     for (const socket of this.#pending) socket.destroy();
   }
@@ -113,12 +110,12 @@ export class Upgrades {
     return method === 'GET' ? 426 : 405;
   }
 
-  /** Takes a connection that asks to leave HTTP. */
+  /** Handles an upgrade request. */
   readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    // A broken connection surfaces as an error; without a listener it would end the process.
+    // Without a listener an error of the connection would end the process.
     socket.on('error', () => undefined);
     const channel = this.#channelOf(request.url);
-    // Whoever looks around does not get into the log.
+    // Requests for unknown paths are not logged.
     if (channel === undefined) {
       this.#refuse(socket, 404);
       return;
@@ -130,11 +127,11 @@ export class Upgrades {
     const trackingId = trackingIdOf(request.headersDistinct[this.#options.trackingHeader]?.[0]);
     const connections = this.#options.connections();
     const peer = peerOf(request.socket);
-    // It is over when the token is refused, or when the connection is gone.
+    // The check ends when the token is refused or the connection is gone.
     const over = connections?.began(peer);
     const admit = (visitor: Visitor): void => {
       connections?.verified(peer);
-      // A check takes its time.
+      // The state may have changed during the check.
       const refusal = this.#refusal();
       if (refusal !== undefined) {
         fail(refusal);
@@ -154,7 +151,7 @@ export class Upgrades {
     try {
       const refusal = this.#refusal();
       if (refusal !== undefined) throw refusal;
-      // Two tokens are joined, which no check takes for a token.
+      // Two headers are joined, which is never a valid token.
       const visitor = this.#options.gate.check(request.headersDistinct['authorization']?.join(', '));
       if (visitor instanceof Promise) this.#wait(socket, visitor).then(admit).catch(fail);
       else admit(visitor);
@@ -163,11 +160,11 @@ export class Upgrades {
     }
   };
 
-  /** Waits for the check of a token. Those that are remembered get past it, however many strangers wait. */
+  /** Waits for the check of a token. Cached tokens do not wait. */
   async #wait(socket: Duplex, checked: Promise<Visitor>): Promise<Visitor> {
     if (this.#pending.size >= MAX_PENDING) {
       checked.catch(() => undefined);
-      throw new AppError('overloaded', 'as many tokens are being checked as may be');
+      throw new AppError('overloaded', 'too many tokens are being checked');
     }
     this.#pending.add(socket);
     const cancelLimit = this.#options.clock.after(this.#options.limitMs, () => {
@@ -176,7 +173,7 @@ export class Upgrades {
     try {
       return await checked;
     } finally {
-      // Not before: the check goes on although the connection is gone.
+      // Only now: the check goes on after the connection is gone.
       this.#pending.delete(socket);
       cancelLimit();
     }
@@ -191,11 +188,11 @@ export class Upgrades {
 
   #refusal(): AppError | undefined {
     if (this.#isDraining) return new AppError('shutting_down', 'the server is stopping and takes no new sockets');
-    return this.#options.hasRoom() ? undefined : new AppError('overloaded', 'as many sockets are open as may be');
+    return this.#options.hasRoom() ? undefined : new AppError('overloaded', 'too many sockets are open');
   }
 
   #refuse(socket: Duplex, status: UpgradeRefusal): void {
-    // Nothing is read from it any more, so that it would not notice that the other side is gone.
+    // Nothing reads from the connection any more, so it would not notice that the other side is gone.
     socket.once('finish', () => socket.destroy());
     socket.end(refusalText(status));
   }
@@ -213,12 +210,11 @@ export function refusalHeaders(status: UpgradeRefusal): Readonly<Record<string, 
   };
 }
 
-/** Body of a refusal. */
 export function refusalBody(status: UpgradeRefusal): string {
   return `${REFUSAL_TEXTS[status]}\n`;
 }
 
-/** A refusal as it goes onto a connection that is no HTTP any more. */
+/** A refusal as bytes, for a connection that has left HTTP. */
 function refusalText(status: UpgradeRefusal): string {
   const headers = Object.entries(refusalHeaders(status)).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}`, ...headers, '', refusalBody(status)].join('\r\n');

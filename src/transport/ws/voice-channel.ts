@@ -1,17 +1,16 @@
-// The voice channel: one socket, one call (W-08). Joins the call with its socket; what is said on it, it does not know.
+// The voice channel: one socket, one call (W-08). Connects a call with its socket; knows no messages.
 import type { RawData, WebSocket } from 'ws';
 import type { AppError } from '../../base/errors.ts';
 import { refusedStream, type Admission } from '../../session/admission.ts';
 import { SocketCall, type CallSocket, type SocketCallParts } from './socket-call.ts';
 import type { AcceptedSocket } from './upgrade.ts';
 
-/** What the channel is made of. */
 export interface VoiceChannelParts extends SocketCallParts {
   /** Counts a socket as a stream. */
   readonly admission: Admission;
 }
 
-/** Gives every socket of the voice channel its call. */
+/** Opens a call for every socket of the voice channel. */
 export class VoiceChannel {
   readonly #parts: VoiceChannelParts;
 
@@ -20,9 +19,9 @@ export class VoiceChannel {
   }
 
   /**
-   * The call begins with the first message and ends with the socket.
+   * Starts a call that ends with its socket.
    *
-   * @returns ends it at once, for what the call itself does not see of its socket.
+   * @returns ends the call at once with an error.
    */
   take({ socket, visitor, trackingId }: AcceptedSocket): (error: AppError) => void {
     const { admission } = this.#parts;
@@ -45,7 +44,7 @@ export class VoiceChannel {
 function callSocket(socket: WebSocket): CallSocket {
   return {
     send: (message, onTaken) => {
-      // With what went wrong, when the socket is closing; it says so itself.
+      // The callback's error is ignored: a failing socket also emits `error`.
       socket.send(message, { binary: false }, () => {
         onTaken();
       });
@@ -62,7 +61,7 @@ function callSocket(socket: WebSocket): CallSocket {
   };
 }
 
-/** The bytes of a message. The sockets of this server hand out buffers, never the other forms. */
+/** The bytes of a message. The sockets of this server always emit buffers. */
 export function bytesOf(data: RawData): Buffer {
   return Buffer.isBuffer(data) ? data : Buffer.alloc(0);
 }

@@ -1,5 +1,5 @@
-// A recognizer that asks a program of the operator: one run per utterance, WAV in, text out. Bounded in time, in
-// programs at once and in utterances that wait. Never logs what was said.
+// A recognizer that runs a program of the operator: one run per utterance, WAV in, text out. Bounds the time, the
+// concurrent programs and the waiting utterances. Never logs what was said.
 import { PLAIN_ENVIRONMENT, runProgram, type ChildProgram, type RunningProgram } from '../../base/child-program.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -9,32 +9,31 @@ import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { mulawWav, pcmWav } from '../../speech/wav.ts';
 
-/** Longest text that is taken, bytes of UTF-8. */
+/** Longest accepted text, bytes of UTF-8. */
 const MAX_TEXT_BYTES = 4096;
 
 const PROGRAM = { name: 'the recognizer program', code: 'recognition_failed' } as const;
 
-/** Which program runs and how much it may take. */
 export interface CommandRecognizerOptions extends Pick<ChildProgram, 'command'>, Partial<Pick<ChildProgram, 'env'>> {
   readonly clock: Clock;
   /** Samples of the 8 kHz mono WAV on the program's standard input; default pcm16. */
   readonly audio?: 'pcm16' | 'mulaw';
-  /** Longest time from asking to answer, waiting included, ms; then the program is killed. Default 10,000. */
+  /** Longest time from request to answer, waiting included, ms; then the program is killed. Default 10,000. */
   readonly limitMs?: number;
   /** Most programs at once; default 4. */
   readonly maxRunning?: number;
-  /** Most utterances that wait; further ones fail at once; default 64. */
+  /** Most waiting utterances; further ones fail at once; default 64. */
   readonly maxWaiting?: number;
 }
 
 interface Job {
   readonly utterance: Utterance;
   program: RunningProgram | undefined;
-  /** Answers the asker; only the first answer counts. An undefined text is silence. */
+  /** Settles the request; only the first call counts. An undefined text is silence. */
   finish(outcome: string | AppError | undefined): void;
 }
 
-/** Turns utterances into text by running a program. Whoever created it closes it. */
+/** Recognizes utterances by running a program. The creator closes it. */
 export class CommandRecognizer implements Recognizer {
   readonly #options: Required<CommandRecognizerOptions>;
   readonly #waiting: Job[] = [];
@@ -47,7 +46,7 @@ export class CommandRecognizer implements Recognizer {
 
   /**
    * @returns the trimmed output, or undefined when it is empty or `signal` aborts (which kills the program).
-   * @throws AppError `recognition_failed`, without what the program wrote.
+   * @throws AppError `recognition_failed`, without the program's output.
    */
   recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {
     const { clock, limitMs, maxRunning, maxWaiting } = this.#options;
@@ -83,7 +82,7 @@ export class CommandRecognizer implements Recognizer {
     });
   }
 
-  /** Kills what runs, fails what waits, and resolves when every program is gone. */
+  /** Kills running programs, fails waiting utterances, and resolves when every program has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const gone = [...this.#running.values()];
@@ -105,7 +104,7 @@ export class CommandRecognizer implements Recognizer {
     }
   }
 
-  /** Never rejects. Its place is free again when the program is really gone. */
+  /** Never rejects. Its slot is free when the program has ended. */
   async #run(job: Job): Promise<void> {
     const { command, env, audio } = this.#options;
     const { mulaw } = job.utterance;
@@ -127,7 +126,7 @@ function textOf(output: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(output).trim();
   } catch {
-    throw failure('the recognizer program wrote something that is no UTF-8');
+    throw failure('the recognizer program wrote something that is not UTF-8');
   }
 }
 

@@ -1,4 +1,4 @@
-// From the operator's choice to a recognizer.
+// Makes the configured recognizer.
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Recognizer } from '../../session/ports.ts';
@@ -6,7 +6,7 @@ import { serviceObserver, type VoiceObserver } from '../voice-observer.ts';
 import { CommandRecognizer } from './command.ts';
 import { HttpRecognizer, type HttpRecognizerOptions } from './http.ts';
 
-/** What the operator chose; `timeoutMs` is the longest time for one utterance. */
+/** The configured engine; `timeoutMs` is the longest time for one utterance. */
 export type RecognizerChoice =
   | { readonly engine: 'none' }
   /** Program and arguments. */
@@ -15,14 +15,14 @@ export type RecognizerChoice =
 
 /** A recognizer that must be closed. */
 export interface OwnedRecognizer extends Recognizer {
-  /** Ends what is under way and resolves when it has ended. */
+  /** Aborts pending work and resolves when it has ended. */
   close(): Promise<void>;
 }
 
 /**
- * The recognizer that was chosen, or undefined when none was. The caller closes it.
+ * The configured recognizer, or undefined. The caller closes it.
  *
- * @throws AppError `config_invalid` for an address that is not safe.
+ * @throws AppError `config_invalid` for an unsafe address.
  */
 export function findRecognizer(
   choice: RecognizerChoice,

@@ -1,5 +1,5 @@
-// A recognizer that asks a speech service over HTTP: one upload per utterance, WAV in, JSON with a text out. Never logs and
-// never quotes what was said. How often and how long it asks is the service's business (base/http-service).
+// A recognizer that calls a speech service over HTTP: one upload per utterance, WAV in, JSON with a text out. Never
+// logs or quotes what was said. Retries and deadlines are in base/http-service.
 import { RequestFailure } from '../../base/http-exchange.ts';
 import { HttpService, type HttpServiceOptions, type ServiceAnswer } from '../../base/http-service.ts';
 import { parseJson } from '../../base/json.ts';
@@ -9,21 +9,20 @@ import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { decodeMulaw } from '../../speech/g711.ts';
 import { pcmWav } from '../../speech/wav.ts';
 
-/** Longest text that is taken, bytes of UTF-8. */
+/** Longest accepted text, bytes of UTF-8. */
 const MAX_TEXT_BYTES = 4096;
-/** Largest answer: the text as JSON, every letter of it escaped, and what else a service may add. */
+/** Largest response, bytes: the longest text with every character escaped, and other fields. */
 const MAX_ANSWER_BYTES = 65_536;
 
-/** Which service and model recognize. */
 export interface HttpRecognizerOptions extends Pick<HttpServiceOptions, 'url' | 'key' | 'timeoutMs' | 'clock' | 'observer'> {
   readonly model: string;
-  /** What callers speak, as the service names it (`en`); undefined: it finds out by itself. */
+  /** The callers' language, as the service names it (`en`); undefined: the service detects it. */
   readonly language: string | undefined;
-  /** Words that are likely to be said; undefined: none. */
+  /** Likely words; undefined: none. */
   readonly prompt: string | undefined;
 }
 
-/** Turns utterances into text by asking `POST {url}/audio/transcriptions`. Whoever created it closes it. */
+/** Recognizes utterances with `POST {url}/audio/transcriptions`. The creator closes it. */
 export class HttpRecognizer implements Recognizer {
   readonly #service: HttpService;
   readonly #fields: readonly (readonly [name: string, value: string])[];
@@ -33,7 +32,7 @@ export class HttpRecognizer implements Recognizer {
       ...service,
       name: 'the recognition service',
       code: 'recognition_failed',
-      // The answer begins when the work is done, so its first byte has no deadline of its own.
+      // The response begins when the work is done, so the first byte has no separate deadline.
       firstByteMs: service.timeoutMs,
       maxAnswerBytes: MAX_ANSWER_BYTES,
     });
@@ -47,7 +46,7 @@ export class HttpRecognizer implements Recognizer {
 
   /**
    * @returns the trimmed text, or undefined when it is empty or `signal` aborts (which ends the request).
-   * @throws AppError `recognition_failed`, without anything the service answered.
+   * @throws AppError `recognition_failed`, without the service's response.
    */
   async recognize(utterance: Utterance, signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) return undefined;
@@ -58,13 +57,13 @@ export class HttpRecognizer implements Recognizer {
       const text = await this.#service.ask({ path: '/audio/transcriptions', body: form }, signal, textOf);
       return text === '' ? undefined : text;
     } catch (thrown) {
-      // Narrowed away by the check above, but the signal may have aborted since.
+      // The compiler narrows `aborted` to false, but the signal may have aborted since the check above.
       if ((signal as { readonly aborted: boolean }).aborted) return undefined;
       throw thrown;
     }
   }
 
-  /** Gives up what is under way. */
+  /** Aborts open requests. */
   close(): Promise<void> {
     return this.#service.close();
   }
@@ -75,7 +74,7 @@ async function textOf({ chunks }: ServiceAnswer): Promise<string> {
   for await (const chunk of chunks) taken.push(chunk);
   const answer = parseJson(Buffer.concat(taken));
   const text: unknown = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'text') : undefined;
-  if (typeof text !== 'string') throw new RequestFailure('bad_answer', 'answered with something that is no JSON with a text');
+  if (typeof text !== 'string') throw new RequestFailure('bad_answer', 'answered with something that is not JSON with a text');
   if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
     throw new RequestFailure('bad_answer', `answered with a text of more than ${String(MAX_TEXT_BYTES)} bytes`);
   }

@@ -1,38 +1,38 @@
-// Bytes of speech that arrive in pieces of any size, as samples: a WAV file when they begin as one, else 16-bit samples of a
-// known rate. What is compressed is refused, because played as samples it would be nothing but loud noise.
+// Decodes speech that arrives in pieces of any size: a WAV file if it begins like one, else 16-bit samples of a known
+// rate. Compressed audio is refused, because it would play as loud noise.
 import { AppError } from '../../base/errors.ts';
 import { blockBytesOf, decodeBlocks, readWavLayout, startsAsWav, type WavLayout } from '../../speech/wav.ts';
 
-/** Bytes that tell a WAV file from bare samples. */
+/** Bytes needed to recognize a WAV file. */
 const TELLING_BYTES = 12;
-/** Samples must begin within this, bytes; writers put a name or a date before them, not more. */
+/** Largest WAV header, bytes. */
 const MAX_HEADER_BYTES = 16_384;
 
-/** How compressed audio begins: MP3 with a title, Ogg, FLAC, WebM. */
+/** First bytes of compressed audio: MP3 with an ID3 tag, Ogg, FLAC, WebM. */
 const COMPRESSED = ['494433', '4f676753', '664c6143', '1a45dfa3'];
 /** Second bytes of an MPEG or ADTS frame, after 0xff. */
 const MPEG_FRAME = new Set([0xfb, 0xfa, 0xf3, 0xf2, 0xe3, 0xe2, 0xf1, 0xf9]);
 
-/** Turns bytes into samples of one channel. */
+/** Decodes bytes to samples of one channel. */
 export class AudioBytes {
   readonly #bareRateHz: number;
   #layout: Pick<WavLayout, 'coding' | 'channels' | 'sampleRateHz'> | undefined;
-  /** What could not be decoded yet. */
+  /** Bytes not decoded yet. */
   #rest: Uint8Array = new Uint8Array(0);
   #bytesLeft = Infinity;
 
-  /** @param bareRateHz - rate of samples that come without a header. */
+  /** @param bareRateHz - rate of samples without a header. */
   constructor(bareRateHz: number) {
     this.#bareRateHz = bareRateHz;
   }
 
-  /** Rate of the samples, Hz; good once there were some. */
+  /** Rate of the samples, Hz; valid after the first samples. */
   get sampleRateHz(): number {
     return this.#layout?.sampleRateHz ?? this.#bareRateHz;
   }
 
   /**
-   * The samples that are whole with this piece; none until it is clear what the bytes are.
+   * The samples completed by this piece; none until the format is known.
    *
    * @throws AppError `unsupported_audio` for compressed audio, `prompt_unusable` for a WAV file that cannot be read.
    */
@@ -43,7 +43,7 @@ export class AudioBytes {
   }
 
   /**
-   * The samples of bytes too few to tell what they are. Half a sample at the end is left out.
+   * The rest, when the bytes were too few to recognize a format. Drops half a sample at the end.
    *
    * @throws AppError `prompt_unusable` for a WAV file without samples.
    */
@@ -64,7 +64,7 @@ export class AudioBytes {
     if (layout === undefined) return false;
     this.#layout = layout;
     this.#rest = this.#rest.subarray(layout.dataOffset);
-    // One that writes while it speaks cannot know the size; some then write none.
+    // A streaming service does not know the size; some write 0.
     this.#bytesLeft = layout.dataBytes === 0 ? Infinity : layout.dataBytes;
     return true;
   }
@@ -77,13 +77,13 @@ export class AudioBytes {
     const whole = usable - (usable % blockBytes);
     const samples = decodeBlocks(layout, this.#rest.subarray(0, whole));
     this.#bytesLeft -= whole;
-    // What follows the samples of a file is no sound.
+    // Chunks after the samples are not audio.
     this.#rest = this.#bytesLeft < blockBytes ? new Uint8Array(0) : this.#rest.slice(whole);
     return samples;
   }
 }
 
-/** Undefined while more bytes may make a header of it. */
+/** Undefined while the header is incomplete. */
 function layoutOf(bytes: Uint8Array): WavLayout | undefined {
   try {
     return readWavLayout(bytes);

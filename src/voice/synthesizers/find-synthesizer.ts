@@ -1,4 +1,4 @@
-// From the operator's choice to a synthesizer that is really there.
+// Makes the configured synthesizer.
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { CreateResampler } from '../../speech/resample.ts';
@@ -7,13 +7,12 @@ import { serviceObserver, type VoiceObserver } from '../voice-observer.ts';
 import { findFliteWasm, fliteSoundName, FliteSynthesizer, type FliteVoice } from './flite.ts';
 import { HttpSynthesizer, httpSoundName, type HttpSynthesizerOptions } from './http.ts';
 
-/** What the operator chose; `timeoutMs` is the longest time for one text. */
+/** The configured engine; `timeoutMs` is the longest time for one text. */
 export type SynthesizerChoice =
   | { readonly engine: 'none' }
   | { readonly engine: 'flite'; readonly voice: FliteVoice; readonly timeoutMs: number }
   | ({ readonly engine: 'http' } & Omit<HttpSynthesizerOptions, 'createResampler' | 'clock' | 'observer'>);
 
-/** What a synthesizer is made with. */
 export interface SynthesizerParts {
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,10 +21,10 @@ export interface SynthesizerParts {
 }
 
 /**
- * The synthesizer that was chosen, not yet started. The caller closes it.
+ * The configured synthesizer, not yet started. The caller closes it.
  *
- * @returns undefined when none is wanted or its package is not installed.
- * @throws AppError `config_invalid` for an address that is not safe, `synthesis_failed` for a broken package.
+ * @returns undefined when none is configured or its package is not installed.
+ * @throws AppError `config_invalid` for an unsafe address, `synthesis_failed` for a broken package.
  */
 export function findSynthesizer(
   choice: SynthesizerChoice,
@@ -46,8 +45,8 @@ export function findSynthesizer(
 }
 
 /**
- * The name under which the chosen synthesizer's prompts are cached, whether its package is installed or not: prompts
- * stored on another machine can then be played without it. Undefined when none is wanted.
+ * The name under which the configured synthesizer's prompts are cached; available without its package, so that
+ * prompts stored on another machine can be played. Undefined when none is configured.
  */
 export function soundName(choice: SynthesizerChoice): string | undefined {
   switch (choice.engine) {

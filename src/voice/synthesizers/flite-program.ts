@@ -1,5 +1,5 @@
-// Flite as a function from text to samples: compiles the WASI program once and runs a fresh instance per text, so that
-// nothing of one text is left for the next. Synchronous and slow (tens of ms per second of work): only for a thread.
+// Flite as a function from text to samples: compiles the WASI program once and runs a fresh instance per text, so
+// that texts share no state. Synchronous and slow (tens of ms per second of speech): only for a thread.
 import { AppError } from '../../base/errors.ts';
 import { readWav, type MonoAudio } from '../../speech/wav.ts';
 import { MemoryWasi, OUTPUT_NAME } from './memory-wasi.ts';
@@ -7,7 +7,6 @@ import { MemoryWasi, OUTPUT_NAME } from './memory-wasi.ts';
 /** Most bytes one run may write: five minutes of 16-bit samples at 16 kHz. */
 const MAX_WAV_BYTES = 9_600_044;
 
-/** The compiled synthesizer. */
 export class FliteProgram {
   readonly #module: WebAssembly.Module;
 
@@ -20,9 +19,9 @@ export class FliteProgram {
    * Speaks one piece of text.
    *
    * @param text - printable ASCII; see `spokenPieces`.
-   * @param voice - one of the voices inside the program; it takes another one silently for a name it does not know.
+   * @param voice - a voice of the program; for an unknown name it silently uses another one.
    * @returns samples at the rate of the voice (16 kHz, kal 8 kHz), at the level the voice was recorded with.
-   * @throws AppError `synthesis_failed`; its message never holds the text.
+   * @throws AppError `synthesis_failed`; its message never contains the text.
    */
   speak(text: string, voice: string): MonoAudio {
     const system = new MemoryWasi({ args: ['flite', '-voice', voice, '-t', text, '-o', `/${OUTPUT_NAME}`], maxOutputBytes: MAX_WAV_BYTES });

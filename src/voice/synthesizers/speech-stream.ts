@@ -1,5 +1,5 @@
-// Speech of a service on its way to the line: bytes in, pieces of µ-law out. Takes the silence off both ends, brings it to
-// 8 kHz and to one loudness, and decides how much is passed on at a time. Synchronous; knows nothing of requests.
+// Converts a service's speech for the line: bytes in, pieces of µ-law out. Trims both ends, resamples to 8 kHz,
+// levels the loudness, and decides the size of each piece. Synchronous; knows nothing of requests.
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
@@ -10,42 +10,41 @@ import { AudioBytes } from './audio-bytes.ts';
 import { FULL_SCALE, LEAD_MS, TAIL_MS } from './loudness.ts';
 import { TextLevel, type VoiceLevel } from './voice-level.ts';
 
-/** Speech in the first piece, ms: long enough to last until the next one, short enough not to be waited for. */
+/** Speech in the first piece, ms: long enough to last until the second, short enough to start early. */
 const FIRST_PIECE_MS = 200;
-/** Speech in the longest piece, ms. Each piece is twice as long as the one before: fewer messages, no later start. */
+/** Speech in the longest piece, ms. Each piece is twice as long as the previous one: fewer messages, no later start. */
 const LONGEST_PIECE_MS = 1600;
-/** Shortest piece that is passed on early so that the caller hears no gap, ms. */
+/** Shortest piece sent early to avoid a gap, ms. */
 const SHORTEST_PIECE_MS = 60;
-/** How long before everything passed on was heard the next piece is wanted, whatever its length, ms. */
+/** The next piece is sent early when less than this is left to play, ms. */
 const HURRY_MS = 200;
-/** Longest pause inside a text, ms; a longer one is cut to it. */
+/** Longest pause inside a text, ms; longer ones are cut. */
 const LONGEST_PAUSE_MS = 3000;
-/** Samples below this part of full scale (-46 dB) are silence. */
+/** Samples below this fraction of full scale (-46 dB) are silence. */
 const SILENCE = 0.005 * FULL_SCALE;
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** Where the speech of one text comes from and goes to. */
 export interface SpeechStreamOptions {
   /** Rate of samples that come without a header, Hz. */
   readonly rateHz: number;
   readonly createResampler: CreateResampler;
   readonly level: VoiceLevel;
   readonly clock: Clock;
-  /** Given each piece; µ-law, 8 kHz. */
+  /** Called with each piece; µ-law, 8 kHz. */
   readonly onPiece: (mulaw: Uint8Array) => void;
 }
 
-/** The speech of one text. Whoever created it closes it. */
+/** The speech of one text. The creator closes it. */
 export class SpeechStream {
   readonly #options: SpeechStreamOptions;
   readonly #bytes: AudioBytes;
   readonly #level: TextLevel;
   readonly #pieces: Uint8Array[] = [];
   #resampler: Resampler | undefined;
-  /** Speech that was not passed on yet. */
+  /** Speech not emitted yet. */
   #speech = new Int16Array(0);
-  /** Silence since the last sound; before the first sound no more than the lead. */
+  /** Silence since the last sound; before the first sound at most the lead. */
   #silence = new Int16Array(0);
   #hasSounded = false;
   #heardSamples = 0;
@@ -59,15 +58,16 @@ export class SpeechStream {
     this.#level = new TextLevel(options.level);
   }
 
-  /** How much has arrived, ms of speech and silence. */
+  /** Speech and silence received, ms. */
   get arrivedMs(): number {
     return this.#heardSamples / SAMPLES_PER_MS;
   }
 
   /**
-   * Takes the next bytes and passes on what is due.
+   * Takes the next bytes and emits the pieces that are due.
    *
-   * @throws AppError `unsupported_audio` or `prompt_unusable` for what is no audio, `overloaded` without memory for it.
+   * @throws AppError `unsupported_audio` or `prompt_unusable` for bytes that are not audio, `overloaded` without
+   * memory.
    */
   push(bytes: Uint8Array): void {
     this.#hear(this.#atLineRate(this.#bytes.push(bytes)));
@@ -75,9 +75,9 @@ export class SpeechStream {
   }
 
   /**
-   * Passes on what is left.
+   * Emits the rest.
    *
-   * @returns all pieces as one; empty when there was no sound at all.
+   * @returns all pieces as one; empty without any sound.
    * @throws AppError as {@link push}.
    */
   end(): Uint8Array {
@@ -97,7 +97,7 @@ export class SpeechStream {
     return whole;
   }
 
-  /** Frees the resampler; nothing may be pushed afterwards. */
+  /** Frees the resampler; no push is allowed afterwards. */
   close(): void {
     this.#resampler?.close();
   }
@@ -124,7 +124,7 @@ export class SpeechStream {
     this.#silence = samples.slice(last + 1);
   }
 
-  /** The first sound gets exactly the lead before it, so that prompts played one after the other keep their distance. */
+  /** Puts exactly the lead before the first sound, so that consecutive prompts have equal pauses. */
   #begin(samples: Int16Array): void {
     const first = samples.findIndex(isSound);
     const before = lastOf(joined(this.#silence, samples.subarray(0, first)), LEAD_MS * SAMPLES_PER_MS);
@@ -156,7 +156,6 @@ function isSound(sample: number): boolean {
   return Math.abs(sample) >= SILENCE;
 }
 
-/** A new array of all of them. */
 function joined(...parts: readonly Int16Array[]): Int16Array<ArrayBuffer> {
   const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -1,16 +1,16 @@
-// Makes a text speakable by a synthesizer that knows English in ASCII, and cuts long texts at the ends of sentences.
-// Pure; never logs and never quotes the text in an error.
+// Prepares a text for a synthesizer of ASCII English and splits long texts at sentence ends. Pure; never logs or
+// quotes the text in an error.
 import { AppError } from '../../base/errors.ts';
 
-/** Longest text of one prompt, characters; the bot API lets no longer one through. */
+/** Longest text of one prompt, characters; also the limit of the bot API. */
 export const MAX_TEXT_CHARS = 2000;
 /**
- * Longest piece that is spoken in one go, characters. Measured 2026-11-21: the synthesizer's memory grows from 22 MB with
- * 100 characters to 65 MB with 1,000, and its time per second of speech grows with it.
+ * Longest piece of one synthesis run, characters. Measured 2026-11-21: memory grows from 22 MB with 100 characters to
+ * 65 MB with 1,000, and the time per second of speech grows with it.
  */
 const PIECE_CHARS = 240;
 
-/** Letters and signs that have no ASCII base letter, and how they are said. */
+/** How letters and signs without an ASCII base letter are spoken. */
 const SAID_AS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -45,13 +45,13 @@ const SAID_AS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text as pieces of printable ASCII, each short enough to be spoken in one go.
+ * Splits the text into pieces of printable ASCII for one run each.
  *
- * Accents are dropped, full-width forms and common signs are replaced, everything else outside ASCII and every control
- * character becomes a blank.
+ * Drops accents and replaces full-width forms and common signs. Other characters outside ASCII and control characters
+ * become blanks.
  *
  * @returns at least one piece.
- * @throws AppError `synthesis_failed` when the text is too long or holds no letter and no digit that can be spoken.
+ * @throws AppError `synthesis_failed` when the text is too long or contains no letter or digit that can be spoken.
  */
 export function spokenPieces(text: string): readonly string[] {
   if (text.length > MAX_TEXT_CHARS) {
@@ -61,7 +61,7 @@ export function spokenPieces(text: string): readonly string[] {
   }
   const plain = asciiOf(text);
   if (!/[A-Za-z0-9]/.test(plain)) {
-    throw new AppError('synthesis_failed', 'the text holds no letter or digit that the synthesizer can speak', {
+    throw new AppError('synthesis_failed', 'the text contains no letter or digit that the synthesizer can speak', {
       details: { chars: text.length },
     });
   }
@@ -86,11 +86,11 @@ function cut(plain: string): readonly string[] {
     rest = rest.slice(end).trim();
   }
   if (rest !== '') pieces.push(rest);
-  // A piece of signs alone would be spoken as silence.
+  // A piece without letters and digits would be silent.
   return pieces.filter((piece) => /[A-Za-z0-9]/.test(piece));
 }
 
-/** Where the first piece of a long text ends: after the last sentence that fits, else clause, else word, else anywhere. */
+/** End of the first piece of a long text: after the last sentence that fits, else clause, else word, else anywhere. */
 function endOfPiece(text: string): number {
   const head = text.slice(0, PIECE_CHARS + 1);
   for (const ending of [/[.!?]["')]{0,2} /g, /[,;:] /g, / /g]) {

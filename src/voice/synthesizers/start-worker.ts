@@ -1,17 +1,17 @@
-// Starts a worker thread of ours, from the compiled program and from its sources alike.
+// Starts a worker thread, from the compiled program or from the sources.
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
- * A thread that runs `file` and sees nothing of this process's environment and flags.
+ * A thread that runs `file` without this process's environment and flags.
  *
- * @param data - what the thread finds as its `workerData`.
- * @throws Error when the system has no room for a thread.
+ * @param data - the thread's `workerData`.
+ * @throws Error when the system cannot start a thread.
  */
 export function startWorker(file: URL, data: unknown): Worker {
   const options: WorkerOptions = { workerData: data, env: {}, execArgv: [] };
   if (!file.pathname.endsWith('.ts')) return new Worker(file, options);
-  // Threads inherit no loader of TypeScript (tsx 4.23 on Node 20.20, and no test runner's), so from sources the thread
-  // begins with the development tools' loader. Can go when the oldest supported Node reads TypeScript by itself.
+  // Threads inherit no TypeScript loader (tsx 4.23 on Node 20.20, or the test runner's), so from sources the thread
+  // registers tsx itself. Can go when the oldest supported Node runs TypeScript.
   const loader = import.meta.resolve('tsx/esm/api');
   const boot = `import(${JSON.stringify(loader)}).then(({ register }) => { register(); return import(${JSON.stringify(file.href)}); });`;
   return new Worker(boot, { ...options, eval: true });

@@ -1,5 +1,5 @@
-// One worker thread and the line of texts before it: bounded, with a deadline for each text. A thread that hangs or dies
-// is replaced; one that has nothing to do is let go. Knows nothing of what the thread does with a text.
+// One worker thread and its queue of texts: bounded, with a deadline for each text. A thread that hangs or dies is
+// replaced; an idle one is ended. Knows nothing of what the thread does with a text.
 import type { Worker } from 'node:worker_threads';
 import type { CancelTimer, Clock } from '../../base/clock.ts';
 import { AppError } from '../../base/errors.ts';
@@ -11,35 +11,34 @@ export interface ThreadRequest {
   readonly pieces: readonly string[];
 }
 
-/** What the thread answers. `reason` never holds the text. */
+/** The answer of the thread. `reason` never contains the text. */
 export type ThreadAnswer =
   | { readonly kind: 'spoken'; readonly id: number; readonly mulaw: Uint8Array }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
 
-/** Which thread runs and how much it may take. */
 export interface SynthesisThreadOptions {
-  /** The module the thread runs: takes {@link ThreadRequest}s, answers each with one {@link ThreadAnswer}. */
+  /** The module of the thread: answers each {@link ThreadRequest} with one {@link ThreadAnswer}. */
   readonly file: URL;
-  /** What the module is started with. */
+  /** The `workerData` of the module. */
   readonly data: unknown;
   readonly clock: Clock;
-  /** Longest time from asking to answer, and longest work on one text, ms; default 10,000. */
+  /** Longest time from request to answer, and longest work on one text, ms; default 10,000. */
   readonly limitMs?: number;
-  /** Most texts that wait; further ones fail at once; default 256. */
+  /** Most waiting texts; further ones fail at once; default 256. */
   readonly maxWaiting?: number;
-  /** A thread without work for this long is ended, which gives its memory back, ms; default 60,000. */
+  /** A thread idle for this long is ended to free its memory, ms; default 60,000. */
   readonly idleMs?: number;
 }
 
 interface Job {
   readonly id: number;
   readonly pieces: readonly string[];
-  /** Set once the asker has an answer or is gone. */
+  /** Set once the request is answered or aborted. */
   isSettled: boolean;
   finish(outcome: Uint8Array | AppError): void;
 }
 
-/** Speaks texts one after the other in a thread that starts with the first of them. */
+/** Speaks texts one at a time in a thread that starts with the first text. */
 export class SynthesisThread {
   readonly #options: Required<SynthesisThreadOptions>;
   readonly #waiting: Job[] = [];
@@ -54,7 +53,7 @@ export class SynthesisThread {
     this.#options = { limitMs: 10_000, maxWaiting: 256, idleMs: 60_000, ...options };
   }
 
-  /** True while a thread is there. */
+  /** Whether the thread is running. */
   get isAwake(): boolean {
     return this.#worker !== undefined;
   }
@@ -62,7 +61,7 @@ export class SynthesisThread {
   /** @throws AppError `synthesis_failed`, also when `signal` aborts. */
   speak(pieces: readonly string[], signal: AbortSignal): Promise<Uint8Array> {
     if (this.#isClosed) return Promise.reject(failure('the synthesizer is closed'));
-    if (signal.aborted) return Promise.reject(failure('nobody waits for the text any more'));
+    if (signal.aborted) return Promise.reject(failure('the text is no longer needed'));
     if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(failure('too many texts are waiting to be spoken'));
     return new Promise((resolve, reject) => {
       const giveUp = (reason: string): void => {
@@ -70,10 +69,10 @@ export class SynthesisThread {
         job.finish(failure(reason));
       };
       const onAbort = (): void => {
-        giveUp('nobody waits for the text any more');
+        giveUp('the text is no longer needed');
       };
       const cancelDeadline = this.#options.clock.after(this.#options.limitMs, () => {
-        giveUp('the text was not spoken in time');
+        giveUp('the text was not synthesized in time');
       });
       const job: Job = {
         id: this.#nextId++,
@@ -94,7 +93,7 @@ export class SynthesisThread {
     });
   }
 
-  /** Ends the thread and fails what is not spoken yet; resolves when the thread is gone. */
+  /** Fails pending texts and ends the thread; resolves when it has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const open = [...this.#waiting.splice(0), ...(this.#running === undefined ? [] : [this.#running])];
@@ -103,7 +102,7 @@ export class SynthesisThread {
     await Promise.all(this.#ending);
   }
 
-  /** Takes a job out of the line. One the thread works on stays there: only time tells whether the thread hangs. */
+  /** Removes a job from the queue. The job in the thread stays: only its deadline shows whether the thread hangs. */
   #forget(job: Job): void {
     const index = this.#waiting.indexOf(job);
     if (index !== -1) this.#waiting.splice(index, 1);
@@ -121,7 +120,7 @@ export class SynthesisThread {
     const request: ThreadRequest = { id: job.id, pieces: job.pieces };
     try {
       const worker = (this.#worker ??= this.#start());
-      // While a text is being spoken, somebody waits for it: the thread alone then keeps the process alive.
+      // A text in work keeps the process alive.
       worker.ref();
       worker.postMessage(request);
     } catch (cause) {
@@ -129,7 +128,7 @@ export class SynthesisThread {
       return;
     }
     this.#cancelTimer = this.#options.clock.after(this.#options.limitMs, () => {
-      this.#lost('the text was not spoken in time');
+      this.#lost('the text was not synthesized in time');
     });
   }
 
@@ -166,7 +165,7 @@ export class SynthesisThread {
     this.#next();
   }
 
-  /** The thread hangs or is gone: its text fails, the next one gets a new thread. */
+  /** The thread hangs or has died: its text fails, and the next one gets a new thread. */
   #lost(reason: string): void {
     const job = this.#running;
     this.#endThread();

@@ -1,33 +1,33 @@
-// Brings speech that arrives in pieces to the loudness of a telephone voice. A voice of a service is about as loud today as
-// yesterday, so its loudness is learnt over all it says and hardly moves within one text: no pumping, no lookahead.
+// Levels speech that arrives in pieces. The loudness of a service's voice hardly changes, so it is measured over all
+// texts and barely moves within one: no pumping, no lookahead.
 import { LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { FULL_SCALE, MAX_GAIN, PEAK_CEILING, peakOf, SPEECH_RMS } from './loudness.ts';
 
 const FRAME_SAMPLES = LINE_RATE_HZ / 50;
-/** Quieter frames are pauses, as power of full scale (-46 dB) and as a part of the loudest frame (-30 dB). */
+/** Frames below this power of full scale (-46 dB), or 30 dB below the loudest frame, are pauses. */
 const PAUSE_POWER = 0.005 ** 2;
 const PAUSE_PART = 0.001;
-/** Speech that is remembered, frames: twenty seconds. What is older counts less and less. */
+/** Averaging window, frames: twenty seconds. Older speech counts less and less. */
 const MEMORY_FRAMES = 1000;
-/** Speech that says something about a voice, frames: one second. */
+/** Speech needed before the measurement is trusted, frames: one second. */
 const TRUSTED_FRAMES = 50;
-/** Most that is added or taken while a voice is unknown, as a factor of 6 dB: one soft first sound says little. */
+/** Largest change of gain before that, as a factor (6 dB). */
 const UNKNOWN_FACTOR = 2;
-/** How much of the loudest sample is remembered from one text to the next. */
+/** Decay of the remembered peak per text. */
 const PEAK_MEMORY = 0.97;
-/** Fastest change within a text, dB per second: too slow to be heard. */
+/** Fastest change within a text, dB per second; inaudible. */
 const SLEW_DB = 2;
-/** A change of gain is spread over this, samples: no click. */
+/** Length of a gain ramp, samples: avoids clicks. */
 const RAMP_SAMPLES = 160;
 
-/** How loud one voice is, as far as it was heard. */
+/** The measured loudness of one voice. */
 export class VoiceLevel {
   #powerSum = 0;
   #frames = 0;
   #loudest = 0;
   #peak = 0;
 
-  /** Takes speech into account; samples of 8 kHz. */
+  /** Measures speech; samples of 8 kHz. */
   hear(samples: Int16Array): void {
     this.#peak = Math.max(this.#peak, peakOf(samples) / FULL_SCALE);
     for (let start = 0; start + FRAME_SAMPLES <= samples.length; start += FRAME_SAMPLES) {
@@ -40,13 +40,13 @@ export class VoiceLevel {
     }
   }
 
-  /** A text is over: single loud sounds are slowly forgotten. */
+  /** Ends a text: lets the remembered peak decay. */
   textSpoken(): void {
     this.#peak *= PEAK_MEMORY;
     this.#loudest *= PEAK_MEMORY;
   }
 
-  /** What the voice's samples should be multiplied with. */
+  /** Factor for the voice's samples. */
   get gain(): number {
     if (this.#frames === 0) return 1;
     const rms = Math.sqrt(this.#powerSum / this.#frames);
@@ -65,13 +65,13 @@ export class TextLevel {
     this.#voice = voice;
   }
 
-  /** Brings the next piece to its loudness, in place. */
+  /** Levels the next piece in place. */
   level(samples: Int16Array): void {
     this.#voice.hear(samples);
     const from = this.#gain ?? this.#voice.gain;
     const most = 10 ** ((SLEW_DB * samples.length) / LINE_RATE_HZ / 20);
     const wanted = Math.min(from * most, Math.max(from / most, this.#voice.gain));
-    // A sample that would come near clipping is the one reason to be quicker.
+    // Near clipping the gain changes at once.
     const gain = Math.min(wanted, (PEAK_CEILING * FULL_SCALE) / Math.max(1, peakOf(samples)));
     const step = (gain - from) / Math.min(RAMP_SAMPLES, samples.length);
     for (let index = 0; index < samples.length; index += 1) {
@@ -82,7 +82,7 @@ export class TextLevel {
   }
 }
 
-/** Mean power of some samples, as a part of full scale. A loop, because it runs for every sample of every text. */
+/** Mean power of samples, as a fraction of full scale. A plain loop for speed. */
 function powerOf(samples: Int16Array, from: number, to: number): number {
   let sum = 0;
   for (let index = from; index < to; index += 1) sum += (samples[index] ?? 0) ** 2;

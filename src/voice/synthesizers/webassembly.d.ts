@@ -1,6 +1,6 @@
-// The part of WebAssembly that Node offers and its types leave out; the full declarations come with browser types only.
+// The part of WebAssembly that is missing in Node's types; full declarations exist only in the browser types.
 declare namespace WebAssembly {
-  /** A compiled program; many instances may be made of it. */
+  /** A compiled program. */
   interface Module {
     readonly [Symbol.toStringTag]: 'WebAssembly.Module';
   }
@@ -12,7 +12,7 @@ declare namespace WebAssembly {
   }
   /** @throws LinkError or RuntimeError from the constructor. */
   const Instance: new (module: Module, imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>) => Instance;
-  /** The memory of an instance. The buffer is another one after the memory has grown. */
+  /** The memory of an instance. Growing replaces the buffer. */
   interface Memory {
     readonly buffer: ArrayBuffer;
   }

@@ -15,11 +15,8 @@ const untimed = (text: string): readonly string[] => text.split('\n').map((line)
 describe('the log on a terminal', () => {
   it('writes time, level, message and fields, and words as they were said', () => {
     const { log, text } = terminal(false);
-    log.info({ event: 'utterance_understood', words: 'nine to five', turnId: 't-1' }, 'what the recognizer understood');
-    expect(untimed(text())).toEqual([
-      'TIME info  what the recognizer understood  event=utterance_understood  "nine to five"  turnId=t-1',
-      '',
-    ]);
+    log.info({ event: 'utterance_understood', words: 'nine to five', turnId: 't-1' }, 'an utterance was recognized');
+    expect(untimed(text())).toEqual(['TIME info  an utterance was recognized  event=utterance_understood  "nine to five"  turnId=t-1', '']);
   });
 
   it('gives an error lines of its own: what it says, the place in its author’s code, then the frames, then its cause', () => {

@@ -56,7 +56,7 @@ describe('what the platform sends', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'no JSON'],
+    ['no JSON', '{', 'not JSON'],
     ['JSON that is no object', '[1]', 'its top level'],
     ['no type', JSON.stringify(HEAD), 'type'],
     ['a type that is no word', JSON.stringify({ ...HEAD, type: 7 }), 'type'],

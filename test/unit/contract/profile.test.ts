@@ -90,8 +90,8 @@ describe('parseProfile', () => {
       '- schemas.grpc is "5397013B-7920-4FFC-807C-E8A3E0A18F43": give the schema id',
     ],
     ['rest', { baseUrl: 'https://a.example' }, '- rest.authorizePath is missing: give the path'],
-    ['jws.issuer', 'https://a.example', '- jws.issuer is no key of a profile: remove it or mend its spelling'],
-    ['colour', 'red', '- colour is no key of a profile'],
+    ['jws.issuer', 'https://a.example', '- jws.issuer is not a key of a profile: remove it or correct its spelling'],
+    ['colour', 'red', '- colour is not a key of a profile'],
   ])('refuses %s = %j and says how to mend it', (key, value, problem) => {
     const found = problems(changed(key, value));
     expect(

@@ -144,7 +144,7 @@ describe('the last words of a call', () => {
     class Refusing extends MemorySink {
       override write(output: Output): boolean {
         if (output.kind !== 'final') return super.write(output);
-        turn.fail(new AppError('slow_reader', 'more waits for the client than may'));
+        turn.fail(new AppError('slow_reader', 'the client reads too slowly: too many bytes wait for it'));
         return true;
       }
     }

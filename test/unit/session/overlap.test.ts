@@ -155,7 +155,7 @@ describe('two turns of one call', () => {
     const dropped = await call.open(audio(SPEECH));
     await call.press('5');
     clock.advance(LONG.length * 10);
-    // The newest has had the ear and is over: the older one is heard again.
+    // The newest was listened to and has ended: the older one is listened to again.
     const newest = await call.open(audio(SPEECH), audio(SILENCE));
     await newest.sink.ended();
     clock.advance(LONG.length * 10);

@@ -73,7 +73,7 @@ describe('a call that is over', () => {
     expect([sink.kinds, listeners.size]).toEqual([[], 0]);
   });
 
-  it('frees its ear with its last stream', async () => {
+  it('frees its audio listener with its last stream', async () => {
     const { sessions, clock, listeners } = await testEngine([plain]);
     const call = new MemoryCall(sessions);
     await call.start();
@@ -112,7 +112,7 @@ describe('a call that is over', () => {
 });
 
 describe('a call that nobody uses', () => {
-  it('frees its ear at once, and not only when its bot was told', async () => {
+  it('frees its audio listener at once, not only when its bot was notified', async () => {
     const { sessions, clock, listeners } = await testEngine([slowToEnd]);
     const call = new MemoryCall(sessions);
     await call.start();

@@ -99,7 +99,7 @@ describe('openSocketListener', () => {
     const { listener, lines } = await open({ unverifiedTimeoutMs: 100 });
     const silent = net.connect(listener.port, '127.0.0.1');
     await within('it is closed', new Promise((resolve) => silent.resume().once('close', resolve)));
-    await until('the log tells', () => lines.some((line) => line.includes('were closed: they showed no good token in time')));
+    await until('the log tells', () => lines.some((line) => line.includes('were closed: they showed no valid token in time')));
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
       { level: 'debug', setting: 'unverified_timeout_ms', limit: 100, closed: 1 },
     ]);

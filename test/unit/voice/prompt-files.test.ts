@@ -136,7 +136,7 @@ describe('PromptFiles', () => {
     const { folder, files } = open();
     writeFileSync(join(folder, '..', 'outside.wav'), mulawWav(new Uint8Array(800)));
     writeFileSync(join(folder, 'a.wav'), mulawWav(new Uint8Array(800)));
-    expect(await reasonOf(files, file)).toContain('is no path below the prompts folder');
+    expect(await reasonOf(files, file)).toContain('is not a path below the prompts folder');
   });
 
   it('follows a link inside the folder and none that leads out of it', async () => {
@@ -163,12 +163,12 @@ describe('PromptFiles', () => {
     mkdirSync(join(folder, 'folder.wav'));
     execFileSync('mkfifo', [join(folder, 'pipe.wav')]);
     expect(await reasonOf(files, 'text.wav')).toMatch(/^the prompt file "text.wav" is not usable: .*RIFF/);
-    expect(await reasonOf(files, 'empty.wav')).toContain('holds no sound');
+    expect(await reasonOf(files, 'empty.wav')).toContain('contains no audio');
     expect(await reasonOf(files, 'long.wav')).toContain('longer than 1000 ms');
     expect(await reasonOf(files, 'large.wav')).toContain('larger than 20000 bytes');
     expect(await reasonOf(files, 'slow.wav')).toContain('2000 Hz');
-    expect(await reasonOf(files, 'folder.wav')).toContain('is no file');
-    expect(await reasonOf(files, 'pipe.wav')).toContain('is no file');
+    expect(await reasonOf(files, 'folder.wav')).toContain('is not a file');
+    expect(await reasonOf(files, 'pipe.wav')).toContain('is not a file');
   });
 
   it('G-68 names no digit of a file: a bot may choose it by what the caller typed', async () => {

@@ -99,7 +99,7 @@ describe('CachingPromptVoice', () => {
     for (const prompt of [text('the canary'), text('another'), file('47.wav')]) surroundings.voice.late(prompt);
     expect(seen).toEqual(['text synthesis_failed', 'text synthesis_failed', 'file prompt_unusable']);
     expect(warnings(surroundings)).toEqual([
-      'a prompt has no sound: the synthesizer took longer than a caller is kept waiting',
+      'a prompt has no sound: the synthesizer took too long for a waiting caller',
       'a prompt has no sound: a recording was not read in time',
     ]);
     expect(JSON.stringify(surroundings.log.lines)).not.toMatch(/canary|47/u);
@@ -211,7 +211,7 @@ describe('openPromptVoice', { timeout: 120_000 }, () => {
     // A closed synthesizer fails every text: what is still there came from disk.
     await second.close();
     expect(second.render(text('Welcome.'), never())).toEqual(await first.render(text('Welcome.'), never()));
-    const spoken = log.lines.filter(({ message }) => message === 'spoke a prompt');
+    const spoken = log.lines.filter(({ message }) => message === 'synthesized a prompt');
     expect(spoken).toHaveLength(3);
     // G-68: the hash of a text that reads digits back would give the digits away.
     expect(spoken.filter((line) => 'key' in line || 'chars' in line)).toHaveLength(2);

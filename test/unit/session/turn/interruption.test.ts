@@ -211,7 +211,7 @@ describe('an interrupted turn', () => {
   });
 });
 
-describe('the ear', () => {
+describe('the audio listener', () => {
   it('G-13 ends what the older turn heard when the newer one takes over', async () => {
     const { sessions, clock } = await testEngine([plain]);
     const call = new MemoryCall(sessions);

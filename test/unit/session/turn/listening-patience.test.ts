@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { bot, go, say } from '../../../../src/bot/index.ts';
 import type { Listen } from '../../../../src/dialog/reply.ts';
-import { listeningPatience } from '../../../../src/session/turn/ear.ts';
+import { listeningPatience } from '../../../../src/session/turn/caller-audio.ts';
 import type { SpeechPatience } from '../../../../src/speech/patience.ts';
 import { TEST_SETTINGS } from '../../../support/engine.ts';
 
@@ -16,7 +16,7 @@ function silence(listen: Omit<Listen, 'kind'>, speech: Partial<SpeechPatience> =
   return [endSilenceMs, resumeGraceMs];
 }
 
-describe('how long the ear waits for a caller to go on', () => {
+describe('how long the engine waits for a caller to go on', () => {
   it.each([
     ['as the operator has set where nothing is said about it', {}, {}, [600, 200]],
     ['as the operator has set for a single digit', { digits: 1 }, {}, [600, 200]],

@@ -235,7 +235,7 @@ describe('every message of a socket', () => {
     const { platform } = bench;
     platform.text('{');
     expect(platform.socket.closedWith).toEqual({ code: 1002, reason: 'bad_request' });
-    expect(platform.socket.sent).toMatchObject([{ type: 'ERROR', seq: 3, conversation_id: 'c-1', detail: 'the message is no JSON' }]);
+    expect(platform.socket.sent).toMatchObject([{ type: 'ERROR', seq: 3, conversation_id: 'c-1', detail: 'the message is not JSON' }]);
     platform.event('NO_INPUT');
     platform.envelope({ type: 'PING' });
     await flushMicrotasks();

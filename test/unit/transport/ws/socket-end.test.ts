@@ -180,7 +180,7 @@ describe('a call whose socket is closed from here', () => {
     [
       '1013, for a client that does not read',
       (p: PlatformSocket) => {
-        p.call.fail(new AppError('slow_reader', 'more waits for the client than may'));
+        p.call.fail(new AppError('slow_reader', 'the client reads too slowly: too many bytes wait for it'));
       },
     ],
   ])('W-44: %s, was not hung up by its caller', async (what, breakOff) => {

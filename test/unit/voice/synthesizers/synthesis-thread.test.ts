@@ -32,7 +32,7 @@ describe('SynthesisThread', () => {
 
   it('replaces a thread that hangs: its text fails, the next is spoken', async () => {
     const { thread, clock } = open({ limitMs: 500 });
-    const hanging = expect(thread.speak(['hang'], never())).rejects.toEqual(refused('not spoken in time'));
+    const hanging = expect(thread.speak(['hang'], never())).rejects.toEqual(refused('not synthesized in time'));
     clock.advance(499);
     const next = thread.speak(['a'], never());
     clock.advance(1);
@@ -74,7 +74,7 @@ describe('SynthesisThread', () => {
     const { thread, clock } = open({ maxWaiting: 1, limitMs: 500 });
     const running = expect(thread.speak(['hang'], never())).rejects.toEqual(refused('in time'));
     const leaving = new AbortController();
-    const left = expect(thread.speak(['a'], leaving.signal)).rejects.toEqual(refused('nobody waits'));
+    const left = expect(thread.speak(['a'], leaving.signal)).rejects.toEqual(refused('no longer needed'));
     leaving.abort('hang_up');
     await left;
     clock.advance(300);
@@ -87,11 +87,11 @@ describe('SynthesisThread', () => {
   it('answers an abandoned text at once even while it is being spoken, and speaks the next', async () => {
     const { thread } = open();
     const leaving = new AbortController();
-    const left = expect(thread.speak(['a'], leaving.signal)).rejects.toEqual(refused('nobody waits'));
+    const left = expect(thread.speak(['a'], leaving.signal)).rejects.toEqual(refused('no longer needed'));
     leaving.abort('barge_in');
     await left;
     expect(await thread.speak(['b', 'c'], never())).toHaveLength(2);
-    await expect(thread.speak(['a'], AbortSignal.abort())).rejects.toEqual(refused('nobody waits'));
+    await expect(thread.speak(['a'], AbortSignal.abort())).rejects.toEqual(refused('no longer needed'));
   });
 
   it('lets an idle thread go and starts another when needed', async () => {

@@ -1,5 +1,5 @@
-// The one ear of a session: which turn has it, in which format the caller speaks, and the listener behind it. A newer
-// turn takes it over; what older turns send is not heard until that one is over.
+// The caller audio of a session: its audio listener, its format, and the turn that is listened to. A newer turn takes
+// over; audio of older turns is ignored until the newer one has ended.
 import type { Bot } from '../../bot/bot.ts';
 import type { AudioInput } from '../../dialog/input.ts';
 import type { Listen } from '../../dialog/reply.ts';
@@ -11,58 +11,57 @@ import { digitPatience, type SpeechPatience } from '../../speech/patience.ts';
 import type { EngineSettings } from '../settings.ts';
 import type { Turn } from './turn.ts';
 
-/** Makes the listener of a session; it is made when the first audio arrives. */
+/** Makes the audio listener of a session, with the first audio. */
 export type CreateListener = (options: {
   readonly onEvent: (event: SpeechEvent) => void;
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
-  /** The bot finds start and end of speech itself. */
+  /** Whether the bot detects start and end of speech itself. */
   readonly isSelfEndpointing: boolean;
 }) => Listener;
 
-/** What an ear is made with. */
-export interface EarOptions {
+export interface CallerAudioOptions {
   readonly create: CreateListener;
-  /** Hears every frame; undefined for bots that do not, so that they cost nothing. */
+  /** Called with every frame; undefined for bots without `audio_input`. */
   readonly onFrame: ((pcm: Int16Array) => void) | undefined;
   readonly isSelfEndpointing: boolean;
 }
 
 const NOTHING_HEARD: Utterance = { mulaw: new Uint8Array(0), durationMs: 0 };
 
-/** Owned by a session, which closes it. */
-export class Ear {
+/** Owned and closed by a session. */
+export class CallerAudio {
   readonly #create: () => Listener;
   #listener: Listener | undefined;
   #turn: Turn | undefined;
   #format: AudioFormat = FALLBACK_FORMAT;
   #patience: Partial<SpeechPatience> = {};
 
-  constructor({ create, onFrame, isSelfEndpointing }: EarOptions) {
+  constructor({ create, onFrame, isSelfEndpointing }: CallerAudioOptions) {
     const onEvent = (event: SpeechEvent): void => this.#turn?.heard(event);
     this.#create = () => create({ onEvent, onFrame, isSelfEndpointing });
   }
 
-  /** Sets how the next input is listened for; what is left out is the operator's setting. */
+  /** Sets the silences of the next input; default: the operator's settings. */
   expect(patience: Partial<SpeechPatience>): void {
     this.#patience = patience;
     this.#listener?.expect(patience);
   }
 
-  /** Remembers a format that a frame names, also when the frame itself is not listened to (G-32). @throws AppError `unsupported_audio`. */
+  /** Remembers the format of a frame, even if the frame is dropped (G-32). @throws AppError `unsupported_audio`. */
   note(input: AudioInput): void {
     this.#format = nextFormat(this.#format, input);
   }
 
   /**
-   * Listens to a frame of a turn; frames of turns older than the one that has the ear are dropped.
+   * Listens to a frame of a turn; frames of older turns are dropped.
    *
-   * @param isOverPrompt - a prompt is playing: it takes more than a cough to be heard.
+   * @param isOverPrompt - a prompt is playing: a short sound does not count as speech.
    * @throws AppError `unsupported_audio`.
    */
   hear(turn: Turn, audio: Uint8Array, isOverPrompt: boolean): void {
     if (turn !== this.#turn) {
       if (this.#turn !== undefined && turn.number < this.#turn.number) return;
-      // What an older turn was hearing ends here: its caller goes on speaking on the newer one.
+      // Speech on the older turn ends here; the caller goes on on the newer one.
       this.#listener?.finish();
       this.#turn = turn;
       this.#listener?.reset();
@@ -71,17 +70,17 @@ export class Ear {
     this.#listener.push(audio, this.#format, isOverPrompt);
   }
 
-  /** A bot with endpointing of its own says that the caller began to speak. */
+  /** A bot with its own endpointing reports the start of speech. */
   startNow(): void {
     this.#listener?.startNow();
   }
 
-  /** It says that the caller is done. */
+  /** A bot with its own endpointing reports the end of speech. */
   endNow(): void {
     this.#listener?.endNow();
   }
 
-  /** The turn's input ended; speech that is going on ends with it. */
+  /** The input of the turn ended; its speech ends with it. */
   cut(turn: Turn): void {
     if (turn === this.#turn) this.#listener?.finish();
   }
@@ -90,12 +89,12 @@ export class Ear {
     return this.#listener?.takeUtterance() ?? NOTHING_HEARD;
   }
 
-  /** A copy of what was heard so far, as {@link Ear.takeUtterance} would bring it if this were the end. */
+  /** A copy of the utterance so far; see {@link CallerAudio.takeUtterance}. */
   utteranceSoFar(): Utterance {
     return this.#listener?.utteranceSoFar() ?? NOTHING_HEARD;
   }
 
-  /** The turn is over and listens no more; the newest of the others that still send may be heard again. @returns whether it had the ear. */
+  /** The turn has ended; the newest other turn is listened to again. @returns whether this turn was listened to. */
   leave(turn: Turn): boolean {
     if (turn !== this.#turn) return false;
     this.#turn = undefined;
@@ -118,11 +117,11 @@ export class Ear {
 }
 
 /**
- * How long the ear waits for the caller to go on: what the operator set, what the bot and its reply want, and what somebody needs
- * who reads out digits. What is left out is the operator's setting. Times are ms.
+ * The silences for the next input: from the operator, the bot and its reply, and longer for read-out digits. Default:
+ * the operator's settings. Times are ms.
  */
 export function listeningPatience(listen: Listen, bot: Bot, { digitSilenceMs, patience }: EngineSettings): Partial<SpeechPatience> {
-  // Somebody who reads out digits looks at the next group in between.
+  // A caller who reads out digits pauses between groups.
   const isReading = listen.accept !== 'keys' && (listen.digits ?? 0) > 1;
   return { ...bot.speech, ...(isReading ? digitPatience(digitSilenceMs, { ...patience, ...bot.speech }) : {}), ...listen.speech };
 }

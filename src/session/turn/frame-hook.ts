@@ -1,34 +1,33 @@
-// The frames of a caller on their way to a bot that wants them, and the start and end of speech on their way back. On
-// the audio path: no promise, and nothing is made per frame.
+// Passes caller frames to a bot with `audio_input`, and its speech start and end back. On the audio path: no promises
+// and no allocation per frame.
 import { toAppError, type AppError } from '../../base/errors.ts';
 import type { Bot, BotEar } from '../../bot/bot.ts';
 import type { CallFacts } from '../../dialog/call.ts';
-import type { Ear } from './ear.ts';
+import type { CallerAudio } from './caller-audio.ts';
 
-/** What a bot's ear needs of its session. */
-export interface BotEarOptions {
+export interface FrameHookOptions {
   readonly bot: Bot;
   readonly call: CallFacts;
-  /** Asked when something is reported, not before. */
-  readonly ear: () => Ear;
-  /** Whether the caller may be heard now: no last words, no prompt that cannot be cut (G-37). */
+  /** Called when the bot reports something. */
+  readonly callerAudio: () => CallerAudio;
+  /** Whether speech may start now: no farewell and no uninterruptible prompt is playing (G-37). */
   readonly mayStart: () => boolean;
-  /** Told once: a bot that fails on every frame would be reported 50 times a second. */
+  /** Called once, even if the bot fails on every frame. */
   readonly onFailed: (error: AppError) => void;
 }
 
-/** What takes every frame of a session; undefined for bots without `audio_input`, so that they cost nothing. */
-export function frameHook({ bot, call, ear, mayStart, onFailed }: BotEarOptions): ((pcm: Int16Array) => void) | undefined {
-  // The type says void, and an async function fits it all the same; nobody else would hear of its rejection.
+/** A function for every frame of a session; undefined for bots without `audio_input`. */
+export function frameHook({ bot, call, callerAudio, mayStart, onFailed }: FrameHookOptions): ((pcm: Int16Array) => void) | undefined {
+  // An async function also fits the type `void`; its rejection must be handled.
   const audioInput: ((...heard: Parameters<NonNullable<Bot['audioInput']>>) => unknown) | undefined = bot.audioInput;
   if (audioInput === undefined) return undefined;
   const isOwn = bot.endpointing === 'bot';
   const reporting: BotEar = {
     speechStarted: () => {
-      if (isOwn && mayStart()) ear().startNow();
+      if (isOwn && mayStart()) callerAudio().startNow();
     },
     speechEnded: () => {
-      if (isOwn) ear().endNow();
+      if (isOwn) callerAudio().endNow();
     },
   };
   let hasFailed = false;

@@ -1,7 +1,7 @@
 // A reply in the form that travels between machines.
 import { describe, expect, it } from 'vitest';
 import type { Prompt, Reply } from '../../../../src/dialog/reply.ts';
-import { keptReply, replyOf } from '../../../../src/session/snapshot/kept-reply.ts';
+import { savedReply, replyOf } from '../../../../src/session/snapshot/saved-reply.ts';
 
 const ECHO: Prompt = { kind: 'audio', mulaw: Uint8Array.from([1, 2, 3, 250, 251, 252]), bargeIn: false };
 const REPLY: Reply = {
@@ -11,7 +11,7 @@ const REPLY: Reply = {
 
 describe('a reply that travels', () => {
   it('is plain JSON on its way and the same reply afterwards', () => {
-    const kept = keptReply(REPLY, 1000);
+    const kept = savedReply(REPLY, 1000);
     expect(kept).toEqual({
       prompts: [REPLY.prompts[0], { kind: 'audio', mulawBase64: 'AQID+vv8', bargeIn: false }, REPLY.prompts[2]],
       next: REPLY.next,
@@ -25,15 +25,15 @@ describe('a reply that travels', () => {
 
   it('does not travel when the sound that its bot has made is too large, all of it in Base64', () => {
     const twice = { ...REPLY, prompts: [ECHO, ...REPLY.prompts] };
-    expect([keptReply(twice, 16) !== undefined, keptReply(twice, 15)]).toEqual([true, undefined]);
+    expect([savedReply(twice, 16) !== undefined, savedReply(twice, 15)]).toEqual([true, undefined]);
   });
 
   it('travels without its prompts when it ends the call', () => {
     const next = { kind: 'end', outcome: 'done' } as const;
-    expect(keptReply({ ...REPLY, next }, 1)).toEqual({ prompts: [], next });
+    expect(savedReply({ ...REPLY, next }, 1)).toEqual({ prompts: [], next });
   });
 
   it('may have any number of other prompts', () => {
-    expect(keptReply({ ...REPLY, prompts: REPLY.prompts.filter(({ kind }) => kind !== 'audio') }, 0)).toBeDefined();
+    expect(savedReply({ ...REPLY, prompts: REPLY.prompts.filter(({ kind }) => kind !== 'audio') }, 0)).toBeDefined();
   });
 });
