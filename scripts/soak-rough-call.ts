@@ -208,7 +208,7 @@ class RoughTurn {
       const answer = answerFromWire(response);
       note(`${answer.type} ${answer.event?.kind ?? ''} ${String(answer.prompts.length)} prompts`);
       // A cancelled stream may still bring what was on its way.
-      if (!this.#isCancelled) check.look(kind, answer);
+      if (!this.#isCancelled) check.checkAnswer(kind, answer);
     });
     stream.on('error', () => undefined);
     this.#over = new Promise((resolve) => {

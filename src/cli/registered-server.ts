@@ -34,7 +34,7 @@ export function serverQuestions(options: ServerQuestionsOptions): Required<Pick<
         if (typeof answer === 'string') return answer;
         return ANSWERS.has(answer.code) ? 'unknown' : { unanswered: answer.message };
       } finally {
-        server.close();
+        await server.close();
       }
     },
     listAgents: async (question, signal) => {

@@ -1,12 +1,12 @@
-// What a caller puts into a call: the ear that hears them, their keys, and their silence. Decides which of them the platform
+// What a caller puts into a call: the turn that listens to them, their keys, and their silence. Decides which of them the platform
 // takes now; what becomes of the replies is the turn grammar's business.
-import type { Answer } from './answer.ts';
-import { ExpectedInput } from './expected-input.ts';
+import type { CancelTimer } from '../../base/clock.ts';
+import { isClosing, type Answer, type InputConfig, type InputMode } from './answer.ts';
+import type { CallClock } from './call-clock.ts';
 import { KeyEntry } from './key-entry.ts';
 import type { Key } from './key.ts';
 import { Listening } from './listening.ts';
 import type { Playback } from './playback.ts';
-import { SilenceWatch } from './silence-watch.ts';
 import type { Timeline } from './timeline.ts';
 import type { DueReply, TurnBook } from './turn-book.ts';
 import type { TurnGrammarOptions } from './turn-grammar-options.ts';
@@ -15,15 +15,24 @@ import type { Turn } from './turn.ts';
 /** Most RPCs of one call; a server that ends its turns at once must not make the caller spin. */
 export const MAX_TURNS = 1000;
 
+/** Unset settings; the platform's own timers are not known (G-84). */
+const UNSET: InputConfig = { interDigitMs: 0, terminator: undefined, digits: 0, noInputMs: 0 };
+
 /** The input of one call. `stop` must be called at the end. */
 export class CallerInput {
   readonly listening: Listening;
+  readonly #clock: CallClock;
   readonly #timeline: Timeline;
   readonly #book: TurnBook;
   readonly #playback: Playback;
   readonly #entry: KeyEntry;
-  readonly #expected = new ExpectedInput();
-  readonly #silence: SilenceWatch;
+  readonly #onSilence: () => void;
+  /** What the server asked for last, and the RPC on which it did. */
+  #mode: InputMode = 'voice_dtmf';
+  #config = UNSET;
+  #askedOn = 0;
+  /** Set while the line waits for the caller. */
+  #cancelSilence: CancelTimer | undefined;
 
   /** @param onSilence - the caller has said nothing for as long as the server wants to wait (G-70). */
   constructor(
@@ -32,12 +41,13 @@ export class CallerInput {
     playback: Playback,
     onSilence: () => void,
   ) {
+    this.#clock = clock;
     this.#timeline = timeline;
     this.#book = book;
     this.#playback = playback;
     this.#entry = new KeyEntry(clock, timeline, book, habits);
     this.listening = new Listening(clock, book, () => playback.playing?.bargeIn !== false);
-    this.#silence = new SilenceWatch(clock, onSilence);
+    this.#onSilence = onSilence;
   }
 
   /** Whether the line waits for the caller: nothing plays, no reply is due, no entry is under way. */
@@ -47,7 +57,7 @@ export class CallerInput {
 
   /** Whether silence will be reported. */
   get isSilenceWatched(): boolean {
-    return this.#silence.isArmed;
+    return this.#cancelSilence !== undefined;
   }
 
   /** Replies to input that has not become an RPC of its own. */
@@ -55,9 +65,15 @@ export class CallerInput {
     return [...this.listening.due, ...this.#entry.due];
   }
 
-  /** Takes what the server asked for last. */
+  /**
+   * Takes the settings of a closing FINAL; nothing else carries any (G-44). Unset ones fall back to their defaults
+   * (G-81). What an older RPC says after a newer one counts no more.
+   */
   expect(turn: Turn, answer: Answer): void {
-    this.#expected.take(turn, answer);
+    if (!isClosing(answer) || turn.id < this.#askedOn) return;
+    this.#mode = answer.mode ?? 'voice_dtmf';
+    this.#config = answer.config ?? UNSET;
+    this.#askedOn = turn.id;
   }
 
   /** An RPC is over; the digits may have waited for it. */
@@ -75,26 +91,26 @@ export class CallerInput {
     this.#timeline.add('caller', 'presses', { detail: key });
     if (this.#entry.add(key)) return true;
     const { playing } = this.#playback;
-    const refusal = this.#expected.takesKeys ? this.#entry.refusal(playing, this.#book.isReplyDue) : 'the server listens for speech only';
+    const refusal = this.#mode === 'voice' ? 'the server listens for speech only' : this.#entry.refusal(playing, this.#book.isReplyDue);
     if (refusal !== undefined) {
       this.#timeline.add('platform', 'drops_key', { detail: refusal });
       return false;
     }
-    const ear = this.listening.take();
+    const listeningTurn = this.listening.take();
     if (playing !== undefined) cutBefore(this.#book.nextId);
-    this.#entry.begin(key, this.#expected.config, ear, playing !== undefined);
+    this.#entry.begin(key, this.#config, listeningTurn, playing !== undefined);
     return true;
   }
 
   /**
-   * Opens or half-closes the ear and watches the silence, as the state now wants it.
+   * Opens or half-closes the listening turn and watches the silence, as the state now wants it.
    *
    * @returns false when an RPC is wanted and the call has used {@link MAX_TURNS}.
    */
   settle(): boolean {
     const { playing } = this.#playback;
     const { listening } = this;
-    const { takesVoice, config } = this.#expected;
+    const takesVoice = this.#mode !== 'dtmf';
     // G-50: while a prompt with barge-in plays, the next RPC opens before the last one is over.
     const mayListen = takesVoice && !this.#entry.isOpen && (playing === undefined ? !this.#book.isReplyDue : playing.bargeIn);
     if (listening.turn === undefined && mayListen) {
@@ -103,8 +119,8 @@ export class CallerInput {
     } else if (listening.turn?.hasHeardSpeech === false && !takesVoice) {
       listening.setAside();
     }
-    if (this.isAwaited && listening.turn?.hasHeardSpeech !== true) this.#silence.arm(config.noInputMs);
-    else this.#silence.disarm();
+    if (this.isAwaited && listening.turn?.hasHeardSpeech !== true) this.#watchSilence();
+    else this.#ignoreSilence();
     return true;
   }
 
@@ -112,13 +128,27 @@ export class CallerInput {
   setAside(): void {
     this.listening.setAside();
     this.#entry.cancel();
-    this.#silence.disarm();
+    this.#ignoreSilence();
   }
 
   /** Ends everything. */
   stop(): void {
-    this.#silence.disarm();
+    this.#ignoreSilence();
     this.#entry.cancel();
     this.listening.stop();
+  }
+
+  /** Starts the time unless it runs; a limit of 0 never reports (G-82). */
+  #watchSilence(): void {
+    if (this.#config.noInputMs <= 0) return;
+    this.#cancelSilence ??= this.#clock.after(this.#config.noInputMs, () => {
+      this.#cancelSilence = undefined;
+      this.#onSilence();
+    });
+  }
+
+  #ignoreSilence(): void {
+    this.#cancelSilence?.();
+    this.#cancelSilence = undefined;
   }
 }

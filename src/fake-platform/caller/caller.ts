@@ -72,7 +72,7 @@ export interface HeldCallOptions {
   readonly onReply?: (reply: Reply) => void;
   /** Called when a sound begins to be heard. */
   readonly onSound?: () => void;
-  /** Called with what tells, at any time of the call, which replies the caller waits for. */
+  /** Called with a function that names, at any time of the call, the replies that the caller waits for. */
   readonly onBegun?: (due: () => readonly DueReply[]) => void;
   /** Called when the caller leaves or the call is given up, with the replies waited for until then. */
   readonly onGivenUp?: (due: readonly DueReply[]) => void;
@@ -208,14 +208,11 @@ async function holdInTime(given: Line, address: string, options: HeldCallOptions
       allowPartial: options.allowPartial ?? false,
       answerLimitMs,
       hangUpLimitMs: Math.min(limits.hangUpMs, answerLimitMs),
-      ...(options.changeRate === undefined ? {} : { changeRate: options.changeRate }),
-      ...(options.onReply === undefined ? {} : { onReply: options.onReply }),
-      ...(options.onSound === undefined ? {} : { onSound: options.onSound }),
-      ...(options.onGivenUp === undefined ? {} : { onGivenUp: options.onGivenUp }),
       keepsSound,
-      replySound: options.replySound ?? 'none',
+      ...{ changeRate: options.changeRate, replySound: options.replySound },
+      ...{ onReply: options.onReply, onSound: options.onSound, onGivenUp: options.onGivenUp },
       onChanged: () => {
-        person.look();
+        person.goOn();
       },
       onReplied: (turn) => {
         person.replied(turn);

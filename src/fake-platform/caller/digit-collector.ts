@@ -16,7 +16,7 @@ export interface DigitRules {
   readonly terminator: Key | undefined;
   /** Number of keys; 0 for any. */
   readonly digits: number;
-  /** Whether the terminator is handed over as the last key; not known of the platform (G-67), default false. */
+  /** Whether the terminator is sent as the last key; not known of the platform (G-67), default false. */
   readonly terminatorIncluded?: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface Unmet {
   readonly turn?: number;
 }
 
-/** The part of a call's result that expectations look at. */
+/** The part of a call's result that expectations are about. */
 export interface Expectable {
   /** `open`: the call went on after this part of it. */
   readonly outcome: CallOutcome | 'open';
@@ -55,7 +55,7 @@ export function unmetExpectations(expectations: readonly Expectation[], call: Ex
         break;
       }
       case 'no_text':
-        // Where nobody told what was said, nobody can tell that this was not.
+        // Without any text it cannot be known what was not said.
         if (call.heardTexts.length === 0 && call.replies.some(({ prompts, wasHeard }) => prompts > 0 && wasHeard))
           unmet.push({ expected, found: heardAfter([], 0) });
         unmet.push(

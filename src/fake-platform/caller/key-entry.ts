@@ -66,19 +66,19 @@ export class KeyEntry {
   /**
    * The first key of an entry.
    *
-   * @param ear - the listening RPC, if there is one; it is half-closed.
+   * @param listeningTurn - the RPC that listens, if there is one; it is half-closed.
    * @param isBargeIn - a prompt is playing: START_OF_DTMF goes on the listening RPC then, else on its own (G-54, G-60).
    */
-  begin(key: Key, config: InputConfig, ear: Turn | undefined, isBargeIn: boolean): void {
+  begin(key: Key, config: InputConfig, listeningTurn: Turn | undefined, isBargeIn: boolean): void {
     const isDirect = this.#habits.singleDigitDirect === true && config.digits === 1;
-    if (ear !== undefined && isBargeIn && !isDirect) {
-      ear.kind = 'dtmf_start';
-      ear.line.send({ kind: 'dtmf_start' });
-      this.#timeline.add('platform', 'dtmf_start', { turn: ear.id, detail: 'on the listening turn' });
-      this.#book.await(ear, this.#clock.nowMs());
-      this.#startTurn = ear;
+    if (listeningTurn !== undefined && isBargeIn && !isDirect) {
+      listeningTurn.kind = 'dtmf_start';
+      listeningTurn.line.send({ kind: 'dtmf_start' });
+      this.#timeline.add('platform', 'dtmf_start', { turn: listeningTurn.id, detail: 'on the listening turn' });
+      this.#book.await(listeningTurn, this.#clock.nowMs());
+      this.#startTurn = listeningTurn;
     } else {
-      if (ear !== undefined) this.#book.setAside(ear);
+      if (listeningTurn !== undefined) this.#book.setAside(listeningTurn);
       if (!isDirect) this.#startTurn = this.#book.ask('dtmf_start', { kind: 'dtmf_start' });
     }
     const rules = { ...config, terminatorIncluded: this.#habits.terminatorIncluded ?? false };

@@ -1,6 +1,5 @@
-// The ear of a call: the RPC that carries the caller's audio, fed with the microphone's frames the way the platform
-// does. Decides what of the caller's speech is sent and what is dropped; when an ear is wanted is the turn grammar's
-// business.
+// The listening turn of a call: the RPC that carries the caller's audio, fed with the microphone's frames the way the platform
+// does. Decides what of the caller's speech is sent and what is dropped; when one is wanted is the turn grammar's business.
 import type { CallClock } from './call-clock.ts';
 import { Microphone, SILENT_FRAME, type Frame } from './microphone.ts';
 import type { DueReply, TurnBook } from './turn-book.ts';
@@ -10,7 +9,7 @@ import type { Turn } from './turn.ts';
 const PROBE = new Uint8Array([0xff, 0xff, 0xff]);
 const PROBES = 3;
 
-/** The ear of one call. `stop` must be called at the end. */
+/** What listens on one call. `stop` must be called at the end. */
 export class Listening {
   readonly microphone: Microphone;
   readonly #clock: CallClock;
@@ -79,7 +78,7 @@ export class Listening {
     if (turn !== undefined) this.#book.setAside(turn);
   }
 
-  /** Stops sending and hands over the RPC, still open. */
+  /** Stops sending. @returns the RPC that listened, still open. */
   take(): Turn | undefined {
     const turn = this.#turn;
     this.#turn = undefined;

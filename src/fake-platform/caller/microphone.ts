@@ -1,9 +1,9 @@
 // The caller's microphone: a frame of 160 bytes every 20 ms while somebody listens, silence unless the caller speaks
 // (G-30, G-35). Speech goes on whether or not anybody listens, as people do. Knows no RPC.
-import type { CancelTimer } from '../../base/clock.ts';
-import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
+import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
 import { MULAW_SILENCE, MULAW_TO_LINEAR, decodeMulaw } from '../../speech/g711.ts';
 import type { CallClock } from './call-clock.ts';
+import { FramePace } from './frame-pace.ts';
 
 /** One frame of the microphone. */
 export interface Frame {
@@ -23,8 +23,6 @@ interface Utterance {
 
 /** A frame is voiced when one of its samples reaches this; 1/64 of full scale is above the noise of any recording. */
 const VOICED_PEAK = 512;
-/** Frames caught up at once after a stall; beyond that (a suspended machine) the time is lost. */
-const MAX_BURST = 250;
 
 /** A frame of silence; shared, so it must not be changed. */
 export const SILENT_FRAME: Uint8Array = new Uint8Array(FRAME_SAMPLES).fill(MULAW_SILENCE);
@@ -35,24 +33,26 @@ const SILENCE: Frame = { audio: SILENT_FRAME, isSpeech: false };
 export class Microphone {
   readonly #clock: CallClock;
   readonly #onFrame: (frame: Frame) => void;
+  readonly #pace: FramePace;
   readonly #said: { readonly startMs: number; readonly mulaw: Uint8Array; endMs: number }[] = [];
   #utterance: Utterance | undefined;
   #wanted = false;
-  #nextMs = 0;
-  #isRunning = false;
-  #cancelTick: CancelTimer = () => undefined;
 
   /** @param onFrame - called for every frame while frames are wanted or the caller speaks. */
   constructor(clock: CallClock, onFrame: (frame: Frame) => void) {
     this.#clock = clock;
     this.#onFrame = onFrame;
+    this.#pace = new FramePace(clock, () => {
+      this.#emit();
+      this.#rest();
+    });
   }
 
   /** Whether frames are wanted also while the caller is silent. */
   set wanted(wanted: boolean) {
     this.#wanted = wanted;
-    if (wanted) this.#run();
-    else if (this.#utterance === undefined) this.#pause();
+    if (wanted) this.#pace.start();
+    else this.#rest();
   }
 
   /** Whether the caller is in the middle of an utterance. */
@@ -68,8 +68,8 @@ export class Microphone {
    */
   speak(mulaw: Uint8Array, onEnd: () => void): void {
     this.#endSpeech();
-    this.#run();
-    const startMs = this.#nextMs;
+    this.#pace.start();
+    const startMs = this.#pace.nextMs;
     this.#utterance = { mulaw, startMs, lastVoiced: lastVoicedFrame(mulaw), onEnd, frame: 0 };
     this.#said.push({ startMs, mulaw, endMs: startMs + mulaw.length / (LINE_RATE_HZ / 1000) });
   }
@@ -89,8 +89,7 @@ export class Microphone {
   /** Ends everything; an utterance in progress is said up to now and no further, and `onEnd` is not called. */
   stop(): void {
     this.#endSpeech();
-    this.#wanted = false;
-    this.#pause();
+    this.wanted = false;
   }
 
   #endSpeech(): void {
@@ -99,32 +98,9 @@ export class Microphone {
     this.#utterance = undefined;
   }
 
-  #run(): void {
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    this.#nextMs = this.#clock.nowMs();
-    this.#cancelTick = this.#clock.after(0, this.#tick);
-  }
-
-  #pause(): void {
-    this.#isRunning = false;
-    this.#cancelTick();
-  }
-
-  // One timer for all frames; each waits for the frame's own due time, so that lateness never adds up.
-  readonly #tick = (): void => {
-    const nowMs = this.#clock.nowMs();
-    if (nowMs - this.#nextMs > MAX_BURST * FRAME_MS) this.#nextMs = nowMs;
-    while (this.#isRunning && this.#isNeeded && this.#nextMs <= nowMs) {
-      this.#nextMs += FRAME_MS;
-      this.#emit();
-    }
-    if (!this.#isNeeded) this.#isRunning = false;
-    if (this.#isRunning) this.#cancelTick = this.#clock.after(this.#nextMs - this.#clock.nowMs(), this.#tick);
-  };
-
-  get #isNeeded(): boolean {
-    return this.#wanted || this.#utterance !== undefined;
+  /** No frames are made that nobody wants. */
+  #rest(): void {
+    if (!this.#wanted && this.#utterance === undefined) this.#pace.stop();
   }
 
   #emit(): void {

@@ -57,7 +57,7 @@ export class Person {
   }
 
   /** Something changed: begins the next step when its time has come. */
-  look(): void {
+  goOn(): void {
     if (this.#isBusy || this.#dueFrom !== undefined) return;
     const { script, clock, grammar } = this.#options;
     const number = this.#next;
@@ -71,7 +71,7 @@ export class Person {
         this.#begin(step, number);
       } else {
         this.#cancelTimer = clock.after(leftMs, () => {
-          this.look();
+          this.goOn();
         });
       }
     } else if (grammar.isCallersTurn) {
@@ -211,6 +211,6 @@ export class Person {
 
   #done(): void {
     this.#isBusy = false;
-    this.look();
+    this.goOn();
   }
 }

@@ -148,28 +148,14 @@ const ANCHOR_SAMPLES = 160;
 export function findSound(heard: Int16Array, known: Int16Array, from = 0): number | undefined {
   const loud = known.findIndex((sample) => Math.abs(sample) >= QUIET_BELOW);
   if (loud === -1) return undefined;
-  const anchor = known.subarray(loud, loud + ANCHOR_SAMPLES);
-  const fallbacks = fallbacksOf(anchor);
-  let matched = 0;
-  for (let at = from; at < heard.length; at += 1) {
-    while (matched > 0 && heard[at] !== anchor[matched]) matched = fallbacks[matched - 1] ?? 0;
-    if (heard[at] === anchor[matched]) matched += 1;
-    if (matched < anchor.length) continue;
-    const start = at + 1 - anchor.length - loud;
-    if (start >= from) return start;
-    matched = fallbacks[matched - 1] ?? 0;
-  }
-  return undefined;
+  const [all, anchor] = [bytesOf(heard), bytesOf(known.subarray(loud, loud + ANCHOR_SAMPLES))];
+  const size = Int16Array.BYTES_PER_ELEMENT;
+  // Its first loud sample cannot come before it can begin, and stands on a whole sample.
+  let at = all.indexOf(anchor, (from + loud) * size);
+  while (at !== -1 && at % size !== 0) at = all.indexOf(anchor, at + 1);
+  return at === -1 ? undefined : at / size - loud;
 }
 
-/** For each beginning of a pattern, the longest shorter one that it ends with (Knuth, Morris and Pratt). */
-function fallbacksOf(pattern: Int16Array): Int16Array {
-  const fallbacks = new Int16Array(pattern.length);
-  let length = 0;
-  for (let at = 1; at < pattern.length; at += 1) {
-    while (length > 0 && pattern[at] !== pattern[length]) length = fallbacks[length - 1] ?? 0;
-    if (pattern[at] === pattern[length]) length += 1;
-    fallbacks[at] = length;
-  }
-  return fallbacks;
+function bytesOf({ buffer, byteOffset, byteLength }: Int16Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,5 +1,6 @@
 // What a text or a value is expected to be, as people write it: words, or a regular expression between slashes. Knows no
 // calls.
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '../../base/json.ts';
 
 const SLASHES = /^\/(?<source>.+)\/(?<flags>[a-z]*)$/su;
@@ -17,7 +18,7 @@ export function textPattern(written: string): RegExp {
 export function isExpectedValue(expected: JsonValue, found: JsonValue | undefined): boolean {
   const pattern = typeof expected === 'string' ? slashed(expected) : undefined;
   if (pattern !== undefined) return typeof found === 'string' && pattern.test(found);
-  return isSame(expected, found);
+  return isDeepStrictEqual(expected, found);
 }
 
 /**
@@ -34,14 +35,4 @@ function slashed(written: string): RegExp | undefined {
   } catch (cause) {
     throw new RangeError(`"${written}" is no regular expression: ${cause instanceof Error ? cause.message : 'no reason given'}`, { cause });
   }
-}
-
-function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;
-  const members = Object.entries(one);
-  return (
-    Array.isArray(one) === Array.isArray(other) &&
-    members.length === Object.keys(other).length &&
-    members.every(([name, value]) => Object.hasOwn(other, name) && isSame(value, Object.entries(other).find(([key]) => key === name)?.[1]))
-  );
 }

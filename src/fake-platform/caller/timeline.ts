@@ -1,4 +1,4 @@
-// Who said or did what, at which millisecond of a call. Collects and hands on; how it is shown is decided elsewhere.
+// Who said or did what, at which millisecond of a call. Collects and passes on; how it is shown is decided elsewhere.
 import type { CallClock } from './call-clock.ts';
 
 /** One line of the timeline. */

@@ -47,7 +47,7 @@ export interface TurnBookOptions {
   /** Longest wait for a sign of a reply or for the completion of an RPC, ms. */
   readonly answerLimitMs: number;
   /** Told when a reply begins. */
-  readonly onReply?: (reply: Reply) => void;
+  readonly onReply?: ((reply: Reply) => void) | undefined;
 }
 
 /** All RPCs of one call, in the order they were opened. Their ids count from 1. */
@@ -174,7 +174,7 @@ export class TurnBook {
 
   #answered(turn: Turn, answer: Answer): void {
     if (turn.phase === 'over') return;
-    turn.check.look(turn.kind, answer);
+    turn.check.checkAnswer(turn.kind, answer);
     if (turn.phase !== 'listening') this.#watch(turn);
     this.#listener.answered(turn, answer);
   }
@@ -194,7 +194,7 @@ export class TurnBook {
       turn.noteTexts(turn.isInterrupted ? end.promptTexts.slice(0, 1) : end.promptTexts);
       turn.isApology = end.isApology === true;
       if (turn.isApology) this.#options.timeline.add('server', 'apologizes', { turn: turn.id, detail: 'its bot failed' });
-      turn.check.lookAtEnd(turn.kind, before === 'awaiting');
+      turn.check.checkEnd(turn.kind, before === 'awaiting');
     } else if (isLost && before !== 'set_aside') {
       this.#lost += 1;
     }

@@ -1,4 +1,4 @@
-// Looks at every answer for breaches of the contract, by rule. Only looks: the call goes on as the platform would take
+// Checks every answer for breaches of the contract, by rule. Only reports them: the call goes on as the platform would take
 // it. Knows no time and no playback, and of the wire only which rules hold on it.
 import { ROUTING_HINT } from '../../contract/limits.ts';
 import { startsAsWav } from '../../speech/wav.ts';
@@ -51,32 +51,32 @@ export class TurnCheck {
     return this.#answers > 0;
   }
 
-  /** Looks at one answer. Must be called before the call's own state takes the answer in. */
-  look(kind: TurnKind, answer: Answer): void {
+  /** Checks one answer. Must be called before the call's own state takes the answer in. */
+  checkAnswer(kind: TurnKind, answer: Answer): void {
     this.#answers += 1;
-    for (const prompt of answer.prompts) this.#lookAtPrompt(answer, prompt);
-    this.#lookAtMode(answer);
-    this.#lookAtEvents(answer);
-    this.#lookAtPlace(kind, answer);
+    for (const prompt of answer.prompts) this.#checkPrompt(answer, prompt);
+    this.#checkMode(answer);
+    this.#checkEvents(answer);
+    this.#checkPlace(kind, answer);
     if (answer.type === 'partial' && !this.#call.allowPartial) {
       this.#report('partial_not_allowed', this.#wire.rules.partial, 'a PARTIAL came although the request did not allow partial responses');
     }
-    if (isClosing(answer)) this.#lookAtFinal(kind, answer);
+    if (isClosing(answer)) this.#checkFinal(kind, answer);
     if (isTerminalEvent(answer.event)) this.#call.hasEnded = true;
   }
 
-  /** Looks at an RPC that the server completed. `expectsReply`: the caller's input was complete and needs a reply. */
-  lookAtEnd(kind: TurnKind, expectsReply: boolean): void {
+  /** Checks an RPC that the server completed. `expectsReply`: the caller's input was complete and needs a reply. */
+  checkEnd(kind: TurnKind, expectsReply: boolean): void {
     if (!expectsReply || this.hasFinal || MAY_BE_SILENT.has(kind)) return;
     const { welcomeFinal, replyFinal } = this.#wire.rules;
     const rule = kind === 'session_start' ? welcomeFinal : replyFinal;
     this.#report('final_missing', rule, `the turn of ${kind} was completed without a closing FINAL`);
   }
 
-  #lookAtPrompt({ type, event }: Answer, { audio, text, bargeIn }: AnswerPrompt): void {
+  #checkPrompt({ type, event }: Answer, { audio, text, bargeIn }: AnswerPrompt): void {
     const { hasWavMode, rules } = this.#wire;
     const isWav = startsAsWav(audio);
-    if (audio.length > 0 && (type === 'chunk' || !hasWavMode)) this.#lookAtPiece(audio, isWav);
+    if (audio.length > 0 && (type === 'chunk' || !hasWavMode)) this.#checkPiece(audio, isWav);
     if (type === 'chunk' && audio.length > 0 && text !== '') {
       this.#report('text_beside_chunk', 'G-46', 'a CHUNK carries text beside its audio; the platform may speak it too');
     }
@@ -90,7 +90,7 @@ export class TurnCheck {
     if (this.#call.hasEnded) this.#report('prompt_after_terminal', 'G-7C', 'a prompt came after the terminal event');
   }
 
-  #lookAtPiece({ length }: Uint8Array, isWav: boolean): void {
+  #checkPiece({ length }: Uint8Array, isWav: boolean): void {
     const { minChunkBytes, maxChunkBytes, rules } = this.#wire;
     if (isWav) this.#report('wav_header_in_chunk', rules.header, 'a piece of audio starts with a WAV header; it must be headerless');
     if (length >= minChunkBytes && length <= maxChunkBytes) return;
@@ -101,7 +101,7 @@ export class TurnCheck {
     );
   }
 
-  #lookAtMode(answer: Answer): void {
+  #checkMode(answer: Answer): void {
     if (!answer.prompts.some((prompt) => prompt.audio.length > 0)) return;
     if (answer.type === 'chunk') this.#chunks += 1;
     const mode = answer.type === 'chunk' ? 'chunk' : answer.type === 'final' && this.#chunks === 0 ? 'wav' : undefined;
@@ -116,7 +116,7 @@ export class TurnCheck {
     this.#call.mode ??= mode;
   }
 
-  #lookAtEvents({ event, type }: Answer): void {
+  #checkEvents({ event, type }: Answer): void {
     if (event?.kind === 'start_of_input') {
       this.#starts += 1;
       if (this.#starts > 1) this.#report('input_start_repeated', 'G-36', 'START_OF_INPUT came twice for one utterance');
@@ -131,7 +131,7 @@ export class TurnCheck {
   }
 
   /** What must not be answered, or only without a prompt. */
-  #lookAtPlace(kind: TurnKind, answer: Answer): void {
+  #checkPlace(kind: TurnKind, answer: Answer): void {
     // An event about speech may have crossed the key on its way.
     const mayCross = answer.event?.kind === 'start_of_input' || answer.event?.kind === 'end_of_input';
     if (kind === 'dtmf_start' && !mayCross)
@@ -142,7 +142,7 @@ export class TurnCheck {
     }
   }
 
-  #lookAtFinal(kind: TurnKind, answer: Answer): void {
+  #checkFinal(kind: TurnKind, answer: Answer): void {
     this.#finals += 1;
     const { finalNeedsPrompt, rules } = this.#wire;
     if (this.#finals > 1) this.#report('second_final', rules.secondFinal, 'more than one closing FINAL came for one reply');

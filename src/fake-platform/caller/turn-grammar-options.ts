@@ -1,4 +1,4 @@
-// What the turn grammar works with: its surroundings, its habits, and whom it tells what happens.
+// What the turn grammar works with: its surroundings, its habits, and whom it notifies.
 import type { PlatformHabits } from './key-entry.ts';
 import type { CallOutcome } from './outcome.ts';
 import type { ChangeRate } from './prompt-sound.ts';
@@ -10,15 +10,15 @@ export interface TurnGrammarOptions extends TurnBookOptions {
   readonly habits: PlatformHabits;
   /** Longest wait for the answer to SESSION_END, ms. */
   readonly hangUpLimitMs: number;
-  readonly changeRate?: ChangeRate;
-  /** Whether the playback clock keeps what was heard. Default true. */
-  readonly keepsSound?: boolean;
+  readonly changeRate?: ChangeRate | undefined;
+  /** Whether the playback clock keeps what was heard. */
+  readonly keepsSound: boolean;
   /** What is wanted of the sound of replies. Default none. */
-  readonly replySound?: ReplySoundWish;
+  readonly replySound?: ReplySoundWish | undefined;
   /** A sound begins to be heard. */
-  readonly onSound?: () => void;
-  /** The caller leaves, or the call is given up: the replies waited for until now. Not told when the server ended the call. */
-  readonly onGivenUp?: (due: readonly DueReply[]) => void;
+  readonly onSound?: (() => void) | undefined;
+  /** The caller leaves, or the call is given up: the replies waited for until now. Not called when the server ended the call. */
+  readonly onGivenUp?: ((due: readonly DueReply[]) => void) | undefined;
   /** Something changed; the caller may act. */
   readonly onChanged: () => void;
   /** The reply on this RPC began, or the RPC was completed without one. */

@@ -19,7 +19,7 @@ import type { Turn, TurnPhase } from './turn.ts';
 import { GRPC_RULES, type Breach } from '../lines/wire-rules.ts';
 
 /** Listening RPCs in a row that the server ends without a word before the call is given up. */
-const MAX_EMPTY_EARS = 3;
+const MAX_UNASKED_COMPLETIONS = 3;
 
 /** The turns of one call. */
 export class TurnGrammar {
@@ -33,7 +33,7 @@ export class TurnGrammar {
   #leaving: CallOutcome | undefined;
   #isOver = false;
   #isActing = false;
-  #emptyEars = 0;
+  #unaskedCompletions = 0;
 
   constructor(options: TurnGrammarOptions) {
     const { clock, timeline } = options;
@@ -69,7 +69,7 @@ export class TurnGrammar {
     this.book.ask('session_start', input);
   }
 
-  /** The ear of the call. */
+  /** The turn that listens. */
   get listening(): Listening {
     return this.#input.listening;
   }
@@ -115,7 +115,7 @@ export class TurnGrammar {
 
   /**
    * The flow sends an event of its own, whatever the caller does at that time (G-72): on an RPC of its own, after
-   * half-closing an ear that has heard nothing, so that a reply can be interrupted on the next one.
+   * half-closing a listening turn that has heard nothing, so that a reply can be interrupted on the next one.
    */
   sendEvent(name: string, parameters: JsonObject): void {
     if (!this.#mayGoOn) return;
@@ -131,7 +131,7 @@ export class TurnGrammar {
     this.#leaving = outcome;
     this.#options.onGivenUp?.(this.due);
     this.#quieten();
-    // The ear is half-closed and may still be completed; what was to be heard is cancelled.
+    // The listening turn is half-closed and may still be completed; what was to be heard is cancelled.
     for (const turn of this.book.all) if (turn.kind !== 'speech' || turn.phase !== 'set_aside') this.book.giveUp(turn);
     const end = this.book.ask('session_end', { kind: 'session_end' });
     end.watch(this.#options.hangUpLimitMs, () => {
@@ -140,7 +140,7 @@ export class TurnGrammar {
   }
 
   /**
-   * The connection is gone, and the call with it: nobody can be told any more. What the platform does with its caller then
+   * The connection is gone, and the call with it: nothing can be sent any more. What the platform does with its caller then
    * is not known, so the server sees nothing further of this call.
    */
   lose(): void {
@@ -153,7 +153,7 @@ export class TurnGrammar {
     this.book.find(code, message, undefined, rule);
   }
 
-  /** Ends the call because of a failure. A server that can still be reached is told with SESSION_END. */
+  /** Ends the call because of a failure. A server that can still be reached gets SESSION_END. */
   fail(code: FindingCode, message: string, isReachable: boolean, turn?: number): void {
     if (this.#isOver) return;
     this.book.find(code, message, turn, undefined, true);
@@ -168,12 +168,12 @@ export class TurnGrammar {
    * @returns whether the call was failed.
    */
   missReply(): boolean {
-    const ear = this.listening.turn;
+    const { turn } = this.listening;
     const { answerLimitMs } = this.#options;
-    if (ear === undefined || this.playing !== undefined || ear.hasGrace(answerLimitMs)) return false;
-    if (!ear.hasHeardSpeech && this.#input.isSilenceWatched) return false;
-    const missing = ear.hasHeardSpeech ? 'the end of speech' : 'any speech';
-    this.fail('no_answer', `the server did not report ${missing} within ${String(answerLimitMs)} ms`, true, ear.id);
+    if (turn === undefined || this.playing !== undefined || turn.hasGrace(answerLimitMs)) return false;
+    if (!turn.hasHeardSpeech && this.#input.isSilenceWatched) return false;
+    const missing = turn.hasHeardSpeech ? 'the end of speech' : 'any speech';
+    this.fail('no_answer', `the server did not report ${missing} within ${String(answerLimitMs)} ms`, true, turn.id);
     return true;
   }
 
@@ -262,18 +262,19 @@ export class TurnGrammar {
       else this.fail(code, message, false, turn.id);
     } else {
       this.#timeline.add('server', 'completes', { turn: turn.id, detail: turn.summary });
-      if (phase === 'listening') this.#earEmptied(turn);
-      else if (turn.kind === 'speech') this.#emptyEars = 0;
+      if (phase === 'listening') this.#completedUnasked(turn);
+      else if (turn.kind === 'speech') this.#unaskedCompletions = 0;
     }
     if (turn.kind === 'session_end' && this.#leaving !== undefined) this.#finish(this.#leaving);
     this.#input.turnEnded(turn);
     if (phase === 'awaiting' && turn.kind !== 'dtmf_start' && this.#mayGoOn) this.#options.onReplied(turn.id);
   }
 
-  #earEmptied(turn: Turn): void {
-    this.#emptyEars += 1;
+  #completedUnasked(turn: Turn): void {
+    this.#unaskedCompletions += 1;
     this.book.find('unasked_completion', 'a listening turn was completed before the caller had said anything', turn.id, 'G-13');
-    if (this.#emptyEars >= MAX_EMPTY_EARS) this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
+    if (this.#unaskedCompletions >= MAX_UNASKED_COMPLETIONS)
+      this.fail('closed_early', 'the server completes every listening turn at once', true, turn.id);
   }
 
   /** Nothing came for the answer limit. As long as a prompt plays, the server may be waiting for its end (G-7A). */

@@ -29,7 +29,7 @@ export interface Reply {
   readonly maxGapMs: number;
   /** When it began, ms since the call began; undefined without a gap. */
   readonly maxGapAtMs?: number;
-  /** What it says, as far as the server told. */
+  /** What it says, as far as the server says. */
   readonly texts: readonly string[];
   /** Whether the caller cut it. */
   readonly isInterrupted: boolean;
@@ -85,7 +85,7 @@ export class Turn {
   #maxGapAtMs: number | undefined;
   #sound: { readonly meter: SoundMeter; readonly pieces: Int16Array[] } | undefined;
 
-  /** @param onReply - told of the first sign of the reply, with what is known by then. */
+  /** @param onReply - called at the first sign of the reply, with what is known by then. */
   constructor(
     clock: CallClock,
     id: number,
@@ -112,7 +112,7 @@ export class Turn {
     return this.#line;
   }
 
-  /** The turn was cut and begins anew: nothing that came on it counts. @param check - what looks at its answers from now on. */
+  /** The turn was cut and begins anew: nothing that came on it counts. @param check - of its answers from now on. */
   beginAnew({ kind, againMs }: TurnCut, check: TurnCheck): void {
     this.check = check;
     this.cuts.add(kind);

@@ -20,12 +20,10 @@ import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
 import type { CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { misuseOf } from '../../base/terminal/misuse.ts';
-import { lineConditionsOf, withLineOptions, type LineFlags } from './line-options.ts';
+import { lineConditionsOf, withCallerOptions, withLineOptions, type CallerFlags, type LineFlags } from './call-options.ts';
 import { callSeconds, paceOf, repeated, wholeNumber } from '../../base/terminal/option-values.ts';
-import { withRepeatOption, type RepeatFlags } from './repeat-option.ts';
-import { withSilenceOption, type SilenceFlags } from './silence-option.ts';
 
-interface Flags extends AccessFlags, LineFlags, SilenceFlags, RepeatFlags {
+interface Flags extends AccessFlags, LineFlags, CallerFlags {
   readonly agent?: string;
   readonly conversation?: string;
   readonly startName?: string;
@@ -67,7 +65,7 @@ Exit code: 0 as expected, 1 the call failed or an expectation was not met, 2 wro
 export function callCommand(surroundings: CallSurroundings): Command {
   const given: GivenOption[] = [];
   const command = new Command('call').description('place a call to a server as the platform does').argument('<target>', TARGET_FORMS);
-  withRepeatOption(withSilenceOption(withLineOptions(withAccessOptions(command))))
+  withCallerOptions(withLineOptions(withAccessOptions(command)))
     .option('--agent <id>', 'agent to talk to (default: the server decides)')
     .option('--conversation <id>', 'conversation id (default: a new one)')
     .option('--start-name <name>', 'name of the session start event')

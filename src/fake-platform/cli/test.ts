@@ -11,17 +11,16 @@ import type { ChangeRate } from '../caller/prompt-sound.ts';
 import { textPattern } from '../caller/text-pattern.ts';
 import { TARGET_FORMS, readAccess, withAccessOptions, type Access, type AccessFlags } from './call-access.ts';
 import { isFileError, readBounded } from '../../base/terminal/surroundings.ts';
+import { withCallerOptions, type CallerFlags } from './call-options.ts';
 import type { CallSurroundings } from './call-surroundings.ts';
 import { EXIT } from '../../base/terminal/failure.ts';
 import { misuseOf } from '../../base/terminal/misuse.ts';
-import { paceOf, wholeNumber } from '../../base/terminal/option-values.ts';
+import { paceOf, wholeNumberFrom } from '../../base/terminal/option-values.ts';
 import { progressView } from '../../base/terminal/progress-view.ts';
 import { Recordings } from './scenarios/recordings.ts';
 import { findTests, readyTests } from './scenarios/scenario-files.ts';
-import { withRepeatOption, type RepeatFlags } from './repeat-option.ts';
-import { withSilenceOption, type SilenceFlags } from './silence-option.ts';
 
-interface Flags extends AccessFlags, SilenceFlags, RepeatFlags {
+interface Flags extends AccessFlags, CallerFlags {
   readonly target: string;
   readonly jobs: number;
   readonly repeat: number;
@@ -52,7 +51,7 @@ export function testCommand(surroundings: CallSurroundings): Command {
     .description('run scenarios against a server and say whether it does what they expect')
     .argument('<files...>', 'files of scenarios, or folders that hold them')
     .requiredOption('--target <address>', TARGET_FORMS);
-  return withRepeatOption(withSilenceOption(withAccessOptions(command), '; the limits of a test itself win'))
+  return withCallerOptions(withAccessOptions(command), '; the limits of a test itself win')
     .option('--jobs <n>', 'most calls at once', jobsOf, 8)
     .option('--repeat <n>', 'run each test so often', atLeastOne, 1)
     .option('--grep <pattern>', 'only tests whose name holds these words or matches /pattern/i', patternOf)
@@ -191,11 +190,7 @@ function exitCode(results: readonly TestResult[], isInterrupted: boolean, isInco
   return !isIncomplete && results.every(({ status }) => status === 'passed') ? EXIT.ok : EXIT.failed;
 }
 
-function atLeastOne(text: string): number {
-  const number = wholeNumber(text);
-  if (number < 1 || number > 10_000) throw new InvalidArgumentError('Give a number from 1 to 10000.');
-  return number;
-}
+const atLeastOne = wholeNumberFrom(1, 10_000);
 
 function jobsOf(text: string): number {
   const jobs = atLeastOne(text);

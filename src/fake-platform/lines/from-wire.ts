@@ -9,32 +9,14 @@ import {
   type WirePrompt,
 } from '../../contract/grpc.ts';
 import { jsonFromStruct } from '../../contract/struct.ts';
-import type { Answer, AnswerPrompt, AnswerType, InputConfig, InputMode, ServerEventKind } from '../caller/answer.ts';
+import type { Answer, AnswerPrompt, InputConfig } from '../caller/answer.ts';
 import { KEYS, type Key } from '../caller/key.ts';
+import { ANSWER_TYPES, EVENT_KINDS, INPUT_MODES } from './socket/envelope-words.ts';
 
-const TYPES: ReadonlyMap<number, AnswerType> = new Map([
-  [RESPONSE_TYPE.FINAL, 'final'],
-  [RESPONSE_TYPE.PARTIAL, 'partial'],
-  [RESPONSE_TYPE.CHUNK, 'chunk'],
-]);
-
-const EVENTS: ReadonlyMap<number, ServerEventKind> = new Map([
-  [EVENT_OUTPUT.SESSION_END, 'session_end'],
-  [EVENT_OUTPUT.TRANSFER_TO_AGENT, 'transfer'],
-  [EVENT_OUTPUT.CUSTOM_EVENT, 'custom_event'],
-  [EVENT_OUTPUT.START_OF_INPUT, 'start_of_input'],
-  [EVENT_OUTPUT.END_OF_INPUT, 'end_of_input'],
-  [EVENT_OUTPUT.NO_MATCH, 'no_match'],
-  [EVENT_OUTPUT.NO_INPUT, 'no_input'],
-]);
-
+const TYPES = byNumber(RESPONSE_TYPE, ANSWER_TYPES);
+const EVENTS = byNumber(EVENT_OUTPUT, EVENT_KINDS);
 // 0 (unspecified) is not in the map: it is the same as unset (G-81).
-const MODES: ReadonlyMap<number, InputMode> = new Map([
-  [INPUT_MODE.INPUT_VOICE, 'voice'],
-  [INPUT_MODE.INPUT_EVENT_DTMF, 'dtmf'],
-  [INPUT_MODE.INPUT_VOICE_DTMF, 'voice_dtmf'],
-]);
-
+const MODES = byNumber(INPUT_MODE, INPUT_MODES);
 const KEY_OF: ReadonlyMap<number, Key> = new Map(KEYS.map((key) => [DTMF_KEY[key], key]));
 
 const NO_AUDIO = new Uint8Array(0);
@@ -80,4 +62,14 @@ function configFromWire({ dtmf_config: keys, speech_timers: timers }: WireInputH
     digits: keys?.dtmf_input_length ?? 0,
     noInputMs: timers?.no_input_timeout_msec ?? 0,
   };
+}
+
+/** What the numbers of an enum mean: the same words travel on a WebSocket as they are. */
+function byNumber<Kind>(numbers: Readonly<Record<string, number>>, words: ReadonlyMap<unknown, Kind>): ReadonlyMap<number, Kind> {
+  return new Map(
+    Object.entries(numbers).flatMap(([name, number]) => {
+      const kind = words.get(name);
+      return kind === undefined ? [] : [[number, kind] as const];
+    }),
+  );
 }

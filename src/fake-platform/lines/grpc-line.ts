@@ -12,11 +12,13 @@ import {
   type MediaResponse,
 } from '../../contract/grpc.ts';
 import type { PlatformProfile } from '../../contract/profile.ts';
+import type { Connection } from './connection.ts';
 import { failureOf, type Failure } from './failure.ts';
 import { answerFromWire } from './from-wire.ts';
 import { openWatchedClient, type ChannelOptions } from './grpc-client.ts';
 import type { Line, LineEnd, LineTurn, ListedAgent, TurnListener } from './line.ts';
 import { APOLOGY_KEY, PROMPT_TEXT_KEY, readPromptTexts } from '../caller/prompt-texts.ts';
+import { limitedWait, type Wait } from './limited-wait.ts';
 import { ReadingGate } from './reading-gate.ts';
 import { requestMaker, type CallIdentity } from './to-wire.ts';
 
@@ -48,19 +50,11 @@ interface OneAnswer<Request, Response> {
 
 type Reader<Response, Answer> = (response: Response | undefined) => Answer;
 
-/** How long an answer is waited for. */
-interface Wait {
-  /** What the server is to do, for messages. */
-  readonly what: string;
-  readonly limitMs: number;
-  readonly signal: AbortSignal | undefined;
-}
-
 /** Receive window of a platform that reads slowly, bytes: two seconds of µ-law, so that a server feels it within one prompt. */
 const SMALL_WINDOW_BYTES = 16_384;
 
 /** A connection to one server. `close` must be called. */
-export class GrpcConnection {
+export class GrpcConnection implements Connection {
   readonly #options: GrpcLineOptions;
   readonly #contract: Contract;
   readonly #client: Client;
@@ -77,12 +71,6 @@ export class GrpcConnection {
     this.#cut = cut;
   }
 
-  /**
-   * Waits until the connection stands, so that no latency is measured from before. Also comes back when it cannot be
-   * made or takes too long: the first RPC then says why.
-   *
-   * @param signal - stops the waiting.
-   */
   connect(signal?: AbortSignal): Promise<void> {
     const channel = this.#client.getChannel();
     const { clock, connectLimitMs } = this.#options;
@@ -96,89 +84,71 @@ export class GrpcConnection {
         signal?.removeEventListener('abort', settle);
         resolve();
       };
-      const look = (): void => {
+      const check = (): void => {
         if (isOver) return;
         const state = channel.getConnectivityState(true);
         const isSettled = state !== connectivityState.IDLE && state !== connectivityState.CONNECTING;
         if (isSettled) settle();
-        else channel.watchConnectivityState(state, Infinity, look);
+        else channel.watchConnectivityState(state, Infinity, check);
       };
       const cancelTimer = clock.after(connectLimitMs, settle);
       signal?.addEventListener('abort', settle, { once: true });
       if (signal?.aborted === true) settle();
-      else look();
+      else check();
     });
   }
 
-  /** The line of one call. */
   line(identity: CallIdentity): Line {
     const request = requestMaker(identity);
     return {
       open: (listener) => this.#open(listener, request, this.#metadata(identity.conversationId)),
       close: () => {
-        this.close();
+        this.#client.close();
       },
       break: this.#cut,
     };
   }
 
-  /**
-   * Asks for the agents of an organization (G-05).
-   *
-   * @param limitMs - longest wait for the answer, ms.
-   * @param signal - gives up before.
-   * @returns the agents, or why there is no answer.
-   */
   listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
     const { ListVirtualAgents } = this.#contract.media.definition;
-    return this.#ask(ListVirtualAgents, { customer_org_id: organizationId }, agentsOf, { what: 'list its agents', limitMs, signal });
+    return this.#ask(ListVirtualAgents, { customer_org_id: organizationId }, agentsOf, {
+      ...{ clock: this.#options.clock, what: 'list its agents', limitMs, signal },
+    });
   }
 
   /** Asks the platform's own health service whether the server takes calls (1.8); parameters as of {@link listAgents}. */
   checkHealth(limitMs: number, signal?: AbortSignal): Promise<HealthWord | Failure> {
-    return this.#ask(this.#contract.health.definition.Check, {}, healthWordOf, { what: 'tell its health', limitMs, signal });
-  }
-
-  #ask<Request, Response, Answer>(rpc: OneAnswer<Request, Response>, request: Request, read: Reader<Response, Answer>, wait: Wait) {
-    const { what, limitMs, signal } = wait;
-    return new Promise<Answer | Failure>((resolve) => {
-      const stopWaiting: (() => void)[] = [];
-      const settle = (result: Answer | Failure): void => {
-        for (const stop of stopWaiting) stop();
-        resolve(result);
-      };
-      const call = this.#client.makeUnaryRequest(
-        rpc.path,
-        rpc.requestSerialize,
-        rpc.responseDeserialize,
-        request,
-        this.#metadata(undefined),
-        (error, response?: Response) => {
-          settle(error === null ? read(response) : failureOf(error));
-        },
-      );
-      const giveUp = (failure: Failure): void => {
-        settle(failure);
-        call.cancel();
-      };
-      const onAbort = (): void => {
-        giveUp({ code: 'no_answer', message: `the server was not waited for to ${what}` });
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-      stopWaiting.push(
-        () => signal?.removeEventListener('abort', onAbort),
-        this.#watchConnecting(giveUp),
-        this.#options.clock.after(limitMs, () => {
-          giveUp({ code: 'no_answer', message: `the server did not ${what} within ${String(limitMs)} ms` });
-        }),
-      );
-      if (signal?.aborted === true) onAbort();
+    return this.#ask(this.#contract.health.definition.Check, {}, healthWordOf, {
+      ...{ clock: this.#options.clock, what: 'tell its health', limitMs, signal },
     });
   }
 
-  /** Closes the connection. Open RPCs must be cancelled before. */
-  close(): void {
+  async #ask<Request, Response, Answer>(rpc: OneAnswer<Request, Response>, request: Request, read: Reader<Response, Answer>, wait: Wait) {
+    const ends: (() => void)[] = [];
+    try {
+      return await limitedWait<Answer>(wait, (settle) => {
+        const call = this.#client.makeUnaryRequest(
+          rpc.path,
+          rpc.requestSerialize,
+          rpc.responseDeserialize,
+          request,
+          this.#metadata(undefined),
+          (error, response?: Response) => {
+            settle(error === null ? read(response) : failureOf(error));
+          },
+        );
+        ends.push(this.#watchConnecting(settle), () => {
+          call.cancel();
+        });
+      });
+    } finally {
+      for (const end of ends) end();
+    }
+  }
+
+  close(): Promise<void> {
     this.#client.close();
+    return Promise.resolve();
   }
 
   #open(listener: TurnListener, request: ReturnType<typeof requestMaker>, metadata: Metadata): LineTurn {

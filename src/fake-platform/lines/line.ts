@@ -72,7 +72,7 @@ export interface ListedAgent {
   readonly isDefault: boolean;
 }
 
-/** A way to one server. */
+/** The way of one call to a server. */
 export interface Line {
   /** What holds for answers on this wire; absent: what holds on gRPC. */
   readonly rules?: WireRules;
@@ -80,10 +80,10 @@ export interface Line {
   open(listener: TurnListener): LineTurn;
   /** Closes the connection. Open turns must be cancelled before. */
   close(): void;
-  /** Breaks the connection as if the wire were cut: the server is told nothing. Absent where others share the connection. */
+  /** Breaks the connection as if the wire were cut: nothing is sent to the server. Absent where others share the connection. */
   break?(): void;
   /** Tells of breaches that stand in no answer of a turn, from now on and of those before; absent where the wire has none. */
   watch?(found: (breach: Breach) => void): void;
   /** Tells once that the line is gone in the middle of the call, whether or not a turn is open; absent where each turn has its own end. */
-  watchEnd?(told: (failure: Failure) => void): void;
+  watchEnd?(onEnd: (failure: Failure) => void): void;
 }

@@ -1,5 +1,5 @@
 // A line on which a turn that was lost is opened again and said again from its beginning, on an RPC that a load balancer may
-// send to another server, unless all that is owed on it has come. What the platform itself does then is not known (contract
+// send to another server, unless its whole reply has come. What the platform itself does then is not known (contract
 // 1.10). Knows no turn grammar: whether a turn is still wanted is its listener's business.
 import type { CancelTimer } from '../../base/clock.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../../speech/audio-format.ts';
@@ -136,7 +136,7 @@ class RepeatedTurn implements Required<LineTurn> {
     const kind = failure.loss === 'cut' && this.#hasInput ? 'repeated' : 'reopened';
     const againMs = pauseMs + (this.#hasInput ? this.#held.filter(isFrame).length * FRAME_MS : 0);
     const isWanted = this.#listener.cut?.({ kind, failure, againMs }) ?? false;
-    // Whoever was told may have given the turn up.
+    // The listener may have given the turn up.
     if (this.#isOver) return;
     if (!isWanted) this.#end({ kind: 'broken', failure });
     else {

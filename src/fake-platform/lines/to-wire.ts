@@ -17,15 +17,19 @@ export interface CallIdentity {
   readonly allowPartial: boolean;
 }
 
-/** Makes the mapper of one call. What is empty is left out, as proto3 does. */
-export function requestMaker(identity: CallIdentity): (input: PlatformInput) => MediaRequest {
-  const common: MediaRequest = {
-    conversation_id: identity.conversationId,
-    customer_org_id: identity.organizationId,
-    ...(identity.agentId === '' ? {} : { virtual_agent_id: identity.agentId }),
-    ...(identity.allowPartial ? { allow_partial_responses: true } : {}),
-    ...(identity.vendorConfig === '' ? {} : { vendor_specific_config: identity.vendorConfig }),
+/** The fields that every message of a call carries, on both wires. What is empty is left out, as proto3 does. */
+export function identityFields({ conversationId, organizationId, agentId, vendorConfig, allowPartial }: CallIdentity) {
+  return {
+    ...{ conversation_id: conversationId, customer_org_id: organizationId },
+    ...(agentId !== '' && { virtual_agent_id: agentId }),
+    ...(allowPartial && { allow_partial_responses: true }),
+    ...(vendorConfig !== '' && { vendor_specific_config: vendorConfig }),
   };
+}
+
+/** Makes the mapper of one call. */
+export function requestMaker(identity: CallIdentity): (input: PlatformInput) => MediaRequest {
+  const common: MediaRequest = identityFields(identity);
   return (input) => ({ ...common, ...inputToWire(input) });
 }
 

@@ -1,4 +1,4 @@
-// In what the two interfaces of the platform differ for whoever looks at the answers of a server: forms of audio, sizes, and
+// In what the two interfaces of the platform differ for whoever checks the answers of a server: forms of audio, sizes, and
 // the rules that a breach is named by. Knows no wire and no call.
 import { MAX_CHUNK_BYTES, MAX_SOCKET_CHUNK_BYTES, MIN_CHUNK_BYTES, MIN_SOCKET_CHUNK_BYTES } from '../../contract/limits.ts';
 import type { FindingCode } from '../caller/finding.ts';

@@ -13,7 +13,7 @@ export function wrappedLine(line: Line, changes: Partial<Line>): Line {
     },
     break: () => line.break?.(),
     watch: (found) => line.watch?.(found),
-    watchEnd: (told) => line.watchEnd?.(told),
+    watchEnd: (onEnd) => line.watchEnd?.(onEnd),
   };
   return { ...same, ...changes };
 }

@@ -1,29 +1,19 @@
 // `POST /applications/{id}/token` (section 5.2): the developer's integration asks for a pair that acts for a customer
 // organization.
 import { z } from 'zod';
-import type { AppBook } from './apps.ts';
-import { isUuid, type PlatformIds } from './ids.ts';
-import type { OrganizationBook } from './organization-book.ts';
+import { isUuid } from './ids.ts';
+import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { GuardedRoute, Permitted } from './route.ts';
 import { isSameSecret } from './same-secret.ts';
-import type { Switches } from './switches.ts';
-import type { TokenFields, TokenBook } from './token-book.ts';
-
-/** What the resource needs. */
-export interface ApplicationTokenParts {
-  readonly apps: AppBook;
-  readonly ids: PlatformIds;
-  readonly organizations: OrganizationBook;
-  readonly tokens: TokenBook;
-  readonly switches: Pick<Switches, 'targetOrgForm'>;
-}
+import type { TokenFields } from './token-book.ts';
 
 const text = z.string().min(1).max(500);
 const request = z.strictObject({ clientId: text, clientSecret: text, targetOrgId: text });
 
 /** The one route. */
-export function applicationTokenRoute({ apps, ids, organizations, tokens, switches }: ApplicationTokenParts): GuardedRoute {
+export function applicationTokenRoute(platform: Platform): GuardedRoute {
+  const { apps, ids, tokens, switches } = platform;
   const organizationOf = (target: string): string => {
     const isForm = { any: true, encoded: !isUuid(target), uuid: isUuid(target) }[switches.targetOrgForm];
     const organizationId = isForm ? ids.decodeOrganization(target) : undefined;
@@ -41,10 +31,8 @@ export function applicationTokenRoute({ apps, ids, organizations, tokens, switch
       throw new Refusal(401, 'the client id or the client secret of the service app is wrong');
     }
     const organizationId = organizationOf(sent.targetOrgId);
-    const authorization = organizations.find(app.clientId, organizationId);
-    if (authorization === undefined || !organizations.isUsable(authorization)) {
-      throw new Refusal(403, 'the service app is not authorized by an administrator of the organization');
-    }
+    const authorization = platform.usableAuthorization(app.clientId, organizationId);
+    if (authorization === undefined) throw new Refusal(403, 'the service app is not authorized by an administrator of the organization');
     const { clientId, scopes } = app;
     return tokens.issue({ clientId, kind: 'service_app', scopes, organizationId, accountId: authorization.machineAccountId });
   };

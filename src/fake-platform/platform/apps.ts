@@ -46,12 +46,12 @@ export class AppBook {
   readonly #scopes: { readonly integration: readonly string[]; readonly serviceApp: readonly string[] };
   readonly #developer: Developer = { organizationId: randomUUID(), personId: randomUUID() };
 
-  /** @param scopes - what an app may do unless told otherwise. */
+  /** @param scopes - what an app may do by default. */
   constructor(scopes: { readonly integration: readonly string[]; readonly serviceApp: readonly string[] }) {
     this.#scopes = scopes;
   }
 
-  /** Registers an integration; what is not given is made up. All apps have one developer unless told otherwise. */
+  /** Registers an integration; what is not given is made up. All apps have one developer by default. */
   addIntegration(given: Partial<Integration> = {}): Integration {
     const app: Integration = {
       clientId: newClientId(),
@@ -66,7 +66,7 @@ export class AppBook {
   }
 
   /**
-   * Registers a service app; what is not given is made up. Its domain is this machine unless told otherwise.
+   * Registers a service app; what is not given is made up. Its domain is this machine by default.
    *
    * @throws RangeError for a domain with scheme, port, path or wildcard (R-06).
    */

@@ -3,22 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { escaped } from '../../base/html-text.ts';
-import type { AppBook } from './apps.ts';
-import type { AuthorizationCodes, Consent } from './authorization-codes.ts';
+import type { Consent } from './authorization-codes.ts';
 import { BoundedMap } from './bounded-map.ts';
+import type { Platform } from './platform.ts';
 import type { Answer, OpenRoute } from './route.ts';
-import type { Switches } from './switches.ts';
-
-/** What the page needs. */
-export interface AuthorizeParts {
-  /** Of the page, below the base. */
-  readonly path: string;
-  /** Of the page, with everything before it. */
-  readonly fullPath: string;
-  readonly apps: AppBook;
-  readonly codes: AuthorizationCodes;
-  readonly switches: Switches;
-}
 
 interface Pending {
   readonly consent: Consent;
@@ -44,7 +32,7 @@ const what = z.object({
 const button = z.strictObject({ consent: text });
 
 /** `GET` shows the page or redirects, `POST` is its button. */
-export function authorizeRoutes({ path, fullPath, apps, codes, switches }: AuthorizeParts): readonly OpenRoute[] {
+export function authorizeRoutes({ apps, codes, switches, names, prefix }: Platform): readonly OpenRoute[] {
   const pending = new BoundedMap<string, Pending>(MAX_PENDING);
 
   const ask = (query: unknown): Answer => {
@@ -69,7 +57,7 @@ export function authorizeRoutes({ path, fullPath, apps, codes, switches }: Autho
     if (switches.consent === 'auto' || wish.data.auto !== undefined) return back(redirectUri, { code: codes.issue(consent), state });
     const id = randomUUID();
     pending.set(id, { consent, state });
-    return page(200, 'Let the application act for you?', consentForm(fullPath, id, scopes));
+    return page(200, 'Let the application act for you?', consentForm(prefix + names.rest.authorizePath, id, scopes));
   };
 
   const press = (body: unknown): Answer => {
@@ -80,9 +68,10 @@ export function authorizeRoutes({ path, fullPath, apps, codes, switches }: Autho
     return back(found.consent.redirectUri, { code: codes.issue(found.consent), state: found.state });
   };
 
+  const paths = [names.rest.authorizePath];
   return [
-    { name: 'GET /authorize', paths: [path], needs: 'nothing', answer: ({ query }) => ask(query) },
-    { name: 'POST /authorize', paths: [path], needs: 'nothing', takes: 'form', answer: ({ body }) => press(body) },
+    { name: 'GET /authorize', paths, needs: 'nothing', answer: ({ query }) => ask(query) },
+    { name: 'POST /authorize', paths, needs: 'nothing', takes: 'form', answer: ({ body }) => press(body) },
   ];
 }
 

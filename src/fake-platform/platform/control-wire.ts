@@ -1,4 +1,4 @@
-// What a running fake platform can be told from outside, and what it answers: everything that has no address on the real
+// What a running fake platform can be ordered to do from outside, and what it answers: everything that has no address on the real
 // platform, such as administrators who make up their minds, and bad luck. Both sides read it from here. Knows no sockets.
 import { z } from 'zod';
 import { ROUTE_NAMES } from './route.ts';
@@ -63,7 +63,7 @@ export const CONTROL = {
   /** The administrator of an organization authorizes the service app. */
   authorize: {
     request: organization,
-    /** `listeners`: how many webhooks are told. */
+    /** `listeners`: how many webhooks are notified. */
     answer: z.object({ organizationId: z.string(), listeners: z.number() }),
   },
   /** And takes that back. */

@@ -1,84 +1,75 @@
-// The commands of the control surface: each reads what it was sent and plays it with the handle that tests have, too. Knows
-// no sockets and no key; who may come in is decided at the door.
+// The commands of the control surface: each reads what it was sent and plays it on the platform as tests do, too. Knows
+// no sockets and no key; who may come in is decided in control-routes.ts.
 import { decodeJwt } from 'jose';
 import type { Issuer } from './issuer.ts';
 import { CONTROL, type ControlAnswer, type ControlName, type ShownDataSource } from './control-wire.ts';
 import type { DataSourceRecord } from './data-source-book.ts';
 import type { Fault } from './faults.ts';
-import type { PlatformHandle } from './handle.ts';
-import type { PlatformTime } from './platform-time.ts';
+import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { RouteName } from './route.ts';
 
 /** What an issuer can do beside signing honest tokens; one that only signs leaves it out. */
 export type ForgingIssuer = Partial<Pick<Issuer, 'forge' | 'rotateKey' | 'keySetAnswers'>>;
 
-/** What the commands need. */
-export interface ControlParts {
-  readonly handle: PlatformHandle;
-  readonly issuer: ForgingIssuer;
-  readonly time: PlatformTime;
-  /** Schema ids by transport. */
-  readonly schemas: { readonly grpc: string; readonly websocket: string };
-}
-
-/** Names a data source among those of an organization. */
-type Transport = keyof ControlParts['schemas'];
-
 /** Commands by name; the body is what was sent. They throw {@link Refusal}. */
 export type ControlCommands = { readonly [Name in ControlName]: (body: unknown) => ControlAnswer<Name> | Promise<ControlAnswer<Name>> };
 
 /** Makes them. */
-export function controlCommands({ handle, issuer, time, schemas }: ControlParts): ControlCommands {
+export function controlCommands(platform: Platform, issuer: ForgingIssuer): ControlCommands {
   const organizationOf = (written: string): string => {
-    const organizationId = handle.ids.decodeOrganization(written);
+    const organizationId = platform.ids.decodeOrganization(written);
     if (organizationId === undefined) throw new Refusal(400, 'this is no id of an organization: it is a UUID, or base64 of one');
     return organizationId;
   };
   const askedOrganization = (schema: (typeof CONTROL)['authorize']['request'], body: unknown): string =>
     organizationOf(parsed(schema, body).organizationId);
   const listenersTo = (event: string): number =>
-    handle.webhooks().filter((webhook) => webhook.status === 'active' && webhook.event === event).length;
+    platform.webhooks().filter((webhook) => webhook.status === 'active' && webhook.event === event).length;
   /** @throws Refusal 409 where the organization has no data source whose token could be presented. */
-  const presentedOf = (organizationId: string, transport: Transport | undefined): DataSourceRecord => {
-    const all = handle.dataSources(organizationId);
-    const meant = all.filter(({ schemaId }) => schemaId === schemas[transport ?? 'grpc']);
+  const presentedOf = (organizationId: string, transport: 'grpc' | 'websocket' | undefined): DataSourceRecord => {
+    const all = platform.dataSources(organizationId);
+    const meant = all.filter(({ schemaId }) => transportOf(schemaId) === (transport ?? 'grpc'));
     const kind = transport === undefined ? 'data source' : `${transport} data source`;
-    return presented(transport === undefined && meant.length === 0 ? all : meant, { organizationId, kind }, time);
+    return presented(transport === undefined && meant.length === 0 ? all : meant, { organizationId, kind }, platform.nowMs());
+  };
+  const transportOf = (schemaId: string): ShownDataSource['transport'] => {
+    const protocol = platform.schemas.find(({ id }) => id === schemaId)?.protocol;
+    return protocol === undefined ? 'unknown' : protocol === 'gRPC' ? 'grpc' : 'websocket';
   };
   const shown = ({ id, orgId, schemaId, url, status, errorMessage, tokenExpiryTime, updatedAt }: DataSourceRecord): ShownDataSource => {
-    const transport = schemaId === schemas.grpc ? 'grpc' : schemaId === schemas.websocket ? 'websocket' : 'unknown';
-    return { id, organizationId: orgId, transport, url, status, errorMessage, tokenExpiryTime, updatedAt };
+    return { id, organizationId: orgId, transport: transportOf(schemaId), url, status, errorMessage, tokenExpiryTime, updatedAt };
   };
 
   return {
     status: (body) => {
       parsed(CONTROL.status.request, body);
-      const organizations = handle.authorizations().map(({ organizationId, date }) => ({ organizationId, authorizedAt: date }));
+      const organizations = platform.authorizations().map(({ organizationId, date }) => ({ organizationId, authorizedAt: date }));
       return {
         organizations,
-        dataSources: handle.dataSources().map(shown),
-        webhooks: handle.webhooks().map(({ id, event, targetUrl, status }) => ({ id, event, targetUrl, status })),
-        faults: handle.faults.planned.map(({ fault, route, left }) => ({ kind: kindOf(fault), route, left })),
-        skewMs: handle.switches.skewMs,
+        dataSources: platform.dataSources().map(shown),
+        webhooks: platform.webhooks().map(({ id, event, targetUrl, status }) => ({ id, event, targetUrl, status })),
+        faults: platform.faults.planned.map(({ fault, route, left }) => ({ kind: kindOf(fault), route, left })),
+        skewMs: platform.switches.skewMs,
       };
     },
     authorize: (body) => {
       const organizationId = askedOrganization(CONTROL.authorize.request, body);
-      handle.authorize(organizationId);
+      platform.authorize(organizationId);
       return { organizationId, listeners: listenersTo('authorized') };
     },
     deauthorize: (body) => {
       const organizationId = askedOrganization(CONTROL.deauthorize.request, body);
-      if (!handle.deauthorize(organizationId)) throw new Refusal(404, `organization ${organizationId} has not authorized the service app`);
+      if (!platform.deauthorize(organizationId))
+        throw new Refusal(404, `organization ${organizationId} has not authorized the service app`);
       return { organizationId, listeners: listenersTo('deauthorized') };
     },
-    break: (body) => ({ count: play(handle, organizationOf, body) }),
+    break: (body) => ({ count: play(platform, organizationOf, body) }),
     mend: (body) => {
       parsed(CONTROL.mend.request, body);
-      const faults = handle.faults.planned.length;
-      handle.faults.clear();
-      handle.switches.skewMs = 0;
+      const faults = platform.faults.planned.length;
+      platform.faults.clear();
+      platform.switches.skewMs = 0;
       return { faults };
     },
     forge: (body) => {
@@ -117,40 +108,36 @@ function kindOf(fault: Fault): string {
 }
 
 /** @returns how many things were broken at once; 0 when they will be. */
-function play(handle: PlatformHandle, organizationOf: (written: string) => string, body: unknown): number {
+function play(platform: Platform, organizationOf: (written: string) => string, body: unknown): number {
   const order = parsed(CONTROL.break.request, body);
   switch (order.kind) {
     case '500':
-      return plan(handle, order, { kind: 'answer', status: 500 });
+      return plan(platform, order, { kind: 'answer', status: 500 });
     case '429':
-      return plan(handle, order, { kind: 'answer', status: 429, retryAfterSeconds: order.retryAfterSeconds });
+      return plan(platform, order, { kind: 'answer', status: 429, retryAfterSeconds: order.retryAfterSeconds });
     case 'timeout':
-      return plan(handle, order, { kind: 'hang' });
+      return plan(platform, order, { kind: 'hang' });
     case 'lost-answer':
-      return plan(handle, order, { kind: 'lost_answer' });
+      return plan(platform, order, { kind: 'lost_answer' });
     case 'clock-skew':
-      handle.switches.skewMs = order.seconds * 1000;
+      platform.switches.skewMs = order.seconds * 1000;
       return 0;
     case 'refresh-tokens': {
       // With the access tokens: those live for days, and nobody would see anything until then.
       if (order.organizationId !== undefined) {
-        return handle.revokeTokens(handle.serviceApp.clientId, 'both', organizationOf(order.organizationId));
+        return platform.revokeTokens(platform.serviceApp.clientId, 'both', organizationOf(order.organizationId));
       }
-      return handle.revokeTokens(handle.integration.clientId) + handle.revokeTokens(handle.serviceApp.clientId);
+      return platform.revokeTokens(platform.integration.clientId) + platform.revokeTokens(platform.serviceApp.clientId);
     }
     case 'data-source': {
       const { organizationId, errorMessage } = order;
-      const active = handle.dataSources(organizationOf(organizationId)).filter(({ status }) => status === 'active');
-      return active.filter(({ id }) => handle.disableDataSource(id, errorMessage)).length;
+      const active = platform.dataSources(organizationOf(organizationId)).filter(({ status }) => status === 'active');
+      return active.filter(({ id }) => platform.disableDataSource(id, errorMessage)).length;
     }
   }
 }
 
-function plan(
-  { faults }: PlatformHandle,
-  { route, times }: { readonly route: RouteName | 'any'; readonly times: number },
-  fault: Fault,
-): number {
+function plan({ faults }: Platform, { route, times }: { readonly route: RouteName | 'any'; readonly times: number }, fault: Fault): number {
   try {
     faults.add(route, fault, times);
   } catch (thrown) {
@@ -164,12 +151,12 @@ function plan(
 function presented(
   all: readonly DataSourceRecord[],
   { organizationId, kind }: { readonly organizationId: string; readonly kind: string },
-  time: PlatformTime,
+  nowMs: number,
 ): DataSourceRecord {
   if (all.length === 0) throw new Refusal(409, `organization ${organizationId} has no ${kind}: the server has not registered one`);
   const active = all.filter(({ status }) => status === 'active');
   if (active.length === 0) throw new Refusal(409, `the ${kind} of organization ${organizationId} is disabled`);
-  const found = active.findLast(({ tokenExpiryTime }) => Date.parse(tokenExpiryTime) > time.nowMs());
+  const found = active.findLast(({ tokenExpiryTime }) => Date.parse(tokenExpiryTime) > nowMs);
   if (found !== undefined) return found;
   throw new Refusal(409, `the token of organization ${organizationId} has ended, and the server has not renewed it`);
 }

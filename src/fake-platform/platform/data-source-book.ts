@@ -42,11 +42,11 @@ const MAX_RECORDS = 1000;
 export class DataSourceBook {
   readonly #records = new BoundedMap<string, DataSourceRecord>(MAX_RECORDS);
   readonly #issuer: Pick<Issuer, 'issueToken'>;
-  readonly #time: PlatformTime;
+  readonly #nowMs: PlatformTime;
 
-  constructor(issuer: Pick<Issuer, 'issueToken'>, time: PlatformTime) {
+  constructor(issuer: Pick<Issuer, 'issueToken'>, nowMs: PlatformTime) {
     this.#issuer = issuer;
-    this.#time = time;
+    this.#nowMs = nowMs;
   }
 
   /** Registers a data source and signs its first token. */
@@ -54,7 +54,7 @@ export class DataSourceBook {
     words: DataSourceWords,
     owner: { readonly applicationId: string; readonly orgId: string; readonly createdBy: string },
   ): Promise<DataSourceRecord> {
-    const nowMs = this.#time.nowMs();
+    const nowMs = this.#nowMs();
     const token = await this.#sign(words, owner.orgId, nowMs);
     const times = { createdAt: isoTime(nowMs), updatedAt: isoTime(nowMs) };
     return this.#keep({ ...words, ...owner, ...token, ...times, id: randomUUID(), previousJwsToken: undefined });
@@ -62,7 +62,7 @@ export class DataSourceBook {
 
   /** Changes a data source; only a fresh nonce brings a fresh token (J-02, R-04). */
   async change(record: DataSourceRecord, words: DataSourceWords): Promise<DataSourceRecord> {
-    const nowMs = this.#time.nowMs();
+    const nowMs = this.#nowMs();
     const token =
       words.nonce === record.nonce ? {} : { ...(await this.#sign(words, record.orgId, nowMs)), previousJwsToken: record.jwsToken };
     return this.#keep({ ...record, ...words, ...token, updatedAt: isoTime(nowMs) });
@@ -72,7 +72,7 @@ export class DataSourceBook {
   disable(id: string, errorMessage: string): boolean {
     const record = this.find(id);
     if (record === undefined) return false;
-    this.#keep({ ...record, status: 'disabled', errorMessage, updatedAt: this.#time.iso() });
+    this.#keep({ ...record, status: 'disabled', errorMessage, updatedAt: isoTime(this.#nowMs()) });
     return true;
   }
 
@@ -91,7 +91,7 @@ export class DataSourceBook {
 
   /** Those of an organization or of all, oldest first. */
   of(orgId?: string): readonly DataSourceRecord[] {
-    return this.#records.values().filter((record) => orgId === undefined || record.orgId === orgId);
+    return [...this.#records.values()].filter((record) => orgId === undefined || record.orgId === orgId);
   }
 
   #keep(record: DataSourceRecord): DataSourceRecord {

@@ -1,46 +1,35 @@
 // The data sources of an organization, for its service app (section 5.3): register, list, get, update, delete. A token
 // shows and changes those of its own organization only.
-import type { AppBook, ServiceApp } from './apps.ts';
+import type { ServiceApp } from './apps.ts';
 import type { DataSourceBook, DataSourceRecord, DataSourceWords } from './data-source-book.ts';
 import { addressFault, listToWire, partialUpdate, recordToWire, registration, wholeUpdate } from './data-source-wire.ts';
+import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { Answer, GuardedRoute, Permitted } from './route.ts';
-import type { SchemaRecord } from './schemas.ts';
-import type { Switches } from './switches.ts';
 import type { Grant } from './token-book.ts';
-
-/** What the resource needs. */
-export interface DataSourceParts {
-  readonly apps: AppBook;
-  readonly book: DataSourceBook;
-  readonly schemas: readonly SchemaRecord[];
-  readonly switches: Pick<Switches, 'drift' | 'updates' | 'schemaChanges'>;
-  /** Whether a data source on this machine may do without TLS. */
-  readonly allowLoopbackHttp: boolean;
-}
 
 type Changes = { readonly [Key in keyof DataSourceWords]?: DataSourceWords[Key] | undefined };
 
 /** All five routes. */
-export function dataSourceRoutes(parts: DataSourceParts): readonly GuardedRoute[] {
-  const { book, switches } = parts;
+export function dataSourceRoutes(platform: Platform): readonly GuardedRoute[] {
+  const { dataSourceBook: book, switches } = platform;
   const wired = (record: DataSourceRecord, status = 200): Answer => ({ status, json: recordToWire(record, switches.drift) });
 
   const register = async ({ body, grant }: Permitted): Promise<Answer> => {
     const words: DataSourceWords = { ...parsed(registration, body), status: 'active', errorMessage: '' };
-    const app = appOf(parts, grant);
-    demandSound(parts, app, words);
+    const app = appOf(platform, grant);
+    demandSound(platform, app, words);
     const owner = { applicationId: app.clientId, orgId: grant.organizationId, createdBy: grant.accountId };
     return wired(await book.add(words, owner), switches.drift.created201 ? 201 : 200);
   };
 
   const update = async ({ id, body, grant }: Permitted): Promise<Answer> => {
     const record = own(book, id, grant);
-    const app = appOf(parts, grant);
+    const app = appOf(platform, grant);
     if (record.applicationId !== app.clientId) throw new Refusal(403, 'the data source is of another service app');
     const changes: Changes = parsed(switches.updates === 'whole' ? wholeUpdate : partialUpdate, body);
     const words = changed(record, switches.schemaChanges === 'taken' ? changes : { ...changes, schemaId: record.schemaId });
-    demandSound(parts, app, words);
+    demandSound(platform, app, words);
     return wired(await book.change(record, words));
   };
 
@@ -78,7 +67,7 @@ function own(book: DataSourceBook, id: string, grant: Grant): DataSourceRecord {
   throw new Refusal(404, 'there is no such data source');
 }
 
-function appOf({ apps }: DataSourceParts, { clientId }: Grant): ServiceApp {
+function appOf({ apps }: Platform, { clientId }: Grant): ServiceApp {
   const app = apps.serviceApp(clientId);
   if (app === undefined) throw new Refusal(403, 'only a service app can do this');
   return app;
@@ -103,7 +92,8 @@ function changed(record: DataSourceRecord, changes: Changes): DataSourceWords {
   };
 }
 
-function demandSound({ schemas, allowLoopbackHttp }: DataSourceParts, app: ServiceApp, { schemaId, url }: DataSourceWords): void {
+function demandSound({ schemas, names }: Platform, app: ServiceApp, { schemaId, url }: DataSourceWords): void {
+  const allowLoopbackHttp = names.rest.allowLoopbackHttp === true;
   const schema = schemas.find(({ id }) => id === schemaId);
   const fault =
     schema === undefined

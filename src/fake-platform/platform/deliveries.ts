@@ -5,13 +5,11 @@ import { request as httpsRequest } from 'node:https';
 import { abortAfter, linkAbort, pause, type LinkedAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { newClientId } from './apps.ts';
-import { deliveryBody, type AppEvent } from './delivery-payload.ts';
-import { signatureHeaders } from './delivery-signature.ts';
+import { deliveryBody, signatureHeaders, type AppEvent } from './delivery-message.ts';
 import type { PlatformIds } from './ids.ts';
 import type { AdminNames } from './names.ts';
 import type { DeliverySwitches } from './switches.ts';
-import type { Webhook, WebhookBook } from './webhook-book.ts';
-import { filteredApp } from './webhooks.ts';
+import { filteredApp, type Webhook, type WebhookBook } from './webhook-book.ts';
 
 /** One delivery. */
 export interface Delivery {
@@ -32,7 +30,7 @@ export interface DeliveryParts {
   readonly names: Pick<AdminNames, 'webhook'>;
   readonly clock: Clock;
   readonly switches: DeliverySwitches;
-  /** Told of each delivery when its outcome is known; must not throw. */
+  /** Called for each delivery when its outcome is known; must not throw. */
   readonly onOutcome?: ((delivery: Delivery) => void) | undefined;
 }
 

@@ -32,7 +32,7 @@ export interface IssuerOptions extends Partial<TokenClaims> {
   /** Path of the issuer below its origin, beginning with a slash or empty. Default `/idb`. */
   readonly path?: string;
   readonly clock?: Clock;
-  /** Told of each request; must not throw. */
+  /** Called for each request; must not throw. */
   readonly onRequest?: (request: IssuerRequest) => void;
 }
 
@@ -58,11 +58,11 @@ export interface Issuer {
   readonly origin: string;
   /** Where the key set is. */
   readonly keySetUrl: string;
-  /** What tokens say unless told otherwise. */
+  /** What tokens say by default. */
   readonly claims: TokenClaims;
   /** Signs a token with the newest key, issued at `nowMs` (ms since the epoch; default the issuer's own clock). */
   issueToken(overrides?: Partial<TokenClaims>, nowMs?: number): Promise<string>;
-  /** Signs exactly what it is told to: what no honest platform presents. */
+  /** Signs exactly what it is given: what no honest platform presents. */
   forge(order: ForgeOrder): string;
   /**
    * Makes a new key and signs with it from now on. The old ones stay published unless `forgetOld` (J-2A): at most ten, of which

@@ -35,7 +35,7 @@ export class Journal {
   readonly #entries: JournalEntry[] = [];
   readonly #onEntry: (entry: JournalEntry) => void;
 
-  /** @param onEntry - told of each request; must not throw. */
+  /** @param onEntry - called for each request; must not throw. */
   constructor(onEntry: (entry: JournalEntry) => void = () => undefined) {
     this.#onEntry = onEntry;
   }

@@ -15,7 +15,7 @@ export interface AdminNames {
   readonly scopes: Readonly<Record<ScopeUse, string>>;
 }
 
-// A profile lists scopes without saying what each is for; their last words do.
+// A profile lists scopes without saying what each is for; how they end does.
 const SCOPE_ENDINGS = {
   applicationToken: 'applications_token',
   webhooksRead: 'webhooks_read',

@@ -4,36 +4,18 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../../base/errors.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { AppBook } from './apps.ts';
-import { addControl, type Control } from './control-door.ts';
-import type { Fault, FaultPlan } from './faults.ts';
-import { readForm } from './form.ts';
-import type { Asker, Journal } from './journal.ts';
-import type { AdminNames } from './names.ts';
-import type { PlatformTime } from './platform-time.ts';
-import type { RateLimit } from './rate-limit.ts';
+import { addControl, type Control } from './control-routes.ts';
+import type { Fault } from './faults.ts';
+import type { Asker } from './journal.ts';
+import type { Platform } from './platform.ts';
 import { Refusal } from './refusal.ts';
 import type { Answer, Asked, Permitted, Route, RouteName } from './route.ts';
-import type { Switches } from './switches.ts';
-import type { TokenBook } from './token-book.ts';
 
-/** What the server needs. */
-export interface ServerParts {
+/** What the server serves, and where. */
+export interface ServerOptions {
   readonly routes: readonly Route[];
-  /** Before every path; empty or beginning with a slash. */
-  readonly prefix: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly names: AdminNames;
-  readonly apps: Pick<AppBook, 'kindOf'>;
-  readonly tokens: TokenBook;
-  readonly time: PlatformTime;
-  readonly clock: Clock;
-  readonly switches: Switches;
-  readonly limit: RateLimit;
-  readonly faults: FaultPlan;
-  readonly journal: Journal;
   /** Undefined: nobody can control the platform from outside. */
   readonly control: Control | undefined;
 }
@@ -61,7 +43,7 @@ const BEARER = /^Bearer +(?<token>[\w.~+/-]+=*)$/iu;
  *
  * @throws AppError `listen_failed` when the port is taken.
  */
-export async function startServer(parts: ServerParts): Promise<ApiServer> {
+export async function startServer(platform: Platform, { routes, port: wanted, control }: ServerOptions): Promise<ApiServer> {
   const server = fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -72,30 +54,30 @@ export async function startServer(parts: ServerParts): Promise<ApiServer> {
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     genReqId: () => `ROUTER_${randomUUID().toUpperCase()}`,
     frameworkErrors: (_error, request, reply) => {
-      refuse(parts, request, reply, new Refusal(400, 'the address cannot be read'));
+      refuse(platform, request, reply, new Refusal(400, 'the address cannot be read'));
     },
   });
   server.server.maxConnections = MAX_CONNECTIONS;
   server.removeContentTypeParser('text/plain');
   server.decorateRequest('asker', undefined);
-  addHooks(server, parts);
-  addRoutes(server, parts);
-  if (parts.control !== undefined) await addControl(server, parts.control);
+  addHooks(server, platform);
+  addRoutes(server, platform, routes);
+  if (control !== undefined) await addControl(server, control);
   await server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
       parsed(null, body);
     });
-    for (const route of parts.routes) if (route.takes === 'form') addRoute(scope, parts, route);
+    for (const route of routes) if (route.takes === 'form') addRoute(scope, platform, route);
     done();
   });
   try {
-    await server.listen({ host: HOST, port: parts.port });
+    await server.listen({ host: HOST, port: wanted });
   } catch (cause) {
     await server.close();
-    throw new AppError('listen_failed', `the administration side cannot listen on ${HOST}:${String(parts.port)}`, {
+    throw new AppError('listen_failed', `the administration side cannot listen on ${HOST}:${String(wanted)}`, {
       cause,
-      details: { port: parts.port },
+      details: { port: wanted },
     });
   }
   // A server that listens on a port has an address object; only pipes have a string.
@@ -103,35 +85,35 @@ export async function startServer(parts: ServerParts): Promise<ApiServer> {
   return { port, close: () => server.close() };
 }
 
-function addHooks(server: FastifyInstance, parts: ServerParts): void {
+function addHooks(server: FastifyInstance, platform: Platform): void {
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header(parts.names.rest.trackingHeader, request.id).header('date', new Date(parts.time.nowMs()).toUTCString());
+    reply.header(platform.names.rest.trackingHeader, request.id).header('date', new Date(platform.nowMs()).toUTCString());
     reply.header('cache-control', 'no-store');
     done();
   });
   server.addHook('onSend', (request, reply, _payload, done) => {
-    note(parts, request, reply.statusCode, true);
+    note(platform, request, reply.statusCode, true);
     done();
   });
   server.setNotFoundHandler((request, reply) => {
-    refuse(parts, request, reply, new Refusal(404, 'there is no such path'));
+    refuse(platform, request, reply, new Refusal(404, 'there is no such path'));
   });
   server.setErrorHandler((error, request, reply) => {
-    refuse(parts, request, reply, asRefusal(error));
+    refuse(platform, request, reply, asRefusal(error));
   });
 }
 
-function addRoutes(server: FastifyInstance, parts: ServerParts): void {
+function addRoutes(server: FastifyInstance, platform: Platform, routes: readonly Route[]): void {
   const methods = new Map<string, string[]>();
-  for (const route of parts.routes) {
-    if (route.takes !== 'form') addRoute(server, parts, route);
+  for (const route of routes) {
+    if (route.takes !== 'form') addRoute(server, platform, route);
     for (const path of pathsOf(route)) methods.set(path, [...(methods.get(path) ?? []), methodOf(route.name)]);
   }
   for (const [path, allow] of methods) {
     const method = METHODS.filter((other) => !allow.includes(other));
     server.route({
       method,
-      url: parts.prefix + path,
+      url: platform.prefix + path,
       // Before the body is looked at: its media type does not matter any more.
       onRequest: (_request, _reply, done) => {
         done(new Refusal(405, 'the path does not have this method', { allow }));
@@ -141,36 +123,36 @@ function addRoutes(server: FastifyInstance, parts: ServerParts): void {
   }
 }
 
-function addRoute(server: FastifyInstance, parts: ServerParts, route: Route): void {
+function addRoute(server: FastifyInstance, platform: Platform, route: Route): void {
   for (const path of pathsOf(route)) {
     server.route<{ Params: { id?: string } }>({
       method: methodOf(route.name),
-      url: parts.prefix + path,
+      url: platform.prefix + path,
       config: { routeName: route.name },
       handler: async (request, reply) => {
-        const fault = parts.faults.take(route.name);
-        if (fault !== undefined && isPlayedFirst(fault)) return playFault(fault, parts, request, reply);
+        const fault = platform.faults.take(route.name);
+        if (fault !== undefined && isPlayedFirst(fault)) return playFault(fault, platform, request, reply);
         const body = route.takes === 'form' ? readForm(request.body) : request.body;
         const asked: Asked = { path, id: request.params.id ?? '', query: request.query, body };
-        const work = answered(route, asked, request, parts);
+        const work = answered(route, asked, request, platform);
         if (fault === undefined) return send(reply, await work);
         const status = await work.then(
           (answer) => answer.status,
           (thrown: unknown) => asRefusal(thrown).status,
         );
         if (fault.kind === 'refused_after_all') throw new Refusal(fault.status, ORDERED);
-        return cut(parts, request, reply, status);
+        return cut(platform, request, reply, status);
       },
     });
   }
 }
 
 /** Token, scope, limit, media type; then the resource. */
-async function answered(route: Route, asked: Asked, request: FastifyRequest, parts: ServerParts): Promise<Answer> {
-  const permitted = route.needs === 'nothing' ? undefined : permit(route.needs, asked, request, parts);
+async function answered(route: Route, asked: Asked, request: FastifyRequest, platform: Platform): Promise<Answer> {
+  const permitted = route.needs === 'nothing' ? undefined : permit(route.needs, asked, request, platform);
   const clientId = permitted?.grant.clientId ?? clientIdOf(asked);
-  request.asker = askerOf(permitted, clientId, parts);
-  parts.limit.admit(clientId ?? 'unknown');
+  request.asker = askerOf(permitted, clientId, platform);
+  platform.limit.admit(clientId ?? 'unknown');
   // A body without a type never gets to a parser when it is empty.
   if (route.takes !== undefined && request.headers['content-type'] === undefined) throw new Refusal(415, 'the media type is missing');
   if (route.needs === 'nothing') return route.answer(asked);
@@ -178,12 +160,12 @@ async function answered(route: Route, asked: Asked, request: FastifyRequest, par
   return route.answer(permitted);
 }
 
-function permit(needs: Exclude<Route['needs'], 'nothing'>, asked: Asked, request: FastifyRequest, parts: ServerParts): Permitted {
+function permit(needs: Exclude<Route['needs'], 'nothing'>, asked: Asked, request: FastifyRequest, { tokens, names }: Platform): Permitted {
   const accessToken = BEARER.exec(request.headers.authorization ?? '')?.groups?.['token'];
-  const grant = accessToken === undefined ? undefined : parts.tokens.read(accessToken);
+  const grant = accessToken === undefined ? undefined : tokens.read(accessToken);
   if (accessToken === undefined || grant === undefined) throw new Refusal(401, 'the access token is missing or not valid');
-  if (needs !== 'token' && !grant.scopes.includes(parts.names.scopes[needs])) {
-    throw new Refusal(403, 'the access token lacks a scope', { descriptions: [`the scope ${parts.names.scopes[needs]} is needed`] });
+  if (needs !== 'token' && !grant.scopes.includes(names.scopes[needs])) {
+    throw new Refusal(403, 'the access token lacks a scope', { descriptions: [`the scope ${names.scopes[needs]} is needed`] });
   }
   return { ...asked, grant, accessToken };
 }
@@ -197,7 +179,7 @@ function clientIdOf({ body, query }: Asked): string | undefined {
   return undefined;
 }
 
-function askerOf(permitted: Permitted | undefined, clientId: string | undefined, { apps }: ServerParts): Asker | undefined {
+function askerOf(permitted: Permitted | undefined, clientId: string | undefined, { apps }: Platform): Asker | undefined {
   const kind = apps.kindOf(clientId ?? '');
   return kind === undefined ? undefined : { kind, organizationId: kind === 'service_app' ? permitted?.grant.organizationId : undefined };
 }
@@ -208,18 +190,18 @@ function isPlayedFirst(fault: Fault): fault is FirstFault {
   return fault.kind !== 'lost_answer' && fault.kind !== 'refused_after_all';
 }
 
-function playFault(fault: FirstFault, parts: ServerParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (fault.kind === 'cut') return cut(parts, request, reply, 0);
+function playFault(fault: FirstFault, platform: Platform, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (fault.kind === 'cut') return cut(platform, request, reply, 0);
   if (fault.kind === 'hang') {
-    note(parts, request, 0, false);
+    note(platform, request, 0, false);
     return reply.hijack();
   }
   const { status, message = ORDERED, retryAfterSeconds } = fault;
   throw new Refusal(status, message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 
-function cut(parts: ServerParts, request: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
-  note(parts, request, status, false);
+function cut(platform: Platform, request: FastifyRequest, reply: FastifyReply, status: number): FastifyReply {
+  note(platform, request, status, false);
   reply.hijack();
   request.raw.socket.destroy();
   return reply;
@@ -231,7 +213,7 @@ function send(reply: FastifyReply, { status, headers = {}, json, html }: Answer)
   return json === undefined ? reply.send() : reply.type('application/json; charset=utf-8').send(JSON.stringify(json));
 }
 
-function refuse({ names, switches }: ServerParts, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): void {
+function refuse({ names, switches }: Platform, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): void {
   const { descriptions = [refusal.message], retryAfterSeconds, oauthError, allow } = refusal.words;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   if (allow !== undefined) reply.header('allow', allow.join(', '));
@@ -251,11 +233,24 @@ function asRefusal(thrown: unknown): Refusal {
   return new Refusal(500, `a defect of the fake platform: ${thrown instanceof Error ? thrown.message : typeof thrown}`);
 }
 
-function note({ journal, time, prefix }: ServerParts, request: FastifyRequest, status: number, isAnswered: boolean): void {
+function note(platform: Platform, request: FastifyRequest, status: number, isAnswered: boolean): void {
   const { routeName } = request.routeOptions.config;
+  const { prefix, journal } = platform;
   const path = request.url.startsWith(prefix) ? request.url.slice(prefix.length) : request.url;
   const { method, id: trackingId, asker } = request;
-  journal.add({ ...{ method, path, status, isAnswered, trackingId, asker }, route: routeName, atMs: time.nowMs() });
+  journal.add({ ...{ method, path, status, isAnswered, trackingId, asker }, route: routeName, atMs: platform.nowMs() });
+}
+
+/**
+ * A form-urlencoded body as an object.
+ *
+ * @throws Refusal 400 when a name comes twice: which of the two was meant is anybody's guess.
+ */
+function readForm(body: unknown): Readonly<Record<string, string>> {
+  const parameters = [...new URLSearchParams(typeof body === 'string' ? body : '')];
+  const names = new Set(parameters.map(([name]) => name));
+  if (names.size !== parameters.length) throw new Refusal(400, 'a parameter comes twice', { oauthError: 'invalid_request' });
+  return Object.fromEntries(parameters);
 }
 
 function methodOf(name: RouteName): string {

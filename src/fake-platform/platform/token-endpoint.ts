@@ -1,25 +1,11 @@
 // The token endpoint (section 5.1): codes and refresh tokens for pairs, for integrations and for service apps. And the two
-// small resources with which a holder looks at its token.
+// small resources with which a holder learns about its token.
 import { z } from 'zod';
-import type { AppBook } from './apps.ts';
-import type { AuthorizationCodes } from './authorization-codes.ts';
-import type { PlatformIds } from './ids.ts';
-import type { PlatformTime } from './platform-time.ts';
+import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { Route } from './route.ts';
 import { isSameSecret } from './same-secret.ts';
-import type { TokenBook, TokenFields } from './token-book.ts';
-
-/** What the endpoint needs. */
-export interface TokenParts {
-  /** Below the base. */
-  readonly path: string;
-  readonly apps: AppBook;
-  readonly codes: AuthorizationCodes;
-  readonly tokens: TokenBook;
-  readonly ids: PlatformIds;
-  readonly time: PlatformTime;
-}
+import type { TokenFields } from './token-book.ts';
 
 const text = z.string().min(1).max(2000);
 const client = { client_id: text, client_secret: text };
@@ -39,7 +25,8 @@ const refresh = z.strictObject({ ...client, grant_type: z.literal('refresh_token
 const INVALID = { oauthError: 'invalid_request' } as const;
 
 /** The token endpoint, `GET /authorizations/tokenExpiry` and `GET /people/me`. */
-export function tokenRoutes({ path, apps, codes, tokens, ids, time }: TokenParts): readonly Route[] {
+export function tokenRoutes(platform: Platform): readonly Route[] {
+  const { apps, codes, tokens, ids, names } = platform;
   const demandSecret = (clientId: string, secret: string): void => {
     const known = apps.secretOf(clientId);
     if (known !== undefined && isSameSecret(known, secret)) return;
@@ -81,7 +68,7 @@ export function tokenRoutes({ path, apps, codes, tokens, ids, time }: TokenParts
   return [
     {
       name: 'POST /access_token',
-      paths: [path],
+      paths: [names.rest.tokenPath],
       needs: 'nothing',
       takes: 'form',
       answer: ({ body }) => ({ status: 200, json: answerToken(body) }),
@@ -89,7 +76,7 @@ export function tokenRoutes({ path, apps, codes, tokens, ids, time }: TokenParts
     {
       name: 'GET /authorizations/tokenExpiry',
       needs: 'token',
-      answer: ({ accessToken }) => ({ status: 200, json: { exp: Math.round(time.nowMs() + (tokens.leftMs(accessToken) ?? 0)) } }),
+      answer: ({ accessToken }) => ({ status: 200, json: { exp: Math.round(platform.nowMs() + (tokens.leftMs(accessToken) ?? 0)) } }),
     },
     {
       name: 'GET /people/me',

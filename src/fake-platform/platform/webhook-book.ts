@@ -1,6 +1,7 @@
 // Webhook registrations (section 5.5), with their secrets and what deliveries have done to them.
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from './bounded-map.ts';
+import type { PlatformIds } from './ids.ts';
 
 /** A registration. */
 export interface Webhook {
@@ -54,7 +55,7 @@ export class WebhookBook {
 
   /** Oldest first. */
   all(): readonly Webhook[] {
-    return this.#webhooks.values();
+    return [...this.#webhooks.values()];
   }
 
   /** Notes how a delivery ended; the registration becomes `inactive` after `deactivateAfter` failures in a row, 0 is never. */
@@ -73,4 +74,21 @@ export class WebhookBook {
     this.#webhooks.set(id, { ...webhook, status: 'inactive' });
     return true;
   }
+}
+
+/** A registration as it travels (R-21). */
+export function webhookToWire(webhook: Webhook, ids: PlatformIds): Readonly<Record<string, unknown>> {
+  const { id, clientId, organizationId, personId, ...rest } = webhook;
+  return {
+    ...rest,
+    id: ids.encode('WEBHOOK', id),
+    orgId: ids.encode('ORGANIZATION', organizationId),
+    createdBy: ids.encode('PEOPLE', personId),
+    appId: ids.encode('APPLICATION', clientId),
+  };
+}
+
+/** The client id of the service app that a filter lets through (R-23); undefined when it is no such filter. */
+export function filteredApp(filter: string, ids: PlatformIds): string | undefined {
+  return filter.startsWith('id=') ? ids.decode('APPLICATION', filter.slice('id='.length)) : undefined;
 }

@@ -1,25 +1,13 @@
 // Webhook registrations over HTTP: create, list by pages, get, update, delete. An integration sees those of its developer.
 import { z } from 'zod';
 import { isLoopback } from '../../base/loopback.ts';
-import type { PlatformIds } from './ids.ts';
-import type { PlatformTime } from './platform-time.ts';
+import type { AdminNames } from './names.ts';
+import { isoTime } from './platform-time.ts';
+import type { Platform } from './platform.ts';
 import { parsed, Refusal } from './refusal.ts';
 import type { Answer, GuardedRoute, Permitted } from './route.ts';
 import type { Grant } from './token-book.ts';
-import type { Webhook, WebhookBook } from './webhook-book.ts';
-
-/** What the resource needs. */
-export interface WebhookParts {
-  readonly book: WebhookBook;
-  readonly ids: PlatformIds;
-  readonly time: PlatformTime;
-  /** Resources that can be watched. */
-  readonly resources: readonly string[];
-  /** Whether targets on this machine may do without TLS. */
-  readonly allowLoopbackHttp: boolean;
-  /** Address of the list, for the links to its next pages; known once the server listens. */
-  readonly listUrl: () => string;
-}
+import { filteredApp, webhookToWire, type Webhook } from './webhook-book.ts';
 
 // R-22.
 const EVENTS = [
@@ -43,61 +31,45 @@ const listQuery = z.strictObject({
 });
 
 /** All five routes. */
-export function webhookRoutes(parts: WebhookParts): readonly GuardedRoute[] {
-  const { book, ids, time } = parts;
-  const creation = z.strictObject({ ...changeable, resource: z.enum(parts.resources), event: z.enum(EVENTS), filter: text.optional() });
+export function webhookRoutes(platform: Platform): readonly GuardedRoute[] {
+  const { webhookBook: book, ids, names } = platform;
+  const resources = z.enum([names.webhook.appResource, names.webhook.dataSourceResource]);
+  const creation = z.strictObject({ ...changeable, resource: resources, event: z.enum(EVENTS), filter: text.optional() });
   const wired = (webhook: Webhook): Answer => ({ status: 200, json: webhookToWire(webhook, ids) });
 
   const create = ({ body, grant }: Permitted): Answer => {
     const { name, targetUrl, resource, event, filter, secret, ownedBy = 'creator' } = parsed(creation, body);
-    demandTarget(targetUrl, parts);
+    demandTarget(targetUrl, names);
     // The other filters that are known of name things that service apps do not have.
     if (filter !== undefined && filteredApp(filter, ids) === undefined)
       refuseBody('filter: is not id=, and behind it the id of an application');
     const { clientId, organizationId, accountId: personId } = grant;
-    const owner = { clientId, organizationId, personId, created: time.iso() };
+    const owner = { clientId, organizationId, personId, created: isoTime(platform.nowMs()) };
     return wired(book.add({ ...owner, name, targetUrl, resource, event, filter, secret, ownedBy }));
   };
 
   const change = ({ id, body, grant }: Permitted): Answer => {
-    const webhook = own(parts, id, grant);
+    const webhook = own(platform, id, grant);
     const { name, targetUrl, secret = webhook.secret, status = webhook.status, ownedBy = webhook.ownedBy } = parsed(update, body);
-    demandTarget(targetUrl, parts);
+    demandTarget(targetUrl, names);
     return wired(book.change({ ...webhook, name, targetUrl, secret, status, ownedBy }));
   };
 
   const remove = ({ id, grant }: Permitted): Answer => {
-    book.delete(own(parts, id, grant).id);
+    book.delete(own(platform, id, grant).id);
     return { status: 204 };
   };
 
   return [
-    { name: 'GET /webhooks', needs: 'webhooksRead', answer: ({ query, grant }) => list(parts, query, grant) },
+    { name: 'GET /webhooks', needs: 'webhooksRead', answer: ({ query, grant }) => list(platform, query, grant) },
     { name: 'POST /webhooks', needs: 'webhooksWrite', takes: 'json', answer: create },
-    { name: 'GET /webhooks/:id', needs: 'webhooksRead', answer: ({ id, grant }) => wired(own(parts, id, grant)) },
+    { name: 'GET /webhooks/:id', needs: 'webhooksRead', answer: ({ id, grant }) => wired(own(platform, id, grant)) },
     { name: 'PUT /webhooks/:id', needs: 'webhooksWrite', takes: 'json', answer: change },
     { name: 'DELETE /webhooks/:id', needs: 'webhooksWrite', answer: remove },
   ];
 }
 
-/** A registration as it travels (R-21). */
-export function webhookToWire(webhook: Webhook, ids: PlatformIds): Readonly<Record<string, unknown>> {
-  const { id, clientId, organizationId, personId, ...rest } = webhook;
-  return {
-    ...rest,
-    id: ids.encode('WEBHOOK', id),
-    orgId: ids.encode('ORGANIZATION', organizationId),
-    createdBy: ids.encode('PEOPLE', personId),
-    appId: ids.encode('APPLICATION', clientId),
-  };
-}
-
-/** The client id of the service app that a filter lets through (R-23); undefined when it is no such filter. */
-export function filteredApp(filter: string, ids: PlatformIds): string | undefined {
-  return filter.startsWith('id=') ? ids.decode('APPLICATION', filter.slice('id='.length)) : undefined;
-}
-
-function list({ book, ids, listUrl }: WebhookParts, query: unknown, grant: Grant): Answer {
+function list({ webhookBook: book, ids, baseUrl }: Platform, query: unknown, grant: Grant): Answer {
   const { max, ownedBy, cursor } = parsed(listQuery, query);
   const size = Math.min(Number(max ?? MAX_PAGE), MAX_PAGE);
   const mine = book.all().filter((webhook) => isOwn(webhook, grant) && (ownedBy === undefined || webhook.ownedBy === ownedBy));
@@ -106,14 +78,14 @@ function list({ book, ids, listUrl }: WebhookParts, query: unknown, grant: Grant
   const items = mine.slice(start, start + size).map((webhook) => webhookToWire(webhook, ids));
   const next = mine[start + size];
   if (next === undefined) return { status: 200, json: { items } };
-  const url = new URL(listUrl());
+  const url = new URL(`${baseUrl}/webhooks`);
   url.searchParams.set('max', String(size));
   if (ownedBy !== undefined) url.searchParams.set('ownedBy', ownedBy);
   url.searchParams.set('cursor', ids.encode('WEBHOOK', next.id));
   return { status: 200, json: { items }, headers: { link: `<${url.href}>; rel="next"` } };
 }
 
-function own({ book, ids }: WebhookParts, encoded: string, grant: Grant): Webhook {
+function own({ webhookBook: book, ids }: Platform, encoded: string, grant: Grant): Webhook {
   const webhook = book.find(ids.decode('WEBHOOK', encoded) ?? '');
   if (webhook !== undefined && isOwn(webhook, grant)) return webhook;
   throw new Refusal(404, 'there is no such webhook');
@@ -123,9 +95,9 @@ function isOwn(webhook: Webhook, { clientId, accountId }: Grant): boolean {
   return webhook.clientId === clientId && webhook.personId === accountId;
 }
 
-function demandTarget(targetUrl: string, { allowLoopbackHttp }: WebhookParts): void {
+function demandTarget(targetUrl: string, { rest }: AdminNames): void {
   const url = URL.canParse(targetUrl) ? new URL(targetUrl) : undefined;
-  const isPlain = url?.protocol === 'http:' && allowLoopbackHttp && isLoopback(url.hostname.replace(/^\[|\]$/gu, ''));
+  const isPlain = url?.protocol === 'http:' && rest.allowLoopbackHttp === true && isLoopback(url.hostname.replace(/^\[|\]$/gu, ''));
   if (url?.protocol !== 'https:' && !isPlain) refuseBody('targetUrl: must be https');
 }
 

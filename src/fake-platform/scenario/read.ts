@@ -27,7 +27,7 @@ export interface ScenarioProblem {
 export type ReadScenarios =
   { readonly file: ScenarioFile; readonly placeOf: PlaceOf } | { readonly problems: readonly [ScenarioProblem, ...ScenarioProblem[]] };
 
-/** Most problems told at once. */
+/** Most problems reported at once. */
 const MAX_PROBLEMS = 50;
 const START: Place = { line: 1, column: 1 };
 const TOO_DEEP = 'this nests too deep for a scenario';
@@ -73,7 +73,7 @@ function dataOf(document: Document.Parsed): { readonly value: unknown } | undefi
   }
 }
 
-/** Of a union only the nearest way is told: the one that got furthest into the value. */
+/** Of a union only the nearest way is reported: the one that got furthest into the value. */
 function flattened(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const ways = issue.errors.map((errors) => errors.filter(({ code }) => code !== 'invalid_type'));

@@ -84,7 +84,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
   let running = 0;
   let failed = 0;
   let done = 0;
-  const tell = (): void => {
+  const report = (): void => {
     onProgress?.({ done, failed, running, total: all.length });
   };
   const lane = async (): Promise<void> => {
@@ -92,7 +92,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
     for (const [index, { test, round }] of waiting) {
       if (signal.aborted || (bail && failed > 0)) return;
       running += 1;
-      tell();
+      report();
       const over: TestResult = { test, round, ...(await runOne(test, options, signal)), recordings: [] };
       running -= 1;
       done += 1;
@@ -100,7 +100,7 @@ export async function runTests(options: RunOptions): Promise<readonly TestResult
       const result = { ...over, recordings: (await keep?.(over)) ?? [] };
       onOver?.(result);
       results[index] = forReports(result);
-      tell();
+      report();
     }
   };
   const lanes = Array.from({ length: Math.max(1, Math.min(jobs, all.length)) }, lane);

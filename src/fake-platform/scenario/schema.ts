@@ -192,21 +192,10 @@ export type ScenarioStep = NonNullable<ScenarioTest['steps']>[number];
 export type ScenarioSettings = NonNullable<ScenarioFile['defaults']>;
 
 /** The conditions of a line as the caller takes them. */
-export function lineConditions(line: z.infer<typeof LINE>): LineConditions {
-  const { seed, jitter_ms, burst_ms, lose_after_ms, slow_reader } = line;
+export function lineConditions({ seed, jitter_ms, burst_ms, lose_after_ms, slow_reader }: z.infer<typeof LINE>): LineConditions {
   return {
-    ...(seed === undefined ? {} : { seed }),
-    ...(jitter_ms === undefined ? {} : { jitterMs: jitter_ms }),
-    ...(burst_ms === undefined ? {} : { burstMs: burst_ms }),
-    ...(lose_after_ms === undefined ? {} : { loseAfterMs: lose_after_ms }),
-    ...(slow_reader === undefined
-      ? {}
-      : {
-          slowReader: {
-            ...(slow_reader.pause_ms === undefined ? {} : { pauseMs: slow_reader.pause_ms }),
-            ...(slow_reader.bytes_per_second === undefined ? {} : { bytesPerSecond: slow_reader.bytes_per_second }),
-          },
-        }),
+    ...{ seed, jitterMs: jitter_ms, burstMs: burst_ms, loseAfterMs: lose_after_ms },
+    slowReader: slow_reader && { pauseMs: slow_reader.pause_ms, bytesPerSecond: slow_reader.bytes_per_second },
   };
 }
 

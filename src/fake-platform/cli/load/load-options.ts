@@ -4,12 +4,11 @@ import type { ArrivalKind } from '../../load/arrivals.ts';
 import { parseCriteria, type Criterion } from '../../load/criteria.ts';
 import { parseCalls, parseDuration, parseRate, parseSteps, type LoadShape, type LoadStage } from '../../load/load-shape.ts';
 import { readAccess, withAccessOptions, type Access, type AccessFlags } from '../call-access.ts';
-import { withRepeatOption, type RepeatFlags } from '../repeat-option.ts';
-import { withSilenceOption, type SilenceFlags } from '../silence-option.ts';
+import { withCallerOptions, type CallerFlags } from '../call-options.ts';
 import { DEFAULT_MIX, readMix, type MixDraft } from './mix.ts';
 
 /** The options as they were given. */
-export interface LoadFlags extends AccessFlags, SilenceFlags, RepeatFlags {
+export interface LoadFlags extends AccessFlags, CallerFlags {
   readonly agent?: string;
   readonly rate?: string;
   readonly calls?: string;
@@ -77,7 +76,7 @@ const MAX_WORKERS = 64;
 
 /** Adds the options to the command. */
 export function withLoadOptions(command: Command): Command {
-  withRepeatOption(withSilenceOption(withAccessOptions(command), '; the limits of a test of a file win'));
+  withCallerOptions(withAccessOptions(command), '; the limits of a test of a file win');
   // `load compare` needs none of them; the action asks for what a load needs.
   for (const option of command.options) option.mandatory = false;
   return command

@@ -1,11 +1,12 @@
 // `parley platform authorize` and `deauthorize`: an administrator of an organization makes up their mind about the app, and
 // whoever asked sees what the server makes of it.
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { abortAfter, pause, type AbortReason } from '../../../base/abort.ts';
 import { systemClock } from '../../../base/clock.ts';
 import type { ShownDataSource } from '../../platform/control-wire.ts';
 import { processSurroundings } from '../../../base/terminal/surroundings.ts';
 import { EXIT } from '../../../base/terminal/failure.ts';
+import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import { controlCommand, controlWork, type ControlWork } from './control-command.ts';
 
 const EXAMPLE_ORGANIZATION = '5e1f7a52-4a0e-4c1b-9a3e-6f0d2c7b8a11';
@@ -20,7 +21,7 @@ export function authorizeCommand(): Command {
   const command = new Command('authorize')
     .description('let an organization authorize the service app, and wait until the server has registered a data source for it')
     .argument('<organization>', 'its id: a UUID, made up or not; a second time ends the first authorization')
-    .option('--wait-s <seconds>', 'how long to wait; 0 does not', waitOf, WAIT_S);
+    .option('--wait-s <seconds>', 'how long to wait; 0 does not', wholeNumberFrom(0, MAX_WAIT_S), WAIT_S);
   return controlCommand(command, `authorize ${EXAMPLE_ORGANIZATION}`).action(
     async (organization: string, { waitS }: { readonly waitS: number }) => {
       const { ask, show } = controlWork(command);
@@ -84,12 +85,4 @@ function endText(end: ShownDataSource | 'late' | 'interrupted', waitS: number): 
 function notifiedText(listeners: number): string {
   if (listeners === 0) return 'no webhook is registered, so nobody is told: is the server running?';
   return listeners === 1 ? 'one webhook is told' : `${String(listeners)} webhooks are told`;
-}
-
-function waitOf(text: string): number {
-  const seconds = Number(text);
-  if (!/^\d{1,4}$/u.test(text) || seconds > MAX_WAIT_S) {
-    throw new InvalidArgumentError(`It is a whole number from 0 to ${String(MAX_WAIT_S)}.`);
-  }
-  return seconds;
 }

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { BreakKind, ControlRequest } from '../../platform/control-wire.ts';
 import { ROUTE_NAMES, type RouteName } from '../../platform/route.ts';
+import { wholeNumber } from '../../../base/terminal/option-values.ts';
 import { controlCommand, controlWork } from './control-command.ts';
 
 interface Flags {
@@ -99,11 +100,6 @@ function breakKind(text: string): BreakKind {
   const found = Object.keys(KINDS).find((name): name is BreakKind => name === text);
   if (found === undefined) throw new InvalidArgumentError(`Give one of ${Object.keys(KINDS).join(', ')}.`);
   return found;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,6}$/u.test(text)) throw new InvalidArgumentError('Give a whole number.');
-  return Number(text);
 }
 
 function signedNumber(text: string): number {

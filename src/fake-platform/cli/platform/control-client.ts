@@ -1,17 +1,14 @@
 // Asks a running fake platform on this machine to do something, with the key that it left for its user.
 import { z } from 'zod';
-import { abortAfter } from '../../../base/abort.ts';
-import { systemClock } from '../../../base/clock.ts';
 import { AppError } from '../../../base/errors.ts';
-import { exchange, isGoodStatus, RequestFailure, type HttpAnswer } from '../../../base/http-exchange.ts';
 import { sendRequest } from '../../../base/http-send.ts';
 import { parseJson } from '../../../base/json.ts';
 import { CONTROL, CONTROL_PREFIX, type ControlAnswer, type ControlName, type ControlRequest } from '../../platform/control-wire.ts';
 import { controlKeyOf, notRunning } from './control-key.ts';
 
 const refusal = z.object({ message: z.string(), errors: z.array(z.object({ description: z.string() })) });
+/** Longest wait for the whole answer, ms. */
 const LIMIT_MS = 10_000;
-const LIMITS = { firstByteMs: LIMIT_MS, maxAnswerBytes: 4 * 1024 * 1024 };
 
 /**
  * Gives a command to the platform on a port.
@@ -25,34 +22,29 @@ export async function control<Name extends ControlName>(
   request: ControlRequest<Name>,
 ): Promise<ControlAnswer<Name>> {
   const key = await controlKeyOf(port);
-  const url = `http://127.0.0.1:${String(port)}${CONTROL_PREFIX}/${name}`;
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const whole = abortAfter(LIMIT_MS, systemClock);
-  try {
-    const parts = { clock: systemClock, send: sendRequest, limits: LIMITS };
-    const question = { method: 'POST', url, headers, body: JSON.stringify(request) } as const;
-    const { status, body } = await exchange(parts, question, whole.signal, async (answer) => ({
-      status: answer.status,
-      body: await bodyOf(answer),
-    }));
-    if (!isGoodStatus(status)) throw refusedBy(port, status, body);
-    const answer = CONTROL[name].answer.safeParse(body);
-    // What a schema of this name reads is of this name's type; the compiler cannot follow the name through the table.
-    if (answer.success) return answer.data as ControlAnswer<Name>;
-    throw new AppError('platform_answer_invalid', `what answers on port ${String(port)} is no fake platform of this version`);
-  } catch (thrown) {
-    if (!(thrown instanceof RequestFailure)) throw thrown;
-    if (thrown.systemCode === 'ECONNREFUSED') throw notRunning(port);
-    throw new AppError('platform_unavailable', `the fake platform on port ${String(port)} ${thrown.message}`, { cause: thrown });
-  } finally {
-    whole.dispose();
-  }
+  const { status, body } = await post(port, name, key, JSON.stringify(request));
+  if (status !== 200) throw refusedBy(port, status, body);
+  const answer = CONTROL[name].answer.safeParse(body);
+  // What a schema of this name reads is of this name's type; the compiler cannot follow the name through the table.
+  if (answer.success) return answer.data as ControlAnswer<Name>;
+  throw new AppError('platform_answer_invalid', `what answers on port ${String(port)} is no fake platform of this version`);
 }
 
-async function bodyOf({ chunks }: HttpAnswer): Promise<unknown> {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
-  return parseJson(Buffer.concat(parts));
+async function post(port: number, name: string, key: string, body: string): Promise<{ readonly status: number; readonly body: unknown }> {
+  try {
+    const answer = await sendRequest(`http://127.0.0.1:${String(port)}${CONTROL_PREFIX}/${name}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(LIMIT_MS),
+    });
+    return { status: answer.status, body: parseJson(await answer.text()) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.cause : undefined;
+    if (reason instanceof Error && 'code' in reason && reason.code === 'ECONNREFUSED') throw notRunning(port);
+    throw new AppError('platform_unavailable', `the fake platform on port ${String(port)} gave no answer`, { cause });
+  }
 }
 
 function refusedBy(port: number, status: number, body: unknown): AppError {

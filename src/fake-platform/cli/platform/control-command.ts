@@ -1,7 +1,8 @@
 // What every command that controls a running fake platform has in common: which one it means, how it prints, and how an
 // organization is written.
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import pc from 'picocolors';
+import { wholeNumberFrom } from '../../../base/terminal/option-values.ts';
 import { control } from './control-client.ts';
 import type { ControlAnswer, ControlName, ControlRequest } from '../../platform/control-wire.ts';
 
@@ -41,11 +42,7 @@ export function controlWork(command: Command): ControlWork {
 }
 
 /** A port as a command line has it. @throws InvalidArgumentError for anything else. */
-export function portNumber(text: string): number {
-  const port = Number(text);
-  if (!/^\d{1,5}$/u.test(text) || port > 65_535) throw new InvalidArgumentError('Give a whole number from 0 to 65535.');
-  return port;
-}
+export const portNumber = wholeNumberFrom(0, 65_535);
 
 function portOf(command: Command): number {
   for (const one of [command, command.parent]) {

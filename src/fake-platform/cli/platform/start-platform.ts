@@ -1,8 +1,9 @@
 // The fake platform as a whole: its administration side and the issuer of its tokens, started and closed together. For the
 // commands that run one; which of their events are printed, and how, they decide.
 import { loadProfile } from '../../platform/profile.ts';
-import { startAdminApi, type AdminApi, type AdminApiObserver } from '../../platform/admin-api.ts';
+import { startAdminApi, type AdminApi } from '../../platform/admin-api.ts';
 import { startIssuer, type Issuer, type IssuerRequest } from '../../platform/issuer.ts';
+import type { PlatformObserver } from '../../platform/platform.ts';
 
 /** How to start it. */
 export interface PlatformOptions {
@@ -12,8 +13,8 @@ export interface PlatformOptions {
   readonly redirectUri: string;
   /** As {@link startAdminApi} takes it. */
   readonly controlKey?: string;
-  readonly observer?: AdminApiObserver;
-  /** Told of each request for the issuer's keys; must not throw. */
+  readonly observer?: PlatformObserver;
+  /** Called for each request for the issuer's keys; must not throw. */
   readonly onKeysAsked?: (request: IssuerRequest) => void;
 }
 

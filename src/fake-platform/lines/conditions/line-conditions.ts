@@ -9,15 +9,15 @@ import { slowlyRead, type SlowReader } from './slow-reading.ts';
 /** How a line behaves; what is left out is as on a good line. Times are ms of the call's clock. */
 export interface LineConditions {
   /** Decides all that is random; default 1. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /** Whatever the platform sends is late by a random time up to this; the order is kept, as on any connection. */
-  readonly jitterMs?: number;
+  readonly jitterMs?: number | undefined;
   /** Whatever the platform sends is held back and sent at once, every so many ms. */
-  readonly burstMs?: number;
+  readonly burstMs?: number | undefined;
   /** The connection breaks at this time of the call, and with it the call: outcome `lost`. */
-  readonly loseAfterMs?: number;
+  readonly loseAfterMs?: number | undefined;
   /** The platform reads answers slowly, so that the server has to wait with what it sends; nothing on a line that cannot. */
-  readonly slowReader?: SlowReader;
+  readonly slowReader?: SlowReader | undefined;
 }
 
 /** Longest delay that is taken for one of a line, ms: a hang-up under it still arrives while its answer is waited for. */

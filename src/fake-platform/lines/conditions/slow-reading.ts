@@ -9,9 +9,9 @@ import { wrappedLine, wrappedListener, wrappedTurn } from '../wrapped-line.ts';
 /** How slowly answers are read. A message is read whole: only a server that replies in several, in CHUNKs, feels it. */
 export interface SlowReader {
   /** Reading stops for so long behind the first audio of each reply, ms. */
-  readonly pauseMs?: number;
+  readonly pauseMs?: number | undefined;
   /** Audio is read at most this fast on each turn; 8000 is the speed at which µ-law plays. */
-  readonly bytesPerSecond?: number;
+  readonly bytesPerSecond?: number | undefined;
 }
 
 /** The line, read slowly. Timers end with their turns. A line that cannot stop reading is read as ever. */

@@ -8,14 +8,14 @@ export const CUT_REPLY_MS = 1000;
 /** How long sound of a reply that was cut may be on its way, ms, where something newer waits for its own. */
 const CROSSING_MS = 100;
 
-/** The replies that are owed on one socket. */
+/** The replies that are awaited on one socket. */
 export class DueReplies {
   readonly #nowMs: () => number;
   readonly #given: (turn: SocketTurn) => void;
   /** The one that waits longest first; a turn that was given up may be among them. */
   #turns: SocketTurn[] = [];
 
-  /** @param given - told of each turn that is not waited for any more although its reply has not closed. */
+  /** @param given - called with each turn that is not waited for any more although its reply has not closed. */
   constructor(nowMs: () => number, given: (turn: SocketTurn) => void) {
     this.#nowMs = nowMs;
     this.#given = given;
@@ -37,7 +37,7 @@ export class DueReplies {
     this.#turns = this.#turns.filter((each) => each !== turn);
   }
 
-  /** Nothing is waited for any more, and nobody is told. */
+  /** Nothing is waited for any more, and `given` is not called. */
   clear(): void {
     this.#turns = [];
   }
@@ -70,7 +70,7 @@ export class DueReplies {
     const cut = this.#turns.find(isCut);
     if (cut === undefined) return wanted;
     if (wanted !== undefined) return this.#isOld(answer, cut, wanted) ? cut : wanted;
-    // What was cut could be: these are last words (W-29), or the reply to what is said now. Of the old one nothing more is heard.
+    // What was cut could be: this is a farewell (W-29), or the reply to what is said now. Of the old one nothing more is heard.
     if (speaker !== undefined && (isUncuttable(answer) || (this.#isLate(cut) && !isEmpty(answer)))) {
       this.dropCut();
       return speaker;

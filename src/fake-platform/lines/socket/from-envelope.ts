@@ -36,7 +36,7 @@ const FILLING = { seq: 1, ts: '-', conversation_id: '' };
 /**
  * Reads one message of a server.
  *
- * @param found - told of what is missing in it, and of a `seq` that cannot be counted with (W-10, W-12, W-13).
+ * @param found - called with what is missing in it, and with a `seq` that cannot be counted with (W-10, W-12, W-13).
  * @returns the message, and whether its `seq` is its own.
  * @throws AppError `bad_message` for what is no envelope at all.
  */
@@ -70,7 +70,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu
 
 /** What is wrong in the head of an envelope that could be read, beside its number. */
 export function headBreach({ ts, conversation_id: given }: ServerEnvelope, conversationId: string): Breach | undefined {
-  // What was filled in has been told already.
+  // What was filled in has been reported already.
   if (given !== '' && given !== conversationId) {
     return { code: 'envelope_wrong', rule: 'W-13', message: 'an envelope carries the conversation_id of another call' };
   }

@@ -2,14 +2,17 @@
 // silence where none does, and pings; reads what comes and hands it to the turns. Whose an answer is, is decided elsewhere.
 import { AppError } from '../../../base/errors.ts';
 import { CLOSE_CODE, type ServerEnvelope } from '../../../contract/envelope.ts';
+import type { PlatformProfile } from '../../../contract/profile.ts';
 import type { Failure } from '../failure.ts';
 import type { Line, LineEnd, LineTurn, PlatformInput, TurnListener } from '../line.ts';
+import { CallClock } from '../../caller/call-clock.ts';
+import { FramePace } from '../../caller/frame-pace.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
+import { FRAME_MS } from '../../../speech/audio-format.ts';
 import type { CallIdentity } from '../to-wire.ts';
 import { PLATFORM_NO_INPUT_MS, SOCKET_RULES, type Breach } from '../wire-rules.ts';
 import { answerFromEnvelope, headBreach, isApology, promptTextsOf, readAnswerEnvelope } from './from-envelope.ts';
 import { KeepAlive } from './keep-alive.ts';
-import { SilenceFiller } from './silence-filler.ts';
 import { SocketClient, type SocketOptions } from './socket-client.ts';
 import { failureOfError } from './socket-failure.ts';
 import type { SocketTurn } from './socket-turn.ts';
@@ -33,7 +36,8 @@ export class SocketLine implements Line {
   readonly #writer: EnvelopeWriter;
   readonly #conversationId: string;
   readonly #turns: SocketTurns;
-  readonly #silence: SilenceFiller;
+  /** Caller audio never pauses (W-23): silence goes on at its pace whenever nobody speaks into it. */
+  readonly #silence: FramePace;
   readonly #pings: KeepAlive;
   readonly #paused = new Set<SocketTurn>();
   /** What was sent before the socket was open. */
@@ -63,7 +67,7 @@ export class SocketLine implements Line {
       this.#found(breach);
     };
     this.#turns = new SocketTurns(() => clock.monotonicMs(), found);
-    this.#silence = new SilenceFiller(clock, () => {
+    this.#silence = new FramePace(new CallClock(clock), () => {
       if (this.#isOpen) this.#send(this.#writer.request({ kind: 'audio', audio: SILENT_FRAME }));
     });
     const ping = (): number => {
@@ -74,7 +78,7 @@ export class SocketLine implements Line {
     this.#pings = new KeepAlive({ clock, limitMs: connectLimitMs, ping, found });
   }
 
-  /** Dials unless it has. Resolves when the socket is open or cannot be opened: the turns tell why. */
+  /** Dials unless it has. Resolves when the socket is open or cannot be opened: the turns say why. */
   dial(): Promise<void> {
     return this.#dialled().settled;
   }
@@ -122,8 +126,8 @@ export class SocketLine implements Line {
     this.#found = found;
   }
 
-  watchEnd(told: (failure: Failure) => void): void {
-    this.#reportEnd = told;
+  watchEnd(onEnd: (failure: Failure) => void): void {
+    this.#reportEnd = onEnd;
   }
 
   close(): void {
@@ -153,7 +157,7 @@ export class SocketLine implements Line {
   }
 
   #dialled(): SocketClient {
-    this.#client ??= new SocketClient(this.#options, voicePath(this.#options), {
+    this.#client ??= new SocketClient(this.#options, socketPaths(this.#options).voicePath, {
       opened: () => {
         this.#isOpen = true;
         for (const text of this.#unsent.splice(0)) this.#client?.send(text);
@@ -193,7 +197,7 @@ export class SocketLine implements Line {
   /** Silence goes on where no turn sends the caller's audio, from the session start on. */
   #fill(): void {
     const isOver = this.#isClosed || this.#isLeaving || this.#failure !== undefined || this.#turns.hasEnded;
-    if (this.#hasBegun && !isOver) this.#silence.start();
+    if (this.#hasBegun && !isOver) this.#silence.start(FRAME_MS);
   }
 
   #send(text: string): void {
@@ -211,7 +215,7 @@ export class SocketLine implements Line {
     if (this.#isClosed || this.#failure !== undefined) return;
     try {
       const envelope = readAnswerEnvelope(text, this.#found);
-      this.#lookAtHead(envelope, envelope.hasSeq);
+      this.#checkHead(envelope, envelope.hasSeq);
       this.#takeEnvelope(envelope);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -238,7 +242,7 @@ export class SocketLine implements Line {
     }
   }
 
-  #lookAtHead(envelope: ServerEnvelope, hasSeq: boolean): void {
+  #checkHead(envelope: ServerEnvelope, hasSeq: boolean): void {
     const breach = headBreach(envelope, this.#conversationId);
     if (breach !== undefined) this.#found(breach);
     // A PONG repeats our own number (W-41).
@@ -264,7 +268,7 @@ export class SocketLine implements Line {
     this.#quieten();
     this.#cancelHangUp();
     const isWanted = this.#isLeaving || this.#turns.hasEnded;
-    if (isWanted && !this.#isDropped && this.#failure === undefined) this.#lookAtClose(closeCode);
+    if (isWanted && !this.#isDropped && this.#failure === undefined) this.#checkClose(closeCode);
     const isReported = this.#failure !== undefined;
     this.#failure ??= failure;
     this.#turns.close(isWanted ? COMPLETED : { kind: 'broken', failure: this.#failure });
@@ -272,9 +276,9 @@ export class SocketLine implements Line {
   }
 
   /** How the server closed at the end of the call, or answered our close. */
-  #lookAtClose(closeCode: number): void {
+  #checkClose(closeCode: number): void {
     const { hasEnded } = this.#turns;
-    // A server that is about to stop may go away behind its last words.
+    // A server that is about to stop may go away behind its farewell.
     if (closeCode === CLOSE_CODE.normal || (hasEnded && closeCode === CLOSE_CODE.goingAway)) return;
     if (!this.#isClosed) {
       const message = `the socket was closed with ${String(closeCode)} after the end of the call, and not with 1000`;
@@ -292,7 +296,8 @@ export class SocketLine implements Line {
   }
 }
 
-function voicePath({ profile }: SocketLineOptions): string {
+/** Where a server of the profile serves its sockets. @throws RangeError when the profile names no paths of a WebSocket. */
+export function socketPaths({ profile }: SocketLineOptions): NonNullable<PlatformProfile['websocket']> {
   if (profile.websocket === undefined) throw new RangeError('the platform profile names no paths of a WebSocket (section "websocket")');
-  return profile.websocket.voicePath;
+  return profile.websocket;
 }

@@ -2,7 +2,7 @@
 import { isClosing, type Answer } from '../../caller/answer.ts';
 import type { TurnListener } from '../line.ts';
 
-/** What a turn carries: caller audio, input that owes a reply, the first key of an entry (W-26), or the hang-up (W-28). */
+/** What a turn carries: caller audio, input that needs a reply, the first key of an entry (W-26), or the hang-up (W-28). */
 type Kind = 'audio' | 'input' | 'key' | 'hang_up';
 
 /** One turn as it stands on a socket. */

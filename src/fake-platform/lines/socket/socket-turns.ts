@@ -73,7 +73,7 @@ export class SocketTurns {
     this.#due.add(turn);
   }
 
-  /** Nothing more is sent on a turn. One that owes nothing is complete then: the socket itself knows no half-close (W-23). */
+  /** Nothing more is sent on a turn. One that awaits no reply is complete then: the socket itself knows no half-close (W-23). */
   halfClose(turn: SocketTurn): void {
     if (turn.isHalfClosed) return;
     turn.isHalfClosed = true;
@@ -82,7 +82,7 @@ export class SocketTurns {
     if (isComplete) this.#endSoon(turn, COMPLETED);
   }
 
-  /** A turn is given up. The reply that it may owe is still on its way, and nobody's. */
+  /** A turn is given up. The reply to it may still be on its way, and nobody's. */
   cancel(turn: SocketTurn): void {
     turn.isHalfClosed = true;
     turn.deafAtMs ??= this.#nowMs();
@@ -101,11 +101,11 @@ export class SocketTurns {
       return;
     }
     if (kind === 'end_of_input') {
-      const ear = this.#ear;
-      if (ear !== undefined) this.#hearOut(ear);
+      const listening = this.#listeningTurn;
+      if (listening !== undefined) this.#hearOut(listening);
       if (!isClosed) {
-        if (ear === undefined) this.#reportNoInput(answer);
-        else ear.listener.answered(answer);
+        if (listening === undefined) this.#reportNoInput(answer);
+        else listening.listener.answered(answer);
         return;
       }
     }
@@ -115,7 +115,7 @@ export class SocketTurns {
     if (turn.kind === 'audio' && !turn.isHeardOut) this.#hearOut(turn);
     turn.isReplied = true;
     if (isClosed) this.#due.settle(turn);
-    // Last words may come unasked, and show by their end alone.
+    // A farewell may come unasked, and shows by its end alone.
     if (isClosed && turn.isUnasked && !isTerminal) this.#reportUnasked();
     if (!turn.isOver) turn.listener.answered(answer);
     if (!isClosed) return;
@@ -133,12 +133,12 @@ export class SocketTurns {
   }
 
   /** The turn that carries what the caller says now. */
-  get #ear(): SocketTurn | undefined {
+  get #listeningTurn(): SocketTurn | undefined {
     return this.#turns.findLast(({ isListening }) => isListening);
   }
 
   #inputStarted(answer: Answer): void {
-    const turn = this.#ear;
+    const turn = this.#listeningTurn;
     if (turn === undefined) {
       this.#reportNoInput(answer);
       return;
@@ -176,8 +176,8 @@ export class SocketTurns {
   }
 
   #whose(answer: Answer): SocketTurn | undefined {
-    const ear = this.#ear;
-    const speaker = ear?.hasHeardSpeech === true ? ear : undefined;
+    const listening = this.#listeningTurn;
+    const speaker = listening?.hasHeardSpeech === true ? listening : undefined;
     const owing = this.#due.whose(answer, speaker);
     if (owing !== undefined) {
       // A reply that had not begun may be to an input that the server took while the caller spoke.
@@ -189,13 +189,13 @@ export class SocketTurns {
     }
     const leaving = this.#turns.findLast(({ kind, isOver }) => kind === 'hang_up' && !isOver);
     if (leaving !== undefined) return leaving;
-    if (ear === undefined || (speaker === undefined && isEmpty(answer))) {
+    if (listening === undefined || (speaker === undefined && isEmpty(answer))) {
       this.#reportNobody(answer);
       return undefined;
     }
-    ear.isUnasked = speaker === undefined && !ear.hasSpoken && !this.#hasCrossed;
+    listening.isUnasked = speaker === undefined && !listening.hasSpoken && !this.#hasCrossed;
     this.#hasCrossed = false;
-    return ear;
+    return listening;
   }
 
   #reportNobody(answer: Answer): void {

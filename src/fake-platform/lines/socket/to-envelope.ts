@@ -6,7 +6,7 @@ import { dtmfNameOf, type EVENT_INPUT, type VOICE_ENCODING } from '../../../cont
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
 import type { PlatformInput } from '../line.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
-import type { CallIdentity } from '../to-wire.ts';
+import { identityFields, type CallIdentity } from '../to-wire.ts';
 
 /** What is sent as an envelope: all but the format, which stands in every frame here. */
 export type SocketInput = Exclude<PlatformInput, { readonly kind: 'audio_format' }>;
@@ -28,13 +28,7 @@ export class EnvelopeWriter {
   constructor(identity: CallIdentity, clock: Clock) {
     this.#clock = clock;
     this.#conversationId = identity.conversationId;
-    this.#common = {
-      conversation_id: identity.conversationId,
-      customer_org_id: identity.organizationId,
-      ...(identity.agentId === '' ? {} : { virtual_agent_id: identity.agentId }),
-      ...(identity.allowPartial ? { allow_partial_responses: true } : {}),
-      ...(identity.vendorConfig === '' ? {} : { vendor_specific_config: identity.vendorConfig }),
-    };
+    this.#common = identityFields(identity);
     const frame = JSON.stringify({
       conversation_id: identity.conversationId,
       payload: this.#payload({ audio_input: { ...audioHead(), caller_audio_b64: MARK } }),

@@ -32,8 +32,8 @@ function found(exchanges: readonly Exchange[], allowPartial = false, rules = GRP
       },
       rules,
     );
-    for (const answer of answers) check.look(kind, answerOf(answer));
-    if (isComplete) check.lookAtEnd(kind, true);
+    for (const answer of answers) check.checkAnswer(kind, answerOf(answer));
+    if (isComplete) check.checkEnd(kind, true);
   }
   return names;
 }
@@ -151,7 +151,7 @@ describe('the contract check', () => {
     const check = new TurnCheck({ mode: undefined, hasEnded: false, allowPartial: false }, (code) => {
       expect.fail(code);
     });
-    check.lookAtEnd('speech', false);
+    check.checkEnd('speech', false);
     expect(check.hasFinal).toBe(false);
   });
 

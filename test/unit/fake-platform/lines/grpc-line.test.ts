@@ -140,7 +140,7 @@ describe('questions that are answered once', () => {
       code: 'no_answer',
       message: expect.stringContaining('within 2000 ms') as string,
     });
-    asked.close();
+    await asked.close();
   });
 
   it('name a health service that is not there as a failure (U-01)', async () => {

@@ -1,18 +1,46 @@
-// How good the line of a call is, as options that every command with calls shares. Knows no call.
+// How callers and their lines behave, as options that every command with calls shares. Knows no call.
 import { InvalidArgumentError, type Command } from 'commander';
-import { checkConditions, type LineConditions } from '../lines/conditions/line-conditions.ts';
 import { wholeNumber } from '../../base/terminal/option-values.ts';
+import { checkConditions, type LineConditions } from '../lines/conditions/line-conditions.ts';
+import type { SlowReader } from '../lines/conditions/slow-reading.ts';
+import { PLATFORM_NO_INPUT_MS } from '../lines/wire-rules.ts';
 
-/** The options as they were given. */
+/** What callers do, as it was given. */
+export interface CallerFlags {
+  /** ms; 0 never. */
+  readonly silenceAfter: number;
+  readonly repeatLostTurns?: true;
+}
+
+/** How good the line is, as it was given. */
 export interface LineFlags {
   readonly jitter?: number;
   readonly burst?: number;
   readonly loseAfter?: number;
-  readonly slowReader?: LineConditions['slowReader'];
+  readonly slowReader?: SlowReader;
   readonly seed: number;
 }
 
-/** Adds the options to a command. */
+/**
+ * Adds to a command what callers do about silence and about what was lost with a server.
+ *
+ * @param more - behind the help of the silence.
+ */
+export function withCallerOptions(command: Command, more = ''): Command {
+  return command
+    .option(
+      '--silence-after <ms>',
+      `report silence after so long where the server cannot say when, on a WebSocket; 0 never${more}`,
+      wholeNumber,
+      PLATFORM_NO_INPUT_MS,
+    )
+    .option(
+      '--repeat-lost-turns',
+      'say a turn again on another RPC when its own is lost, 3 times at most; on gRPC alone, and not known of the platform (default: the call fails)',
+    );
+}
+
+/** Adds to a command how good the line is. */
 export function withLineOptions(command: Command): Command {
   return command
     .option('--jitter <ms>', 'line: what the caller sends is late by a random time up to this', wholeNumber)
@@ -33,18 +61,12 @@ export function withLineOptions(command: Command): Command {
  */
 export function lineConditionsOf({ jitter, burst, loseAfter, slowReader: reader, seed }: LineFlags): LineConditions | undefined {
   if (jitter === undefined && burst === undefined && loseAfter === undefined && reader === undefined) return undefined;
-  const conditions: LineConditions = {
-    seed,
-    ...(jitter === undefined ? {} : { jitterMs: jitter }),
-    ...(burst === undefined ? {} : { burstMs: burst }),
-    ...(loseAfter === undefined ? {} : { loseAfterMs: loseAfter }),
-    ...(reader === undefined ? {} : { slowReader: reader }),
-  };
+  const conditions: LineConditions = { seed, jitterMs: jitter, burstMs: burst, loseAfterMs: loseAfter, slowReader: reader };
   checkConditions(conditions);
   return conditions;
 }
 
-function slowReader(text: string): NonNullable<LineConditions['slowReader']> {
+function slowReader(text: string): SlowReader {
   const parts = /^(?<number>\d{1,7})(?<unit>ms|B\/s)$/u.exec(text)?.groups;
   if (parts === undefined) throw new InvalidArgumentError('Write a pause such as 3000ms or a speed such as 4000B/s.');
   const number = Number(parts['number']);

@@ -1,0 +1,40 @@
+// The wait for one answer of a server. Knows no wire.
+import type { Clock } from '../../base/clock.ts';
+import type { Failure } from './failure.ts';
+
+/** How long an answer is waited for. */
+export interface Wait {
+  readonly clock: Clock;
+  /** What the server is to do, for messages. */
+  readonly what: string;
+  readonly limitMs: number;
+  /** Gives up before. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Asks, and waits for the answer or for what keeps it from coming.
+ *
+ * @param ask - is not called when nobody waits any more.
+ */
+export function limitedWait<Answer>(
+  { clock, what, limitMs, signal }: Wait,
+  ask: (settle: (result: Answer | Failure) => void) => void,
+): Promise<Answer | Failure> {
+  return new Promise((resolve) => {
+    const settle = (result: Answer | Failure): void => {
+      cancelTimer();
+      signal?.removeEventListener('abort', onAbort);
+      resolve(result);
+    };
+    const onAbort = (): void => {
+      settle({ code: 'no_answer', message: `the server was not waited for to ${what}` });
+    };
+    const cancelTimer = clock.after(limitMs, () => {
+      settle({ code: 'no_answer', message: `the server did not ${what} within ${String(limitMs)} ms` });
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+    else ask(settle);
+  });
+}

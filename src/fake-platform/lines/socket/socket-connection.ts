@@ -1,0 +1,89 @@
+// The way to a server over WebSocket: a socket for each call, and one of its own for the question which agents it offers (W-50).
+import { AppError } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/json.ts';
+import { readListAnswer, readServerEnvelope } from '../../../contract/envelope.ts';
+import type { Connection } from '../connection.ts';
+import type { Failure } from '../failure.ts';
+import { limitedWait } from '../limited-wait.ts';
+import type { ListedAgent } from '../line.ts';
+import type { CallIdentity } from '../to-wire.ts';
+import { SocketClient } from './socket-client.ts';
+import { failureOfError } from './socket-failure.ts';
+import { SocketLine, socketPaths, type SocketLineOptions } from './socket-line.ts';
+
+/** The sockets to one server. `close` must be called. */
+export class SocketConnection implements Connection {
+  readonly #options: SocketLineOptions;
+  readonly #lines: SocketLine[] = [];
+
+  constructor(options: SocketLineOptions) {
+    this.#options = options;
+  }
+
+  async connect(signal?: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    await Promise.race([Promise.all(this.#lines.map((line) => line.dial())), aborted(signal, stop.signal)]);
+    stop.abort();
+  }
+
+  line(identity: CallIdentity): SocketLine {
+    const line = new SocketLine(this.#options, identity);
+    this.#lines.push(line);
+    return line;
+  }
+
+  /** The socket is closed before the answer is given. No agent is marked as the default (W-52). */
+  async listAgents(organizationId: string, limitMs: number, signal?: AbortSignal): Promise<readonly ListedAgent[] | Failure> {
+    const { listPath } = socketPaths(this.#options);
+    const asking: { client?: SocketClient } = {};
+    const wait = { clock: this.#options.clock, what: 'list its agents', limitMs, signal };
+    const answer = await limitedWait<readonly ListedAgent[]>(wait, (settle) => {
+      asking.client = new SocketClient(this.#options, listPath, {
+        opened: () => asking.client?.send(JSON.stringify({ customer_org_id: organizationId, is_default_virtual_agent_enabled: true })),
+        received: (text) => {
+          settle(agentsOf(text));
+        },
+        closed: (_, failure) => {
+          settle(failure);
+        },
+      });
+    });
+    // A server that has nothing to say is not asked to close, either.
+    if ('code' in answer) asking.client?.drop();
+    await asking.client?.close();
+    return answer;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#lines.map((line) => line.closed()));
+  }
+}
+
+/** Resolves when the signal is aborted; listens no more once `forget` is. */
+function aborted(signal: AbortSignal | undefined, forget: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      resolve();
+    };
+    if (signal?.aborted === true) settle();
+    else signal?.addEventListener('abort', settle, { once: true, signal: forget });
+  });
+}
+
+function agentsOf(text: string): readonly ListedAgent[] | Failure {
+  try {
+    if (isEnvelope(text)) {
+      const envelope = readServerEnvelope(text);
+      if (envelope.type === 'ERROR') return failureOfError(envelope);
+    }
+    return readListAnswer(text).virtual_agents.map(({ id, name }) => ({ id, name, isDefault: false }));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { code: 'garbage', message: `the list cannot be read: ${error.message}` };
+  }
+}
+
+function isEnvelope(text: string): boolean {
+  const json = parseJson(text);
+  return typeof json === 'object' && json !== null && 'type' in json;
+}

@@ -1,0 +1,74 @@
+// What is sent to a webhook: the body (section 6.1), and the headers that sign its very bytes (H-10, H-11) in the formats that
+// were seen. The customer organization stands in `data`; the organization of the envelope is the webhook owner's.
+import { createHmac, randomBytes } from 'node:crypto';
+import type { PlatformIds } from './ids.ts';
+import type { DeliverySwitches } from './switches.ts';
+import { webhookToWire, type Webhook } from './webhook-book.ts';
+
+/** One organization's consent to one service app. */
+export interface Authorization {
+  readonly clientId: string;
+  readonly organizationId: string;
+  readonly machineAccountId: string;
+  /** ISO time with Z. */
+  readonly date: string;
+  /** From when on tokens are handed out, monotonic ms (H-26). */
+  readonly usableFromMs: number;
+}
+
+/** What happened to an authorization. */
+export interface AppEvent {
+  readonly event: 'authorized' | 'deauthorized';
+  readonly authorization: Authorization;
+  /** When it happened, ISO time with Z. */
+  readonly date: string;
+}
+
+/**
+ * The body as it is signed and sent.
+ *
+ * @param appClientId - the app that the event speaks of, which is not always the right one.
+ */
+export function deliveryBody(
+  webhook: Webhook,
+  { event, authorization, date }: AppEvent,
+  appClientId: string,
+  ids: PlatformIds,
+  switches: Pick<DeliverySwitches, 'organizationForm' | 'deauthorizationDate'>,
+): string {
+  const { secret: _secret, targetUrl: _targetUrl, created: _created, ...envelope } = webhookToWire(webhook, ids);
+  const { organizationId } = authorization;
+  const authorizerOrgId = {
+    address: ids.encode('ORGANIZATION', organizationId),
+    encoded_uuid: Buffer.from(organizationId).toString('base64url'),
+    uuid: organizationId,
+  }[switches.organizationForm];
+  const authorizationDate = event === 'deauthorized' && switches.deauthorizationDate === 'own' ? date : authorization.date;
+  return JSON.stringify({
+    ...envelope,
+    actorId: ids.encode('PEOPLE', authorization.machineAccountId),
+    data: { id: ids.encode('APPLICATION', appClientId), authorizerOrgId, authorizationDate },
+  });
+}
+
+/** Headers of a signed body; none when the webhook has no secret. */
+export function signatureHeaders(
+  body: string,
+  secret: string | undefined,
+  names: { readonly sha1SignatureHeader: string; readonly sha2SignatureHeader: string },
+  switches: Pick<DeliverySwitches, 'signature' | 'strongSignature'>,
+): Readonly<Record<string, string>> {
+  if (secret === undefined || switches.signature === 'none') return {};
+  const key = switches.signature === 'foreign' ? randomBytes(32).toString('hex') : secret;
+  const hex = (algorithm: string, by = key): string => createHmac(algorithm, by).update(body).digest('hex');
+  const weak = { [names.sha1SignatureHeader]: hex('sha1') };
+  if (switches.strongSignature === 'none') return weak;
+  const strong = {
+    pair: `SHA-256=${hex('sha256')},SHA-512=${hex('sha512')}`,
+    sha256: `sha256=${hex('sha256')}`,
+    hex: hex('sha256'),
+    wrong: `SHA-256=${hex('sha256', 'another')},SHA-512=${hex('sha512', 'another')}`,
+    garbage: 'v1;none',
+  }[switches.strongSignature];
+  return { ...weak, [names.sha2SignatureHeader]: strong };
+}
