@@ -48,11 +48,6 @@ export interface Reached extends Manners {
 /** The server that is looked at, and all that is known of it. */
 export interface Suspect extends GivenSuspect, Manners {}
 
-/** The good token as it is sent; undefined when there is none. */
-export function authorizationOf({ token, isBearer = false }: Pick<GivenSuspect, 'token' | 'isBearer'>): string | undefined {
-  return token !== undefined && isBearer ? `Bearer ${token}` : token;
-}
-
 /** How long the caller speaks at a time, ms of real time; 0 without a voice. */
 export function speakingMs({ speech, timing }: Pick<GivenSuspect, 'speech' | 'timing'>): number {
   return (speech?.length ?? 0) / MULAW_BYTES_PER_MS / timing.pace;

@@ -4,8 +4,8 @@ import type { Key } from '../../caller/key.ts';
 import { LINE_RATE_HZ } from '../../../speech/audio-format.ts';
 import { SILENT_FRAME } from '../../caller/microphone.ts';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
-import { endingText, eventInput, hasPrompt, terminalOf, whyUnanswered, type Input, type RpcCall, type TurnRecord } from '../rpc-call.ts';
+import { endingText, eventInput, hasPrompt, terminalOf, whyUnanswered, type Input, type RpcCall, type RpcTurn } from '../rpc-call.ts';
+import type { RpcLab } from '../rpc-probe.ts';
 
 /** A number that no event, no key and no format of audio has. */
 const UNKNOWN_NUMBER = 99;
@@ -15,16 +15,16 @@ const ODD_KEYS: readonly Key[] = ['0', '*', '#', 'A', 'B', 'C', 'D'];
 const UNKNOWN_FIELDS = Uint8Array.of(0xf2, 0x7f, 0x03, 0x6e, 0x65, 0x77, 0xf8, 0x7f, 0x01);
 
 /** Demands that the bot of a call asks for keys; the check does not apply otherwise. */
-function askedForKeys(lab: CheckLab, call: RpcCall): RpcCall {
+function askedForKeys(lab: RpcLab, call: RpcCall): RpcCall {
   return call.isAskedFor('keys') ? call : lab.skip('the bot asks for no keys');
 }
 
 /** Whether what nobody knows was refused as such. */
-function refused({ rpc }: TurnRecord): boolean {
+function refused({ rpc }: RpcTurn): boolean {
   return rpc.ending?.code === status.INVALID_ARGUMENT;
 }
 
-export const ROBUSTNESS_CHECKS: readonly Check[] = [
+export const ROBUSTNESS_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'no-digits-survived',
     rules: ['G-65'],
@@ -96,8 +96,8 @@ export const ROBUSTNESS_CHECKS: readonly Check[] = [
     title: 'Fields of a later contract break nothing.',
     needs: ['call'],
     run: async (lab) => {
-      const connection = lab.connect();
-      const call = lab.call({}, connection);
+      const connection = lab.probe.connect();
+      const call = lab.probe.call({}, connection);
       const start = connection.encode(call.message(eventInput('SESSION_START')));
       const rpc = call
         .open()

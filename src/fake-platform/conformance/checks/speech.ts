@@ -5,9 +5,7 @@ import { decodeMulaw, MULAW_SILENCE } from '../../../speech/g711.ts';
 import { mulawWav } from '../../../speech/wav.ts';
 import { LEAD_MS } from '../call.ts';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
 import { isHeard, playMs } from '../heard.ts';
-import { QUIET_LINES } from '../quiet-line.ts';
 import {
   eventInput,
   frameInputs,
@@ -20,7 +18,8 @@ import {
   type Input,
   type SpokenForm,
 } from '../rpc-call.ts';
-import type { CallRecord } from '../rpc-survey.ts';
+import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
+import { noiseNotAnnounced } from './shared-inputs.ts';
 
 /** What the platform sends before the first audio, bytes (G-33). */
 const TINY_BYTES = 3;
@@ -60,7 +59,7 @@ function wavFile(mulaw: Uint8Array): SpokenForm {
 }
 
 /** A check that speech is heard in a form in which samples take it, too. */
-function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check {
+function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => SpokenForm): Check<RpcLab> {
   return {
     id,
     rules: ['G-31'],
@@ -78,8 +77,8 @@ function formCheck(id: string, words: string, formOf: (mulaw: Uint8Array) => Spo
 }
 
 /** An agent whose welcome may not be cut and is long enough; the check does not apply without one. */
-async function uncuttable(lab: CheckLab): Promise<{ readonly agentId: string; readonly ms: number }> {
-  const lengthOf = ({ turns }: CallRecord): number => {
+async function uncuttable(lab: RpcLab): Promise<{ readonly agentId: string; readonly ms: number }> {
+  const lengthOf = ({ turns }: RpcRecord): number => {
     const prompts = turns[0]?.rpc.answers.flatMap((answer) => answer.prompts.filter(isHeard)) ?? [];
     return prompts.some(({ bargeIn }) => bargeIn) ? 0 : prompts.reduce((ms, prompt) => ms + playMs(prompt), 0);
   };
@@ -89,7 +88,7 @@ async function uncuttable(lab: CheckLab): Promise<{ readonly agentId: string; re
   return found ?? lab.skip('no agent on the list has a welcome of a second that may not be cut');
 }
 
-export const SPEECH_CHECKS: readonly Check[] = [
+export const SPEECH_CHECKS: readonly Check<RpcLab>[] = [
   formCheck('speech-as-linear16-8k', '16-bit PCM at 8 kHz', (mulaw) => linear16(mulaw, LINE_RATE_HZ)),
   formCheck('speech-as-linear16-16k', '16-bit PCM at 16 kHz', (mulaw) => linear16(mulaw, WIDE_HZ)),
   formCheck('speech-as-wav', 'a WAV file', wavFile),
@@ -150,27 +149,7 @@ export const SPEECH_CHECKS: readonly Check[] = [
       if (terminalOf(rpc) === undefined) await call.hangUp();
     },
   },
-  {
-    id: 'only-speech-announced',
-    rules: ['G-36'],
-    title: 'Silence and line noise are not announced as speech.',
-    needs: ['call'],
-    run: async (lab) => {
-      for (const { what, mulaw } of QUIET_LINES) {
-        const call = await lab.ready();
-        if (!call.isAskedFor('speech')) lab.skip('the bot asks for keys only');
-        lab.note(`nobody speaks: ${what}`);
-        const rpc = call.open(MULAW_FORMAT);
-        const isOver = (): boolean => hasStart(rpc) || rpc.ending !== undefined;
-        await call.stream(rpc, frameInputs(mulaw), isOver);
-        await rpc.until(isOver, LATE_ANSWER_MS);
-        rpc.halfClose();
-        await rpc.settled(lab.suspect.timing.answerMs);
-        if (hasStart(rpc)) lab.fail(`START_OF_INPUT came on ${rpc.name}, which carried nothing but ${what}`);
-        if (terminalOf(rpc) === undefined) await call.hangUp();
-      }
-    },
-  },
+  noiseNotAnnounced({ id: 'only-speech-announced', rules: ['G-36'], title: 'Silence and line noise are not announced as speech.' }),
   {
     id: 'probes-are-no-speech',
     rules: ['G-34'],
@@ -209,14 +188,14 @@ export const SPEECH_CHECKS: readonly Check[] = [
     run: async (lab) => {
       const { agentId, ms } = await uncuttable(lab);
       const { clock, timing } = lab.suspect;
-      const call = lab.call({ agentId });
+      const call = lab.probe.call({ agentId });
       const welcome = call.open(eventInput('SESSION_START')).halfClose();
       await welcome.until(() => welcome.final !== undefined || welcome.ending !== undefined, timing.answerMs);
       const playedFromMs = welcome.received[0]?.atMs ?? lab.skip('the welcome did not come');
       const untilMs = playedFromMs + ms * WATCHED_PART;
       const rpc = call.open(MULAW_FORMAT);
       const frames = [...frameInputs(lab.speech), ...Array<Input>(Math.ceil(ms / FRAME_MS) * timing.pace).fill(SILENCE)];
-      await call.stream(rpc, frames, () => hasStart(rpc) || clock.monotonicMs() > untilMs);
+      await call.streamFrames(rpc, frames, () => hasStart(rpc) || clock.monotonicMs() > untilMs);
       const early = rpc.received.find(({ answer, atMs }) => answer.event?.kind === 'start_of_input' && atMs < untilMs);
       rpc.cancel();
       if (early !== undefined) lab.fail('START_OF_INPUT came while a prompt played that may not be cut');

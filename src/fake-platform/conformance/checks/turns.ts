@@ -1,8 +1,8 @@
 // Checks of what holds a call together over its RPCs (contract, sections 2.2 and 2.3).
 import { status } from '@grpc/grpc-js';
 import type { Check } from '../check.ts';
-import type { CheckLab } from '../lab.ts';
-import { FLOW_EVENT, hasPrompt, SILENCE, terminalOf, whyUnanswered, type RpcCall, type TurnRecord } from '../rpc-call.ts';
+import { FLOW_EVENT, hasPrompt, SILENCE, terminalOf, whyUnanswered, type RpcCall, type RpcTurn } from '../rpc-call.ts';
+import type { RpcLab } from '../rpc-probe.ts';
 import type { WireRpc } from '../wire.ts';
 
 /** How long a cancellation travels at most, ms. */
@@ -13,7 +13,7 @@ const UNKNOWN_AGENT = 'conformance-no-such-agent';
 const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 
 /** Whether an answer goes on with a call that is known. */
-function goesOn({ rpc }: TurnRecord): boolean {
+function goesOn({ rpc }: RpcTurn): boolean {
   return rpc.final !== undefined;
 }
 
@@ -22,7 +22,7 @@ function howItWent(rpc: WireRpc): string {
 }
 
 /** Demands that a call still answers keys, which a call that nothing happened to does. */
-async function demandAlive(lab: CheckLab, call: RpcCall, after: string): Promise<void> {
+async function demandAlive(lab: RpcLab, call: RpcCall, after: string): Promise<void> {
   const turn = await call.press(lab.suspect.press);
   if (!goesOn(turn)) {
     lab.note(`the same keys without ${after}`);
@@ -34,7 +34,7 @@ async function demandAlive(lab: CheckLab, call: RpcCall, after: string): Promise
   if (terminalOf(turn.rpc) === undefined) await call.hangUp();
 }
 
-export const TURN_CHECKS: readonly Check[] = [
+export const TURN_CHECKS: readonly Check<RpcLab>[] = [
   {
     id: 'half-close-goes-on',
     rules: ['G-12', 'G-11'],
@@ -60,7 +60,7 @@ export const TURN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       await lab.demandKeysWork();
       const first = await lab.ready();
-      const elsewhere = lab.call(first.ids);
+      const elsewhere = lab.probe.call(first.ids);
       await demandAlive(lab, elsewhere, 'a change of the connection');
     },
   },
@@ -73,11 +73,11 @@ export const TURN_CHECKS: readonly Check[] = [
       await lab.demandKeysWork();
       const call = await lab.ready();
       const rpc = call.open(SILENCE, SILENCE);
-      await call.wait(100);
+      await lab.wait(100);
       rpc.cancel();
       await rpc.until(() => rpc.ending !== undefined, lab.suspect.timing.answerMs);
       // The server hears of it a little later than we do.
-      await call.wait(CANCELLED_MS);
+      await lab.wait(CANCELLED_MS);
       await demandAlive(lab, call, 'the cancellation of an RPC');
     },
   },
@@ -96,9 +96,9 @@ export const TURN_CHECKS: readonly Check[] = [
       await lab.demandKnown();
       if (second === UNKNOWN_AGENT) lab.note('the other agent is one that nobody knows');
       // On one connection: that a call goes on elsewhere is another rule (G-15).
-      const connection = lab.connect();
-      const { call } = await lab.begun({ agentId: first }, connection);
-      const changed = lab.call({ ...call.ids, agentId: second }, connection);
+      const connection = lab.probe.connect();
+      const { call } = await lab.begun(lab.probe.call({ agentId: first }, connection));
+      const changed = lab.probe.call({ ...call.ids, agentId: second }, connection);
       const { rpc } = await changed.turn('custom_event', FLOW_EVENT);
       // An agent that nobody knows may be named as such.
       const allowed: readonly number[] = second === UNKNOWN_AGENT ? [status.INVALID_ARGUMENT, status.NOT_FOUND] : [status.INVALID_ARGUMENT];
@@ -115,9 +115,9 @@ export const TURN_CHECKS: readonly Check[] = [
     run: async (lab) => {
       await lab.demandKnown();
       // On one connection: that a call goes on elsewhere is another rule (G-15).
-      const connection = lab.connect();
-      const { call } = await lab.begun({}, connection);
-      const foreign = lab.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);
+      const connection = lab.probe.connect();
+      const { call } = await lab.begun(lab.probe.call({}, connection));
+      const foreign = lab.probe.call({ ...call.ids, organizationId: FOREIGN_ORGANIZATION }, connection);
       const { rpc } = await foreign.turn('custom_event', FLOW_EVENT);
       if (hasPrompt(rpc) || rpc.isCompleted || rpc.ending === undefined)
         lab.fail(`an RPC that names another organization than its call ${howItWent(rpc)} and was not refused`);
@@ -147,7 +147,7 @@ export const TURN_CHECKS: readonly Check[] = [
     needs: [],
     run: async (lab) => {
       if (lab.suspect.wantsToken && lab.suspect.token === undefined) lab.skip('the server wants a token, and none was given');
-      const call = lab.call();
+      const call = lab.probe.call();
       const { rpc } = await call.begin();
       // That the token is refused is what another check says (J-20).
       if (rpc.ending?.code === status.UNAUTHENTICATED) lab.skip('the server refused the token');
