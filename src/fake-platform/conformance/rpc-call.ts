@@ -5,7 +5,7 @@ import { pause } from '../../base/abort.ts';
 import { DTMF_KEY, EVENT_INPUT, VOICE_ENCODING, type MediaRequest } from '../../contract/grpc.ts';
 import { structFromJson } from '../../contract/struct.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../speech/audio-format.ts';
-import { isTerminalEvent, type Answer, type ServerEventKind } from '../caller/answer.ts';
+import type { ServerEventKind } from '../caller/answer.ts';
 import type { Key } from '../caller/key.ts';
 import { SILENT_FRAME } from '../caller/microphone.ts';
 import { LEAD_MS, ProbeCall, ProbeTurn, type CallerActs, type ProbeTurnKind } from './call.ts';
@@ -49,7 +49,7 @@ export class RpcTurn extends ProbeTurn {
   }
 
   get isBroken(): boolean {
-    return isBroken(this.rpc);
+    return this.isOver && !this.isCompleted && this.final === undefined;
   }
 
   get isCompleted(): boolean {
@@ -61,7 +61,8 @@ export class RpcTurn extends ProbeTurn {
   }
 
   get endProblem(): string | undefined {
-    return whyUnanswered(this.rpc);
+    if (this.isCompleted || this.final !== undefined) return undefined;
+    return this.rpc.isFlooded ? 'was flooded with more than any reply can be' : this.howItEnded;
   }
 
   /** They are answered by a prompt or an event, and a FINAL (G-63). */
@@ -115,7 +116,7 @@ function inputOf(kind: Exclude<ProbeTurnKind, 'speech'>, keys: readonly Key[]): 
 }
 
 /** µ-law in frames of 20 ms that name no format (G-32). */
-export function frameInputs(mulaw: Uint8Array): readonly Input[] {
+function frameInputs(mulaw: Uint8Array): readonly Input[] {
   return Array.from({ length: Math.ceil(mulaw.length / FRAME_SAMPLES) }, (_, index) => ({
     audio_input: { caller_audio: mulaw.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES) },
   }));
@@ -139,42 +140,12 @@ function plainSpeech(mulaw: Uint8Array): SpokenForm {
   return { before: [MULAW_FORMAT], frames: frameInputs(mulaw), silence: SILENCE };
 }
 
-/** Whether an RPC ended with an error and without the FINAL that it owes; an error behind a FINAL is another breach (G-13). */
-function isBroken(rpc: WireRpc): boolean {
-  return rpc.ending !== undefined && !rpc.isCompleted && rpc.final === undefined;
-}
-
-/**
- * How an RPC that was half-closed and settled failed to end: with an error or left open, in words. Undefined when the server
- * completed it with OK or gave it the FINAL that it owes; what comes behind a FINAL is another breach (G-13).
- */
-export function whyUnanswered(rpc: WireRpc): string | undefined {
-  if (rpc.isCompleted || rpc.final !== undefined) return undefined;
-  if (rpc.isFlooded) return 'was flooded with more than any reply can be';
-  return endingText(rpc.ending);
-}
-
 /** How an RPC ended, in words: its status and what the server said with it. */
 export function endingText(ending: Ending | undefined): string {
   if (ending === undefined) return 'was left open';
   // With OK the library says OK once more.
   const words = ending.details === '' || ending.code === status.OK ? '' : ` ${quoted(ending.details)}`;
   return `ended with ${statusName(ending.code)}${words}`;
-}
-
-/** Whether any answer of an RPC carries something to be heard. */
-export function hasPrompt(rpc: WireRpc): boolean {
-  return rpc.answers.some(({ prompts }) => prompts.some(isHeard));
-}
-
-/** Whether the server announced speech on an RPC. */
-export function hasStart(rpc: WireRpc): boolean {
-  return rpc.answers.some(({ event }) => event?.kind === 'start_of_input');
-}
-
-/** The terminal answer of an RPC, if any. */
-export function terminalOf(rpc: WireRpc): Answer | undefined {
-  return rpc.answers.find(({ event }) => isTerminalEvent(event));
 }
 
 /** Whether the caller may be heard only after prompts of which nobody here knows how long they last (G-37). */
@@ -255,7 +226,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
 
   async untilReplied(kind: ProbeTurnKind, { press, speech = new Uint8Array(0) }: CallerActs): Promise<RpcTurn> {
     const turn = this.start(kind);
-    if (kind === 'speech') await this.sayOn(turn.rpc, plainSpeech(speech));
+    if (kind === 'speech') await this.#sayOn(turn, plainSpeech(speech));
     else turn.rpc.send(this.message(inputOf(kind, press)));
     turn.rpc.halfClose();
     await this.until(turn, () => turn.hasPrompt, this.timing.answerMs);
@@ -267,7 +238,7 @@ export class RpcCall extends ProbeCall<RpcTurn> {
   }
 
   stream({ rpc }: RpcTurn, mulaw: Uint8Array, enough: () => boolean): Promise<void> {
-    return this.streamFrames(rpc, frameInputs(mulaw), enough);
+    return this.#streamFrames(rpc, frameInputs(mulaw), enough);
   }
 
   until({ rpc }: RpcTurn, condition: () => boolean, limitMs: number): Promise<boolean> {
@@ -294,24 +265,25 @@ export class RpcCall extends ProbeCall<RpcTurn> {
    */
   async speak(form: SpokenForm): Promise<RpcTurn> {
     const turn = this.start('speech');
-    await this.sayOn(turn.rpc, form);
+    await this.#sayOn(turn, form);
     await this.closeTurns(turn);
     return turn;
   }
 
-  /** Speaks on an open RPC, which stays open. */
-  async sayOn(rpc: WireRpc, { before, frames, silence }: SpokenForm): Promise<void> {
+  /** Speaks in a turn, which stays open. */
+  async #sayOn(turn: RpcTurn, { before, frames, silence }: SpokenForm): Promise<void> {
+    const { rpc } = turn;
     rpc.send(...before.map((input) => this.message(input)));
     const quiet = (ms: number): readonly Input[] => Array<Input>(Math.ceil(ms / FRAME_MS)).fill(silence);
-    await this.streamFrames(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
+    await this.#streamFrames(rpc, [...quiet(LEAD_MS), ...frames], () => rpc.ending !== undefined);
     const tailMs = this.#tailMs();
-    await this.streamFrames(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
+    await this.#streamFrames(rpc, quiet(TAIL_MS), () => isAnswered(rpc));
     // A server that has heard a voice may wait as long as it told the platform that it would.
-    if (tailMs > TAIL_MS && hasStart(rpc)) await this.streamFrames(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
+    if (tailMs > TAIL_MS && turn.hasStart) await this.#streamFrames(rpc, quiet(tailMs - TAIL_MS), () => isAnswered(rpc));
   }
 
   /** Sends frames at the pace of the call until `enough`. */
-  async streamFrames(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
+  async #streamFrames(rpc: WireRpc, frames: readonly Input[], enough: () => boolean): Promise<void> {
     const perTick = Math.max(1, Math.round((this.timing.pace * TICK_MS) / FRAME_MS));
     let from = 0;
     await atPace(this.clock, TICK_MS, () => {

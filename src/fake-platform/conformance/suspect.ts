@@ -7,6 +7,9 @@ import type { Key } from '../caller/key.ts';
 import type { Timing } from './call.ts';
 import type { TokenSigner } from './tokens.ts';
 
+/** An organization that is nobody's. */
+export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
+
 /** The server that is looked at, and what its user knows of its bot. */
 export interface GivenSuspect extends ChannelOptions {
   readonly profile: PlatformProfile;

@@ -3,7 +3,7 @@ import { MAX_CHUNK_BYTES, MIN_CHUNK_BYTES } from '../../../contract/limits.ts';
 import { readWavLayout, startsAsWav } from '../../../speech/wav.ts';
 import { isClosing, type Answer, type AnswerPrompt } from '../../caller/answer.ts';
 import type { Check } from '../check.ts';
-import { endingText, eventInput, whyUnanswered, type RpcTurn } from '../rpc-call.ts';
+import { endingText, eventInput, type RpcTurn } from '../rpc-call.ts';
 import { rpcShape, type RpcLab, type RpcRecord } from '../rpc-probe.ts';
 import { eachTurn, NOTHING, type Look } from '../shape-check.ts';
 
@@ -171,8 +171,8 @@ export const REPLY_CHECKS: readonly Check<RpcLab>[] = [
     needs: ['call'],
     run: async (lab) => {
       const call = lab.probe.call();
-      const { rpc } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
-      if (rpc.final === undefined) lab.fail(`no FINAL came, and the RPC ${whyUnanswered(rpc) ?? 'was completed'}`);
+      const { final, endProblem } = await call.turn('session_start', { ...eventInput('SESSION_START'), allow_partial_responses: true });
+      if (final === undefined) lab.fail(`no FINAL came, and the RPC ${endProblem ?? 'was completed'}`);
       await call.hangUp();
     },
   },

@@ -3,12 +3,11 @@ import { status } from '@grpc/grpc-js';
 import { loadContract } from '../../../contract/grpc.ts';
 import type { Check } from '../check.ts';
 import { isHeard } from '../heard.ts';
-import { endingText, eventInput, hasPrompt, RpcTurn } from '../rpc-call.ts';
+import { endingText, eventInput, RpcTurn } from '../rpc-call.ts';
 import type { RpcLab, RpcRecord } from '../rpc-probe.ts';
+import { FOREIGN_ORGANIZATION } from '../suspect.ts';
 import { MAX_AGENTS } from '../survey.ts';
 
-/** An organization that is nobody's. */
-const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 /** The health service that load balancers know. */
 const COMMON_HEALTH = 'grpc.health.v1.Health';
 /** How a server may refuse to speak for another organization: the contract names no code (G-08). */
@@ -182,10 +181,10 @@ export const TRANSPORT_CHECKS: readonly Check<RpcLab>[] = [
     needs: ['call', 'token_check', 'token'],
     run: async (lab) => {
       const connection = lab.probe.connect();
-      const { rpc } = await lab.probe
+      const { rpc, hasPrompt } = await lab.probe
         .call({ organizationId: FOREIGN_ORGANIZATION }, connection)
         .turn('session_start', eventInput('SESSION_START'));
-      if (hasPrompt(rpc) || rpc.isCompleted) lab.fail('a call of another organization was answered');
+      if (hasPrompt || rpc.isCompleted) lab.fail('a call of another organization was answered');
       if (!NOT_YOURS.includes(rpc.ending?.code ?? status.OK)) lab.fail(`a call of another organization ${endingText(rpc.ending)}`);
       const list = await connection.list(FOREIGN_ORGANIZATION, lab.suspect.timing.answerMs, lab.log);
       if ('code' in list) {

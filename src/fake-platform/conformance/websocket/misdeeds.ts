@@ -4,13 +4,11 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { Key } from '../../caller/key.ts';
 import { silenceOf } from '../quiet-line.ts';
 import type { Acts } from '../survey.ts';
-import type { Suspect } from '../suspect.ts';
+import { FOREIGN_ORGANIZATION, type Suspect } from '../suspect.ts';
 import type { Message } from './message.ts';
 import type { SocketRecord } from './socket-probe.ts';
 import { audioOf, eventOf, keysOf, type SocketCall } from './socket-call.ts';
 
-/** An organization that is nobody's. */
-export const FOREIGN_ORGANIZATION = '00000000-0000-4000-8000-00000000c0de';
 /** Ids that are nobody's. */
 const [OTHER_CONVERSATION, OTHER_AGENT] = ['conformance-other-conversation', 'conformance-no-such-agent'];
 /** Larger than any server needs to take, bytes (W-45). */

@@ -2,7 +2,7 @@
 import type { Check } from '../../check.ts';
 import { MAX_AGENTS } from '../../survey.ts';
 import { agentsIn, listIn } from '../list-question.ts';
-import { FOREIGN_ORGANIZATION } from '../misdeeds.ts';
+import { FOREIGN_ORGANIZATION } from '../../suspect.ts';
 import type { SocketLab } from '../socket-probe.ts';
 
 /** How long a list channel may stay without a question, ms. */
