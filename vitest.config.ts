@@ -96,6 +96,8 @@ export default defineConfig({
     // No module of ours keeps state between calls, so a process loads each once for all the files it runs: with a process
     // for every file a third of the time went into loading.
     isolate: false,
+    // With as many workers as cores, threads that collect garbage only wait for a core: without them a third less time.
+    execArgv: ['--single-threaded-gc'],
     coverage: { provider: 'v8', include: ['src/**', 'bots/**'], exclude: ['src/contract/gen/**', '**/*.test.ts'] },
   },
 });
